@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Kind tells tasks from retries.
+// Kind distinguishes tasks from retries.
 type Kind uint8
 
 // The kinds of atoms.
@@ -37,8 +37,10 @@ type Atom struct {
 	attempts   *AttemptPolicy
 	revert     RevertPolicy
 	pivot      bool
+	noEffect   bool
 	deferral   *Deferral
 	signal     string
+	awaits     bool // made by Awaits
 	secrets    []string
 	secret     bool // the whole result is
 	wrappers   []Wrapper
@@ -61,8 +63,8 @@ type Arg struct {
 // A Provide is one symbol an atom provides, and where in its result the value
 // is found.
 type Provide struct {
-	Symbol string
-	From   Part
+	Symbol string       // name of the value that the atom provides
+	From   Part         // the part of the result that is the value
 	Key    string       // for ByKey
 	Index  int          // for ByIndex
 	Type   reflect.Type // the Go type it was encoded from; nil when unknown
@@ -107,7 +109,10 @@ type Body interface {
 // Name returns the atom's name, its identity in the store.
 func (a *Atom) Name() string { return a.name }
 
-// Kind tells whether a is a task or a retry.
+// String returns the atom's name.
+func (a *Atom) String() string { return a.name }
+
+// Kind returns whether a is a task or a retry.
 func (a *Atom) Kind() Kind { return a.kind }
 
 // Version returns the version given by [Version], or "".
@@ -155,12 +160,19 @@ func (a *Atom) Controller() Controller { return a.control }
 // Reverts reports whether undoing the atom does anything.
 func (a *Atom) Reverts() bool { return a.kind == KindRetry || a.body != nil && a.body.Reverts() }
 
-// New returns a task of the given name around a plain body. [Task] and [Func] use it.
+// ResultType returns the Go type of the result; nil if it is not known, as of an untyped task.
+func (a *Atom) ResultType() reflect.Type { return wholeType(a) }
+
+// New returns a task of the given name that body executes. [Task] and [Func] use it. If the body has a method
+// Signature() ([]Arg, []Provide), that says what the task requires and provides, unless options say otherwise.
 func New(name string, body Body, opts ...Option) *Atom {
 	if body == nil {
 		panic(fmt.Sprintf("atom: task %q has no body", name))
 	}
 	a := &Atom{name: name, body: body}
+	if s, ok := body.(interface{ Signature() ([]Arg, []Provide) }); ok {
+		a.args, a.provides = s.Signature()
+	}
 	for _, opt := range opts {
 		opt(a)
 	}

@@ -5,25 +5,25 @@ import (
 	"time"
 )
 
-// An AttemptPolicy says which failures of a task are worth another attempt of
-// that task alone, before anything around it hears of them. It is data and
-// decides by a failure's stored code, so a resumed run decides as the live one.
+// An AttemptPolicy decides after which failures the engine tries the task itself again,
+// before the retries of the flows around it are asked. It is plain data and decides by the
+// failure's stored code, so a resumed run decides as the original one did.
 type AttemptPolicy struct {
-	Attempts int      // in all, the first included; below 1 counts as 1
+	Attempts int      // how many attempts, the first included; flow.Compile reports less than 1
 	Backoff  Backoff  // how long to wait before the next
-	Codes    []string // the codes that are worth another; none is every code but CodeCancelled
+	Codes    []string // the codes after which to try again; empty means every code but CodeCancelled
 }
 
-// Attempts lets a task be tried up to n times in all, the first included,
-// waiting in between as b says. With codes, only failures of these codes are
-// worth another attempt; without, all are. A cancelled attempt is never retried. Every
+// Attempts allows up to n attempts of a task, the first included, with the waits
+// of b in between. If codes are given, only a failure with one of them is retried;
+// otherwise every failure is. A cancelled attempt is never retried. Every
 // attempt carries the same [IdempotencyKey]. Ebb reverts nothing between attempts: an
 // attempt finds the effects of the one before it. The wait is stored with the run, and
-// continues while no process drives the run. An attempt that a crash cut off is made
-// again and counts once.
+// continues while no process drives the run. If a crash cuts an
+// attempt off, the engine repeats it; the two count as one.
 //
-// A failure that is not worth another attempt is the task's failure, about which
-// the retries around it decide. Retries themselves ignore this option.
+// A failure that is not retried is the task's failure, and the retries of the flows
+// around the task decide what follows. Retries themselves ignore this option.
 func Attempts(n int, b Backoff, codes ...string) Option {
 	return func(a *Atom) { a.attempts = &AttemptPolicy{Attempts: n, Backoff: b, Codes: codes} }
 }
@@ -31,9 +31,9 @@ func Attempts(n int, b Backoff, codes ...string) Option {
 // Attempts returns the policy given by [Attempts], or nil: one attempt.
 func (a *Atom) Attempts() *AttemptPolicy { return a.attempts }
 
-// After returns whether the failure f of the given attempt, from 1, is worth
-// another attempt, which none that is Final is, and how long to wait for it, before [Jittered] shortens the
-// wait. The nil policy allows one attempt.
+// After reports whether another attempt follows when attempt number attempt (from 1) failed with f. It returns the wait
+// before it, which [Jittered] has not shortened yet. No attempt follows a failure that is Final. The nil policy allows
+// one attempt.
 func (p *AttemptPolicy) After(attempt int, f *Failure) (wait time.Duration, again bool) {
 	if p == nil || attempt >= p.Attempts || f.Final || !p.worthIt(f.Code) {
 		return 0, false

@@ -18,16 +18,22 @@ func TestAttempts(t *testing.T) {
 		wait    time.Duration
 		again   bool
 	}{
-		"none given":              {nil, 1, atom.CodeError, 0, false},
-		"the zero policy":         {&atom.AttemptPolicy{}, 1, atom.CodeError, 0, false},
-		"the first of three":      {&atom.AttemptPolicy{Attempts: 3, Backoff: every}, 1, atom.CodeError, time.Second, true},
-		"the last of three":       {&atom.AttemptPolicy{Attempts: 3, Backoff: every}, 3, atom.CodeError, 0, false},
-		"without a wait":          {&atom.AttemptPolicy{Attempts: 2}, 1, atom.CodeTimeout, 0, true},
-		"the wait grows":          {&atom.AttemptPolicy{Attempts: 9, Backoff: atom.Exponential(time.Second, 0)}, 3, atom.CodeError, 4 * time.Second, true},
-		"of one of the codes":     {&atom.AttemptPolicy{Attempts: 2, Codes: []string{"A", "B"}}, 1, "B", 0, true},
-		"of another code":         {&atom.AttemptPolicy{Attempts: 2, Codes: []string{"A", "B"}}, 1, "C", 0, false},
-		"cancelled":               {&atom.AttemptPolicy{Attempts: 2}, 1, atom.CodeCancelled, 0, false},
-		"cancelled, and asked to": {&atom.AttemptPolicy{Attempts: 2, Codes: []string{atom.CodeCancelled}}, 1, atom.CodeCancelled, 0, true},
+		"none given":         {nil, 1, atom.CodeError, 0, false},
+		"the zero policy":    {&atom.AttemptPolicy{}, 1, atom.CodeError, 0, false},
+		"the first of three": {&atom.AttemptPolicy{Attempts: 3, Backoff: every}, 1, atom.CodeError, time.Second, true},
+		"the last of three":  {&atom.AttemptPolicy{Attempts: 3, Backoff: every}, 3, atom.CodeError, 0, false},
+		"without a wait":     {&atom.AttemptPolicy{Attempts: 2}, 1, atom.CodeTimeout, 0, true},
+		"the wait grows": {
+			&atom.AttemptPolicy{Attempts: 9, Backoff: atom.Exponential(time.Second, 0)}, 3,
+			atom.CodeError, 4 * time.Second, true,
+		},
+		"of one of the codes": {&atom.AttemptPolicy{Attempts: 2, Codes: []string{"A", "B"}}, 1, "B", 0, true},
+		"of another code":     {&atom.AttemptPolicy{Attempts: 2, Codes: []string{"A", "B"}}, 1, "C", 0, false},
+		"cancelled":           {&atom.AttemptPolicy{Attempts: 2}, 1, atom.CodeCancelled, 0, false},
+		"cancelled, and asked to": {
+			&atom.AttemptPolicy{Attempts: 2, Codes: []string{atom.CodeCancelled}}, 1,
+			atom.CodeCancelled, 0, true,
+		},
 	} {
 		wait, again := tc.policy.After(tc.attempt, &atom.Failure{Code: tc.code})
 		if wait != tc.wait || again != tc.again {

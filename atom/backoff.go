@@ -9,11 +9,10 @@ import (
 // stored. The zero Backoff does not wait.
 type Backoff struct {
 	First time.Duration // before the second try
-	Rate  float64       // by what each further wait is longer; below 1 counts as 1
-	Max   time.Duration // what no wait exceeds; 0 is without limit
-	// Jitter is the part of each wait that is random, from 0 to 1, so that atoms that
-	// failed together are not retried together: a wait of w becomes one
-	// between w*(1-Jitter) and w.
+	Rate  float64       // factor by which each further wait grows; below 1 counts as 1
+	Max   time.Duration // longest wait; 0 is without limit
+	// Jitter is the part of each wait that is random, from 0 to 1. A wait of w becomes one between w*(1-Jitter) and w.
+	// So atoms that failed together are not retried together.
 	Jitter float64
 }
 
@@ -25,7 +24,7 @@ func Exponential(first, limit time.Duration) Backoff {
 // Constant waits the same time before every further try.
 func Constant(d time.Duration) Backoff { return Backoff{First: d, Rate: 1} }
 
-// WithJitter returns b with that part of each wait random, from 0 to 1.
+// WithJitter returns a copy of b in which part of each wait, from 0 to 1, is random.
 func (b Backoff) WithJitter(part float64) Backoff {
 	b.Jitter = part
 	return b
@@ -48,17 +47,17 @@ func (b Backoff) After(tries int) time.Duration {
 	return min(time.Duration(wait), limit)
 }
 
-// Jittered returns the wait after the given number of tries when random was
-// drawn for it, from 0 up to 1.
+// Jittered returns the wait after the given number of tries. The caller draws random
+// from [0, 1).
 func (b Backoff) Jittered(tries int, random float64) time.Duration {
 	return Jittered(b.After(tries), b.Jitter, random)
 }
 
-// Jittered returns the wait d when the part jitter of it is random: between
-// d*(1-jitter) and d. random is drawn by the caller, from 0 up to 1; a jitter
-// outside of 0 to 1 counts as the nearer of them.
+// Jittered shortens the wait d by a random amount: the result lies between
+// d*(1-jitter) and d. The caller draws random from [0, 1). A jitter below 0 counts
+// as 0, and one above 1 as 1.
 func Jittered(d time.Duration, jitter, random float64) time.Duration {
-	if d <= 0 || !(jitter > 0) { // also when it is no number
+	if d <= 0 || !(jitter > 0) { // also if jitter is NaN
 		return d
 	}
 	return d - time.Duration(float64(d)*min(jitter, 1)*random)

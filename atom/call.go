@@ -5,21 +5,21 @@ import (
 	"strconv"
 )
 
-// A Call says which call of which atom is being made. The engine puts it into
+// A Call identifies one call of an atom. The engine puts it into
 // the context that Execute and Revert receive.
 type Call struct {
 	Run         string // the run's id
 	Path        string // the atom's path in the run
-	Incarnation int    // how often a retry around the atom has begun it anew, from 0
-	Attempt     int    // how often this incarnation was tried, from 1
-	Revert      bool   // the call undoes
+	Incarnation int    // how often a retry has restarted the atom, from 0
+	Attempt     int    // number of the attempt within this incarnation, from 1
+	Revert      bool   // the call is a Revert
 	Fence       int64  // the owner's fencing number, for systems that compare it
-	Trace       string // the W3C traceparent that the run was begun under; "" when there is none
-	Token       string // by which the attempt may be ended from elsewhere; "" when it may not
+	Trace       string // the W3C traceparent with which the run was started; "" if there is none
+	Token       string // lets another party end the attempt, see [Token]; "" if none may
 }
 
-// Key returns the call's idempotency key: run/path/incarnation, with /revert
-// behind it for a revert. It is the same for every attempt and every owner.
+// Key returns the call's idempotency key: run/path/incarnation, followed by /revert
+// for a revert. It is the same for every attempt and every owner.
 func (c *Call) Key() string {
 	key := c.Run + "/" + c.Path + "/" + strconv.Itoa(c.Incarnation)
 	if c.Revert {
@@ -30,17 +30,17 @@ func (c *Call) Key() string {
 
 type callKey struct{}
 
-// WithCall returns a context in which [CurrentCall] finds c.
+// WithCall returns a context in which [CurrentCall] finds c, to call a task in a test.
 func WithCall(ctx context.Context, c *Call) context.Context { return WithHost(ctx, c, nil) }
 
-// WithHost returns a context in which [CurrentCall] finds c, and in which h
-// serves the atom, see [Host].
+// WithHost returns a context in which [CurrentCall] finds c, and in which h serves the atom, see [Host]. Engines call
+// it for each call of a task; programs need it only to call a task in a test.
 func WithHost(ctx context.Context, c *Call, h Host) context.Context {
 	return new(HostContext).Of(ctx, c, h)
 }
 
-// A HostContext is the context of a call. It holds both values in one allocation,
-// or in none if the engine reuses a HostContext. The zero value is ready for [HostContext.Of].
+// A HostContext is a context as [WithHost] returns it, in memory that an engine reuses. The zero value is ready for
+// [HostContext.Of]. Programs use WithHost.
 type HostContext struct {
 	context.Context //nolint:containedctx // it is a context itself
 
@@ -48,7 +48,7 @@ type HostContext struct {
 	host Host
 }
 
-// Of is [WithHost] with the memory of h. The caller uses h for that call only.
+// Of returns a context as [WithHost] does, in the memory of h. The context is valid until the next Of of h.
 func (h *HostContext) Of(ctx context.Context, c *Call, host Host) context.Context {
 	*h = HostContext{ctx, c, host}
 	return h

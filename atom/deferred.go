@@ -6,10 +6,9 @@ import (
 	"time"
 )
 
-// ErrDeferred is returned by Execute if another party is to end the attempt: the
-// holder of its [Token], from any process, in a minute or in a month. Until then
-// the atom is RUNNING and holds only rows. The error may be wrapped. The task must
-// be [Deferrable]; other tasks fail with the error.
+// ErrDeferred is the error that Execute returns if another party is to end the attempt: the holder of its [Token], from
+// any process, in a minute or in a month. Until then the atom is RUNNING and holds only rows. The error may be wrapped.
+// The task must be [Deferrable]; other tasks fail with the error.
 var ErrDeferred = errors.New("atom: the attempt is ended elsewhere")
 
 // ErrEnded is returned by Execute, with a result, if the attempt is over although
@@ -21,15 +20,18 @@ var ErrEnded = errors.New("atom: the attempt has ended")
 // Both times continue while no process drives the run. When one has passed, the
 // token is gone and the outcome is Unknown.
 type Deferral struct {
-	Deadline  time.Duration // from the attempt's begin: then it fails with CodeTimeout; 0 is without limit
-	Heartbeat time.Duration // since it was last heard of, or taken by a worker: then it fails with CodeHeartbeatLost; 0 is without limit
+	// Deadline limits the time since the attempt began: then it fails with CodeTimeout. 0 is without limit.
+	Deadline time.Duration
+	// Heartbeat limits the time since the last heartbeat, or since a worker took the attempt: then it fails
+	// with CodeHeartbeatLost. 0 is without limit.
+	Heartbeat time.Duration
 }
 
 // Deferrable lets a task answer [ErrDeferred]. Each of its attempts has a
 // [Token], which is stored before Execute is called, and with which the store
-// ends the attempt, once (storage.Inbox: EndToken, Beat). An attempt that is
-// called again because its process died has the token that it had. One whose
-// token is used before Execute returns ends with that, whatever Execute returns.
+// ends the attempt, once (storage.Inbox: EndToken, Beat). If a process
+// dies and Execute is called again for the same attempt, the token is the same. If the
+// token is used before Execute returns, the attempt ends with that, whatever Execute returns.
 // An Execute that returns a result, or another error, ends the attempt itself.
 func Deferrable(d Deferral) Option { return func(a *Atom) { a.deferral = &d } }
 
@@ -51,7 +53,7 @@ func Awaits[T any](name, signal string, d Deferral, opts ...Option) *Atom {
 		var none T
 		return none, ErrDeferred
 	}, append(opts, Deferrable(d))...)
-	a.signal = signal
+	a.signal, a.awaits, a.noEffect = signal, true, true
 	return a
 }
 

@@ -10,16 +10,13 @@
 //
 //	create := atom.Task("create-volume", createVolume{cloud})
 //
-// The types of input and output are inferred from the methods. Fields of the
-// input are the symbols the task requires, fields of the output the symbols it
-// provides; both are named by their json tags. Beneath the types lies one
-// string-keyed table of encoded values ([Value]), which is what is stored,
-// shown, and handed to tasks written in other languages: an atom never sees a
-// value that did not go through its encoding, so a live run and a resumed one
-// see the same.
+// The types of input and output are inferred from the methods. Fields of the input are the symbols that the task
+// requires, and fields of the output are the symbols that it provides. Their json tags name them. All values pass
+// through one string-keyed table of encoded values ([Value]). The table is stored, shown, and handed to tasks written
+// in other languages. An atom sees only values that went through this encoding, so a live run and a resumed one see the
+// same.
 //
-// What the engine promises to an atom: Execute runs at least once and its
-// result is recorded exactly once; every attempt of one incarnation carries the
-// same [IdempotencyKey]; Revert is called only for an atom that ran or may have
-// run, and is told which ([Outcome]).
+// The engine promises this to an atom: Execute runs at least once, and its result is recorded exactly once. Every
+// attempt of one incarnation carries the same [IdempotencyKey]. Revert is called only for an atom that ran or may have
+// run, and its [Outcome] says which.
 package atom

@@ -43,8 +43,12 @@ func ExampleIfRevertFails() {
 			fmt.Println("cancel the seat")
 			return errors.New("no answer")
 		},
-		atom.RevertAttempts(2, atom.Constant(time.Millisecond)), atom.RevertTimeout(time.Minute), atom.IfRevertFails(atom.Park))
-	pay := atom.Func("pay", func(context.Context, struct{}) (struct{}, error) { return struct{}{}, errors.New("declined") })
+		atom.RevertAttempts(2, atom.Constant(time.Millisecond)), atom.RevertTimeout(time.Minute), atom.IfRevertFails(
+			atom.Park))
+	pay := atom.Func("pay", func(context.Context, struct{}) (struct{}, error) {
+		return struct{}{},
+			errors.New("declined")
+	})
 
 	ctx := context.Background()
 	eng, err := engine.New(flow.Linear("trip", book, pay))
@@ -66,11 +70,19 @@ func ExampleIfRevertFails() {
 // the mail to the customer fails.
 func ExamplePivot() {
 	undoable := func(name string, opts ...atom.Option) *atom.Atom {
-		return atom.Pair(name, func(context.Context, struct{}) (struct{}, error) { fmt.Println(name); return struct{}{}, nil },
+		return atom.Pair(name, func(context.Context, struct{}) (struct{}, error) {
+			fmt.Println(name)
+			return struct{}{},
+				nil
+		},
 			func(context.Context, struct{}, atom.Outcome[struct{}]) error { fmt.Println("undo", name); return nil }, opts...)
 	}
-	mail := atom.Func("mail", func(context.Context, struct{}) (struct{}, error) { return struct{}{}, errors.New("no such address") })
-	eng, err := engine.New(flow.Linear("order", undoable("charge"), undoable("ship", atom.Pivot()), undoable("stamp"), mail))
+	mail := atom.Func("mail", func(context.Context, struct{}) (struct{}, error) {
+		return struct{}{},
+			errors.New("no such address")
+	})
+	eng, err := engine.New(flow.Linear("order", undoable("charge"), undoable("ship", atom.Pivot()), undoable("stamp"),
+		mail))
 	check(err)
 	_, err = eng.Run(context.Background(), "order-1")
 	fmt.Println(err)

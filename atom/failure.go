@@ -10,47 +10,46 @@ import (
 	"github.com/ebbflow/ebb/internal/redact"
 )
 
-// Codes of failures that the core itself gives.
+// Codes of failures that Ebb itself gives, see [Failure.Code].
 const (
 	CodeError           = "Error"               // an error without a code of its own
-	CodePanic           = "Panic"               // user code panicked; Stack holds where
+	CodePanic           = "Panic"               // user code panicked; Stack has the place
 	CodeTimeout         = "Timeout"             // the atom's own time limit passed
 	CodeCancelled       = "Cancelled"           // the atom was cancelled while it ran
 	CodeNotFound        = "NotFound"            // a required symbol had no value
-	CodeNoTask          = "Ebb.NoTask"          // no task is registered under the resource's name
+	CodeNoTask          = "Ebb.NoTask"          // no task of that name is registered
 	CodeTooLarge        = "Ebb.ValueTooLarge"   // the result is larger than a value may be
 	CodeRevertFailed    = "Ebb.RevertFailed"    // a revert failed
 	CodeScheduleToStart = "Ebb.ScheduleToStart" // no worker took the work in time
-	CodeStartToClose    = "Ebb.StartToClose"    // the worker that took the work did not end it in time
+	CodeStartToClose    = "Ebb.StartToClose"    // the worker that took the work did not finish it in time
 	CodeHeartbeatLost   = "Ebb.HeartbeatLost"   // a deferred atom's heartbeat did not come
 	CodeBadResult       = "Ebb.BadResult"       // the party that ended the attempt gave a result that the task cannot have
-	CodeRunExists       = "Ebb.RunExists"       // the run that was to be begun is there already
-	CodeNoFlow          = "Ebb.NoFlow"          // the flow of the run that was to be begun is not known
-	CodeNoStart         = "Ebb.NoStart"         // the run that is wanted cannot be made
-	CodeLost            = "Ebb.Lost"            // too many processes died while they drove the run, or had the work of an attempt
+	CodeRunExists       = "Ebb.RunExists"       // the run that was to be started exists already
+	CodeNoFlow          = "Ebb.NoFlow"          // the flow of the run that was to be started is not known
+	CodeNoStart         = "Ebb.NoStart"         // the run cannot be created
+	CodeLost            = "Ebb.Lost"            // too many processes or workers died during the run or the attempt
 	CodeLanguage        = "Ebb.Language"        // a growing flow's language gave an impossible answer
 	CodeLimit           = "Ebb.LimitExceeded"   // the run has reached one of the limits that bound its growth
 )
 
-// A Failure is a failure as it is stored. It has no Go type of its own: every
-// decision of the engine rests on Code, so a resumed run decides as the live
-// one did.
+// A Failure is an error as Ebb stores it. The Go type of the error is lost. The engine
+// decides by Code alone, so a resumed run decides as the original one did.
 type Failure struct {
 	Atom    string `json:"atom,omitempty"`    // path of the atom that failed
-	Code    string `json:"code"`              // what kind of failure, for programs
+	Code    string `json:"code"`              // kind of failure, by which programs and flows decide
 	Message string `json:"message,omitempty"` // what happened, for people
 	Stack   string `json:"stack,omitempty"`   // where user code panicked
 	Attempt int    `json:"attempt,omitempty"` // which attempt failed, from 1
 	Bare    bool   `json:"bare,omitempty"`    // the task gave no code or message at all
-	Final   bool   `json:"final,omitempty"`   // the task says that trying again is of no use: its own policies do not
-	Details Value  `json:"details,omitempty"` // what else the task says of it, for programs, up to [MaxFailureDetails]; nil when nothing
+	Final   bool   `json:"final,omitempty"`   // the task asked not to be retried by its own policies
+	Details Value  `json:"details,omitempty"` // the task's further data, at most [MaxFailureDetails]; may be nil
 }
 
 // MaxFailureDetails is how many bytes the details of a failure may have. Larger details
 // are left out.
 const MaxFailureDetails = 64 << 10
 
-// What is longer is cut off, see [Failure.Bounded].
+// Ebb cuts longer texts off, see [Failure.Bounded].
 const (
 	MaxFailureCode = 1 << 10  // bytes of the code of a failure
 	MaxFailureText = 32 << 10 // bytes of the message of a failure, of its stack, and of the path of its atom
@@ -101,13 +100,16 @@ func Errorf(code, format string, args ...any) error {
 	return &codedError{code: code, err: fmt.Errorf(format, args...)}
 }
 
+// A codedError is an error with the code of a failure.
 type codedError struct {
 	code string
 	err  error
 }
 
-func (e *codedError) Error() string     { return e.err.Error() }
-func (e *codedError) Unwrap() error     { return e.err }
+func (e *codedError) Error() string { return e.err.Error() }
+func (e *codedError) Unwrap() error { return e.err }
+
+// ErrorCode returns the code, for [NewFailure].
 func (e *codedError) ErrorCode() string { return e.code }
 
 // NewFailure returns the stored form of err, as the atom at path failed with it
@@ -117,8 +119,8 @@ func (e *codedError) ErrorCode() string { return e.code }
 //
 // The details are those of the outermost error with a method ErrorDetails() Value.
 //
-// A Failure that is passed on as it is keeps its message and stack too; one that
-// is wrapped adds its text to that of the errors around it.
+// A Failure that is passed on as it is keeps its message and stack. A wrapped Failure adds its text to that of the
+// errors around it.
 //
 // Secrets in the URLs, data source names and headers that the message and the stack hold are masked.
 func NewFailure(path string, attempt int, err error) *Failure {

@@ -24,20 +24,38 @@ func TestNewFailure(t *testing.T) {
 		err  error
 		want atom.Failure
 	}{
-		"plain":           {errors.New("no valid host"), atom.Failure{Code: atom.CodeError, Message: "no valid host"}},
-		"coded":           {atom.Errorf("Card.Declined", "no %s", "money"), atom.Failure{Code: "Card.Declined", Message: "no money"}},
-		"coded, wrapped":  {fmt.Errorf("pay: %w", atom.Errorf("A", "x")), atom.Failure{Code: "A", Message: "pay: x"}},
-		"outermost code":  {atom.Errorf("A", "pay: %w", atom.Errorf("B", "x")), atom.Failure{Code: "A", Message: "pay: x"}},
-		"code over cause": {atom.Errorf("A", "pay: %w", stored), atom.Failure{Code: "A", Message: "pay: inner: Card.Declined: no money"}},
-		"joined":          {errors.Join(errors.New("x"), atom.Errorf("B", "y")), atom.Failure{Code: "B", Message: "x\ny"}},
-		"an empty code":   {quiet{}, atom.Failure{Code: atom.CodeError, Message: "hush"}},
-		"stored":          {stored, atom.Failure{Code: "Card.Declined", Message: "no money", Stack: "pay.go:7"}},
-		"stored, wrapped": {fmt.Errorf("pay: %w", stored), atom.Failure{Code: "Card.Declined", Message: "pay: inner: Card.Declined: no money", Stack: "pay.go:7"}},
-		"bare":            {&atom.Failure{Bare: true}, atom.Failure{Bare: true}},
-		"panic":           {&atom.PanicError{Value: 42, Stack: "main.go:1"}, atom.Failure{Code: atom.CodePanic, Message: "panic: 42", Stack: "main.go:1"}},
-		"too large":       {fmt.Errorf("task: %w", atom.ErrValueTooLarge), atom.Failure{Code: atom.CodeTooLarge, Message: "task: " + atom.ErrValueTooLarge.Error()}},
-		"deadline":        {fmt.Errorf("get: %w", context.DeadlineExceeded), atom.Failure{Code: atom.CodeTimeout, Message: "get: context deadline exceeded"}},
-		"cancelled":       {context.Canceled, atom.Failure{Code: atom.CodeCancelled, Message: "context canceled"}},
+		"plain": {errors.New("no valid host"), atom.Failure{Code: atom.CodeError, Message: "no valid host"}},
+		"coded": {atom.Errorf("Card.Declined", "no %s", "money"), atom.Failure{
+			Code:    "Card.Declined",
+			Message: "no money",
+		}},
+		"coded, wrapped": {fmt.Errorf("pay: %w", atom.Errorf("A", "x")), atom.Failure{Code: "A", Message: "pay: x"}},
+		"outermost code": {atom.Errorf("A", "pay: %w", atom.Errorf("B", "x")), atom.Failure{Code: "A", Message: "pay: x"}},
+		"code over cause": {atom.Errorf("A", "pay: %w", stored), atom.Failure{
+			Code:    "A",
+			Message: "pay: inner: Card.Declined: no money",
+		}},
+		"joined":        {errors.Join(errors.New("x"), atom.Errorf("B", "y")), atom.Failure{Code: "B", Message: "x\ny"}},
+		"an empty code": {quiet{}, atom.Failure{Code: atom.CodeError, Message: "hush"}},
+		"stored":        {stored, atom.Failure{Code: "Card.Declined", Message: "no money", Stack: "pay.go:7"}},
+		"stored, wrapped": {fmt.Errorf("pay: %w", stored), atom.Failure{
+			Code:    "Card.Declined",
+			Message: "pay: inner: Card.Declined: no money", Stack: "pay.go:7",
+		}},
+		"bare": {&atom.Failure{Bare: true}, atom.Failure{Bare: true}},
+		"panic": {&atom.PanicError{Value: 42, Stack: "main.go:1"}, atom.Failure{
+			Code:    atom.CodePanic,
+			Message: "panic: 42", Stack: "main.go:1",
+		}},
+		"too large": {fmt.Errorf("task: %w", atom.ErrValueTooLarge), atom.Failure{
+			Code:    atom.CodeTooLarge,
+			Message: "task: " + atom.ErrValueTooLarge.Error(),
+		}},
+		"deadline": {fmt.Errorf("get: %w", context.DeadlineExceeded), atom.Failure{
+			Code:    atom.CodeTimeout,
+			Message: "get: context deadline exceeded",
+		}},
+		"cancelled": {context.Canceled, atom.Failure{Code: atom.CodeCancelled, Message: "context canceled"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

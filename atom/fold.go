@@ -37,9 +37,8 @@ func Map[T, R any](name string, f func(ctx context.Context, arg T) (R, error), o
 //
 //	atom.Reduce("total", add, atom.Requires("net", "tax", "shipping"), atom.As("total"))
 //
-// Arguments that are [Optional] and have no value are passed over; a single one
-// is the result, and none at all is a failure with [CodeNotFound]. Reduce panics
-// when fewer than two arguments are named.
+// Arguments that are [Optional] and have no value are left out. A single argument is the result. If there is none, the
+// task fails with [CodeNotFound]. Reduce panics when fewer than two arguments are named.
 func Reduce[T any](name string, f func(ctx context.Context, a, b T) (T, error), opts ...Option) *Atom {
 	body := folded[T, T]{2, func(ctx context.Context, args []T) (result T, err error) {
 		if len(args) == 0 {
@@ -64,8 +63,10 @@ type folded[T, R any] struct {
 
 func (f folded[T, R]) task(name string, opts []Option) *Atom {
 	a := New(name, f, opts...)
+	a.noEffect = true
 	if len(a.args) < f.least {
-		panic(fmt.Sprintf("atom: task %q has %d arguments, want at least %d; name them with atom.Requires", name, len(a.args), f.least))
+		panic(fmt.Sprintf("atom: task %q has %d arguments, want at least %d; name them with atom.Requires", name,
+			len(a.args), f.least))
 	}
 	for i := range a.args {
 		a.args[i].Type = reflect.TypeFor[T]()
@@ -73,6 +74,7 @@ func (f folded[T, R]) task(name string, opts []Option) *Atom {
 	return a
 }
 
+// Execute decodes the arguments in their order, and folds them.
 func (f folded[T, R]) Execute(ctx context.Context, in Values) (Value, error) {
 	var args []T
 	for name, v := range in.All {

@@ -27,7 +27,8 @@ func join(_ context.Context, a, b string) (string, error) {
 func TestMapAndReduce(t *testing.T) {
 	t.Parallel()
 	lengths := atom.Map("lengths", length, atom.Requires("a", "b"), atom.Optional("c"), atom.As("lengths"))
-	joined := atom.Reduce("joined", join, atom.Optional("a"), atom.Rebind("b", "other"), atom.Optional("b", "c"), atom.As("joined"))
+	joined := atom.Reduce("joined", join, atom.Optional("a"), atom.Rebind("b", "other"), atom.Optional("b", "c"),
+		atom.As("joined"))
 	for name, tc := range map[string]struct {
 		task   *atom.Atom
 		values []any

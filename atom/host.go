@@ -3,6 +3,7 @@ package atom
 import (
 	"context"
 	"database/sql"
+	"log/slog"
 
 	"github.com/hashicorp/go-hclog"
 )
@@ -16,8 +17,13 @@ type Host interface {
 	Progress(fraction float64, details Value)
 	// Logger returns the logger of the call. See [Logger].
 	Logger() hclog.Logger
+	// Slog returns the same logger for log/slog. See [Slog].
+	Slog() *slog.Logger
 	// Transact calls fn within a transaction, and keeps the result of fn. See [Tx].
 	Transact(ctx context.Context, fn func(tx *sql.Tx) (Value, error)) (Value, error)
+	// Elements returns the results of n nodes of a stored list, or fewer, from the node with index from on. See
+	// [List].
+	Elements(ctx context.Context, of *StoredList, from, n int) ([]Value, error)
 	// Scope names the run's database, and when the run was created. See [Scope].
 	Scope() string
 }
@@ -33,13 +39,22 @@ func Scope(ctx context.Context) string {
 	return ""
 }
 
-// Logger returns the engine's logger, named for the atom, with the run, path,
-// incarnation and attempt of the call in every line, and whether it reverts. It
-// is made when it is asked for; keep it if you need it often. Outside of an
-// engine it logs nothing.
+// Logger returns the engine's logger for programs that log with hclog. Each line has the run, path and attempt of the
+// call, its incarnation unless it is the first, and "revert" in a revert. Each call of Logger
+// creates a logger, so keep the result if you log often. Outside of an engine the
+// logger discards everything.
 func Logger(ctx context.Context) hclog.Logger {
 	if host := hostOf(ctx); host != nil {
 		return host.Logger()
 	}
 	return hclog.NewNullLogger()
+}
+
+// Slog is [Logger] for programs that log with [log/slog]. If the engine was given its logger with WithSlog, entries go
+// to that logger's handler.
+func Slog(ctx context.Context) *slog.Logger {
+	if host := hostOf(ctx); host != nil {
+		return host.Slog()
+	}
+	return slog.New(slog.DiscardHandler)
 }

@@ -8,8 +8,7 @@ import (
 	"time"
 )
 
-// An Option sets something about an atom that is not in the types of its
-// methods.
+// An Option sets a property of an atom that the types of its methods do not express.
 type Option func(*Atom)
 
 // Timeout limits one attempt of Execute. When it passes, the attempt's context
@@ -23,13 +22,13 @@ func Timeout(d time.Duration) Option { return func(a *Atom) { a.timeout = d } }
 // going forward and back. The default is 0.
 func Priority(n int) Option { return func(a *Atom) { a.priority = n } }
 
-// Version tells versions of an atom apart where nothing else does. It is part of
+// Version distinguishes versions of an atom that are otherwise alike. It is part of
 // the flow's structure: with another version the flow is a changed one, see
 // engine.Flows.
 func Version(v string) Option { return func(a *Atom) { a.version = v } }
 
-// As names the symbol that the whole result provides, in place of the fields of
-// a struct.
+// As makes the whole result one symbol of that name. Without As, the fields of a struct
+// result are the symbols.
 func As(symbol string) Option {
 	return func(a *Atom) {
 		typ := wholeType(a)
@@ -37,15 +36,15 @@ func As(symbol string) Option {
 	}
 }
 
-// From names the symbol that a task whose input is no struct requires. It panics
-// when the input is one: its fields are the symbols, see [Rebind].
+// From names the symbol that a task requires whose input is not a struct. It panics if
+// the input is a struct: then its fields are the symbols, see [Rebind].
 func From(symbol string) Option {
 	return func(a *Atom) { a.arg("").Symbol = symbol }
 }
 
-// Rebind makes the argument take the value of another symbol than the one of
-// its own name. It adds the argument to a task that has none of that name, and
-// panics when that task's arguments are the fields of its input.
+// Rebind gives the argument arg the value of symbol. By default an argument has the value
+// of the symbol of its own name. If the task has no argument arg, Rebind adds it, or panics
+// if the task's arguments are the fields of its input.
 func Rebind(arg, symbol string) Option {
 	return func(a *Atom) { a.arg(arg).Symbol = symbol }
 }
@@ -71,8 +70,8 @@ func (a *Atom) arg(name string) *Arg {
 	return &a.args[len(a.args)-1]
 }
 
-// Requires adds arguments, each named as its symbol, to a task whose arguments
-// are no fields: [Untyped], [Map], [Reduce].
+// Requires adds arguments, each with the name of its symbol, to a task whose arguments
+// are not the fields of a struct: [Untyped], [Map], [Reduce].
 func Requires(symbols ...string) Option {
 	return func(a *Atom) {
 		for _, s := range symbols {
@@ -81,8 +80,8 @@ func Requires(symbols ...string) Option {
 	}
 }
 
-// Optional lets arguments be left out when no atom and no input provides them. It adds those
-// that a task does not have, and panics when that task's arguments are the
+// Optional leaves arguments out of a call if no atom and no input provides them. If the
+// task has no such argument, Optional adds it, or panics if the task's arguments are the
 // fields of its input.
 func Optional(args ...string) Option {
 	return func(a *Atom) {
@@ -92,7 +91,7 @@ func Optional(args ...string) Option {
 	}
 }
 
-// RevertRequires gives Revert arguments of its own, each named as its symbol.
+// RevertRequires gives Revert its own arguments, each with the name of its symbol.
 func RevertRequires(symbols ...string) Option {
 	return func(a *Atom) {
 		for _, s := range symbols {
@@ -101,14 +100,13 @@ func RevertRequires(symbols ...string) Option {
 	}
 }
 
-// RevertRebind gives Revert an argument of its own under another name than its
-// symbol's.
+// RevertRebind gives Revert its own argument arg, with the value of symbol.
 func RevertRebind(arg, symbol string) Option {
 	return func(a *Atom) { a.revertArgs = append(a.revertArgs, Arg{Name: arg, Symbol: symbol}) }
 }
 
-// Inject gives the atom a value that only it sees and that beats every
-// provider. It panics when the value does not encode.
+// Inject gives the atom a value for symbol that only this atom sees. It takes precedence
+// over every provider. Inject panics if the value cannot be encoded.
 func Inject(symbol string, value any) Option {
 	v, err := Encode(value)
 	if err != nil {
@@ -132,8 +130,7 @@ func Provides(symbols ...string) Option {
 	}
 }
 
-// ProvidesElements names the elements of a result that is an array, also when it
-// is only one.
+// ProvidesElements names the elements of an array result, even if there is only one.
 func ProvidesElements(symbols ...string) Option {
 	return func(a *Atom) {
 		a.provides = nil

@@ -25,11 +25,11 @@ func Done[T any](result T) Outcome[T] { return Outcome[T]{end: done, result: res
 // Failed returns the outcome of an execution that failed with f.
 func Failed[T any](f *Failure) Outcome[T] { return Outcome[T]{end: failed, failure: f} }
 
-// Unknown returns the outcome of an execution that was started and whose end
-// is not known.
+// Unknown returns the outcome of an execution that was started and whose end is not known, as after a crash. A test
+// of a Revert passes it.
 func Unknown[T any]() Outcome[T] { return Outcome[T]{} }
 
-// Because returns o with the failures on account of which it is undone.
+// Because returns o with the failures that caused the undo.
 func (o Outcome[T]) Because(failures []*Failure) Outcome[T] {
 	o.failures = failures
 	return o
@@ -46,8 +46,8 @@ func (o Outcome[T]) Failed() (*Failure, bool) { return o.failure, o.end == faile
 // Unknown reports whether the execution was started and its end is not known.
 func (o Outcome[T]) Unknown() bool { return o.end == unknown }
 
-// Failures returns the failures on account of which this is undone, in the
-// order of their atoms; none when the undoing was asked for.
+// Failures returns the failures that caused the undo, in the order of their atoms. It
+// is empty if an operator or a program asked for the undo.
 func (o Outcome[T]) Failures() []*Failure { return o.failures }
 
 // String returns "done", "failed" or "unknown".

@@ -8,10 +8,9 @@ import (
 // MaxDetails is the size in bytes above which details of progress are left out.
 const MaxDetails = 16 << 10
 
-// Progress reports how far the task is, from 0 to 1; a value outside that range
-// counts as the nearer bound. details, which may be nil, say more about it. Both are
-// stored with the run and shown to observers. If details are nil, do not encode, or
-// are larger than [MaxDetails], the earlier details stay.
+// Progress reports how far the task is, from 0 to 1. A value outside that range counts as the nearer bound. details
+// describe the progress, and may be nil. Both are stored with the run and shown to observers. If details are nil, do
+// not encode, or are larger than [MaxDetails], the earlier details stay.
 //
 // Progress never waits and never fails. The latest report goes into the run's next
 // checkpoint, within a second. A crash loses reports that were not committed. A task

@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// A Queued body may leave its calls to workers: processes of any kind and language
-// that ask for work, see engine.TakeWork. Ebb does not make such a call. The call waits, as
+// A Queued body may leave its calls to workers, which are processes in any language
+// that poll for work, see engine.TakeWork. Ebb does not make such a call. The call waits, as
 // rows, until a worker takes it and reports how it ended. If a worker takes a call and
-// dies, its lease runs out, and another worker is given the same call.
+// dies, its lease expires, and another worker gets the same call.
 type Queued interface {
 	Body
-	// Queue returns the kind of work that a call is, "" when Execute or Revert is to
-	// be called after all. It is asked once for each call, and does no I/O.
+	// Queue returns the kind of work that the call is, or "" if the engine must call
+	// Execute or Revert itself. The engine calls Queue once per call. It must do no I/O.
 	Queue(c *Call) string
 }
 
@@ -22,6 +22,7 @@ type Queued interface {
 // arguments.
 func Work(kind string) Body { return work{kind} }
 
+// work is the body of a task that only workers do. So each call within this process fails.
 type work struct{ kind string }
 
 var errNotHere = errors.New("atom: this is the work of a worker, and cannot be called from within another task")
@@ -30,27 +31,28 @@ func (work) Execute(context.Context, Values) (Value, error) { return nil, errNot
 func (work) Revert(context.Context, Values, Outcome[Value]) (Value, error) {
 	return nil, errNotHere
 }
-func (work) Reverts() bool          { return true }
+func (work) Reverts() bool { return true }
+
+// Queue implements [Queued].
 func (w work) Queue(_ *Call) string { return w.kind }
 
-// Remote returns a task that is work of that kind for workers, and cannot be
-// undone. It is typed as those of [Task] are; a result that is no Out fails it.
-// [Timeout] limits an attempt from when it begins to wait for a worker,
-// [ScheduleToStart] that wait and [StartToClose] the work; a Heartbeat of
-// [Deferrable] counts from when a worker has taken it.
+// Remote returns a task that is work of that kind for workers, and cannot be undone. It has types like a task of
+// [Task]. If a worker returns a result that is not an Out, the task fails. [Timeout] limits the whole attempt,
+// [ScheduleToStart] the wait for a worker, and [StartToClose] the work. A Heartbeat of [Deferrable] begins when a
+// worker has taken the work.
 func Remote[In, Out any](name, kind string, opts ...Option) *Atom {
 	return newTyped(name, &typed[In, Out]{task: external[In, Out]{do: kind}}, opts)
 }
 
 // RemotePair is [Remote] with an undo, which is work of the kind undo. It may be
-// the same kind: a worker is told that it reverts, and how the execution that it
-// undoes ended.
+// the same kind: the worker learns that the call is a revert, and the outcome of the
+// execution to undo.
 func RemotePair[In, Out any](name, kind, undo string, opts ...Option) *Atom {
 	e := external[In, Out]{do: kind, undo: undo}
 	return newTyped(name, &typed[In, Out]{task: e, reverter: e}, opts)
 }
 
-// external is the task of an atom whose work a worker does.
+// external is the task of an atom whose work a worker does. So each call within this process fails.
 type external[In, Out any] struct{ do, undo string }
 
 func (external[In, Out]) Execute(context.Context, In) (out Out, err error) { return out, errNotHere }
@@ -71,17 +73,16 @@ func (t *typed[In, Out]) Queue(c *Call) string {
 	return ""
 }
 
-// ScheduleToStart limits how long the work of one attempt of Execute waits for a
-// worker to take it, for a task made by [Remote] or [RemotePair]. Then the attempt
-// fails with [CodeScheduleToStart]; no worker has begun it. Only the first worker is
-// waited for: work that one has lost goes to the next within the limits that there
-// are else. The default is no limit.
+// ScheduleToStart limits how long the work of one attempt of Execute waits for a worker. It is for tasks made by
+// [Remote] or [RemotePair]. Then the attempt fails with [CodeScheduleToStart]; no worker has begun it. The limit
+// applies until the first worker takes the work. If that worker is lost, only the other limits apply until the next one
+// takes it. The default is no limit.
 func ScheduleToStart(d time.Duration) Option { return func(a *Atom) { a.toStart = d } }
 
-// StartToClose limits how long a worker takes from when it has taken the work of an
-// attempt of Execute, whether it is heard of or not. Then the attempt fails with
-// [CodeStartToClose], and its outcome is Unknown. When the worker's lease has run out
-// and another has taken the work, that one has all of this time. The default is no
+// StartToClose limits how long a worker may take for an attempt of Execute after it took
+// the work, whether or not it sends heartbeats. Then the attempt fails with
+// [CodeStartToClose], and its outcome is Unknown. If the worker's lease expires and
+// another worker takes the work, that worker has the full time. The default is no
 // limit.
 func StartToClose(d time.Duration) Option { return func(a *Atom) { a.toClose = d } }
 

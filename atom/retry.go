@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -27,30 +28,31 @@ func (v Verdict) String() string {
 
 // A Decision is a retry's answer to a failure.
 type Decision struct {
-	Verdict Verdict
-	After   time.Duration // how long to wait before the flow runs again; for VerdictRetry
-	Jitter  float64       // the part of After that is random, see [Backoff]; the caller that waits draws it
+	Verdict Verdict       // what happens to the flow
+	After   time.Duration // for VerdictRetry: how long to wait before the flow runs again
+	Jitter  float64       // the part of After that is random, see [Backoff]; the engine draws the random number
 }
 
 // A Try is one attempt of a retry's flow: the value the retry provided for it,
 // and the first failure of each atom in it.
 type Try struct {
-	Value    Value      `json:"value,omitempty"`
-	Failures []*Failure `json:"failures,omitempty"`
+	Value    Value      `json:"value,omitempty"`    // what the retry provided for this try
+	Failures []*Failure `json:"failures,omitempty"` // failures of the flow in this try
 }
 
-// A History is all that a retry decides by. It is stored, so a resumed run
-// decides as the live one would have.
+// A History is everything by which a retry decides. It is stored, so a resumed run
+// decides as the original one would have.
 type History struct {
-	Earlier int      `json:"earlier,omitempty"` // how many tries there were before Tries; 0 unless the controller is [Forgetful]
-	Tries   []Try    `json:"tries,omitempty"`
+	// How many tries there were before Tries; 0 unless the controller is [Forgetful]
+	Earlier int      `json:"earlier,omitempty"`
+	Tries   []Try    `json:"tries,omitempty"`   // the tries, oldest first
 	Failure *Failure `json:"failure,omitempty"` // the retry's own failure
 }
 
 // Count returns how many tries there were.
 func (h *History) Count() int { return h.Earlier + len(h.Tries) }
 
-// Last returns the last try, or nil when nothing was tried yet.
+// Last returns the last try, or nil if there was none.
 func (h *History) Last() *Try {
 	if len(h.Tries) == 0 {
 		return nil
@@ -67,20 +69,22 @@ type Controller interface {
 	OnFailure(h History, in Values) (Decision, error)
 }
 
-// Forgetful is a Controller that decides by how many tries there were, see
-// [History.Count], and by the last of them. Only the newest tries are passed to
-// it, so that a retry may try without end and costs no more memory for it.
+// Forgetful is a Controller that needs only the number of tries, see [History.Count],
+// and the last of them. The engine stores and passes only the newest tries, so that
+// endless retrying does not need more and more memory.
 type Forgetful interface {
 	Controller
+	// Forgetful marks the controller and is not called.
 	Forgetful()
 }
 
 // Undoer is a Controller that does something when its flow is undone.
 type Undoer interface {
+	// Undo is called when the flow is undone, with its tries and the failures because of which it is undone.
 	Undo(ctx context.Context, h History, failures []*Failure) error
 }
 
-// Retry returns the atom that decides by c for the flow it is given to.
+// Retry returns the atom that lets c decide for the flow to which the atom is given.
 func Retry(name string, c Controller, opts ...Option) *Atom {
 	a := &Atom{name: name, kind: KindRetry, control: c}
 	for _, opt := range opts {
@@ -89,17 +93,16 @@ func Retry(name string, c Controller, opts ...Option) *Atom {
 	return a
 }
 
-// Renamed returns a copy of a under another name. Flows name their retries so.
+// Renamed returns a copy of a under another name. A flow uses it to name its retry.
 func (a *Atom) Renamed(name string) *Atom {
 	b := *a
 	b.name = name
 	return &b
 }
 
-// Times returns a retry that tries the flow up to attempts times, the first
-// included, waiting in between as backoff says. With codes, only failures of
-// these codes are worth another try. The symbol it provides is the number of
-// the try, from 1.
+// Times returns a retry controller that runs its flow up to attempts times, including the first, with the pauses of
+// backoff between the tries. If codes are given, it retries only after failures with these codes. It provides the
+// number of the try, from 1.
 func Times(attempts int, backoff Backoff, codes ...string) *Atom {
 	return Retry("", times{attempts, backoff, codes, VerdictRevert})
 }
@@ -116,6 +119,7 @@ type times struct {
 	giveUp   Verdict
 }
 
+// Forgetful implements [Forgetful]: Next needs only the number of tries.
 func (times) Forgetful() {}
 
 func (t times) Next(h History, _ Values) (Value, error) { return Encode(h.Count() + 1) }
@@ -130,7 +134,9 @@ func (t times) OnFailure(h History, _ Values) (Decision, error) {
 
 // worthIt reports whether every failure of the last try has one of the codes.
 func (t times) worthIt(failures []*Failure) bool {
-	return len(t.codes) == 0 || !slices.ContainsFunc(failures, func(f *Failure) bool { return !slices.Contains(t.codes, f.Code) })
+	return len(t.codes) == 0 || !slices.ContainsFunc(failures, func(f *Failure) bool {
+		return !slices.Contains(t.codes, f.Code)
+	})
 }
 
 // String describes the policy, for pictures.
@@ -159,8 +165,8 @@ func (a always) OnFailure(History, Values) (Decision, error) {
 }
 
 // ForEach returns a retry that tries the flow once with each value, in order,
-// until it succeeds. The retry provides the present value. ForEach panics when a value
-// does not encode.
+// until the flow succeeds. It provides the current value. ForEach panics if a value
+// cannot be encoded.
 func ForEach[T any](values ...T) *Atom { return Retry("", forEach{encodeAll(values), VerdictRevert}) }
 
 // ForEachThenAll is [ForEach], but undoes the whole run when no value is left.
@@ -168,15 +174,22 @@ func ForEachThenAll[T any](values ...T) *Atom {
 	return Retry("", forEach{encodeAll(values), VerdictRevertAll})
 }
 
-// ForEachOf is [ForEach] over the list that symbol stands for at the time.
+// ForEachOf is [ForEach] over the list that symbol holds when the retry decides.
 func ForEachOf(symbol string) *Atom {
-	return Retry("", forEach{giveUp: VerdictRevert}, Rebind("values", symbol))
+	return Retry("", forEach{giveUp: VerdictRevert}, listOf(symbol))
 }
 
 // ForEachOfThenAll is [ForEachOf], but undoes the whole run when no value is
 // left.
 func ForEachOfThenAll(symbol string) *Atom {
-	return Retry("", forEach{giveUp: VerdictRevertAll}, Rebind("values", symbol))
+	return Retry("", forEach{giveUp: VerdictRevertAll}, listOf(symbol))
+}
+
+// listOf makes the values to try those of a symbol, which must be a list.
+func listOf(symbol string) Option {
+	return func(a *Atom) {
+		*a.arg("values") = Arg{Name: "values", Symbol: symbol, Type: reflect.TypeFor[[]any]()}
+	}
 }
 
 type forEach struct {

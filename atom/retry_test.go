@@ -34,25 +34,95 @@ func TestRetriesDecide(t *testing.T) {
 		after   time.Duration
 		next    string // what is provided for the next try; "" when there is none
 	}{
-		"times, first failure":    {atom.Times(3, backoff), after([]any{1}, "A"), atom.Values{}, atom.VerdictRetry, time.Second, "2"},
-		"times, second failure":   {atom.Times(3, backoff), after([]any{1, 2}, "A"), atom.Values{}, atom.VerdictRetry, 2 * time.Second, "3"},
-		"times, used up":          {atom.Times(3, backoff), after([]any{1, 2, 3}, "A"), atom.Values{}, atom.VerdictRevert, 0, "4"},
-		"times, none at all":      {atom.Times(0, backoff), after([]any{1}, "A"), atom.Values{}, atom.VerdictRevert, 0, "2"},
-		"times, nothing tried":    {atom.Times(3, backoff), after(nil), atom.Values{}, atom.VerdictRevert, 0, "1"},
-		"times, used up, all":     {atom.TimesThenAll(1, backoff), after([]any{1}, "A"), atom.Values{}, atom.VerdictRevertAll, 0, "2"},
-		"times, a listed code":    {atom.Times(3, backoff, "A", "B"), after([]any{1}, "B"), atom.Values{}, atom.VerdictRetry, time.Second, "2"},
-		"times, another code":     {atom.Times(3, backoff, "A"), after([]any{1}, "C"), atom.Values{}, atom.VerdictRevert, 0, "2"},
-		"times, one of two codes": {atom.Times(3, backoff, "A"), after([]any{1}, "A", "C"), atom.Values{}, atom.VerdictRevert, 0, "2"},
-		"always":                  {atom.AlwaysRevert(), after([]any{nil}, "A"), atom.Values{}, atom.VerdictRevert, 0, "null"},
-		"always all":              {atom.AlwaysRevertAll(), after([]any{nil}, "A"), atom.Values{}, atom.VerdictRevertAll, 0, "null"},
-		"each, some left":         {atom.ForEach("a", "b"), after([]any{"a"}, "A"), atom.Values{}, atom.VerdictRetry, 0, `"b"`},
-		"each, none left":         {atom.ForEach("a", "b"), after([]any{"a", "b"}, "A"), atom.Values{}, atom.VerdictRevert, 0, ""},
-		"each, none left, all":    {atom.ForEachThenAll("a"), after([]any{"a"}, "A"), atom.Values{}, atom.VerdictRevertAll, 0, ""},
-		"each, one twice":         {atom.ForEach("a", "b", "a"), after([]any{"a", "b"}, "A"), atom.Values{}, atom.VerdictRetry, 0, `"a"`},
-		"each, out of order":      {atom.ForEach("a", "b", "a"), after([]any{"b"}, "A"), atom.Values{}, atom.VerdictRetry, 0, `"a"`},
-		"each, a foreign value":   {atom.ForEach("a"), after([]any{"z"}, "A"), atom.Values{}, atom.VerdictRetry, 0, `"a"`},
-		"each of a symbol":        {list, after([]any{1}, "A"), hosts([]int{1, 2}), atom.VerdictRetry, 0, "2"},
-		"each of a symbol, none":  {atom.ForEachOfThenAll("hosts"), after([]any{1}, "A"), hosts([]int{1}), atom.VerdictRevertAll, 0, ""},
+		"times, first failure": {
+			atom.Times(3, backoff), after([]any{1}, "A"),
+			atom.Values{},
+			atom.VerdictRetry,
+			time.Second, "2",
+		},
+		"times, second failure": {
+			atom.Times(3, backoff), after([]any{1, 2}, "A"),
+			atom.Values{},
+			atom.VerdictRetry,
+			2 * time.Second, "3",
+		},
+		"times, used up": {
+			atom.Times(3, backoff), after([]any{1, 2, 3}, "A"),
+			atom.Values{},
+			atom.VerdictRevert, 0,
+			"4",
+		},
+		"times, none at all":   {atom.Times(0, backoff), after([]any{1}, "A"), atom.Values{}, atom.VerdictRevert, 0, "2"},
+		"times, nothing tried": {atom.Times(3, backoff), after(nil), atom.Values{}, atom.VerdictRevert, 0, "1"},
+		"times, used up, all": {
+			atom.TimesThenAll(1, backoff), after([]any{1}, "A"),
+			atom.Values{},
+			atom.VerdictRevertAll, 0, "2",
+		},
+		"times, a listed code": {
+			atom.Times(3, backoff, "A", "B"), after([]any{1}, "B"),
+			atom.Values{},
+			atom.VerdictRetry,
+			time.Second, "2",
+		},
+		"times, another code": {
+			atom.Times(3, backoff, "A"), after([]any{1}, "C"),
+			atom.Values{},
+			atom.VerdictRevert, 0,
+			"2",
+		},
+		"times, one of two codes": {
+			atom.Times(3, backoff, "A"), after([]any{1}, "A", "C"),
+			atom.Values{},
+			atom.VerdictRevert, 0, "2",
+		},
+		"always": {
+			atom.AlwaysRevert(), after([]any{nil}, "A"),
+			atom.Values{},
+			atom.VerdictRevert, 0,
+			"null",
+		},
+		"always all": {
+			atom.AlwaysRevertAll(), after([]any{nil}, "A"),
+			atom.Values{},
+			atom.VerdictRevertAll, 0,
+			"null",
+		},
+		"each, some left": {
+			atom.ForEach("a", "b"), after([]any{"a"}, "A"),
+			atom.Values{},
+			atom.VerdictRetry, 0,
+			`"b"`,
+		},
+		"each, none left": {
+			atom.ForEach("a", "b"), after([]any{"a", "b"}, "A"),
+			atom.Values{},
+			atom.VerdictRevert,
+			0, "",
+		},
+		"each, none left, all": {
+			atom.ForEachThenAll("a"), after([]any{"a"}, "A"),
+			atom.Values{},
+			atom.VerdictRevertAll,
+			0, "",
+		},
+		"each, one twice": {
+			atom.ForEach("a", "b", "a"), after([]any{"a", "b"}, "A"),
+			atom.Values{},
+			atom.VerdictRetry, 0, `"a"`,
+		},
+		"each, out of order": {
+			atom.ForEach("a", "b", "a"), after([]any{"b"}, "A"),
+			atom.Values{},
+			atom.VerdictRetry, 0,
+			`"a"`,
+		},
+		"each, a foreign value": {atom.ForEach("a"), after([]any{"z"}, "A"), atom.Values{}, atom.VerdictRetry, 0, `"a"`},
+		"each of a symbol":      {list, after([]any{1}, "A"), hosts([]int{1, 2}), atom.VerdictRetry, 0, "2"},
+		"each of a symbol, none": {
+			atom.ForEachOfThenAll("hosts"), after([]any{1}, "A"), hosts([]int{1}),
+			atom.VerdictRevertAll, 0, "",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -84,13 +154,17 @@ func TestRetryIsAnAtom(t *testing.T) {
 	t.Parallel()
 	r := atom.Times(3, atom.Backoff{}, "A", "B")
 	named := r.Renamed("charge_retry")
-	if named.Name() != "charge_retry" || r.Name() != "" || named.Kind() != atom.KindRetry || named.Body() != nil || !named.Reverts() {
+	if named.Name() != "charge_retry" || r.Name() != "" || named.Kind() != atom.KindRetry || named.Body() != nil ||
+		!named.Reverts() {
 		t.Errorf("%+v", named)
 	}
 	if got, want := r.Controller().(interface{ String() string }).String(), "up to 3 tries on A, B"; got != want {
 		t.Errorf("describes itself as %q, want %q", got, want)
 	}
-	for want, v := range map[string]atom.Verdict{"REVERT": atom.VerdictRevert, "REVERT_ALL": atom.VerdictRevertAll, "RETRY": atom.VerdictRetry} {
+	for want, v := range map[string]atom.Verdict{
+		"REVERT": atom.VerdictRevert, "REVERT_ALL": atom.VerdictRevertAll,
+		"RETRY": atom.VerdictRetry,
+	} {
 		if v.String() != want {
 			t.Errorf("%d is called %s, want %s", v, v, want)
 		}

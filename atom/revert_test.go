@@ -48,7 +48,10 @@ func TestRevertPolicyAfter(t *testing.T) {
 
 func TestRevertEndTexts(t *testing.T) {
 	t.Parallel()
-	for end, want := range map[atom.RevertEnd]string{atom.StopUndoing: "stop", atom.GoOnUndoing: "go on", atom.Park: "park"} {
+	for end, want := range map[atom.RevertEnd]string{
+		atom.StopUndoing: "stop", atom.GoOnUndoing: "go on",
+		atom.Park: "park",
+	} {
 		if got := end.String(); got != want {
 			t.Errorf("%d is %q, want %q", end, got, want)
 		}

@@ -6,10 +6,9 @@ import (
 	"strings"
 )
 
-// Values are looked into without being decoded: a consumer that needs one field
-// of a result pays for one pass over its bytes. The texts come from an encoder
-// or were checked on arrival, so the scanners trust their form and merely stop
-// where it breaks.
+// The scanners find a part of a value without decoding the value, in one pass over its
+// bytes. The texts come from an encoder or were checked on arrival. So the scanners do
+// not validate them and stop at the first error.
 
 // scanObject calls member with the quoted key and the text of each member of a
 // JSON object.

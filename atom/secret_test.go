@@ -21,11 +21,18 @@ func TestSecrets(t *testing.T) {
 		want   []string
 		result bool
 	}{
-		"none":                     {nil, nil, false},
-		"symbols, each once":       {[]atom.Option{atom.Secret("token", "password"), atom.Secret("token")}, []string{"password", "token"}, false},
-		"the whole result":         {[]atom.Option{atom.Secret()}, []string{"token", "user"}, true},
-		"the result under a name":  {[]atom.Option{atom.Secret(), atom.As("account")}, []string{"account"}, true},
-		"the result and an input":  {[]atom.Option{atom.Secret(), atom.Secret("password")}, []string{"password", "token", "user"}, true},
+		"none": {nil, nil, false},
+		"symbols, each once": {
+			[]atom.Option{atom.Secret("token", "password"), atom.Secret("token")},
+			[]string{"password", "token"},
+			false,
+		},
+		"the whole result":        {[]atom.Option{atom.Secret()}, []string{"token", "user"}, true},
+		"the result under a name": {[]atom.Option{atom.Secret(), atom.As("account")}, []string{"account"}, true},
+		"the result and an input": {[]atom.Option{atom.Secret(), atom.Secret("password")}, []string{
+			"password", "token",
+			"user",
+		}, true},
 		"an argument of any other": {[]atom.Option{atom.Secret("x")}, []string{"x"}, false},
 	} {
 		a := atom.Func("login", do, tc.opts...)

@@ -9,28 +9,40 @@ import (
 	"strings"
 )
 
-// An Executor does a task's work. Returning an error is failing; give it a code
-// with [Errorf] where retries or catches are to tell it from others.
+// An Executor does a task's work. If it returns an error, the task fails. Give the error
+// a code with [Errorf] if retries or catchers must recognize it.
 type Executor[In, Out any] interface {
+	// Execute does the work and returns the result. An error fails the attempt. Give it a
+	// code with [Errorf] if retries or catches must distinguish it from others. A crash
+	// repeats the attempt under the same [IdempotencyKey].
 	Execute(ctx context.Context, in In) (Out, error)
 }
 
-// A Reverter is an Executor that can undo its effects. did says how the execution
-// ended, see [Outcome]; in is the input of Execute. Reverting twice must be harmless,
-// because a crash in the middle of a revert repeats it.
+// A Reverter is an [Executor] that can undo its effects.
 type Reverter[In, Out any] interface {
+	// Revert undoes what Execute did with the same input. did says how the execution
+	// ended. An error fails the revert, see [RevertPolicy]. Reverting twice must be
+	// harmless, because a crash in the middle of a revert repeats it.
 	Revert(ctx context.Context, in In, did Outcome[Out]) error
 }
 
-// Task returns a task that does t's work. The exported fields of In are the
-// symbols it requires, under their json names; fields that are pointers or have
-// omitempty or omitzero are optional. The fields of Out are the symbols it
-// provides; use [As] to provide the whole result under one name, and [From] for
-// an input that is no struct.
+// Task returns a task that does t's work. The exported fields of In are the symbols that it requires, under their json
+// names. Fields that are pointers or have omitempty or omitzero are optional. The fields of Out are the symbols that it
+// provides. Use [As] to provide the whole result under one name, and [From] for an input that is not a struct.
 //
-// Task panics when t has a method named Revert that is not a
-// Reverter[In, Out]'s, or has it only as a pointer: such a task would silently
-// never be undone.
+// t must have the method
+//
+//	Execute(ctx context.Context, in In) (Out, error)
+//
+// and, to be undone, also the method
+//
+//	Revert(ctx context.Context, in In, did atom.Outcome[Out]) error
+//
+// with the same In and Out. If the compiler says that it cannot infer In, or that t does not implement Executor,
+// Execute has another signature.
+//
+// Task panics if t has a method Revert with another signature, or has Revert only as a pointer, because such a task
+// would silently never be undone.
 func Task[In, Out any](name string, t Executor[In, Out], opts ...Option) *Atom {
 	body := &typed[In, Out]{task: t}
 	if r, ok := any(t).(Reverter[In, Out]); ok {
@@ -89,11 +101,7 @@ func newTyped[In, Out any](name string, body *typed[In, Out], opts []Option) *At
 		body.single = true
 		a.args = []Arg{{Type: in}}
 	}
-	if fields, ok := fieldsOf(out); ok {
-		for _, f := range fields {
-			a.provides = append(a.provides, Provide{Symbol: f.name, From: ByKey, Key: f.name, Type: f.typ})
-		}
-	}
+	a.provides = Members(out)
 	for _, opt := range opts {
 		opt(a)
 	}
@@ -183,11 +191,9 @@ type field struct {
 	depth    int // in how many embedded structs it stands
 }
 
-// fieldsOf returns the symbols that the fields of a struct stand for, and
-// whether t is a struct that is taken apart. Types with an encoding of their
-// own are taken whole. Embedded structs are taken apart as encoding/json does
-// it: of two fields with one name the outer one counts, and if neither is the
-// outer one, none does.
+// fieldsOf returns the symbols that the fields of a struct stand for, and whether t is a struct that is taken apart.
+// Types with an encoding of their own are taken whole. Embedded structs are taken apart as in encoding/json. Of two
+// fields with one name, the outer one counts. If neither is the outer one, none counts.
 func fieldsOf(t reflect.Type) ([]field, bool) {
 	if t.Kind() != reflect.Struct || hasOwnEncoding(t) {
 		return nil, false
@@ -204,8 +210,19 @@ func fieldsOf(t reflect.Type) ([]field, bool) {
 	}), true
 }
 
-// allFields returns the encoded fields of t and of the structs embedded in it.
-// within are the types around t, so that one which embeds itself comes to an end.
+// Members returns the members of an encoded struct as separate symbols. It returns none if t is not a struct, or is not
+// encoded as an object of its fields.
+func Members(t reflect.Type) []Provide {
+	fields, _ := fieldsOf(t)
+	var members []Provide
+	for _, f := range fields {
+		members = append(members, Provide{Symbol: f.name, From: ByKey, Key: f.name, Type: f.typ})
+	}
+	return members
+}
+
+// allFields returns the encoded fields of t and of the structs embedded in it. within are the types around t, so that a
+// type that embeds itself ends.
 func allFields(t reflect.Type, depth int, within []reflect.Type) []field {
 	var fields []field
 	for f := range t.Fields() {
@@ -229,7 +246,8 @@ func allFields(t reflect.Type, depth int, within []reflect.Type) []field {
 		if name == "" {
 			name = f.Name
 		}
-		optional := f.Type.Kind() == reflect.Pointer || strings.Contains(opts, "omitempty") || strings.Contains(opts, "omitzero")
+		optional := f.Type.Kind() == reflect.Pointer || strings.Contains(opts, "omitempty") || strings.Contains(opts,
+			"omitzero")
 		fields = append(fields, field{name, f.Type, optional, depth})
 	}
 	return fields

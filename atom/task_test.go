@@ -66,11 +66,15 @@ func TestTaskDescribesItself(t *testing.T) {
 	if diff := cmp.Diff(wantArgs, a.RevertArgs(), types); diff != "" {
 		t.Error(diff)
 	}
-	wantProvides := []atom.Provide{{Symbol: "volume_id", From: atom.ByKey, Key: "volume_id", Type: reflect.TypeFor[string]()}}
+	wantProvides := []atom.Provide{{
+		Symbol: "volume_id", From: atom.ByKey, Key: "volume_id",
+		Type: reflect.TypeFor[string](),
+	}}
 	if diff := cmp.Diff(wantProvides, a.Provides(), types); diff != "" {
 		t.Error(diff)
 	}
-	if a.Name() != "create" || a.Kind() != atom.KindTask || a.Timeout() != time.Second || a.Priority() != 3 || a.Version() != "2" || !a.Reverts() {
+	if a.Name() != "create" || a.Kind() != atom.KindTask || a.Timeout() != time.Second || a.Priority() != 3 ||
+		a.Version() != "2" || !a.Reverts() {
 		t.Errorf("%+v", a)
 	}
 }
@@ -79,7 +83,10 @@ func TestTaskExecutes(t *testing.T) {
 	t.Parallel()
 	c := newCreateVolume(nil)
 	a := atom.Task("create", c)
-	values := atom.NewValues(a.Args(), []atom.Value{atom.MustEncode(20), nil, atom.MustEncode("fast"), atom.MustEncode(true)})
+	values := atom.NewValues(a.Args(), []atom.Value{
+		atom.MustEncode(20), nil, atom.MustEncode("fast"),
+		atom.MustEncode(true),
+	})
 	out, err := a.Body().Execute(t.Context(), values)
 	if err != nil || out.String() != `{"volume_id":"vol-1"}` {
 		t.Errorf("result %s, %v", out, err)
@@ -100,7 +107,8 @@ func TestTaskFails(t *testing.T) {
 		t.Errorf("revert: %v", err)
 	}
 	values := atom.NewValues(a.Args()[:1], []atom.Value{atom.MustEncode("twenty")})
-	if _, err := a.Body().Execute(t.Context(), values); err == nil || !strings.HasPrefix(err.Error(), "atom: decode the input: ") {
+	if _, err := a.Body().Execute(t.Context(), values); err == nil || !strings.HasPrefix(err.Error(),
+		"atom: decode the input: ") {
 		t.Errorf("an input of the wrong type: %v", err)
 	}
 	if _, err := a.Body().Revert(t.Context(), values, atom.Unknown[atom.Value]()); err == nil {
@@ -225,7 +233,8 @@ func TestFuncAndPair(t *testing.T) {
 		undone = n + out
 		return nil
 	})
-	if _, err := p.Body().Revert(t.Context(), atom.Single(atom.MustEncode(21)), atom.Done(atom.MustEncode(42))); err != nil || undone != 63 || !p.Reverts() {
+	if _, err := p.Body().Revert(t.Context(), atom.Single(atom.MustEncode(21)),
+		atom.Done(atom.MustEncode(42))); err != nil || undone != 63 || !p.Reverts() {
 		t.Errorf("undone with %d, %v", undone, err)
 	}
 }

@@ -6,13 +6,13 @@ import (
 	"regexp"
 )
 
-// Traceparent returns the W3C traceparent that the run of the call that ctx belongs
-// to was begun under. The task hands it on to the services that it calls. It is ""
-// if there is none.
+// Traceparent returns the W3C traceparent with which the run that ctx belongs to
+// was started with. The task passes it to the services that it calls. Traceparent
+// returns "" if there is none.
 func Traceparent(ctx context.Context) string { return CurrentCall(ctx).Trace }
 
-// traceparents are those of version 00, and of later ones what has its form at the
-// begin (W3C Trace Context, 3.2): version, trace id, parent id, and flags.
+// traceparents matches version 00, and later versions that begin like version 00 (W3C
+// Trace Context, 3.2): version, trace id, parent id, flags.
 var traceparents = regexp.MustCompile(`^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(-[!-~]{0,100})?$`)
 
 // CheckTraceparent returns an error that gives the reason if a text is not a
@@ -22,7 +22,8 @@ func CheckTraceparent(text string) error {
 	parts := traceparents.FindStringSubmatch(text)
 	switch {
 	case parts == nil || parts[1] == "ff" || parts[1] == "00" && parts[4] != "":
-		return fmt.Errorf("%.60q is no traceparent: one is like 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", text)
+		return fmt.Errorf("%.60q is no traceparent: one is like 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+			text)
 	case parts[2] == noTrace || parts[3] == noParent:
 		return fmt.Errorf("the traceparent %s names no trace: neither of its ids may be all zero", text)
 	}

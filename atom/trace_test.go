@@ -52,7 +52,8 @@ func FuzzTraceparent(f *testing.F) {
 	f.Add("01-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01-more")
 	f.Fuzz(func(t *testing.T, text string) {
 		err := atom.CheckTraceparent(text)
-		if odd := strings.Trim(text, "0123456789abcdef-") != "" && strings.HasPrefix(text, "00"); err == nil && (len(text) > 156 || odd || strings.ContainsAny(text, "\r\n\x00 ")) {
+		if odd := strings.Trim(text, "0123456789abcdef-") != "" && strings.HasPrefix(text, "00"); err == nil &&
+			(len(text) > 156 || odd || strings.ContainsAny(text, "\r\n\x00 ")) {
 			t.Errorf("%q is a traceparent", text)
 		}
 		if err != nil && len(err.Error()) > 500 {

@@ -6,14 +6,13 @@ import (
 	"errors"
 )
 
-// ErrNoTransactions is returned by [Tx] where there is no database to write to.
+// ErrNoTransactions is returned by [Tx] if the run is not stored in an SQL database.
 var ErrNoTransactions = errors.New("atom: there is no database for atom.Tx here; " +
 	"run the flow with a store on SQLite or PostgreSQL, as sqlstore.Open opens it")
 
-// Tx writes to tables of your own in the run's database. The writes of fn and its result
-// are committed together, exactly once. If the call is repeated after a crash, or for
-// another attempt, a Tx that was committed returns its earlier result and does not call
-// fn.
+// Tx writes to tables of your own in the run's database. The writes of fn and its result are committed together,
+// exactly once. If the call is repeated after a crash, or for another attempt, a committed Tx returns its earlier
+// result and does not call fn.
 //
 //	id, err := atom.Tx(ctx, func(tx *sql.Tx) (int64, error) {
 //		res, err := tx.ExecContext(ctx, `INSERT INTO bookings (seat) VALUES (?)`, in.Seat)
@@ -23,9 +22,9 @@ var ErrNoTransactions = errors.New("atom: there is no database for atom.Tx here;
 //		return res.LastInsertId()
 //	})
 //
-// The transactions of a call are told apart by their order, under the key
-// <call key>/tx<n>, so a task must make them one after the other and in the same
-// order each time. A Revert has its own, and so has each incarnation.
+// Ebb identifies the transactions of a call by their order, under the key
+// <call key>/tx<n>. So a task must make them one after the other and in the same order
+// each time. Each incarnation, and each Revert, numbers its own.
 //
 // An error of fn rolls the transaction back, and Tx returns the error as it is. If the
 // database itself fails, Tx returns an error and the run stops at its last checkpoint, as
@@ -52,5 +51,5 @@ func Tx[T any](ctx context.Context, fn func(tx *sql.Tx) (T, error)) (T, error) {
 	if err != nil {
 		return out, err
 	}
-	return out, kept.Decode(&out) // also when fn was called: what was kept counts
+	return out, kept.Decode(&out) // also if fn was called: the stored result counts
 }

@@ -6,9 +6,8 @@ import (
 	"slices"
 )
 
-// Untyped returns a task whose arguments and results are named by options
-// ([Requires], [Rebind], [Optional], [Provides] and their like) rather than by
-// types. undo may be nil.
+// Untyped returns a task whose arguments and results are named by options such as [Requires], [Rebind], [Optional] and
+// [Provides], not by types. undo may be nil.
 func Untyped(name string, do func(ctx context.Context, in Values) (any, error),
 	undo func(ctx context.Context, in Values, did Outcome[Value]) (any, error), opts ...Option,
 ) *Atom {
@@ -16,7 +15,7 @@ func Untyped(name string, do func(ctx context.Context, in Values) (any, error),
 		panic(fmt.Sprintf("atom: task %q has nothing to do", name))
 	}
 	a := New(name, untyped{do, undo}, opts...)
-	if a.revertArgs == nil { // Revert is passed what Execute cannot do without
+	if a.revertArgs == nil { // Revert gets the arguments that Execute requires
 		a.revertArgs = slices.DeleteFunc(slices.Clone(a.args), func(arg Arg) bool { return arg.Optional })
 	}
 	return a

@@ -21,7 +21,10 @@ func TestOptions(t *testing.T) {
 	}{
 		"required and optional": {
 			opts: []atom.Option{atom.Requires("a", "b"), atom.Optional("b", "c")},
-			args: []atom.Arg{{Name: "a", Symbol: "a"}, {Name: "b", Symbol: "b", Optional: true}, {Name: "c", Symbol: "c", Optional: true}},
+			args: []atom.Arg{{Name: "a", Symbol: "a"}, {Name: "b", Symbol: "b", Optional: true}, {
+				Name: "c", Symbol: "c",
+				Optional: true,
+			}},
 			back: []atom.Arg{{Name: "a", Symbol: "a"}},
 		},
 		"renamed": {
@@ -100,10 +103,12 @@ func TestUntyped(t *testing.T) {
 		v, _ := in.Get("a")
 		return v, nil
 	}, nil, atom.Requires("a"))
-	if out, err := pass.Body().Execute(t.Context(), atom.NewValues(pass.Args(), []atom.Value{atom.MustEncode(1)})); err != nil || out.String() != "1" {
+	if out, err := pass.Body().Execute(t.Context(), atom.NewValues(pass.Args(),
+		[]atom.Value{atom.MustEncode(1)})); err != nil || out.String() != "1" {
 		t.Errorf("%s, %v", out, err)
 	}
-	if out, err := pass.Body().Revert(t.Context(), atom.Values{}, atom.Unknown[atom.Value]()); out != nil || err != nil || pass.Reverts() {
+	if out, err := pass.Body().Revert(t.Context(), atom.Values{}, atom.Unknown[atom.Value]()); out != nil || err != nil ||
+		pass.Reverts() {
 		t.Errorf("it can be undone: %s, %v", out, err)
 	}
 	fail := atom.Untyped("fail", func(context.Context, atom.Values) (any, error) { return nil, broken },
@@ -119,7 +124,8 @@ func TestUntyped(t *testing.T) {
 	if _, err := fail.Body().Revert(t.Context(), atom.Values{}, atom.Unknown[atom.Value]()); !errors.Is(err, broken) {
 		t.Errorf("revert: %v", err)
 	}
-	if out, err := fail.Body().Revert(t.Context(), atom.Values{}, atom.Done(atom.Null)); err != nil || out.String() != `"undone"` || !fail.Reverts() {
+	if out, err := fail.Body().Revert(t.Context(), atom.Values{}, atom.Done(atom.Null)); err != nil ||
+		out.String() != `"undone"` || !fail.Reverts() {
 		t.Errorf("revert: %s, %v", out, err)
 	}
 }

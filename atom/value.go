@@ -21,16 +21,15 @@ const CodecJSON byte = 'j'
 var ErrValueTooLarge = Errorf(CodeTooLarge, "atom: the encoded value is larger than %d bytes", MaxValue)
 
 // A Value is an encoded value as it is stored and passed between atoms: one
-// codec byte, then the encoded text. The nil Value means that there is no value
-// at all, which is not the same as JSON's null. Values are immutable.
+// codec byte, then the encoded text. The nil Value means that there is no value, which
+// differs from JSON's null. Values are immutable.
 type Value []byte
 
 // Null is the Value of JSON's null.
 var Null = Value{CodecJSON, 'n', 'u', 'l', 'l'}
 
-// Encode returns v as JSON. HTML characters are left as they are, so texts read
-// in a store as they were written. It returns [ErrValueTooLarge], or the error
-// of the encoder.
+// Encode returns v as JSON. It does not escape HTML characters, so stored texts stay
+// readable. It returns [ErrValueTooLarge], or the error of the encoder.
 func Encode(v any) (Value, error) {
 	switch v := v.(type) {
 	case Value:
@@ -56,8 +55,8 @@ func Encode(v any) (Value, error) {
 	return slices.Clone(Value(out)), nil
 }
 
-// An encoder is reused: what it needs beside the value would be half of what is
-// allocated for a small one.
+// An encoder is reused. A new one for each value would double the allocations of a
+// small value.
 type encoder struct {
 	text bytes.Buffer
 	json *json.Encoder

@@ -147,7 +147,8 @@ func TestValueField(t *testing.T) {
 func TestValueFields(t *testing.T) {
 	t.Parallel()
 	texts := []string{
-		`{}`, ` { } `, `null`, ``, `{"a":1,"b":{"c":[2,"}"]},"a":3}`, " {\n\"a\" :\t{ \"b\" : 1 } , \"c\":null}", `{"\u0061\"":1,"":true}`,
+		`{}`, ` { } `, `null`, ``, `{"a":1,"b":{"c":[2,"}"]},"a":3}`, " {\n\"a\" :\t{ \"b\" : 1 } , \"c\":null}",
+		`{"\u0061\"":1,"":true}`,
 		"{\"\xff\":1}", `{"a":1`, `{"a":1}x`, `{"a" 1}`, `{"a":01}`, `[1]`, `"a"`, `1`, `{1:2}`, `{"a":1,}`,
 	}
 	values := []atom.Value{nil, {}, {atom.CodecJSON}, []byte("x{}")}
@@ -225,7 +226,8 @@ func TestProvideOf(t *testing.T) {
 // text, and survive every other.
 func FuzzValueParts(f *testing.F) {
 	for _, text := range []string{
-		`{"a":1,"a":2}`, `{"a":{"b":[1,"]"]}}`, ` [ 1 , 2.5e3, "x\"y" , null ] `, `{"\u0061":true}`, `{"a`, `[1,`, `[}`, `{"a":}`, `"a"`, ``, `[[[]],{}]`,
+		`{"a":1,"a":2}`, `{"a":{"b":[1,"]"]}}`, ` [ 1 , 2.5e3, "x\"y" , null ] `, `{"\u0061":true}`, `{"a`, `[1,`, `[}`,
+		`{"a":}`, `"a"`, ``, `[[[]],{}]`,
 	} {
 		f.Add([]byte(text), "a", 1)
 	}

@@ -12,8 +12,8 @@ type Values struct {
 // argument without a value.
 func NewValues(args []Arg, vals []Value) Values { return Values{args, vals} }
 
-// Single returns the Values of a call with one unnamed argument, as atoms of
-// languages have it.
+// Single returns the Values of a call with one unnamed argument. Tasks of ASL and SM4C
+// have such an argument.
 func Single(v Value) Values { return Values{singleArg, []Value{v}} }
 
 var singleArg = []Arg{{}}

@@ -2,16 +2,16 @@ package atom
 
 import (
 	"context"
+	"reflect"
 	"slices"
 )
 
-// A Wrapper wraps the calls of a task, both Execute and Revert; [CurrentCall] tells
-// them apart. It may act before and after next, pass next another context, or not call
-// next. Its result ends the call: an error, or a panic, is the task's failure, even if
-// next succeeded. nil is success, without a result if next failed or was not called.
+// A Wrapper wraps the calls of a task, both Execute and Revert; [CurrentCall] tells them apart. It may act before and
+// after next, pass next another context, or not call next. Its result ends the call. An error or a panic is the task's
+// failure, even if next succeeded. nil is success. It has no result if next failed or was not called.
 type Wrapper func(ctx context.Context, next func(ctx context.Context) error) error
 
-// Wrap puts w around Execute and Revert. Of several the first given is the
+// Wrap puts w around Execute and Revert. If there are several, the first is the
 // outermost. To wrap all tasks of an engine, give [Wrapper.Around] to
 // engine.WithMiddleware. Retries ignore this option.
 func Wrap(w Wrapper) Option { return func(a *Atom) { a.wrappers = append(a.wrappers, w) } }
@@ -39,6 +39,13 @@ func (w wrapped) checkResult(v Value) error {
 	return nil
 }
 
+func (w wrapped) outType() reflect.Type {
+	if t, ok := w.Body.(interface{ outType() reflect.Type }); ok {
+		return t.outType()
+	}
+	return nil
+}
+
 func (w wrapped) call(ctx context.Context, body func(context.Context) (Value, error)) (result Value, err error) {
 	err = w.around(ctx, func(ctx context.Context) (err error) {
 		result, err = body(ctx)
@@ -50,7 +57,7 @@ func (w wrapped) call(ctx context.Context, body func(context.Context) (Value, er
 	return result, nil
 }
 
-// wrapUp puts the wrappers around the body, once all options were heard.
+// wrapUp puts the wrappers around the body. It is called when all options are set.
 func (a *Atom) wrapUp() *Atom {
 	if a.body == nil {
 		return a

@@ -57,8 +57,14 @@ func TestWrapperDecides(t *testing.T) {
 		result string
 		err    error
 	}{
-		"passes on":           {nil, func(ctx context.Context, next func(context.Context) error) error { return next(ctx) }, "7", nil},
-		"passes on a failure": {no, func(ctx context.Context, next func(context.Context) error) error { return next(ctx) }, "", no},
+		"passes on": {
+			nil, func(ctx context.Context, next func(context.Context) error) error { return next(ctx) },
+			"7", nil,
+		},
+		"passes on a failure": {
+			no, func(ctx context.Context, next func(context.Context) error) error { return next(ctx) },
+			"", no,
+		},
 		"fails afterwards": {nil, func(ctx context.Context, next func(context.Context) error) error {
 			return errors.Join(next(ctx), no)
 		}, "", no},

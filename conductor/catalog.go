@@ -1,101 +1,134 @@
 package conductor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/boundedcache"
 	"github.com/ebbflow/ebb/storage"
 )
 
-// A Language makes a flow of a stored definition, such as one in the Amazon States
-// Language.
+// A Language compiles a stored definition into a flow, such as a definition in the Amazon States Language.
 type Language func(ctx context.Context, def storage.Definition) (flow.Node, error)
 
-// A Catalog lists the flows that a conductor can run: flows in the program, by name and
-// version, and the definitions in the store whose languages the catalog knows. Fill the
-// catalog before it is used. A run ends on the version it began on, so keep each version
-// in the catalog as long as it has runs.
+// A Catalog lists the flows that a conductor can run: flows of the program, by name and version, and stored
+// definitions in the catalog's languages. Complete the catalog before its first use. A run keeps the version on
+// which it started, so keep each version in the catalog as long as it has runs.
 type Catalog struct {
 	flows     map[string][]version // newest first
+	children  map[string][]version // flows of the runs that atoms of flows begin; newest first
 	languages map[string]Language
 	tasks     func(*storage.Run) (engine.Tasks, error)
 	otherwise func(context.Context, *storage.Run) (flow.Node, error)
+	complete  func(context.Context, *storage.Run) error
 	problems  []error
 
-	mu   sync.Mutex
-	made map[string]flow.Node // of definitions, by hash
+	made *boundedcache.Cache[string, flow.Node] // flows of definitions, by hash
 }
 
-// version is one version of a flow that is in the program.
+const (
+	maxMade   = 32 << 20 // bytes of the definitions whose flows a catalog caches
+	leastMade = 1 << 10  // what each of them counts beside its text
+)
+
+// version is one version of a flow of the program.
 type version struct {
 	number    int64
 	root      flow.Node
-	structure string // its hash
+	structure string // hash of its structure
+	of        string // of a child: structure of the flow of the program that has it
 }
 
 // NewCatalog returns an empty catalog.
 func NewCatalog() *Catalog {
-	return &Catalog{flows: map[string][]version{}, languages: map[string]Language{}, made: map[string]flow.Node{}}
+	return &Catalog{
+		flows: map[string][]version{}, children: map[string][]version{},
+		languages: map[string]Language{}, made: boundedcache.New[string, flow.Node](maxMade),
+	}
 }
 
-// Add adds a version of a flow to the catalog, under the flow's name. Numbers begin at
-// 1; jobs that name no version get the largest. If the version is not valid, [New]
-// returns an error.
+// Add adds a version of a flow to the catalog, under the flow's name. Version numbers start at 1. A job without a
+// version runs the largest. If the version is not valid, [New] returns an error.
 func (c *Catalog) Add(number int64, root flow.Node) *Catalog {
 	list := c.flows[root.Name()]
 	switch plan, err := flow.CompileOpen(root, nil); {
 	case number < 1:
 		c.problems = append(c.problems, fmt.Errorf("conductor: version %d of flow %q; want 1 or more", number, root.Name()))
 	case slices.ContainsFunc(list, func(v version) bool { return v.number == number }):
-		c.problems = append(c.problems, fmt.Errorf("conductor: version %d of flow %q is in the catalog twice", number, root.Name()))
+		c.problems = append(c.problems, fmt.Errorf("conductor: version %d of flow %q is in the catalog twice", number,
+			root.Name()))
 	case err != nil:
 		c.problems = append(c.problems, fmt.Errorf("conductor: version %d of flow %q: %w", number, root.Name(), err))
 	default:
-		list = append(list, version{number, root, plan.Hash})
-		slices.SortFunc(list, func(a, b version) int { return int(b.number - a.number) })
-		c.flows[root.Name()] = list
+		c.flows[root.Name()] = newestFirst(append(list, version{number: number, root: root, structure: plan.Hash}))
+		for _, child := range plan.Children {
+			c.children[child.Flow] = newestFirst(append(c.children[child.Flow],
+				version{number: number, root: child.Root, structure: child.Hash, of: plan.Hash}))
+		}
 	}
 	return c
 }
 
-// Language lets the catalog run stored definitions in a language. The language itself
-// interprets the part after a slash in the name of a definition's language.
+func newestFirst(list []version) []version {
+	slices.SortStableFunc(list, func(a, b version) int { return cmp.Compare(b.number, a.number) })
+	return list
+}
+
+// Language lets the catalog run stored definitions in a language. If the name of a definition's language contains a
+// slash, the language itself interprets the part after the slash.
 func (c *Catalog) Language(name string, l Language) *Catalog {
 	c.languages[name] = l
 	return c
 }
 
-// Otherwise asks f for the flow of a run if the catalog does not have the flow's name and
-// the run has no definition. An example is a run that another run began by a name of its own.
+// Otherwise sets a function that provides the flow of a run without a definition whose flow name is not in the
+// catalog. For example, another run started such a run under a name of its own.
 func (c *Catalog) Otherwise(f func(ctx context.Context, run *storage.Run) (flow.Node, error)) *Catalog {
 	c.otherwise = f
 	return c
 }
 
-// TasksOf gives each run tasks of its own, such as programs from the folder in which the
-// run was begun. Without TasksOf, or if f returns nil, the run uses the engine's tasks.
+// TasksOf sets a function that provides tasks for each run, such as programs from the folder where the run was
+// started. Without TasksOf, or if f returns nil, the run uses the engine's tasks.
 func (c *Catalog) TasksOf(f func(run *storage.Run) (engine.Tasks, error)) *Catalog {
 	c.tasks = f
 	return c
 }
 
-// serving is a catalog over a store, as an engine asks it.
+// Complete sets a function that completes the records of runs that other runs begin, see [engine.CompletingCatalog].
+func (c *Catalog) Complete(f func(ctx context.Context, run *storage.Run) error) *Catalog {
+	c.complete = f
+	return c
+}
+
+// serving is the engine's view of a catalog and a store.
 type serving struct {
 	*Catalog
 
 	store storage.Store
 }
 
-var _ engine.TaskCatalog = (*serving)(nil)
+var (
+	_ engine.TaskCatalog       = (*serving)(nil)
+	_ engine.CompletingCatalog = (*serving)(nil)
+)
 
-// Flow returns the flow that a run was begun on.
+// Complete implements [engine.CompletingCatalog].
+func (c *serving) Complete(ctx context.Context, run *storage.Run) error {
+	if c.complete == nil {
+		return nil
+	}
+	return c.complete(ctx, run)
+}
+
+// Flow returns the flow on which the run started.
 func (c *serving) Flow(ctx context.Context, run *storage.Run) (flow.Node, error) {
 	if run.Definition != "" {
 		return c.defined(ctx, run.Definition)
@@ -106,13 +139,41 @@ func (c *serving) Flow(ctx context.Context, run *storage.Run) (flow.Node, error)
 			return v.root, nil
 		}
 	}
+	if len(list) == 0 && len(c.children[run.Flow]) > 0 {
+		return c.child(ctx, run)
+	}
 	if len(list) == 0 && c.otherwise != nil {
 		return c.otherwise(ctx, run)
 	}
 	if len(list) > 0 {
-		return nil, fmt.Errorf("%w: flow %q has changed since the run began, and that version is not in the catalog", storage.ErrNotFound, run.Flow)
+		return nil, fmt.Errorf("%w: flow %q has changed since the run began, and that version is not in the catalog",
+			storage.ErrNotFound, run.Flow)
 	}
 	return nil, fmt.Errorf("%w: flow %q is not in the catalog, which has %s", storage.ErrNotFound, run.Flow, c.names())
+}
+
+// child returns the flow of a run that an atom of a flow of the program began: of the version of that flow on which
+// the first of the run's ancestors started. If that version is not in the catalog, it is the newest.
+func (c *serving) child(ctx context.Context, run *storage.Run) (flow.Node, error) {
+	list := c.children[run.Flow]
+	if len(list) > 1 && run.Root != "" {
+		first, err := c.store.Run(ctx, run.Root)
+		if err != nil && !errors.Is(err, storage.ErrNotFound) { // pruned: any version that fits will do
+			return nil, &engine.StoreError{Err: err}
+		}
+		for _, v := range list {
+			if v.of == first.Structure && (run.Structure == "" || v.structure == run.Structure) {
+				return v.root, nil
+			}
+		}
+	}
+	for _, v := range list {
+		if run.Structure == "" || v.structure == run.Structure {
+			return v.root, nil
+		}
+	}
+	return nil, fmt.Errorf("%w: flow %q has changed since the run began, and that version is not in the catalog",
+		storage.ErrNotFound, run.Flow)
 }
 
 // Tasks returns the tasks of a run.
@@ -123,13 +184,9 @@ func (c *serving) Tasks(_ context.Context, run *storage.Run) (engine.Tasks, erro
 	return c.tasks(run)
 }
 
-// defined returns the flow of a stored definition. It is kept, as definitions never
-// change.
+// defined returns the flow of a stored definition. It caches the flow, because definitions never change.
 func (c *serving) defined(ctx context.Context, hash string) (flow.Node, error) {
-	c.mu.Lock()
-	root := c.made[hash]
-	c.mu.Unlock()
-	if root != nil {
+	if root, ok := c.made.Get(hash); ok {
 		return root, nil
 	}
 	def, err := c.store.Definition(ctx, hash)
@@ -138,18 +195,14 @@ func (c *serving) defined(ctx context.Context, hash string) (flow.Node, error) {
 	}
 	l := c.language(def.Language)
 	if l == nil {
-		return nil, fmt.Errorf("%w: definition %q is in the language %q, which is not in the catalog", storage.ErrNotFound, def.Name, def.Language)
+		return nil, fmt.Errorf("%w: definition %q is in the language %q, which is not in the catalog", storage.ErrNotFound,
+			def.Name, def.Language)
 	}
-	if root, err = l(ctx, def); err != nil {
+	root, err := l(ctx, def)
+	if err != nil {
 		return nil, err
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if first := c.made[hash]; first != nil { // by another goroutine meanwhile
-		return first, nil
-	}
-	c.made[hash] = root
-	return root, nil
+	return c.made.Add(hash, root, int64(leastMade+len(def.Text))), nil
 }
 
 func (c *serving) language(name string) Language {
@@ -157,33 +210,32 @@ func (c *serving) language(name string) Language {
 	return c.languages[name]
 }
 
-// wanted returns what a job is to run: the flow, and the hash of its definition if
-// it has one.
-func (c *serving) wanted(ctx context.Context, j *storage.Job) (root flow.Node, definition string, err error) {
-	for _, v := range c.flows[j.Flow] {
-		if j.Version == 0 || v.number == j.Version {
+// wanted returns the flow of a name and version, and the hash of its definition if it has one.
+func (c *serving) wanted(ctx context.Context, of Ref) (root flow.Node, definition string, err error) {
+	for _, v := range c.flows[of.Flow] {
+		if of.Version == 0 || v.number == of.Version {
 			return v.root, "", nil
 		}
 	}
-	list, err := c.store.Definitions(ctx, j.Flow)
+	list, err := c.store.Definitions(ctx, of.Flow)
 	if err != nil {
 		return nil, "", ofStore(err)
 	}
 	for i := range list {
-		if j.Version == 0 || list[i].Version == j.Version {
+		if of.Version == 0 || list[i].Version == of.Version {
 			root, err := c.defined(ctx, list[i].Hash)
 			return root, list[i].Hash, err
 		}
 	}
-	what := fmt.Sprintf("flow %q", j.Flow)
-	if j.Version != 0 {
-		what = fmt.Sprintf("version %d of %s", j.Version, what)
+	what := fmt.Sprintf("flow %q", of.Flow)
+	if of.Version != 0 {
+		what = fmt.Sprintf("version %d of %s", of.Version, what)
 	}
-	return nil, "", fmt.Errorf("%w: %s is neither in the catalog, which has %s, nor a stored definition", errUnknown, what, c.names())
+	return nil, "", fmt.Errorf("%w: %s is neither in the catalog, which has %s, nor a stored definition", errUnknown, what,
+		c.names())
 }
 
-// ofStore tells an error of the store, which says nothing about the definition that it
-// was asked for, from one of that definition.
+// ofStore marks an error of the store, to distinguish it from an error in the definition.
 func ofStore(err error) error {
 	if errors.Is(err, storage.ErrNotFound) {
 		return err
@@ -191,31 +243,16 @@ func ofStore(err error) error {
 	return &engine.StoreError{Err: err}
 }
 
-// errUnknown is returned for what another conductor may know.
-var errUnknown = errors.New("conductor: not known here")
+// errUnknown is the error for a flow that another conductor may know.
+var errUnknown = fmt.Errorf("conductor: %w", storage.ErrNotFound)
 
-// names returns what there is, for people.
+// names lists the flows in the catalog, for messages.
 func (c *Catalog) names() string {
-	if len(c.flows) == 0 {
-		return "no flows"
-	}
 	return strings.Join(slices.Sorted(maps.Keys(c.flows)), ", ")
 }
 
-// claimable returns the names of flows of which jobs can be run here.
-func (c *serving) claimable(ctx context.Context) ([]string, error) {
-	names := slices.Sorted(maps.Keys(c.flows))
-	if len(c.languages) == 0 {
-		return names, nil
-	}
-	defs, err := c.store.Definitions(ctx, "")
-	if err != nil {
-		return nil, err
-	}
-	for i := range defs {
-		if c.language(defs[i].Language) != nil && !slices.Contains(names, defs[i].Name) {
-			names = append(names, defs[i].Name)
-		}
-	}
-	return names, nil
+// wants returns which jobs this conductor can run. It names the languages of its definitions, and not the definitions,
+// of which there may be many: the store finds out whether there is one for a job.
+func (c *Catalog) wants() (flows, languages []string) {
+	return slices.Sorted(maps.Keys(c.flows)), slices.Sorted(maps.Keys(c.languages))
 }

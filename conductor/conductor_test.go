@@ -49,8 +49,8 @@ func serve(t *testing.T, store storage.Store, catalog *conductor.Catalog, d time
 	if err := c.Run(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if c.Stage() != conductor.Stopped {
-		t.Errorf("it is %v after its end", c.Stage())
+	if err := c.Ready(t.Context()); err == nil || err.Error() != "conductor: it is stopped" {
+		t.Errorf("after its end it says %v", err)
 	}
 }
 
@@ -371,4 +371,14 @@ func TestUndrivable(t *testing.T) {
 			t.Errorf("four runs that cannot be driven were tried %d times within 90 s, want 8", n)
 		}
 	})
+}
+
+// TestNilLogger: no logger is taken for one.
+func TestNilLogger(t *testing.T) {
+	t.Parallel()
+	for _, opt := range []conductor.Option{conductor.WithSlog(nil), conductor.WithLogger(nil)} {
+		if _, err := conductor.New(memstore.New(), conductor.NewCatalog(), opt); err == nil || !strings.Contains(err.Error(), "the logger is nil") {
+			t.Errorf("it says %v", err)
+		}
+	}
 }

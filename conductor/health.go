@@ -11,7 +11,7 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// patience is how long the store may take to answer whether it is there.
+// patience bounds how long the store may take to answer a probe.
 const patience = 2 * time.Second
 
 // checkEvery is how long the result of a check is reused. Any client may request a check, and each check writes.
@@ -20,12 +20,12 @@ const checkEvery = time.Second
 // A lastCheck is the result of the last check whether the store can be written.
 type lastCheck struct {
 	mu  sync.Mutex
-	at  time.Time // the zero time when there was none
+	at  time.Time // zero if there was none
 	err error
 }
 
-// check returns whether the store can be written now, or could a moment ago. Only one
-// check is made at a time.
+// check returns the result of a check whether the store can be written, at most checkEvery old. Only one check runs
+// at a time.
 func (l *lastCheck) check(ctx context.Context, store storage.WriteChecker) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -38,20 +38,20 @@ func (l *lastCheck) check(ctx context.Context, store storage.WriteChecker) error
 	return l.err
 }
 
-// Memory returns how much memory the process uses, and may use.
+// Memory returns how much memory the process uses, and its budget.
 func (c *Conductor) Memory() engine.Memory { return c.server.Memory() }
 
-// Ready returns nil when the conductor serves and its store answers and takes writes,
-// else why not. A conductor that drains is not ready, nor one that takes up nothing as its
-// memory budget is reached, see [engine.Limits]. The write is at most a second old.
+// Ready returns nil if the conductor serves and its store answers and accepts writes; otherwise it returns the
+// reason. A conductor that drains is not ready. A conductor that has reached its memory budget is not ready either,
+// see [engine.Limits]. The write that proves readiness is at most a second old.
 func (c *Conductor) Ready(ctx context.Context) error {
-	if s := c.Stage(); s != Serving {
+	if s := stage(c.stage.Load()); s != serves {
 		return fmt.Errorf("conductor: it is %v", s)
 	}
 	if m := c.Memory(); m.Exhausted {
-		return fmt.Errorf("conductor: the memory budget of %d bytes is reached, and nothing more is taken up", m.Budget)
+		return fmt.Errorf("conductor: the memory budget of %d bytes is reached: the conductor takes up no runs", m.Budget)
 	}
-	// Concurrent probes share one query, which goes on if a client does not wait for it.
+	// Concurrent probes share one query, which continues if a client does not wait for it.
 	_, err, _ := c.probes.Do("", func() (any, error) { return nil, c.probe(context.WithoutCancel(ctx)) })
 	return err
 }

@@ -107,7 +107,7 @@ type told struct {
 func (l *told) Write(text []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.n += strings.Count(string(text), "the store does not answer")
+	l.n += strings.Count(string(text), "store.unavailable")
 	return len(text), nil
 }
 

@@ -4,14 +4,14 @@ import (
 	"context"
 	"math/rand/v2"
 	"time"
+
+	"github.com/ebbflow/ebb/internal/logevent"
 )
 
-// lookForTicks is how long a schedule that another process has added may go
-// unnoticed.
+// lookForTicks is how often a conductor checks for schedules that other processes added.
 const lookForTicks = 5 * time.Second
 
-// tick posts the jobs of schedules until ctx ends, whether there are slots free for
-// them or not.
+// tick posts the jobs of schedules until ctx ends, whether or not slots are free.
 func (c *Conductor) tick(ctx context.Context) {
 	for tries := 0; ; {
 		posted, wait, err := c.board.Tick(ctx)
@@ -19,7 +19,7 @@ func (c *Conductor) tick(ctx context.Context) {
 			return
 		}
 		for _, id := range posted {
-			c.log.Debug("a schedule posts a job", "job", id)
+			c.log.Debug(logevent.SchedulePosted, "job", id)
 		}
 		if wait == 0 || wait > lookForTicks {
 			wait = lookForTicks
@@ -27,9 +27,9 @@ func (c *Conductor) tick(ctx context.Context) {
 		tries++
 		if err == nil {
 			tries = 0
-		} else { // perhaps of one schedule only: then the others still tick in time
+		} else { // in case this is an error of only one schedule: the others must still tick in time
 			wait = min(wait, outage.Jittered(tries, rand.Float64())) //nolint:gosec // only spreads waits
-			c.log.Error("schedules cannot be looked after; it is tried again", "in", wait, "error", err)
+			c.log.Error(logevent.ScheduleFailed, "retry_in", logevent.Duration(wait), "error", err)
 		}
 		t := time.NewTimer(wait)
 		select {

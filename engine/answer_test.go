@@ -84,7 +84,7 @@ func TestHeedlessAnswerIsGivenUp(t *testing.T) {
 				eng := newEngine(t, flow.Growing("f", lang), engine.WithStore(s), engine.WithTasks(parts{&stage{}}), engine.WithGrace(0),
 					engine.WithLogger(hclog.New(&hclog.LoggerOptions{Output: &log, Level: hclog.Error})))
 				requests[how](t, eng, s, lang.began)
-				if n := eng.GivenUp(); n == 0 || !strings.Contains(log.String(), "given up") {
+				if n := eng.GivenUp(); n == 0 || !strings.Contains(log.String(), "answer.abandoned") {
 					t.Errorf("%d were given up, and the log says %q", n, log.String())
 				}
 			})

@@ -9,29 +9,36 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// A Catalog knows the flows of runs that an engine did not begin itself, such as
-// those that other runs begin. It may be asked by several goroutines at once.
+// A Catalog provides the flows of runs that an engine did not start itself, such as runs that other runs start.
+// Several goroutines may call its methods at once.
 type Catalog interface {
-	// Flow returns the flow that the run was begun on. If this catalog does not know the
-	// flow, it returns an error that wraps [storage.ErrNotFound]. The engine caches the flow
-	// of a definition's hash, because another flow has another hash. For a run without a
-	// definition the engine calls Flow each time. For a run of its own flow, the engine does
-	// not call Flow.
+	// Flow returns the flow that the run started on. If the catalog does not know the flow, it returns an error
+	// that wraps [storage.ErrNotFound]. The engine caches the flow of a definition's hash, because another flow has
+	// another hash. For a run without a definition, the engine calls Flow each time, and caches the plan of the flow
+	// that Flow returns. Its caches are bounded. The engine does not call Flow for a run of its own flow.
 	Flow(ctx context.Context, run *storage.Run) (flow.Node, error)
 }
 
-// A TaskCatalog is a Catalog that also knows which tasks its runs have, where not
-// all have the same.
+// A TaskCatalog is a Catalog that also provides tasks, for runs that do not all use the engine's tasks.
 type TaskCatalog interface {
 	Catalog
-	// Tasks returns the tasks of a run; nil for those of the engine.
+	// Tasks returns the tasks of a run. If the run uses the engine's tasks, Tasks returns nil.
 	Tasks(ctx context.Context, run *storage.Run) (Tasks, error)
 }
 
-// WithCatalog lets an engine drive runs of other flows than its own: those that
-// its runs begin, which it drives beside them, and any that its [Server] finds. It may be
-// given beside another WithCatalog of [Flows]. [New] and [NewServer] return the problems of
-// those flows like those of the engine's own.
+// A CompletingCatalog is a Catalog that completes the records of runs that other runs begin.
+type CompletingCatalog interface {
+	Catalog
+	// Complete completes the record of a run before it is created: it may set the name of its flow, its definition,
+	// labels and attributes. If it returns an error that wraps [storage.ErrNotFound], the node that begins the run
+	// fails with [atom.CodeNoFlow]; another error stops the run that begins it, as errors of the store do. If the
+	// process dies before the run is created, Complete is called again.
+	Complete(ctx context.Context, run *storage.Run) error
+}
+
+// WithCatalog lets an engine drive runs of other flows than its own: the child runs of its runs, and any run that
+// its [Server] finds. An engine has at most one catalog other than [Flows]. It may also have several catalogs of
+// [Flows], whose flows it knows in advance: [New] and [NewServer] report the problems of those flows.
 func WithCatalog(c Catalog) Option {
 	return option(func(e *Engine) error {
 		if held, ok := c.(heldFlows); ok {
@@ -43,14 +50,12 @@ func WithCatalog(c Catalog) Option {
 	})
 }
 
-// Flows returns a catalog of flows that the program holds, such as earlier versions of the
-// engine's own. A run that was begun on one of them ends on it, whatever other flow has the
-// same name now: it is found by its name and structure. A run that another run has begun
-// goes by the first flow of its name. What the flows require and do not provide is given by
-// their runs' inputs.
+// Flows returns a catalog of flows that the program contains, such as earlier versions of the engine's own. A run
+// that started on one of them ends on it, even if another flow has the same name now: the engine finds the flow by
+// its name and structure. A child run uses the first flow with its name. If a flow requires a symbol that no atom
+// provides, the input of the run must contain the symbol.
 //
-// Unlike with other catalogs, runs of flows that are not among them are left to other
-// processes.
+// Unlike with other catalogs, a server leaves runs of flows that are not in the catalog to other processes.
 func Flows(roots ...flow.Node) Catalog { return heldFlows(roots) }
 
 type heldFlows []flow.Node
@@ -62,28 +67,29 @@ func (f heldFlows) Flow(_ context.Context, run *storage.Run) (flow.Node, error) 
 		if err != nil {
 			return nil, err
 		}
-		if began(run, p) {
-			return root, nil
+		for _, plan := range append([]*flow.Plan{p}, p.Children...) {
+			if began(run, plan) {
+				return plan.Root, nil
+			}
 		}
 	}
 	return nil, fmt.Errorf("%w: a flow %q of the structure that the run began on", storage.ErrNotFound, run.Flow)
 }
 
-// began reports whether a run began on the flow of a plan. One that another run has begun
-// knows no structure yet.
+// began reports whether a run started on the flow of a plan. A child run that has not started has no structure yet.
 func began(run *storage.Run, p *flow.Plan) bool {
 	return run.Flow == p.Flow && (run.Structure == p.Hash || run.Structure == "")
 }
 
 // compile returns the plans of the flows.
 func (f heldFlows) compile(types map[string]reflect.Type) ([]*flow.Plan, error) {
-	plans := make([]*flow.Plan, len(f))
+	var plans []*flow.Plan
 	for i, root := range f {
 		p, err := flow.CompileOpen(root, types)
 		if err != nil {
 			return nil, fmt.Errorf("engine: flow %d of the catalog: %w", i+1, err)
 		}
-		plans[i] = p
+		plans = append(append(plans, p), p.Children...)
 	}
 	return plans, nil
 }

@@ -131,7 +131,19 @@ func TestCancelAtRest(t *testing.T) {
 		}
 		s.took()
 
-		res, err := next.Command(t.Context(), "suspended", engine.Cancel(""))
+		why := &atom.Failure{Code: atom.CodeCancelled}
+		if _, err := next.Command(t.Context(), "done", engine.CancelLive(why)); !errors.Is(err, engine.ErrRefused) {
+			t.Errorf("a run that has ended was cancelled: %v", err)
+		}
+		if err := engine.Send(t.Context(), eng.Store(), "done", engine.CancelLive(why)); err != nil {
+			t.Fatal(err)
+		}
+		if res, err := next.Run(t.Context(), "done"); err != nil || res.Run.Outcome != storage.Succeeded {
+			t.Errorf("a run that has ended was cancelled by a message: %v", err)
+		}
+		wantActs(t, s)
+
+		res, err := next.Command(t.Context(), "suspended", engine.CancelLive(why))
 		reverted(t, err)
 		wantEnd(t, res, "REVERTED", storage.Cancelled, storage.UndoneAll)
 		wantActs(t, s, "undo a done")

@@ -39,7 +39,7 @@ func TestConformancePostgres(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	for _, file := range conformance.TaskFlowFiles(t) {
+	conformance.ForFiles(t, "taskflow", func(t *testing.T, file string) {
 		tally := conformance.NewTaskFlowTally(file, "postgres")
 		for i, rec := range conformance.TaskFlow(t, file) {
 			if i%one != 0 || !measures(rec, tally) {
@@ -53,7 +53,7 @@ func TestConformancePostgres(t *testing.T) {
 			}
 		}
 		tally.Print(t)
-	}
+	})
 }
 
 // lasting is what a definition has that takes time, or tells it.
@@ -94,11 +94,11 @@ func TestConformanceASLPostgres(t *testing.T) {
 // PostgreSQL, and some of them with a process that dies at each commit in turn.
 func TestConformanceSM4CPostgres(t *testing.T) {
 	t.Parallel()
-	one := 4
+	one := oneOf(4)
 	if testing.Short() {
 		one = 20
 	}
-	const dying = 20 // one of so many dies
+	dying := oneOf(20) // one of so many dies
 	server := emptyServer(t)
 	aspects := slices.DeleteFunc(slices.Clone(conformance.MachineAspects), func(aspect string) bool { return aspect == "elapsed" })
 	count := func(to *conformance.Aspects, c *conformance.MachineCase, got *conformance.MachineEnd) {
@@ -107,7 +107,7 @@ func TestConformanceSM4CPostgres(t *testing.T) {
 			to.Count(aspect, c.Name, misses[aspect])
 		}
 	}
-	for _, file := range conformance.MachineFiles(t) {
+	conformance.ForFiles(t, "sm4c", func(t *testing.T, file string) {
 		alone, crashed := conformance.NewAspects(file+" postgres"), conformance.NewAspects(file+" postgres crash")
 		for i, c := range conformance.MachineCases(t, file) {
 			if end := c.Expected.Elapsed; end == nil || *end > 0 || i%one != 0 {
@@ -115,7 +115,7 @@ func TestConformanceSM4CPostgres(t *testing.T) {
 			}
 			count(alone, c, playedAtOnce(t, c, server.emptied(), nil))
 			if i%dying == 0 && !testing.Short() {
-				got, _ := playDying(t, c, server.emptied, playedAtOnce)
+				got, _ := playDying(t, c.Name, c, server.emptied, playedAtOnce)
 				count(crashed, c, got)
 			}
 		}
@@ -125,7 +125,7 @@ func TestConformanceSM4CPostgres(t *testing.T) {
 			alone.Demand(t, aspect, 1)
 			crashed.Demand(t, aspect, 1)
 		}
-	}
+	})
 }
 
 // playedAtOnce plays a case that takes no time, for which it may take what it does.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl"
 	"github.com/ebbflow/ebb/internal/conformance"
 	"github.com/ebbflow/ebb/states"
@@ -84,7 +85,7 @@ func replay(t *testing.T, record *conformance.Execution, id string, store storag
 
 func refused(name string, err error) conformance.Outcome {
 	cause := err.Error()
-	if problems, ok := errors.AsType[asl.Problems](err); ok {
+	if problems, ok := errors.AsType[flow.Diagnostics](err); ok {
 		cause = problems[0].String()
 	}
 	return conformance.Outcome{Status: "FAILED", Error: &name, Cause: &cause}

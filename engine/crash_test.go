@@ -24,16 +24,21 @@ import (
 // ones fail, and what they hold is lost.
 type mortal struct {
 	storage.Store
+
+	mu   sync.Mutex
 	left int
 }
 
 var errDied = errors.New("the process has died")
 
 func (m *mortal) Commit(ctx context.Context, c storage.Claim, cp *storage.Checkpoint) error {
-	if m.left <= 0 {
+	m.mu.Lock()
+	dies := m.left <= 0
+	m.left--
+	m.mu.Unlock()
+	if dies {
 		return fmt.Errorf("%w: %w", storage.ErrClosed, errDied)
 	}
-	m.left--
 	return m.Store.Commit(ctx, c, cp)
 }
 
@@ -202,7 +207,7 @@ type faultyStores func(i int, process storage.Store) storage.Store
 func deaths(after ...int) faultyStores {
 	return func(i int, process storage.Store) storage.Store {
 		if i < len(after) {
-			return &mortal{process, after[i]}
+			return &mortal{Store: process, left: after[i]}
 		}
 		return nil
 	}

@@ -3,7 +3,9 @@ package engine
 import (
 	"maps"
 	"reflect"
+	"slices"
 	"sync"
+	"time"
 
 	"github.com/hashicorp/go-hclog"
 
@@ -11,20 +13,23 @@ import (
 	"github.com/ebbflow/ebb/engine/internal/driver"
 	"github.com/ebbflow/ebb/engine/internal/executor"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/boundedcache"
+	"github.com/ebbflow/ebb/internal/logevent"
 	"github.com/ebbflow/ebb/internal/memorybudget"
+	"github.com/ebbflow/ebb/internal/spelling"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
-// An Engine runs one flow, any number of times. It is safe for concurrent use.
+// An Engine runs one flow, any number of times. Any number of goroutines may use it.
 type Engine struct {
-	env driver.Env // of the drivers of its runs
+	env driver.Env // shared by the drivers of its runs
 	flows
 
 	inputs map[string]atom.Value
-	open   bool // symbols that nothing provides are inputs
+	open   bool // symbols that no atom provides are inputs
 
-	childSlots chan struct{} // places for runs that are driven beside those that began them
+	childSlots chan struct{} // slots for child runs that the engine drives beside their parents
 	places     placeQueue
 	claims     claims
 
@@ -32,8 +37,8 @@ type Engine struct {
 	suspend    chan struct{} // closed by Suspend
 }
 
-// New compiles the flow, or the single atom, and returns the engine that runs
-// it. Mistakes of the definition are returned all at once, as [flow.Problems].
+// New compiles the flow, or the single atom, and returns the engine that runs it. If the definition has mistakes,
+// New returns all of them as [flow.Problems].
 func New(root flow.Node, opts ...Option) (*Engine, error) {
 	e, err := newEngine(opts)
 	if err != nil {
@@ -47,9 +52,9 @@ func New(root flow.Node, opts ...Option) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	e.plan, e.plans = plan, append([]*flow.Plan{plan}, e.plans...)
+	e.plan, e.plans = plan, append(append([]*flow.Plan{plan}, plan.Children...), e.plans...)
 	for _, w := range plan.Warnings {
-		e.env.Log.Warn(w, "flow", plan.Flow)
+		e.env.Log.Warn(logevent.FlowWarning, "flow", plan.Flow, "message", w)
 	}
 	return e, nil
 }
@@ -57,11 +62,10 @@ func New(root flow.Node, opts ...Option) (*Engine, error) {
 // newEngine returns an engine without a flow of its own.
 func newEngine(opts []Option) (*Engine, error) {
 	e := &Engine{
-		inputs:     map[string]atom.Value{},
-		childSlots: make(chan struct{}, DefaultSlots),
-		suspend:    make(chan struct{}),
+		inputs:  map[string]atom.Value{},
+		suspend: make(chan struct{}),
 	}
-	e.types = map[string]reflect.Type{}
+	e.types, e.compiled = map[string]reflect.Type{}, boundedcache.New[any, *flow.Plan](maxCompiled)
 	env := &e.env
 	env.Calls = executor.Settings{Parallel: DefaultParallelism, Grace: DefaultGrace}
 	env.Limits, env.Log = driver.Limits(DefaultLimits()), hclog.NewNullLogger()
@@ -69,6 +73,10 @@ func newEngine(opts []Option) (*Engine, error) {
 		if err := opt.apply(e); err != nil {
 			return nil, err
 		}
+	}
+	e.childSlots = make(chan struct{}, DefaultSlots)
+	if env.Calls.Parallel == 1 {
+		e.childSlots = make(chan struct{}, 1)
 	}
 	if env.Store == nil {
 		env.Store = memstore.New()
@@ -89,12 +97,11 @@ func newEngine(opts []Option) (*Engine, error) {
 // Plan returns the compiled flow.
 func (e *Engine) Plan() *flow.Plan { return e.plan }
 
-// Store returns where the engine keeps its runs.
+// Store returns the store of the engine's runs.
 func (e *Engine) Store() storage.Store { return e.env.Store }
 
-// Suspend suspends the runs of this engine: atoms that execute may end, nothing more is
-// started, and Run returns [ErrSuspended]. To resume the runs, call Run with another
-// engine.
+// Suspend suspends the runs of this engine: running atoms may end, the engine starts no others, and Run returns
+// [ErrSuspended]. To resume the runs, call Run with another engine.
 func (e *Engine) Suspend() {
 	e.suspending.Lock()
 	defer e.suspending.Unlock()
@@ -105,13 +112,10 @@ func (e *Engine) Suspend() {
 	}
 }
 
-// begin puts together what a run is begun with.
-func (e *Engine) begin(id string, opts []RunOption) (*beginning, error) {
+// begin collects the values with which a run of a plan starts.
+func (e *Engine) begin(p *flow.Plan, id string, opts []RunOption) (*beginning, error) {
 	b := &beginning{
-		run: storage.Run{
-			ID: id, Flow: e.plan.Flow, Structure: e.plan.Hash,
-			Secrets: storage.Secrets{Symbols: e.plan.Secrets, Atoms: e.plan.SecretResults},
-		},
+		run:    storage.Run{ID: id, Flow: p.Flow, Structure: p.Hash, Secrets: secretsOf(p), Created: time.Now()},
 		inputs: maps.Clone(e.inputs),
 	}
 	for _, opt := range opts {
@@ -119,7 +123,7 @@ func (e *Engine) begin(id string, opts []RunOption) (*beginning, error) {
 			return nil, err
 		}
 	}
-	if b.whole == nil && !e.grows() {
+	if b.whole == nil && !driver.Grows(p) {
 		whole, err := atom.Encode(b.inputs)
 		if err != nil {
 			return nil, err
@@ -128,12 +132,25 @@ func (e *Engine) begin(id string, opts []RunOption) (*beginning, error) {
 	} else if b.whole == nil {
 		b.whole = atom.MustEncode(map[string]any{})
 	}
-	return b, e.checkInput(b.whole)
+	return b, checkInput(p, b.whole)
 }
 
-// checkInput reports the symbols that the flow needs and the input lacks.
-func (e *Engine) checkInput(whole atom.Value) error {
-	if e.grows() {
+// secretsOf returns what no view of a run of the plan may show.
+func secretsOf(p *flow.Plan) storage.Secrets {
+	return storage.Secrets{Symbols: p.Secrets, Atoms: p.SecretResults}
+}
+
+// meant returns a remark on the given input that was perhaps meant by the missing symbol.
+func meant(symbol string, given []string) string {
+	if near := spelling.Nearest(symbol, given); near != "" {
+		return " (the run was given " + quote(near) + ", which nothing requires)"
+	}
+	return ""
+}
+
+// checkInput reports the symbols that the flow requires and the input does not contain.
+func checkInput(p *flow.Plan, whole atom.Value) error {
+	if driver.Grows(p) {
 		return nil
 	}
 	symbols, err := driver.SymbolsOf(whole)
@@ -141,11 +158,19 @@ func (e *Engine) checkInput(whole atom.Value) error {
 		return err
 	}
 	var problems flow.Problems
-	for _, in := range e.plan.Inputs {
+	var others []string // that were given, and nothing requires
+	for s := range symbols {
+		if !slices.ContainsFunc(p.Inputs, func(in flow.Input) bool { return in.Symbol == s }) {
+			others = append(others, s)
+		}
+	}
+	slices.Sort(others)
+	for _, in := range p.Inputs {
 		if _, ok := symbols[in.Symbol]; !ok {
 			problems = append(problems, &flow.Problem{
-				Flow: e.plan.Flow, Atom: in.For, Symbol: in.Symbol, Kind: flow.ErrMissing,
-				Text: "atom " + quote(in.For) + " requires " + quote(in.Symbol) + ", and the run was not given it; pass it with engine.With",
+				Flow: p.Flow, Atom: in.For, Symbol: in.Symbol, Kind: flow.ErrMissing,
+				Text: "atom " + quote(in.For) + " requires " + quote(in.Symbol) +
+					", and the run was not given it; pass it with engine.With" + meant(in.Symbol, others),
 			})
 		}
 	}
@@ -155,13 +180,13 @@ func (e *Engine) checkInput(whole atom.Value) error {
 	return nil
 }
 
-// GivenUp returns how many calls of atoms, and answers, this engine has given up since it was
-// made, in all runs, because they ignored that their context had
-// ended, or that something else was wanted of the run.
+// GivenUp returns the number of calls that this engine has given up since New, in all runs. These are calls of
+// atoms, and of languages, retry controllers or deciders, that continued after their context had ended, see
+// [WithGrace].
 func (e *Engine) GivenUp() int64 { return e.env.GivenUp.Load() }
 
-// Memory returns how much memory the process uses now.
+// Memory returns how much memory the process uses now, and its budget.
 func (e *Engine) Memory() Memory {
-	level := e.env.Memory.Look(e.now())
+	level := e.env.Memory.Look(time.Now())
 	return Memory{Used: level.Used, Budget: e.env.Memory.Budget, Exhausted: level.Exhausted}
 }

@@ -11,24 +11,22 @@ import (
 )
 
 var (
-	// ErrSuspended is returned, wrapped, if the run came to rest on purpose: it was
-	// asked to, or a revert that failed waits for an operator's decision, see
-	// [atom.Park]. The run resumes when it is run again. If a revert failed, an
-	// operator resumes the run with a [Command].
+	// ErrSuspended is returned, wrapped, if the run came to rest on purpose: an operator or [Engine.Suspend]
+	// suspended it, or a failed revert waits for an operator's decision, see [atom.Park]. To resume a suspended
+	// run, call Run again. After a failed revert, an operator resumes the run with a [Command].
 	ErrSuspended = errors.New("engine: the run is suspended")
-	// ErrStopped is returned if the context of Run was cancelled. The store has no
-	// record of that. The run resumes from its last commit when it is run again.
+	// ErrStopped is returned if the context of Run was cancelled. The store does not record that. When Run is
+	// called again, the run resumes from its last commit.
 	ErrStopped = driver.ErrStopped
-	// ErrChanged is returned, wrapped, when the run was begun on a flow of another
-	// structure. Nothing was written. See [Flows] and [AcceptChange].
+	// ErrChanged is returned, wrapped, if the run started on a flow of another structure. Run wrote nothing. See
+	// [Flows] and [AcceptChange].
 	ErrChanged = driver.ErrChanged
 )
 
-// A RevertedError is returned when a run failed, or was ended by [Cancel] or
-// its deadline, and was undone.
+// A RevertedError is returned if a run failed, or was ended by [Cancel] or its deadline, and was undone.
 type RevertedError struct {
-	Run      string
-	Failures []*atom.Failure // on account of which it was undone
+	Run      string          // id of the run
+	Failures []*atom.Failure // the failures because of which the engine undid the run
 }
 
 // Error names the failures.
@@ -39,13 +37,12 @@ func (e *RevertedError) Error() string {
 // Unwrap returns the failures.
 func (e *RevertedError) Unwrap() []error { return asErrors(e.Failures) }
 
-// A FailedError is returned when a run failed and is not undone, or not all of
-// it: because there was nothing to undo, undoing failed, a point of no return was
-// passed, or the run was ended by [Abandon].
+// A FailedError is returned if a run failed and is not or not completely undone. The reason may be that there was
+// nothing to undo, that undoing failed, that the run had passed a pivot, or that [Abandon] ended the run.
 type FailedError struct {
-	Run        string
-	Failures   []*atom.Failure
-	UndoFailed bool // something that was to be undone is not
+	Run        string          // id of the run
+	Failures   []*atom.Failure // why it failed
+	UndoFailed bool            // an atom should be undone and is not
 }
 
 // Error names the failures.
@@ -59,8 +56,8 @@ func (e *FailedError) Error() string {
 // Unwrap returns the failures.
 func (e *FailedError) Unwrap() []error { return asErrors(e.Failures) }
 
-// A StoreError is returned when the store failed. It says nothing about the
-// run, which is as it was last committed. It has the run's id, Run, and the store's error, Err.
+// A StoreError is returned if the store failed. It says nothing about the run, which has the state of its last
+// commit. Its fields are Run, the run's id, and Err, the store's error.
 type StoreError = driver.StoreError
 
 func asErrors(failures []*atom.Failure) []error {
@@ -71,7 +68,7 @@ func asErrors(failures []*atom.Failure) []error {
 	return errs
 }
 
-// list names the first few failures.
+// list formats the first few failures.
 func list(failures []*atom.Failure) string {
 	const most = 5
 	var parts []string

@@ -66,14 +66,14 @@ func ExampleEngine_Preview() {
 	if _, err := eng.Run(ctx, "sale-1"); err != nil {
 		panic(err)
 	}
-	for path, err := range eng.Preview(ctx, "sale-1", engine.RevertTo("charge")) {
-		fmt.Println("would revert:", path, err)
+	for step, err := range eng.Preview(ctx, "sale-1", engine.RevertTo("charge")) {
+		fmt.Println("would undo:", step.Path, step.Status, err)
 	}
 	// Output:
 	// reserve
 	// charge 50
 	// ship
-	// would revert: ship <nil>
+	// would undo: ship REVERTED <nil>
 }
 
 // A sale that failed, and was undone, goes forward again with another price.

@@ -17,6 +17,7 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/engine/inspect"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl"
 	"github.com/ebbflow/ebb/storage"
@@ -85,9 +86,9 @@ func TestExplain(t *testing.T) {
 					t.Fatal(err)
 				}
 				_, _ = eng.Run(t.Context(), "r", input)
-				text, err := eng.Explain(t.Context(), "r")
+				text, err := inspect.Explain(t.Context(), eng.Store(), "r", eng.Plan())
 				if tc.without {
-					text, err = engine.Explain(t.Context(), eng.Store(), "r")
+					text, err = inspect.Explain(t.Context(), eng.Store(), "r")
 				}
 				if err != nil {
 					t.Fatal(err)
@@ -99,7 +100,7 @@ func TestExplain(t *testing.T) {
 			})
 		})
 	}
-	if _, err := engine.Explain(t.Context(), memstore.New(), "r"); !errors.Is(err, storage.ErrNotFound) {
+	if _, err := inspect.Explain(t.Context(), memstore.New(), "r"); !errors.Is(err, storage.ErrNotFound) {
 		t.Errorf("no run: %v", err)
 	}
 }

@@ -6,26 +6,26 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
-	"sync"
 
 	"github.com/ebbflow/ebb/engine/internal/driver"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/boundedcache"
 	"github.com/ebbflow/ebb/storage"
 )
 
-// Flows are those whose runs an engine can drive.
+// flows contains the flows whose runs an engine can drive.
 type flows struct {
-	plan     *flow.Plan   // the engine's own; nil in a server of a catalog
-	plans    []*flow.Plan // it and those of held
+	plan     *flow.Plan   // the engine's own flow; nil in a server of a catalog
+	plans    []*flow.Plan // plan, and the plans of held
 	held     heldFlows
 	catalog  Catalog
-	compiled sync.Map // *flow.Plan by compiledFor
+	compiled *boundedcache.Cache[any, *flow.Plan] // by compiledFor, or by root
 	types    map[string]reflect.Type
 }
 
-// planFor returns the plan that a run goes on with, and what of the change is
-// accepted when that is not the one it began on. A run of a stored definition goes
-// on with that one, which the catalog has, and not with another of the same name.
+// planFor returns the plan with which a run continues, and the accepted change if that is not the plan that it
+// started on. A run of a stored definition continues with that definition, which the catalog has, and not with
+// another of the same name.
 func (f *flows) planFor(ctx context.Context, run *storage.Run, opts []RunOption) (*flow.Plan, *acceptance, error) {
 	if f.catalog != nil && (run.Definition != "" || run.Structure == "") {
 		p, err := f.fromCatalog(ctx, run)
@@ -48,13 +48,13 @@ func (f *flows) planFor(ctx context.Context, run *storage.Run, opts []RunOption)
 	if !f.has(run.Flow) && f.plan == nil {
 		return nil, nil, fmt.Errorf("engine: run %q: %w: flow %q", run.ID, storage.ErrNotFound, run.Flow)
 	}
-	return nil, nil, fmt.Errorf("%w: run %q; add the earlier flow to engine.Flows of engine.WithCatalog, or see engine.AcceptChange",
+	return nil, nil, fmt.Errorf("%w: run %q; add the earlier flow to engine.Flows of engine.WithCatalog, or see "+
+		"engine.AcceptChange",
 		ErrChanged, run.ID)
 }
 
-// planOf returns the one of the engine's plans that the run began on, if there is one. The
-// structure tells also when the engine's flow was renamed. Growing flows have none to tell
-// them by, but their names.
+// planOf returns the engine's plan that the run started on, or nil. It compares structures, so it finds the plan
+// even if the engine's flow was renamed. Growing flows have no structure, so it compares their names.
 func (f *flows) planOf(run *storage.Run) *flow.Plan {
 	for _, p := range f.plans {
 		if began(run, p) {
@@ -67,42 +67,69 @@ func (f *flows) planOf(run *storage.Run) *flow.Plan {
 	return nil
 }
 
-// fromCatalog compiles the flow that the catalog has for the run. What was
-// compiled for a definition is kept: definitions never change.
+// fromCatalog compiles the flow that the catalog has for the run. It caches compiled definitions, because
+// definitions never change.
 func (f *flows) fromCatalog(ctx context.Context, run *storage.Run) (*flow.Plan, error) {
 	kept := compiledFor{run.Flow, run.Definition}
-	if p, ok := f.compiled.Load(kept); ok {
-		if p, ok := p.(*flow.Plan); ok {
-			return p, nil
-		}
+	if p, ok := f.compiled.Get(kept); ok {
+		return p, nil
 	}
 	root, err := f.catalog.Flow(ctx, run)
 	if err != nil {
 		return nil, fmt.Errorf("engine: run %q of flow %q: %w", run.ID, run.Flow, err)
 	}
-	p, err := flow.CompileOpen(root, f.types)
+	p, err := f.compile(root)
 	if err == nil && run.Structure != "" && p.Hash != run.Structure {
 		err = ErrChanged
 	}
 	if err != nil {
 		return nil, fmt.Errorf("engine: run %q of flow %q: %w", run.ID, run.Flow, err)
 	}
-	if run.Definition != "" { // else nothing tells it from another
-		f.compiled.Store(kept, p)
+	if run.Definition != "" { // without a definition, nothing distinguishes the flow from another of the same name
+		f.compiled.Add(kept, p, sizeOf(p))
 	}
 	return p, nil
 }
 
-// is reports whether the flow of that name is the engine's own.
+// compile returns the plan of a flow whose inputs are open. It caches the plan.
+func (f *flows) compile(root flow.Node) (*flow.Plan, error) {
+	if p, ok := f.compiled.Get(root); ok {
+		return p, nil
+	}
+	p, err := flow.CompileOpen(root, f.types)
+	if err != nil {
+		return nil, err
+	}
+	return f.compiled.Add(root, p, sizeOf(p)), nil
+}
+
+const (
+	maxCompiled   = 32 << 20 // bytes of the definitions whose plans an engine caches
+	leastCompiled = 1 << 10  // what each of them counts beside its text
+	atomSize      = 256      // what each atom of a plan counts
+)
+
+// sizeOf returns what a cached plan counts: the size of the definition from which it was compiled.
+func sizeOf(p *flow.Plan) int64 {
+	size := leastCompiled + len(p.Atoms)*atomSize
+	if driver.Grows(p) {
+		if sized, is := p.Atoms[0].Language.(flow.SizedLanguage); is {
+			size += sized.Size()
+		}
+	}
+	return int64(size)
+}
+
+// is reports whether the engine's own flow has that name.
 func (f *flows) is(flow string) bool { return f.plan != nil && f.plan.Flow == flow }
 
-// has reports whether a flow of that name is the engine's own, or one of [Flows].
+// has reports whether the engine's own flow, or one of [Flows], has that name.
 func (f *flows) has(name string) bool {
 	return slices.ContainsFunc(f.plans, func(p *flow.Plan) bool { return p.Flow == name })
 }
 
-// grows reports whether the flow is a growing one, which is then the whole plan.
+// grows reports whether the engine's flow is a growing flow, which is then the whole plan.
 func (f *flows) grows() bool { return driver.Grows(f.plan) }
 
-// compiledFor is what a compiled flow of the catalog is kept for.
+// compiledFor is the key of a cached plan.
 type compiledFor struct{ flow, definition string }

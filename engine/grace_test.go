@@ -46,7 +46,7 @@ func TestGivenUp(t *testing.T) {
 		if n := timed.GivenUp(); n != 1 {
 			t.Errorf("%d were given up; want 1", n)
 		}
-		if text := log.String(); !strings.Contains(text, "given up") || !strings.Contains(text, "atom=b") {
+		if text := log.String(); !strings.Contains(text, "atom.abandoned") || !strings.Contains(text, "path=b") {
 			t.Errorf("the log does not say so: %s", text)
 		}
 

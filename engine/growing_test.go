@@ -51,7 +51,7 @@ func TestTold(t *testing.T) {
 			case flow.Told:
 				var body string
 				_ = ask.Cause.Result.Decode(&body)
-				heard = append(heard, ask.Cause.Message+" "+ask.Cause.Name+" "+body)
+				heard = append(heard, string(ask.Cause.Message)+" "+ask.Cause.Name+" "+body)
 				if ask.Cause.Name == "over" {
 					return done(heard)
 				}
@@ -289,7 +289,7 @@ func nest(child flow.Child, fail bool) lang {
 
 // TestNested begins runs within runs: their results, their failures, and their
 // undoing.
-func TestNested(t *testing.T) { //nolint:gocognit // one family of runs from its beginning to its end
+func TestNested(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		s := &stage{}
 		inner := lang(func(ask *flow.Ask) flow.Growth {
@@ -353,7 +353,7 @@ func TestNested(t *testing.T) { //nolint:gocognit // one family of runs from its
 			t.Errorf("a run was begun twice: %v", err)
 		}
 		for _, of := range []string{"r", "again"} { // that it could not begin again is none of its own
-			if open, err := eng.Detached(t.Context(), of); err != nil || len(open) != map[string]int{"r": 1}[of] {
+			if open, err := detached(t.Context(), eng, of); err != nil || len(open) != map[string]int{"r": 1}[of] {
 				t.Errorf("%s has begun %v, %v", of, open, err)
 			}
 		}
@@ -365,7 +365,7 @@ func TestNested(t *testing.T) { //nolint:gocognit // one family of runs from its
 		if _, err := eng.Run(t.Context(), "free"); err != nil {
 			t.Errorf("the detached run: %v", err)
 		}
-		if open, err := eng.Detached(t.Context(), "r"); err != nil || len(open) != 0 {
+		if open, err := detached(t.Context(), eng, "r"); err != nil || len(open) != 0 {
 			t.Errorf("still open: %v, %v", open, err)
 		}
 		wantActs(t, s, "a")

@@ -86,7 +86,7 @@ func (b undoesAlone) Revert(ctx context.Context, _ atom.Values, _ atom.Outcome[a
 
 // TestCatchingUpHears stops and suspends a run that takes in thousands of messages.
 // It goes on later, and hears each of them once.
-func TestCatchingUpHears(t *testing.T) { //nolint:gocognit // the language is one function
+func TestCatchingUpHears(t *testing.T) {
 	t.Parallel()
 	const messages, before = 2000, 100
 	for how, want := range map[string]error{"stop": engine.ErrStopped, "suspend engine": engine.ErrSuspended} {

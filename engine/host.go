@@ -8,13 +8,22 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// A host is the engine, as the drivers of its runs see it.
+// A host is the engine's implementation of [driver.Runs].
 type host struct{ e *Engine }
 
 var _ driver.Runs = host{}
 
-// Unknown implements [driver.Runs].
-func (h host) Unknown(ctx context.Context, run *storage.Run) error {
+// Prepare implements [driver.Runs].
+func (h host) Prepare(ctx context.Context, run *storage.Run) error {
+	if c, ok := h.e.catalog.(CompletingCatalog); ok {
+		if err := c.Complete(ctx, run); err != nil {
+			return err
+		}
+	}
+	if p := h.e.planOf(run); p != nil && run.Structure != "" {
+		run.Secrets = secretsOf(p)
+		return nil
+	}
 	if _, _, err := h.e.planFor(ctx, run, nil); h.e.catalog != nil && errors.Is(err, storage.ErrNotFound) {
 		return err
 	}
@@ -37,15 +46,15 @@ func (h host) TasksOf(ctx context.Context, run *storage.Run) (driver.Tasks, erro
 	return tasks, err
 }
 
-// inSlot drives a run in a slot.
+// inSlot is an option to drive a run in a slot.
 type inSlot struct{ slot *driver.Slot }
 
 // begin implements [RunOption].
 func (inSlot) begin(*beginning) error { return nil }
 
-// DriveChild implements [driver.Runs]. If the run was just created, its claim begins with
-// its first commit, and nothing of the run is read: both halve the cost of a short run.
-// The store refuses that commit if the run is not as it was created any more.
+// DriveChild implements [driver.Runs]. If the run was just created, its claim begins with its first commit, and the
+// engine does not load the run: both halve the cost of a short run. If the run has changed since it was created,
+// the store refuses that commit.
 func (h host) DriveChild(ctx context.Context, id string, made *storage.Run, s *driver.Slot) error {
 	e := h.e
 	if made != nil {
@@ -63,9 +72,9 @@ func (h host) DriveChild(ctx context.Context, id string, made *storage.Run, s *d
 			return err
 		}
 	}
-	_, err := e.Run(ctx, id, inSlot{s})
+	_, err := e.Run(ctx, id, inSlot{s}, Existing())
 	return err
 }
 
 // Release implements [driver.Runs].
-func (h host) Release(ctx context.Context, claim storage.Claim) { h.e.claims.Release(ctx, claim) }
+func (h host) Release(ctx context.Context, claim storage.Claim) { h.e.claims.releaseSoon(ctx, claim) }

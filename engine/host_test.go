@@ -27,20 +27,21 @@ func TestLogger(t *testing.T) {
 	var out bytes.Buffer
 	log := hclog.New(&hclog.LoggerOptions{Output: &out, Level: hclog.Info, DisableTime: true, Name: "app"})
 	work := func(ctx context.Context) error { atom.Logger(ctx).Warn("working"); return errors.New("no") }
-	undo := func(ctx context.Context) error { atom.Logger(ctx).Warn("undoing"); return nil }
+	undo := func(ctx context.Context) error { atom.Slog(ctx).Warn("undoing", "n", 1); return nil }
 	_, err := run(t, flow.Linear("f", reporting("a", work, undo)), engine.WithLogger(log))
 	if !errors.As(err, new(*engine.RevertedError)) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"app.a: working: attempt=1 incarnation=0 path=a run=r\n",
-		"app.a: undoing: attempt=1 incarnation=0 path=a revert=true run=r\n",
+		"app: working: attempt=1 path=a run=r\n",
+		"app: undoing: attempt=1 path=a revert=true run=r n=1\n",
 	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("the log has no line %q:\n%s", want, &out)
 		}
 	}
 	atom.Logger(t.Context()).Error("outside of a call nothing is logged, and nothing breaks")
+	atom.Slog(t.Context()).Error("the same")
 }
 
 // ledger is a table of a user's own.

@@ -51,7 +51,7 @@ func TestInboxIsReadOnce(t *testing.T) {
 	for burst := range 20 {
 		messages := make([]storage.Message, []int{10, 2*storage.MaxMessages + 1}[burst%2])
 		for i := range messages {
-			messages[i] = storage.Message{Run: "r", Kind: storage.MessageSignal, Name: fmt.Sprint("other", burst)}
+			messages[i] = storage.Message{Run: "r", Kind: flow.MessageSignal, Name: fmt.Sprint("other", burst)}
 		}
 		if err := s.Send(t.Context(), messages...); err != nil {
 			t.Fatal(err)
@@ -61,7 +61,7 @@ func TestInboxIsReadOnce(t *testing.T) {
 			t.Logf("read up to %d of %d", upTo, sent)
 		}
 	}
-	if err := s.Send(t.Context(), storage.Message{Run: "r", Kind: storage.MessageSignal, Name: "go", Body: atom.MustEncode(1)}); err != nil {
+	if err := s.Send(t.Context(), storage.Message{Run: "r", Kind: flow.MessageSignal, Name: "go", Body: atom.MustEncode(1)}); err != nil {
 		t.Fatal(err)
 	}
 	if err := <-end; err != nil {

@@ -80,7 +80,7 @@ func pass(t *testing.T, m *asl.Machine, deaths ...int) passage {
 			t.Fatal(err)
 		}
 		const many = 1000
-		dies := &mortal{store, many}
+		dies := &mortal{Store: store, left: many}
 		if i < len(deaths) {
 			dies.left = deaths[i]
 		}

@@ -1,17 +1,16 @@
 package engine
 
-// ForJob makes the run the one that a job wants, see [storage.Job]: in the commit
-// that makes the run the job becomes the run's, and in the commit that ends the
-// run it ends:
+// ForJob binds the job with that id to the run, see [storage.Job]. The commit that creates the run binds the job.
+// The commit that ends the run ends the job:
 //
 //	the run ends                                  the job
 //	SUCCESS                                       COMPLETE
 //	REVERTED, FAILURE                             COMPLETE, with the run's failure
-//	FAILURE, as something could not be undone     PARKED, with the run's failure
-//	SUSPENDED, as an operator must decide         PARKED, with the run's failure
-//	SUSPENDED, as an operator asked for it        stays the run's
+//	FAILURE, because a revert failed              PARKED, with the run's failure
+//	SUSPENDED, because an operator must decide    PARKED, with the run's failure
+//	SUSPENDED, because an operator asked for it   stays bound to the run
 //
-// A parked job ends like any other when its run goes on and ends.
+// If the run of a parked job is resumed and ends, the job ends as in this table.
 func ForJob(id string) RunOption { return forJob(id) }
 
 type forJob string

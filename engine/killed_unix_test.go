@@ -249,7 +249,7 @@ func waitsSurvive(t *testing.T, w waitsOf) bool {
 	if len(w.wentOn(t)) > 0 {
 		return false
 	}
-	if err := store.Send(t.Context(), storage.Message{Run: "signal", Kind: storage.MessageSignal, Name: "go", Body: atom.MustEncode("x")}); err != nil {
+	if err := store.Send(t.Context(), storage.Message{Run: "signal", Kind: flow.MessageSignal, Name: "go", Body: atom.MustEncode("x")}); err != nil {
 		t.Fatal(err)
 	}
 	tokens, err := store.RunTokens(t.Context(), "token")

@@ -7,67 +7,90 @@ import (
 	"iter"
 
 	"github.com/ebbflow/ebb/engine/internal/driver"
-	"github.com/ebbflow/ebb/flow"
-	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
 
-// Detached returns the ids of the runs that a run has begun and does not wait for, or
-// no longer, of those that these have begun, and so on, as far as they have not ended:
-// parents before children. [Engine.Run] does not drive them to their ends,
-// [Engine.Serve] does. An observer is told of those that are never waited for as they
-// are begun, see [RunDetached].
-func (e *Engine) Detached(ctx context.Context, run string) ([]string, error) {
-	var open []string
-	for todo := []string{run}; len(todo) > 0; todo = todo[1:] {
-		for a, err := range storage.EachAtom(ctx, e.env.Store, todo[0], storage.AtomQuery{}) {
-			if err != nil {
-				return nil, fmt.Errorf("engine: what run %q has begun: %w", todo[0], err)
-			}
-			var spec flow.Spec
-			if a.Kind != storage.KindRun || a.Spec.Decode(&spec) != nil || spec.Child == nil {
-				continue
-			}
-			if !spec.Child.Detached && (a.State == states.TaskRunning || a.State == states.TaskReverting) {
-				continue // its end is waited for
-			}
-			id := driver.ChildID(todo[0], a.Path, a.Attempt, spec.Child)
-			child, err := e.env.Store.Run(ctx, id)
-			switch {
-			case errors.Is(err, storage.ErrNotFound) || err == nil && child.Parent != todo[0]:
-				continue // it could not be begun, or was removed since
-			case err != nil:
-				return nil, fmt.Errorf("engine: what run %q has begun: %w", todo[0], err)
-			case !child.State.Ended():
-				open = append(open, id)
-			}
-			todo = append(todo, id)
+// Detached yields the ids of the child runs that a run does not wait for, or no longer waits for, and that have
+// not ended, and so on for their child runs: parents before children. It reads them page by page and leaves out runs
+// that are purged meanwhile. It ends with the first error. If the run itself does not exist, the error wraps
+// [storage.ErrNotFound]. [Engine.Run] does not drive these runs to their ends, [Engine.Serve] does. When the run
+// creates a child that it never waits for, observers receive [RunDetached].
+func (e *Engine) Detached(ctx context.Context, run string) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		if _, err := e.detached(ctx, run, func(id string) bool { return yield(id, nil) }); err != nil {
+			yield("", fmt.Errorf("engine: child runs of %q: %w", run, err))
 		}
 	}
-	return open, nil
 }
 
-// Preview yields the paths of the atoms that a command would revert, in the order
-// of reverting, if every revert succeeds. They may be many: Preview reads them page by
-// page, as far as the caller wants them. It changes nothing. If the run does not allow
-// the command, Preview yields an error that wraps [ErrRefused]; if ctx ends, [ErrStopped];
-// it ends with an error. If a process drives the run, Preview yields what the command
-// would revert if it arrived now.
-func (e *Engine) Preview(ctx context.Context, id string, o Command) iter.Seq2[string, error] {
-	return func(yield func(string, error) bool) {
-		err := e.preview(ctx, id, &o, func(path string) bool { return yield(path, nil) })
+// detached passes the runs of Detached to yield until yield returns false. For each ancestor it holds only one page of
+// ids, because there may be very many runs.
+func (e *Engine) detached(ctx context.Context, run string, yield func(string) bool) (more bool, err error) {
+	for q := (storage.AtomQuery{Limit: storage.PageRecords}); ; {
+		begun, last, err := e.detachedIn(ctx, run, q)
+		if err != nil || last == "" {
+			return true, err
+		}
+		for _, id := range begun {
+			child, err := e.env.Store.Run(ctx, id)
+			switch {
+			case errors.Is(err, storage.ErrNotFound) || err == nil && child.Parent != run:
+				continue // the child was never created, or was purged
+			case err != nil:
+				return false, err
+			case !child.State.Ended() && !yield(id):
+				return false, nil
+			}
+			more, err := e.detached(ctx, id, yield)
+			if err != nil && !errors.Is(err, storage.ErrNotFound) || !more {
+				return false, err
+			}
+		}
+		q.After = last
+	}
+}
+
+// detachedIn returns the ids of the child runs that the atoms of one page do not wait for, and the path of the last of
+// these atoms, or "" if the page is empty.
+func (e *Engine) detachedIn(
+	ctx context.Context, run string, q storage.AtomQuery,
+) (begun []string, last string, err error) {
+	page, err := e.env.Store.Atoms(ctx, run, q)
+	for i := range page {
+		a := &page[i]
+		last = a.Path
+		if id, awaited := driver.BegunBy(run, a); id != "" && !awaited {
+			begun = append(begun, id)
+		}
+	}
+	return begun, last, err
+}
+
+// A PreviewStep is an atom that a command would undo, see [Engine.Preview].
+type PreviewStep struct {
+	Path   string         // path of the atom
+	Status storage.Status // REVERTED, or that what it did stays done, or may, because nothing reverts it
+}
+
+// Preview yields the atoms that a command would undo, in the order of undoing, if every revert
+// succeeds. Preview reads the atoms page by page, so it can yield any number. It changes nothing. If a process
+// drives the run, Preview yields what the command would undo if it arrived now. The sequence ends with the first
+// error. If the run does not allow the command, the error wraps [ErrRefused]. If ctx ends, it is [ErrStopped].
+func (e *Engine) Preview(ctx context.Context, id string, o Command) iter.Seq2[PreviewStep, error] {
+	return func(yield func(PreviewStep, error) bool) {
+		err := e.preview(ctx, id, &o, func(step driver.PreviewStep) bool { return yield(PreviewStep(step), nil) })
 		switch {
 		case err == nil:
 		case ctx.Err() != nil:
-			yield("", ErrStopped)
+			yield(PreviewStep{}, ErrStopped)
 		default:
-			yield("", err)
+			yield(PreviewStep{}, err)
 		}
 	}
 }
 
-// preview is Preview until tell returns false.
-func (e *Engine) preview(ctx context.Context, id string, o *Command, tell func(path string) bool) error {
+// preview is Preview; it stops if tell returns false.
+func (e *Engine) preview(ctx context.Context, id string, o *Command, tell func(driver.PreviewStep) bool) error {
 	d, live, err := e.look(ctx, id)
 	if err != nil {
 		return err
@@ -76,15 +99,15 @@ func (e *Engine) preview(ctx context.Context, id string, o *Command, tell func(p
 	return d.Preview(&o.c, live, tell)
 }
 
-// look loads a run for looking at it, and returns its live atoms, too.
+// look loads a run without taking it over, and returns its live atoms, too.
 func (e *Engine) look(ctx context.Context, id string) (*driver.Driver, []storage.Atom, error) {
 	run, err := e.env.Store.Run(ctx, id)
 	if err != nil {
-		return nil, nil, wrapStore(id, err)
+		return nil, nil, driver.WrapStore(id, err)
 	}
 	atoms, err := e.env.Store.Atoms(ctx, id, storage.AtomQuery{Live: true})
 	if err != nil {
-		return nil, nil, wrapStore(id, err)
+		return nil, nil, driver.WrapStore(id, err)
 	}
 	plan, _, err := e.planFor(ctx, &run, nil)
 	if err != nil {
@@ -92,12 +115,4 @@ func (e *Engine) look(ctx context.Context, id string) (*driver.Driver, []storage
 	}
 	d, err := e.driver(ctx, plan, storage.Claim{Run: id}, &storage.Snapshot{Run: run, Atoms: atoms})
 	return d, atoms, err
-}
-
-// Explain describes for people how a run failed. It lists the atoms that failed, with their
-// arguments, and below each the atoms that came directly before it, and so on back.
-// Secrets are masked. If the run has not failed, Explain returns "". If there is no run of
-// that id, it returns an error that wraps [storage.ErrNotFound].
-func (e *Engine) Explain(ctx context.Context, run string) (string, error) {
-	return explain(ctx, e.env.Store, e.plans, run)
 }

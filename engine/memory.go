@@ -2,14 +2,14 @@ package engine
 
 import "github.com/ebbflow/ebb/internal/memorybudget"
 
-// Memory is how much memory the process has and uses, see [Limits].
+// Memory reports how much memory the process uses, and its budget, see [Limits.Memory].
 type Memory struct {
-	Used      int64 // live bytes
-	Budget    int64 // 0 when there is none
-	Exhausted bool  // the budget is reached, and nothing is taken up
+	Used      int64 // bytes of live memory
+	Budget    int64 // bytes of live memory that the process may use; 0 means no budget
+	Exhausted bool  // true if the budget is reached: servers take up no more runs
 }
 
-// memoryBudget returns the budget that a limit of [Limits.Memory] stands for; 0 is none.
+// memoryBudget returns the budget for a value of [Limits.Memory]; 0 means no budget.
 func memoryBudget(limit int64) int64 {
 	if limit == 0 {
 		return memorybudget.Share(memorybudget.Own().Bytes)

@@ -72,7 +72,7 @@ func TestMemoryBudget(t *testing.T) {
 		var used atomic.Int64
 		var log bytes.Buffer
 		eng := newEngine(t, swell(), engine.WithStore(store), engine.WithTasks(second{}), engine.WithLimits(engine.Limits{Memory: budget}),
-			engine.WithLogger(hclog.New(&hclog.LoggerOptions{Output: &log, Level: hclog.Warn})))
+			engine.WithLogger(hclog.New(&hclog.LoggerOptions{Output: &log, Level: hclog.Info})))
 		eng.MeasureMemory(used.Load)
 		start := func(id string, how swelling, opts ...engine.RunOption) {
 			t.Helper()
@@ -123,7 +123,7 @@ func TestMemoryBudget(t *testing.T) {
 		if err := <-ended; err != nil {
 			t.Error(err)
 		}
-		for _, what := range []string{"the memory budget is reached", "the memory budget is no longer reached", "a run is set aside"} {
+		for _, what := range []string{"memory.exhausted", "memory.recovered", "run.set_aside"} {
 			if n := strings.Count(log.String(), what); n != 1 {
 				t.Errorf("%q is logged %d times", what, n)
 			}

@@ -7,39 +7,43 @@ import (
 	"github.com/ebbflow/ebb/engine/internal/driver"
 )
 
-// EventKind tells events apart.
+// EventKind is the kind of an [Event], such as [FlowChanged].
 type EventKind = driver.EventKind
 
-// The kinds of events.
+// The kinds of events, see [Event.Kind].
 const (
 	FlowChanged   = driver.FlowChanged   // the run's own state changed
 	AtomChanged   = driver.AtomChanged   // an atom's state changed
-	LanguageEvent = driver.LanguageEvent // the flow's language wrote a line of its history
-	ProgressMade  = driver.ProgressMade  // an atom said how far it is
-	RevertDelayed = driver.RevertDelayed // an attempt to undo an atom failed, and another is made when it is due
-	OthersAwaited = driver.OthersAwaited // nothing is executed: the run waits for a token to be completed, or for a message
-	PlaceAwaited  = driver.PlaceAwaited  // the run waits for its place, see [storage.Limiter]; Name says by which limit
-	RunDetached   = driver.RunDetached   // an atom began a run that it does not wait for; drive it at once if you want to, see [Engine.Detached]
+	LanguageEvent = driver.LanguageEvent // the flow's language recorded an event of its history
+	ProgressMade  = driver.ProgressMade  // an atom reported its progress
+	RevertDelayed = driver.RevertDelayed // an attempt to undo an atom failed; the next attempt is at Due
+	// OthersAwaited: no atom is executed; the run waits for a token to be completed, or for a message.
+	OthersAwaited = driver.OthersAwaited
+	PlaceAwaited  = driver.PlaceAwaited // the run waits for a limit, see [storage.Limiter]; Name describes the limit
+	WorkStays     = driver.WorkStays    // the undo passed an atom that nothing reverts: To is a text of [storage.Status]
+	// RunDetached: an atom began a run that it does not wait for. To drive it at once, see [Engine.Detached].
+	RunDetached = driver.RunDetached
 )
 
-// An Event is passed to observers once the change that it reports is committed. Secrets,
-// see [atom.Secret], are masked in its values.
+// An Event is passed to observers after the change that it reports was committed. Secrets in its values are masked,
+// see [atom.Secret].
 type Event struct {
-	Run      string
-	Flow     string // of the run
-	Path     string // of the atom; "" is the run itself
-	Kind     EventKind
-	From, To string        // the states' texts
-	Attempt  int           // which attempt of the atom; RevertDelayed: of its undoing
-	Failure  *atom.Failure // when To is FAILURE or REVERT_FAILURE, and of RevertDelayed
-	Due      time.Time     // when To is a wait: when it ends; RevertDelayed: when it is tried again
+	Run      string        // id of the run
+	Flow     string        // name of the run's flow
+	Path     string        // path of the atom; "" means the run itself
+	Kind     EventKind     // what happened
+	From, To string        // states before and after, as texts
+	Attempt  int           // attempt of the atom, or of its revert, counted from 1
+	Failure  *atom.Failure // why the attempt failed, if To is FAILURE, RETRYING or REVERT_FAILURE, and for RevertDelayed
+	Due      time.Time     // if To is a wait: when it ends; for RevertDelayed: when the next attempt starts
 	Timer    bool          // the node is a timer
-	Inner    bool          // the node is there for structure: a fork, one of its children, or the root of a growing flow
+	Inner    bool          // the node only provides structure: a fork, a child of a fork, or the root of a growing flow
 	Reverts  bool          // the atom can be undone
-	Result   atom.Value    // when To is SUCCESS
-	Name     string        // LanguageEvent: its type; RunDetached: the id of the run
+	Result   atom.Value    // result of the atom, if To is SUCCESS
+	// LanguageEvent: type of the event; RunDetached: id of the child run; PlaceAwaited: the limit.
+	Name     string
 	Progress float64       // ProgressMade: from 0 to 1
-	Details  atom.Value    // ProgressMade: what the atom says of it; nil when nothing
-	Duration time.Duration // when an attempt has ended: how long it took; also that of a revert
-	Time     time.Time
+	Details  atom.Value    // ProgressMade: details that the atom reported; nil if there are none
+	Duration time.Duration // duration of the attempt or revert that ended
+	Time     time.Time     // when the change happened
 }

@@ -14,35 +14,33 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// An Option sets something about an engine.
+// An Option configures an engine, see [New].
 type Option interface{ apply(*Engine) error }
 
-// InputOption is an Option and a RunOption: an input that every run of the
-// engine gets, or only one.
+// InputOption is an Option and a RunOption: it sets an input for every run of the engine, or for one run.
 type InputOption interface {
 	Option
 	RunOption
 }
 
-// Checkpoints says which changes of a run are committed, and how often.
+// Checkpoints determines which changes of a run the engine commits, and how often.
 type Checkpoints uint8
 
-// The policies.
+// The checkpoint policies.
 const (
-	// Step commits the end of an atom together with the start of the next; what
-	// only computes rides along.
+	// Step commits the end of an atom together with the start of the next one. Changes that start no atom are part
+	// of the next commit.
 	Step Checkpoints = iota
-	// Each commits every change of state by itself.
+	// Each commits every change of state separately.
 	Each
-	// NoHistory commits as Step does and keeps no history: neither which states atoms went
-	// through, nor the events that languages report. Resuming, undoing and reading results work
-	// as usual. Views show no history, and Explain shows only the present states. Use
-	// NoHistory for many short runs that no person looks at.
+	// NoHistory commits as Step does and stores no history: neither the states of atoms, nor the events of
+	// languages. Resuming, undoing and reading results work as usual. Views show no history, and a description of a
+	// failure shows only the current states. Use NoHistory for many short runs that no person looks at.
 	NoHistory
 )
 
-// DefaultParallelism is how many atoms of a run execute at once unless
-// [WithParallelism] says otherwise.
+// DefaultParallelism is how many atoms of a run execute at the same time, unless [WithParallelism] sets another
+// number.
 const DefaultParallelism = 16
 
 type option func(*Engine) error
@@ -73,21 +71,22 @@ func (in input) begin(b *beginning) error {
 	return nil
 }
 
-// With gives the symbol called key the value: for every run of the engine, or
-// for one. An input beats every atom that provides the same symbol.
+// With gives the symbol that key names a value, for every run of the engine or for one run. An input takes
+// precedence over every atom that provides the same symbol.
 func With[T any](key atom.Key[T], value T) InputOption {
 	return input{key.Name(), key.Type(), value}
 }
 
-// A Symbol is the name of an input and the Go type of its value: an [atom.Key], or
-// [AnyInput].
+// A Symbol is the name of an input and the Go type of its value: an [atom.Key], or [AnyInput].
 type Symbol interface {
+	// Name returns the name of the input.
 	Name() string
+	// Type returns the Go type of its value; nil if unknown.
 	Type() reflect.Type
 }
 
-// AnyInput is for [WithInputs]: each symbol that the flow requires and no atom provides is
-// an input. A misspelled name is then reported when a run starts, not by [New].
+// AnyInput is for [WithInputs]: each symbol that the flow requires and no atom provides is an input. A misspelled
+// name is then reported when a run starts, not by [New].
 const AnyInput anyInput = ""
 
 type anyInput string
@@ -98,7 +97,7 @@ func (anyInput) Name() string { return "" }
 // Type implements [Symbol]. The type is unknown.
 func (anyInput) Type() reflect.Type { return nil }
 
-// WithInputs declares symbols whose values each run will be given by [With] or [Input].
+// WithInputs declares symbols whose values each run receives by [With] or [Input].
 func WithInputs(symbols ...Symbol) Option {
 	return option(func(e *Engine) error {
 		for _, s := range symbols {
@@ -115,8 +114,7 @@ func WithInputs(symbols ...Symbol) Option {
 	})
 }
 
-// WithStore keeps runs in s. The default is a store in memory of the engine's
-// own.
+// WithStore keeps runs in s. By default, each engine has its own store in memory.
 func WithStore(s storage.Store) Option {
 	return option(func(e *Engine) error {
 		if s == nil {
@@ -127,14 +125,13 @@ func WithStore(s storage.Store) Option {
 	})
 }
 
-// WithTasks says where the nodes of growing flows find their tasks. Without it
-// they fail with [atom.CodeNoTask].
+// WithTasks sets where the nodes of growing flows find their tasks. Without it they fail with [atom.CodeNoTask].
 func WithTasks(t Tasks) Option {
 	return option(func(e *Engine) error { e.env.Tasks = t; return nil })
 }
 
-// WithParallelism limits how many atoms of a run execute at once. With 1 they
-// run one after the other, in the order of priority and definition.
+// WithParallelism limits how many atoms of a run execute at the same time. With 1 they run one after the other, in
+// the order of priority and definition, and child runs are driven one at a time, too, unless a server drives them.
 func WithParallelism(n int) Option {
 	return option(func(e *Engine) error {
 		if n < 1 {
@@ -145,7 +142,7 @@ func WithParallelism(n int) Option {
 	})
 }
 
-// WithCheckpoints sets which changes are committed, and how often. The default is [Step].
+// WithCheckpoints sets which changes the engine commits, and how often. The default is [Step].
 func WithCheckpoints(p Checkpoints) Option {
 	return option(func(e *Engine) error {
 		if p > NoHistory {
@@ -156,8 +153,9 @@ func WithCheckpoints(p Checkpoints) Option {
 	})
 }
 
-// WithLogger logs to l what happens to runs: their begin and end at Info, each
-// transition at Debug. Values are never logged. The default logs nothing.
+// WithLogger logs events of runs to l. The message of an entry is the name of an event, such as run.ended;
+// docs/reference/log-events.md lists the events with their levels and attributes. Inputs and results are never logged.
+// Tasks get the logger with [atom.Logger] or [atom.Slog]. The default logs nothing.
 func WithLogger(l hclog.Logger) Option {
 	return option(func(e *Engine) error {
 		if l == nil {
@@ -168,19 +166,11 @@ func WithLogger(l hclog.Logger) Option {
 	})
 }
 
-// WithSlog is [WithLogger] for programs that log with [log/slog].
-func WithSlog(l *slog.Logger) Option {
-	return option(func(e *Engine) error {
-		if l == nil {
-			return errors.New("engine: the logger is nil")
-		}
-		e.env.Log = hcslog.Logger(l.Handler())
-		return nil
-	})
-}
+// WithSlog is [WithLogger] for programs that log with [log/slog]. The logger's handler decides what is logged.
+func WithSlog(l *slog.Logger) Option { return WithLogger(hcslog.Logger(l)) }
 
-// WithObserver calls f about everything that happened, in order, after it was
-// committed. Each run calls it from its own goroutine and waits for it.
+// WithObserver calls f for each event, in order, after the commit. Each run calls f from its own goroutine and
+// waits until f returns.
 func WithObserver(f func(Event)) Option {
 	return option(func(e *Engine) error {
 		if f == nil {
@@ -191,17 +181,16 @@ func WithObserver(f func(Event)) Option {
 	})
 }
 
-// Tasks finds the tasks that languages name.
+// Tasks provides the tasks that languages name.
 type Tasks interface {
-	// Task returns the body of the task of that name. An error is the failure of
-	// the atom that wanted it; its code is [atom.CodeNoTask] unless it has one.
+	// Task returns the body of the task with that name. If Task returns an error, the atom fails with it; the
+	// failure's code is [atom.CodeNoTask] unless the error has a code.
 	Task(name string) (atom.Body, error)
 }
 
-// A Chooser is [Tasks] that may do by a task what a language would have a run of its own
-// do, see [flow.Spec]: because the user has given one, or a mock.
+// A Chooser is implemented by [Tasks] that may replace a run that a language starts, see [flow.Nested], by a task,
+// such as a mock.
 type Chooser interface {
-	// Instead reports whether the task of that name does what the node at path is
-	// to do.
+	// Instead reports whether the named task replaces the run that the node at path would start.
 	Instead(task, path string) bool
 }

@@ -9,16 +9,16 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// An outbound has the messages that [Engine.Dispatch] is sending. A message that takes long does not count toward the
-// capacity, so that a receiver that answers slowly, or never, does not hold up the others.
+// An outbound contains the messages that [Engine.Dispatch] is sending. A message that takes long does not count
+// toward the capacity, so a slow receiver does not delay the others.
 type outbound struct {
 	store storage.Store
 	log   hclog.Logger
 	all   sync.WaitGroup
-	ended chan struct{} // half of the capacity is free again, or only slow messages are being sent
+	ended chan struct{} // closed when half of the capacity is free again, or only slow messages are being sent
 
 	mu      sync.Mutex
-	sending map[int64]bool // by the message's number: whether it is slow
+	sending map[int64]bool // by number of the message: whether it is slow
 	slow    int
 }
 
@@ -26,7 +26,7 @@ func newOutbound(store storage.Store, log hclog.Logger) *outbound {
 	return &outbound{store: store, log: log, ended: make(chan struct{}, 1), sending: map[int64]bool{}}
 }
 
-// look returns how many more may be sent, and which are being sent.
+// look returns how many more messages may be sent, and the numbers of those that are being sent.
 func (o *outbound) look() (capacity int, sending map[int64]bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -41,7 +41,7 @@ func (o *outbound) capacity() int {
 	return sendAtOnce - (len(o.sending) - min(o.slow, slowAtOnce))
 }
 
-// send begins to send a message.
+// send starts to send a message.
 func (o *outbound) send(n int64, send func()) {
 	o.mu.Lock()
 	o.sending[n] = false
@@ -68,7 +68,7 @@ func (o *outbound) send(n int64, send func()) {
 	})
 }
 
-// changed has the store asked again. It is not asked after each of many quick messages.
+// changed makes Dispatch ask the store again. It does so only after several of many quick messages.
 func (o *outbound) changed() {
 	if len(o.sending) > o.slow && o.capacity() < sendAtOnce/2 {
 		return

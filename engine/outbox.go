@@ -10,32 +10,33 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/internal/clip"
+	"github.com/ebbflow/ebb/internal/logevent"
 	"github.com/ebbflow/ebb/internal/redact"
 	"github.com/ebbflow/ebb/storage"
 )
 
-// A Sender sends one message out of the database. It is called at least once for
-// each, always with the same ID, by which the receiver can tell a repetition.
-// Messages of one run to one target come in order: the next one when the one
-// before was sent. An error, or a panic, lets it be sent again later.
+// A Sender sends one message to a target outside the database. The engine calls it at least once for each message,
+// always with the same ID, by which the receiver can detect a repetition. Messages of one run to one target arrive
+// in order: the engine sends the next one after the previous one was sent. If the Sender returns an error or
+// panics, the engine sends the message again later.
 type Sender func(ctx context.Context, out storage.Outgoing) error
 
 // How messages are sent.
 const (
-	sendTime     = 30 * time.Second // what one sending may take; for so long no other process sends it
-	sendTries    = 20               // then it is parked, until a human releases it
-	sendAtOnce   = 16               // messages of different runs or targets
-	slowAtOnce   = 48               // beside these, such as have taken slowSend already
+	sendTime     = 30 * time.Second // limit of one attempt; during it no other process sends the message
+	sendTries    = 20               // attempts, after which the message is parked until an operator releases it
+	sendAtOnce   = 16               // limit of messages to different runs or targets at the same time
+	slowAtOnce   = 48               // further messages at the same time that have taken slowSend already
 	slowSend     = time.Second
 	firstResend  = time.Second
 	lastResend   = 10 * time.Minute
 	resendJitter = 0.5
 )
 
-// resend is the wait after a sending that failed.
+// resend is the pause after a failed attempt.
 var resend = atom.Exponential(firstResend, lastResend).WithJitter(resendJitter)
 
-// guarded sends a message; a panic is an error.
+// guarded sends a message and turns a panic into an error.
 func (send Sender) guarded(ctx context.Context, out storage.Outgoing) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -45,14 +46,13 @@ func (send Sender) guarded(ctx context.Context, out storage.Outgoing) (err error
 	return send(ctx, out)
 }
 
-// sendOne sends one message, and stores what became of it. While it is being sent
-// no other process finds it.
+// sendOne sends one message, and records the result. While it sends the message, no other process finds it.
 func (o *outbound) sendOne(ctx context.Context, send Sender, out storage.Outgoing) {
 	out.Attempts++
 	out.NotUntil = time.Now().Add(sendTime)
 	if err := o.store.Unsent(ctx, out); err != nil {
-		if ctx.Err() == nil && !errors.Is(err, storage.ErrNotFound) { // else another has sent it meanwhile
-			o.log.Error("the outbox cannot be written", "error", err)
+		if ctx.Err() == nil && !errors.Is(err, storage.ErrNotFound) { // otherwise another process has sent it meanwhile
+			o.log.Error(logevent.OutboxFailed, "error", err)
 		}
 		return
 	}
@@ -63,19 +63,26 @@ func (o *outbound) sendOne(ctx context.Context, send Sender, out storage.Outgoin
 	if err == nil {
 		err = o.store.Sent(storing, out.N)
 	} else {
-		text := strings.ReplaceAll(strings.ToValidUTF8(redact.Text(err.Error()), "\uFFFD"), "\x00", "\uFFFD") // it may be a server's
+		// The text may come from a server, and the store accepts only valid UTF-8 without NUL.
+		text := strings.ReplaceAll(strings.ToValidUTF8(redact.Text(err.Error()), "\uFFFD"), "\x00", "\uFFFD")
 		out.Error = clip.Text(text, atom.MaxFailureText)
 		out.Parked = out.Attempts >= sendTries
 		out.NotUntil = time.Now().Add(resend.Jittered(out.Attempts, rand.Float64())) //nolint:gosec // only spreads waits
-		o.log.Warn("a message was not sent", "run", out.Run, "target", out.Target, "id", out.ID, "try", out.Attempts, "parked", out.Parked, "error", err)
+		if out.Parked {
+			o.log.Error(logevent.MessageParked, "run", out.Run, "target", out.Target, "message", out.ID,
+				"attempt", out.Attempts, "error", err)
+		} else {
+			o.log.Warn(logevent.MessageSendFailed, "run", out.Run, "target", out.Target, "message", out.ID,
+				"attempt", out.Attempts, "error", err)
+		}
 		err = o.store.Unsent(storing, out)
 	}
 	if err != nil {
-		o.log.Error("cannot record send result; message will be sent again", "run", out.Run, "id", out.ID, "error", err)
+		o.log.Error(logevent.MessageRecordFailed, "run", out.Run, "message", out.ID, "error", err)
 	}
 }
 
-// dispatch is [Engine.Dispatch].
+// dispatch implements [Engine.Dispatch].
 func (o *outbound) dispatch(ctx context.Context, send Sender) error {
 	defer o.all.Wait()
 	for {

@@ -164,7 +164,7 @@ var resting = shown{
 			for i := range runs {
 				ids = append(ids, runs[i].ID)
 			}
-			q.Before = ids[len(ids)-1]
+			q.After = &runs[len(runs)-1]
 		}
 		if diff := cmp.Diff([]string{"three", "two", "one"}, ids); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)

@@ -4,16 +4,17 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"log/slog"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/hashicorp/go-hclog"
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/engine/enginetest"
+	"github.com/ebbflow/ebb/engine/inspect"
 	"github.com/ebbflow/ebb/engine/listen"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl"
@@ -38,12 +39,20 @@ var watching = shown{
 			t.Errorf("kept %s, %v", kept.Details, err)
 		}
 	},
-	"log": func(t *testing.T, s *stage) { // at levels of one's own
+	"log": func(t *testing.T, s *stage) { // the handler sets the levels
 		var out bytes.Buffer
-		log := hclog.New(&hclog.LoggerOptions{Output: &out, Level: hclog.Info, DisableTime: true})
+		log := slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{
+			Level: slog.LevelWarn,
+			ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+				if a.Key == slog.LevelKey && a.Value.Any() == slog.LevelWarn {
+					return slog.String(slog.LevelKey, "ALERT")
+				}
+				return a
+			},
+		}))
 		s.do = script{"a": alwaysFails}
-		undone(t, s.atom("a"), engine.WithObserver(listen.Log(log, listen.Levels{Failure: hclog.Error, Undo: hclog.Off})))
-		if text := out.String(); !strings.Contains(text, "[ERROR]") || strings.Contains(text, "REVERTING") {
+		undone(t, s.atom("a"), engine.WithSlog(log))
+		if text := out.String(); !strings.Contains(text, "level=ALERT msg=atom.failed") || strings.Contains(text, "msg=atom.revert") {
 			t.Errorf("the log says:\n%s", text)
 		}
 	},
@@ -93,7 +102,7 @@ var watching = shown{
 		eng := newEngine(t, flow.Linear("f", s.atom("a", atom.Provides("x")), s.atom("b", atom.Requires("x"))))
 		_, err := eng.Run(t.Context(), "r")
 		reverted(t, err)
-		text, err := eng.Explain(t.Context(), "r")
+		text, err := inspect.Explain(t.Context(), eng.Store(), "r", eng.Plan())
 		if err != nil || !strings.Contains(text, "b") || !strings.Contains(text, "Refused") || !strings.Contains(text, "a") {
 			t.Errorf("%v\n%s", err, text)
 		}

@@ -79,11 +79,11 @@ func TestPreviewGrowing(t *testing.T) {
 // previewed collects what a command would revert.
 func previewed(t *testing.T, eng *engine.Engine, id string, o engine.Command) (undone []string, err error) {
 	t.Helper()
-	for path, err := range eng.Preview(t.Context(), id, o) {
+	for step, err := range eng.Preview(t.Context(), id, o) {
 		if err != nil {
 			return undone, err
 		}
-		undone = append(undone, path)
+		undone = append(undone, step.Path)
 	}
 	return undone, nil
 }

@@ -42,19 +42,19 @@ func TestRemoteLimits(t *testing.T) {
 		},
 		"it takes too long": {
 			toStart: time.Minute, toClose: 5 * time.Second, taken: []time.Duration{30 * time.Second},
-			after: 35 * time.Second, code: atom.CodeStartToClose, message: `the worker "w", who had taken the work, did not end it within 5s`, undo: true,
+			after: 35 * time.Second, code: atom.CodeStartToClose, message: `worker "w" took the work and did not end it within 5s`, undo: true,
 		},
 		"it was lost, and the next has all of the time": {
 			toStart: time.Minute, toClose: 90 * time.Second, taken: []time.Duration{time.Second, 10 * time.Second},
-			after: (61 + 90) * time.Second, code: atom.CodeStartToClose, message: `the worker "w", who had taken the work, did not end it within 1m30s`, undo: true,
+			after: (61 + 90) * time.Second, code: atom.CodeStartToClose, message: `worker "w" took the work and did not end it within 1m30s`, undo: true,
 		},
 		"nothing is heard of who took it": {
 			toClose: time.Hour, heartbeat: 7 * time.Second, taken: []time.Duration{30 * time.Second},
-			after: 37 * time.Second, code: atom.CodeHeartbeatLost, message: "nothing was heard for 7s", undo: true,
+			after: 37 * time.Second, code: atom.CodeHeartbeatLost, message: "no heartbeat arrived for 7s", undo: true,
 		},
 		"both together are too long": {
 			toStart: never, toClose: 50 * time.Minute, taken: []time.Duration{30 * time.Minute},
-			after: time.Hour, code: atom.CodeTimeout, message: "nobody ended the attempt in time", undo: true,
+			after: time.Hour, code: atom.CodeTimeout, message: "the attempt did not end before its deadline", undo: true,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

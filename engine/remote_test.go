@@ -369,3 +369,25 @@ func TestRemoteSM4C(t *testing.T) {
 		reverted(t, <-ended)
 	})
 }
+
+// TestRefusedKeepsDue: a run that waits for a worker until a deadline stays due although an
+// engine with another flow, which refuses it, has taken it over in between.
+func TestRefusedKeepsDue(t *testing.T) {
+	inEach(t, func(t *testing.T, opts ...engine.Option) {
+		store := memstore.New()
+		opts = append(opts, engine.WithStore(store))
+		count := atom.Remote[struct{}, int]("count", "count", atom.As("n"), atom.ScheduleToStart(time.Hour))
+		eng := newEngine(t, flow.Linear("f", count), opts...)
+		if _, err := eng.Run(t.Context(), "r", engine.Unload()); !errors.Is(err, engine.ErrWaiting) {
+			t.Fatal(err)
+		}
+		other := newEngine(t, flow.Linear("f", atom.Remote[struct{}, int]("other", "count")), opts...)
+		if _, err := other.Run(t.Context(), "r"); !errors.Is(err, engine.ErrChanged) {
+			t.Fatalf("the other flow: %v", err)
+		}
+		due, _, err := store.Due(t.Context(), storage.DueQuery{By: time.Now().Add(2 * time.Hour)})
+		if err != nil || len(due) != 1 {
+			t.Errorf("%d runs are due after the deadline (%v), want the one that waits", len(due), err)
+		}
+	})
+}

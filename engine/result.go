@@ -12,34 +12,49 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// A Result is a run that has come to rest.
+// A Result describes a run that has come to rest.
 type Result struct {
-	Run storage.Run // its head row: state, outcome, times
+	Run storage.Run // record of the run: state, outcome, times
 
-	s *scheduler.Scheduler
+	s     *scheduler.Scheduler
+	store storage.Reader
 }
 
-// Output returns the result of a growing flow, or nil when there is none.
+// String returns the run's id, its flow, how it ended, and why it failed, if it did.
+func (r *Result) String() string {
+	text := fmt.Sprintf("run %q of flow %q: %v", r.Run.ID, r.Run.Flow, r.Run.State)
+	if f := r.Run.Failure; f != nil {
+		text += ": " + f.Error()
+	}
+	return text
+}
+
+// Output returns the result of a growing flow, or nil if it has none.
 func (r *Result) Output() atom.Value { return r.Run.Output.Data }
 
-// Value returns the value of the symbol at the end: that of the last atom of the flow that
-// provides it, else that of the run's input. If the symbol has no value, for example
-// because its atom was undone, Value returns false.
+// Value returns the value of a symbol at the end of the run. The last atom of the flow that provides the symbol
+// takes precedence over the run's input. If the symbol has no value, for example because its atom was undone, Value
+// returns false.
 func (r *Result) Value(symbol string) (atom.Value, bool) { return r.s.Final(symbol) }
 
-// Get returns the value of key at the end, see [Result.Value]. If the key has no value,
-// Get returns an error that wraps [storage.ErrNotFound]. If the value is not a T, Get
-// returns the decoder's error.
+// Get returns the value of key at the end of the run, see [Result.Value]. If key has no value, Get returns an error
+// that wraps [storage.ErrNotFound]. If the value is not a T, Get returns the decoder's error.
+// A list that is too large for one value is an error, too: see [Elements].
 func Get[T any](r *Result, key atom.Key[T]) (T, error) {
 	var out T
 	v, ok := r.Value(key.Name())
 	if !ok {
 		return out, fmt.Errorf("engine: run %q has no value of %q: %w", r.Run.ID, key.Name(), storage.ErrNotFound)
 	}
+	if list, stored := atom.StoredListOf(v); stored {
+		return out, fmt.Errorf(
+			"engine: the list %q of run %q has %d elements, which are not one value; read them with engine.Elements", key.Name(),
+			r.Run.ID, list.Len)
+	}
 	return out, v.Decode(&out)
 }
 
-// result answers for a run that ended before.
+// result returns the result of a run that has already ended.
 func (e *Engine) result(ctx context.Context, run *storage.Run, opts []RunOption) (*Result, error) {
 	plan, _, err := e.planFor(ctx, run, opts)
 	if err != nil {
@@ -54,19 +69,19 @@ func (e *Engine) result(ctx context.Context, run *storage.Run, opts []RunOption)
 		return nil, err
 	}
 	d.Close()
-	res := &Result{Run: *run, s: d.Scheduler()}
+	res := &Result{Run: *run, s: d.Scheduler(), store: e.env.Store}
 	return res, verdict(&res.Run, d.Scheduler().AllFailures())
 }
 
 // planAtoms returns the atoms of a run that are in its plan.
 func (e *Engine) planAtoms(ctx context.Context, id string, plan *flow.Plan) (atoms []storage.Atom, err error) {
-	if driver.Grows(plan) { // its nodes, which may be very many, are not in the plan
+	if driver.Grows(plan) { // nodes of a growing flow are not in the plan, and there may be very many
 		atoms, err := e.env.Store.AtomsAt(ctx, id, flow.GrowingPath)
-		return atoms, wrapStore(id, err)
+		return atoms, driver.WrapStore(id, err)
 	}
 	for a, err := range storage.EachAtom(ctx, e.env.Store, id, storage.AtomQuery{}) {
 		if err != nil {
-			return nil, wrapStore(id, err)
+			return nil, driver.WrapStore(id, err)
 		}
 		if plan.Index(a.Path) >= 0 {
 			atoms = append(atoms, a)
@@ -75,7 +90,7 @@ func (e *Engine) planAtoms(ctx context.Context, id string, plan *flow.Plan) (ato
 	return atoms, nil
 }
 
-// verdict is the error that goes with a run's end.
+// verdict returns the error for a run's end.
 func verdict(run *storage.Run, failures []*atom.Failure) error {
 	if len(failures) == 0 && run.Failure != nil {
 		failures = []*atom.Failure{run.Failure}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"iter"
 	"slices"
-	"time"
 
 	"github.com/ebbflow/ebb/engine/internal/driver"
 	"github.com/ebbflow/ebb/engine/internal/inbox"
@@ -15,21 +14,27 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// Run starts the run of that id, or resumes it from its last commit, and returns when the
-// run has come to rest. If the run has ended, Run returns its result from the store.
+// Run starts the run with that id, or resumes it from its last commit, and returns when the run has come to rest.
+// If the run has ended, Run returns its result from the store.
 //
-// It returns *[RevertedError], *[FailedError] or [ErrSuspended] together with
-// the result when the run did not succeed; [ErrStopped] when ctx ended first;
-// *[storage.OwnedError] when a live process owns the run; with [Unload] a
-// *[storage.LimitedError] when there is no place for it, otherwise Run waits for
-// one; [ErrChanged]; and
-// *[StoreError] when the store failed, which leaves the run as it was last
-// committed.
+// Run returns these errors:
+//
+//   - *[RevertedError], *[FailedError] or [ErrSuspended], together with the result, if the run did not succeed
+//   - [ErrStopped] if ctx ended first
+//   - *[storage.OwnedError] if a live process owns the run
+//   - with [Unload], *[storage.LimitedError] if a limit is reached; without Unload, Run waits for the limit
+//   - [ErrChanged] if the run started on a flow of another structure
+//   - *[StoreError] if the store failed; the run has the state of its last commit
 func (e *Engine) Run(ctx context.Context, id string, opts ...RunOption) (*Result, error) {
 	return e.run(ctx, id, opts, nil)
 }
 
-func (e *Engine) run(ctx context.Context, id string, opts []RunOption, yield func(states.Engine) bool) (*Result, error) {
+func (e *Engine) run(ctx context.Context, id string, opts []RunOption,
+	yield func(states.Engine) bool,
+) (*Result, error) {
+	if id == "" {
+		return nil, fmt.Errorf("engine: a run needs an id: %w", storage.ErrInvalid)
+	}
 	purpose := toGoOn
 	if has[again](opts) {
 		purpose = toBeginAnew
@@ -39,11 +44,14 @@ func (e *Engine) run(ctx context.Context, id string, opts []RunOption, yield fun
 	var snap *storage.Snapshot
 	isNew := errors.Is(err, storage.ErrNotFound)
 	switch {
+	case isNew && has[existing](opts):
+		return nil, fmt.Errorf("engine: %w", err)
 	case isNew:
 		d, snap, err = e.begunNew(ctx, id, opts)
 	case err != nil:
-		err = wrapStore(id, err)
-	case run.State.Ended() && run.Due.IsZero() && purpose != toBeginAnew: // with a due time, a command waits in its inbox
+		err = driver.WrapStore(id, err)
+	// If it has a due time, a command waits in its inbox.
+	case run.State.Ended() && run.Due.IsZero() && purpose != toBeginAnew:
 		return e.result(ctx, &run, opts)
 	default:
 		d, snap, err = e.begun(ctx, id, e.env.Store.Begin, opts)
@@ -62,30 +70,33 @@ func (e *Engine) run(ctx context.Context, id string, opts []RunOption, yield fun
 	}
 	res, err := e.finish(ctx, d, snap, purpose, opts)
 	if isNew && !d.Owns() && (errors.Is(err, storage.ErrExists) || errors.Is(err, storage.ErrLimited)) {
-		return e.run(ctx, id, opts, yield) // it exists now, created by another process or without having begun
+		// The run exists now: another process created it, or it was created without being started.
+		return e.run(ctx, id, opts, yield)
 	}
 	return res, err
 }
 
-// has reports whether an option of that type is among them.
+// has reports whether opts contains an option of that type.
 func has[T RunOption](opts []RunOption) bool {
 	return slices.ContainsFunc(opts, func(o RunOption) bool { _, is := o.(T); return is })
 }
 
-// begunNew begins a run that is made with its first commit.
+// begunNew starts a run that its first commit creates.
 func (e *Engine) begunNew(ctx context.Context, id string, opts []RunOption) (*driver.Driver, *storage.Snapshot, error) {
-	b, err := e.begin(id, opts)
+	b, err := e.begin(e.plan, id, opts)
 	if err != nil {
 		return nil, nil, err
 	}
-	b.run.Created = e.now()
 	b.run.Input = storage.Held{Data: b.whole}
-	return e.takenOver(ctx, id, opts, func() (storage.Claim, *storage.Snapshot, error) { return storage.ClaimNew(b.run) })
+	return e.takenOver(ctx, id, opts, func() (storage.Claim, *storage.Snapshot, error) {
+		return storage.ClaimNew(b.run, b.checks...)
+	})
 }
 
-// begun takes a run over by Begin or Seize of its store and loads it.
+// begun takes a run over with Begin or Seize of its store and loads it.
 func (e *Engine) begun(
-	ctx context.Context, id string, take func(context.Context, string) (storage.Claim, *storage.Snapshot, error), opts []RunOption,
+	ctx context.Context, id string, take func(context.Context, string) (storage.Claim, *storage.Snapshot, error),
+	opts []RunOption,
 ) (*driver.Driver, *storage.Snapshot, error) {
 	return e.takenOver(ctx, id, opts, func() (storage.Claim, *storage.Snapshot, error) { return take(ctx, id) })
 }
@@ -103,15 +114,16 @@ func (e *Engine) takenOver(
 		if owned || errors.Is(err, storage.ErrLimited) {
 			return nil, nil, err
 		}
-		return nil, nil, &StoreError{Run: id, Err: err}
+		return nil, nil, driver.WrapStore(id, err)
 	}
 	plan, accepted, err := e.planFor(ctx, &snap.Run, opts)
 	if err != nil {
+		err = e.changed(err, &snap.Run, snap.Atoms)
 		return nil, nil, errors.Join(err, e.claims.releaseUndriven(ctx, claim, snap))
 	}
 	d, err := e.driver(ctx, plan, claim, snap)
 	if err == nil && accepted != nil {
-		err = errors.Join(d.Adopt(accepted.forget, snap.Atoms), e.checkInput(snap.Run.Input.Data))
+		err = errors.Join(d.Adopt(accepted.forget, snap.Atoms), checkInput(plan, snap.Run.Input.Data))
 	}
 	if err != nil {
 		return nil, nil, errors.Join(err, e.claims.releaseUndriven(ctx, claim, snap))
@@ -120,17 +132,19 @@ func (e *Engine) takenOver(
 	return d, snap, nil
 }
 
-// A purpose is what a run was taken over for.
+// A purpose is why a run was taken over.
 type purpose uint8
 
 const (
 	toGoOn      purpose = iota
-	toBeginAnew         // also when it has ended
-	toApply             // to apply the commands in its inbox, and nothing else
+	toBeginAnew         // even if it has ended
+	toApply             // only to apply the commands in its inbox
 )
 
 // finish drives a run that was taken over to rest.
-func (e *Engine) finish(ctx context.Context, d *driver.Driver, snap *storage.Snapshot, why purpose, opts []RunOption) (*Result, error) {
+func (e *Engine) finish(ctx context.Context, d *driver.Driver, snap *storage.Snapshot, why purpose,
+	opts []RunOption,
+) (*Result, error) {
 	messages, ended := snap.Messages, snap.Run.State.Ended()
 	if has[ignoreSuspend](opts) {
 		messages = d.WithoutHolds(messages)
@@ -155,42 +169,34 @@ func (e *Engine) finish(ctx context.Context, d *driver.Driver, snap *storage.Sna
 	if ended {
 		d.BeginAnew()
 	}
-	tells := e.env.Log.IsInfo() // skip building log arguments that would be discarded
-	if tells {
-		e.env.Log.Info("run begins", "run", d.Claim().Run, "flow", snap.Run.Flow, "state", snap.Run.State)
+	if e.env.Log.IsInfo() { // skip building log arguments that would be discarded
+		logBegin(e.env.Log, &snap.Run)
 	}
 	if err := d.Live(first, rest); errors.Is(err, ErrWaiting) {
 		return nil, err
 	} else if errors.Is(err, driver.ErrAnswerGivenUp) {
 		e.claims.releaseAfter(ctx, d, err)
-		if d.ComesToRest() { // and asks nothing more
+		if d.ComesToRest() { // the run rests and has no open request
 			return e.Command(ctx, d.Claim().Run, Hold())
 		}
 		return e.resumeWithoutAnswer(ctx, d, opts)
 	} else if err != nil {
-		e.env.Log.Info("run stopped", "run", d.Claim().Run, "error", err)
+		logStop(e.env.Log, &snap.Run, err)
 		e.claims.releaseAfter(ctx, d, err)
 		return nil, err
 	}
-	if tells {
-		e.env.Log.Info("run rests", "run", d.Claim().Run, "state", d.State())
-	}
 	row, failures := d.Result(snap.Run)
-	res := &Result{Run: row, s: d.Scheduler()}
+	if e.env.Log.IsWarn() {
+		logRest(e.env.Log, &row)
+	}
+	res := &Result{Run: row, s: d.Scheduler(), store: e.env.Store}
 	return res, verdict(&res.Run, failures)
 }
 
-func wrapStore(id string, err error) error {
-	if err == nil {
-		return nil
-	}
-	return &StoreError{Run: id, Err: err}
-}
-
-func (e *Engine) now() time.Time { return time.Now() }
-
-// driver returns the driver of a run, made from what was loaded of it.
-func (e *Engine) driver(ctx context.Context, plan *flow.Plan, claim storage.Claim, snap *storage.Snapshot) (*driver.Driver, error) {
+// driver returns the driver of a run, created from its snapshot.
+func (e *Engine) driver(ctx context.Context, plan *flow.Plan, claim storage.Claim,
+	snap *storage.Snapshot,
+) (*driver.Driver, error) {
 	d, err := driver.New(ctx, &e.env, plan, claim, snap)
 	if err != nil {
 		return nil, err
@@ -199,9 +205,8 @@ func (e *Engine) driver(ctx context.Context, plan *flow.Plan, claim storage.Clai
 	return d, nil
 }
 
-// resumeWithoutAnswer goes on with a run whose answer was given up, from its last commit, with
-// what is wanted of it. Its language is not asked any more what it says to the end of
-// the run.
+// resumeWithoutAnswer resumes a run from its last commit after a call of its language was given up, and applies the
+// pending command or deadline. It does not ask the language about the end of the run again.
 func (e *Engine) resumeWithoutAnswer(ctx context.Context, d *driver.Driver, opts []RunOption) (*Result, error) {
 	opts = slices.DeleteFunc(slices.Clone(opts), func(o RunOption) bool { _, is := o.(ignoreSuspend); return is })
 	next, snap, err := e.begun(ctx, d.Claim().Run, e.env.Store.Seize, opts)
@@ -214,17 +219,17 @@ func (e *Engine) resumeWithoutAnswer(ctx context.Context, d *driver.Driver, opts
 	return e.finish(ctx, next, snap, toGoOn, opts)
 }
 
-// Steps is [Engine.Run] phase by phase: RESUMING, then SCHEDULING, WAITING and
-// ANALYZING in turn, and at last how the run ended. Between two phases the run
-// waits for the loop, except for the atoms that execute, so several runs can be
-// driven by one loop (see [iter.Pull2]). Leaving the loop early suspends the run,
-// which comes to rest before the loop is left. A panic of the loop's body stops
-// the run at its last commit. A run that does not succeed yields the error that
-// [Engine.Run] would return as its last, with the phase undefined. When the
-// process dies between two phases the run is as it was last committed. A run
-// whose answer was given up (see [Engine.GivenUp]), and a new run for which there
-// is no place, or that another process creates at the same time, resumes once
-// more.
+// Steps is [Engine.Run] phase by phase: RESUMING, then SCHEDULING, WAITING and ANALYZING in turn, and at last how
+// the run ended. Between two phases the run waits for the loop, and only running atoms continue. Therefore, one
+// loop can drive several runs (see [iter.Pull2]).
+//
+// If the loop ends early, the run is suspended and comes to rest before the loop statement returns. If the loop's
+// body panics, the run stops at its last commit. If the run does not succeed, Steps yields the error that
+// [Engine.Run] would return as its last value, with an undefined phase. If the process dies between two phases, the
+// run has the state of its last commit.
+//
+// The sequence may contain RESUMING a second time: after the engine gave up a call of the run (see
+// [Engine.GivenUp]), if a limit is reached for a new run, or if another process creates the run at the same time.
 func (e *Engine) Steps(ctx context.Context, id string, opts ...RunOption) iter.Seq2[states.Engine, error] {
 	return func(yield func(states.Engine, error) bool) {
 		left := false

@@ -2,46 +2,53 @@ package engine
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/storage"
 )
 
-// A RunOption sets a property of one run, or of one call. If the run exists already, Run
-// ignores options with which a run is begun. [Rerun], [AcceptChange], [IgnoreSuspend] and
-// [Unload] apply to the call.
+// A RunOption sets a property of one run, or of one call. If the run exists, Run ignores options for new runs.
+// [Rerun], [AcceptChange], [IgnoreSuspend], [Existing] and [Unload] apply to the call.
 type RunOption interface{ begin(*beginning) error }
 
 type runOption func(*beginning) error
 
 func (o runOption) begin(b *beginning) error { return o(b) }
 
-// beginning is what a run is begun with.
+// beginning contains the values with which a run starts.
 type beginning struct {
 	run    storage.Run
+	checks []storage.RecordCheck
 	inputs map[string]atom.Value
 	whole  atom.Value
 }
 
-// Input gives the run its whole input at once: an object whose members are the
-// symbols, or, for a growing flow, whatever its language takes.
+// Input sets the whole input of the run: an object whose members are the symbols or, for a growing flow, any value
+// that its language accepts.
 func Input(v atom.Value) RunOption {
 	return runOption(func(b *beginning) error { b.whole = v; return nil })
 }
 
-// Attributes tells the flow's language about the run, in that language's terms.
+// Attributes passes encoded properties of the run to the language of a growing flow, such as asl.Attributes.
 func Attributes(v atom.Value) RunOption {
 	return runOption(func(b *beginning) error { b.run.Attrs = v; return nil })
 }
 
-// Labels are kept with the run, for search.
+// Labels sets the labels of the run, by which it can be found, see [storage.RunQuery], and limited, see
+// [storage.Limit]. Keys and values have at most [storage.MaxLabel] bytes.
 func Labels(labels map[string]string) RunOption {
 	return runOption(func(b *beginning) error { b.run.Labels = labels; return nil })
 }
 
-// Trace begins the run under a W3C traceparent, which is refused when it is none. It
-// is kept with the run, and handed on to its tasks, see [atom.Traceparent], and to
-// the runs that it begins.
+// CreatedAt sets the time at which the run was accepted, see [storage.Run]. Without it, that is when the run is made.
+func CreatedAt(t time.Time) RunOption {
+	return runOption(func(b *beginning) error { b.run.Created = t; return nil })
+}
+
+// Trace starts the run under a W3C traceparent. If the text is not a traceparent, Run returns an error. The store
+// keeps it with the run, and the engine passes it to the run's tasks, see [atom.Traceparent], and to its child
+// runs.
 func Trace(traceparent string) RunOption {
 	return runOption(func(b *beginning) error {
 		if err := atom.CheckTraceparent(traceparent); err != nil {
@@ -52,7 +59,14 @@ func Trace(traceparent string) RunOption {
 	})
 }
 
-// OnDefinition says by hash which stored definition the run begins on.
+// OnDefinition sets the hash of the stored definition that the run starts on, see [storage.Definition].
 func OnDefinition(hash string) RunOption {
 	return runOption(func(b *beginning) error { b.run.Definition = hash; return nil })
+}
+
+// Unchanged starts the run only if these named records have not changed since the caller read them. The store checks
+// them in the transaction that creates the run. If a check does not hold, the run is not created, and the error wraps a
+// *[storage.ConflictError].
+func Unchanged(checks ...storage.RecordCheck) RunOption {
+	return runOption(func(b *beginning) error { b.checks = append(b.checks, checks...); return nil })
 }

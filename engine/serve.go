@@ -4,59 +4,64 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/ebbflow/ebb/engine/internal/driver"
+	"github.com/ebbflow/ebb/internal/logevent"
 	"github.com/ebbflow/ebb/storage"
 )
 
-// Serve drives due runs until ctx ends. A run is due when it was started, when one
-// of its timers is due, when a message has arrived for it, or when its owner has
-// died. Limits may make a due run wait (see [storage.Limiter]). Serve looks when the
-// store reports a change, and once a second. It does not drive runs that are held. Read
-// how runs end from the store, or use [WithObserver]. If a run cannot be driven, Serve
-// logs the error and retries later. It takes up nothing while the memory of the process
-// is used up, see [Limits].
+// Serve drives due runs until ctx ends. A run is due when it was started, when one of its timers is due, when a
+// message has arrived, or when its owner has died. Limits may delay a due run (see [storage.Limiter]). Serve asks
+// the store when the store reports a change, and once a second. It does not drive runs that are held. If a run
+// cannot be driven, Serve logs the error and retries later. It takes up no run while the process's memory budget is
+// reached, see [Limits]. To learn how runs end, read the store, or use [WithObserver].
 //
-// It returns when all that it drives has come to a stop: nil when ctx ended, the
-// store's error when the store cannot say what is due. It may be called again then. Any
-// number of processes may serve one store.
+// Serve returns when all its runs have stopped: nil if ctx ended, or the store's error if the store cannot list due
+// runs. Serve may be called again. Any number of processes may serve one store.
 func (s *Server) Serve(ctx context.Context) error {
 	return newServing(s).serve(ctx)
 }
 
-// A serving is one call of [Server.Serve]: runs that are driven side by side.
+// A serving is one call of [Server.Serve], which drives many runs concurrently.
 type serving struct {
 	server *Server
 	e      *Engine
-	slots  chan struct{}
-	again  chan struct{} // something may be due that was left out because it was being driven
-	left   atomic.Bool   // likewise
+	slots  *slots
+	again  chan struct{} // a run that was left out because it was being driven may be due
+	left   atomic.Bool   // set together with again
 	runs   sync.WaitGroup
 
-	asked   time.Time // when the store was asked for what is due
+	driving context.Context //nolint:containedctx // of the runs: it outlives the context of Serve by the drain
+	quiet   <-chan struct{} // closed when the context of Serve ends
+
+	asked   time.Time // when the store was last asked for due runs
 	version int64     // [storage.Inbox.Version] before that
-	next    time.Time // when more is due than it said, by the engine's clock; zero when nothing is
+	next    time.Time // when the next run is due, by the engine's clock; zero if none is
 
 	trials *trials
 
-	mu   sync.Mutex
-	busy map[string]int64 // those being driven, with version from before they were found
+	mu     sync.Mutex
+	busy   map[string]int64 // ids of driven runs, with the version before they were found
+	closed bool             // no further run may be driven
 }
 
 func newServing(s *Server) *serving {
 	return &serving{
-		server: s, e: s.engine, busy: map[string]int64{}, slots: make(chan struct{}, s.slots), again: make(chan struct{}, 1),
-		trials: newTrials(s.engine.now()),
+		server: s, e: s.engine, busy: map[string]int64{}, slots: newSlots(s.slots), again: make(chan struct{}, 1),
+		trials: newTrials(time.Now()),
 	}
 }
 
 func (s *serving) serve(ctx context.Context) error {
 	driving, cut := context.WithCancel(context.WithoutCancel(ctx))
+	s.driving, s.quiet = driving, ctx.Done()
+	s.server.serving.Store(s)
 	defer func() {
+		s.server.serving.CompareAndSwap(s, nil)
+		s.close()
 		patience := time.AfterFunc(s.server.drain, cut)
 		s.runs.Wait()
 		patience.Stop()
@@ -72,7 +77,7 @@ func (s *serving) serve(ctx context.Context) error {
 	}
 	for {
 		changed := s.e.env.Store.Changed()
-		wait, err := s.look(ctx, driving)
+		wait, err := s.look(ctx)
 		if ctx.Err() != nil {
 			return nil
 		}
@@ -90,12 +95,11 @@ func (s *serving) serve(ctx context.Context) error {
 	}
 }
 
-// send sends what runs leave in the outbox, also when the store cannot be read for
-// a while.
+// send sends the messages in the outbox. If the store cannot be read for a while, it retries.
 func (s *serving) send(ctx context.Context) {
 	for ctx.Err() == nil {
 		if err := s.e.Dispatch(ctx, s.server.sender); err != nil {
-			s.e.env.Log.Error("the outbox cannot be read", "error", err)
+			s.e.env.Log.Error(logevent.OutboxFailed, "error", err)
 			t := time.NewTimer(pollInterval)
 			select {
 			case <-t.C:
@@ -106,35 +110,31 @@ func (s *serving) send(ctx context.Context) {
 	}
 }
 
-// lookForOthers is how long a run is left alone that cannot be driven here, as its flow
-// is not known or has changed, or its tasks are not there.
+// lookForOthers is how long a server ignores a run that this process cannot drive, because it does not know the
+// flow or the tasks, or the flow has changed.
 const lookForOthers = time.Minute
 
-// pollInterval is the pause between looks for due runs if the store reports no change.
+// pollInterval is the pause between queries for due runs if the store reports no change.
 const pollInterval = time.Second
 
-// look drives what is due, and returns how long to wait before the next look.
-func (s *serving) look(ctx, driving context.Context) (time.Duration, error) {
+// look drives due runs, and returns how long to wait before the next query.
+func (s *serving) look(ctx context.Context) (time.Duration, error) {
 	for {
 		if err := s.e.claims.releaseLeft(ctx, ""); err != nil {
 			return 0, err
 		}
-		free := s.free(ctx)
+		free := s.slots.free(ctx)
 		if free == 0 {
 			return 0, nil
 		}
-		if s.e.env.Memory.Exhausted(s.e.now()) {
-			s.releaseUndriven(free)
+		if s.e.env.Memory.Exhausted(time.Now()) {
 			return pollInterval, nil
 		}
-		begun, trial, err := s.suspects(ctx, driving, free)
-		free -= begun
+		begun, trial, err := s.suspects(ctx, free)
 		more := false
 		if err == nil && !trial {
-			begun, more, err = s.others(ctx, driving, free)
-			free -= begun
+			more, err = s.others(ctx, free-begun)
 		}
-		s.releaseUndriven(free)
 		switch {
 		case err != nil:
 			return 0, err
@@ -144,87 +144,69 @@ func (s *serving) look(ctx, driving context.Context) (time.Duration, error) {
 		case s.next.IsZero():
 			return pollInterval, nil
 		default:
-			return min(max(s.next.Sub(s.e.now()), time.Millisecond), pollInterval), nil
+			return min(max(time.Until(s.next), time.Millisecond), pollInterval), nil
 		}
 	}
 }
 
-// others begins what is due beside suspects, and new runs, up to free of them. It returns how
-// many, and whether there may be more.
-func (s *serving) others(ctx, driving context.Context, free int) (begun int, more bool, err error) {
-	careful := s.careful(s.e.now())
+// others starts up to free due runs other than suspects, and new runs. It reports whether there may be more.
+func (s *serving) others(ctx context.Context, free int) (more bool, err error) {
+	careful, since := s.trials.careful(s.e.env.Store.Deaths(), time.Now()), s.e.env.Inbox.Mark()
 	due, err := s.due(ctx, free, careful)
 	for i := range due {
-		s.begin(ctx, driving, &NewRun{Due: due[i], taken: careful})
+		s.begin(&NewRun{Due: due[i], taken: careful, since: since})
 	}
-	begun = len(due)
-	if err != nil || begun == free || s.server.source == nil {
-		return begun, begun == free, err
+	if err != nil || len(due) == free || s.server.source == nil {
+		return len(due) == free, err
 	}
 	if careful {
-		made, err := s.createNext(ctx)
-		return begun, made, err
+		return s.createNext(ctx)
 	}
-	fresh, err := s.server.source(ctx, free-begun)
+	fresh, err := s.server.source(ctx, free-len(due))
 	for i := range fresh {
-		s.begin(ctx, driving, &fresh[i])
+		s.begin(&fresh[i])
 	}
-	return begun + len(fresh), len(fresh) > 0, err
+	return len(fresh) > 0, err
 }
 
-// due returns runs that are due, up to free of them, if any may have become so since the
-// store was asked last: while it says that nothing came, new runs are begun without. With
-// runsOnly they are loaded when they are taken over.
-func (s *serving) due(ctx context.Context, free int, runsOnly bool) ([]storage.Due, error) {
-	now, version, left := s.e.now(), s.e.env.Store.Version(), s.left.Swap(false)
+// due returns up to free due runs. It does not query the store if no run can have become due since the last query.
+// With take it takes the runs over.
+func (s *serving) due(ctx context.Context, free int, take bool) ([]storage.Due, error) {
+	now, version, left := time.Now(), s.e.env.Store.Version(), s.left.Swap(false)
 	later := s.next.IsZero() || s.next.After(now)
 	if later && !left && version == s.version && time.Since(s.asked) < pollInterval {
 		return nil, nil
 	}
 	s.asked = time.Now()
-	q := storage.DueQuery{By: now, Except: s.driven(), Offers: s.server.offers, Limit: free, RunsOnly: runsOnly, Flow: s.server.flow}
+	q := storage.DueQuery{
+		By: now, Except: s.driven(), Offers: s.server.offers, Limit: free, Take: take,
+		Flows: s.server.flows,
+	}
 	due, next, err := s.e.env.Store.Due(ctx, q)
 	s.version, s.next = version, next
-	if len(due) == free { // there may be more
+	if len(due) == free { // more runs may be due
 		s.next = now
 	}
 	return due, err
 }
 
-// begin drives a run in a slot that was taken for it.
-func (s *serving) begin(ctx, driving context.Context, one *NewRun) {
-	s.take(one.Run)
-	s.runs.Go(func() { s.drive(ctx, driving, one) })
+// begin drives a run that was found.
+func (s *serving) begin(one *NewRun) {
+	turn := s.slots.take()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.busy[one.Run] = s.version
+	s.runs.Go(func() { s.drive(one, turn) })
 }
 
-// free takes the slots that are free, at least one unless ctx ends first, and
-// returns how many. Runs that share a commit leave their slots together.
-func (s *serving) free(ctx context.Context) (n int) {
-	select {
-	case s.slots <- struct{}{}:
-	case <-ctx.Done():
-		return 0
-	}
-	for range 3 {
-		runtime.Gosched()
-	}
-	for n = 1; ; n++ {
-		select {
-		case s.slots <- struct{}{}:
-		default:
-			return n
-		}
-	}
+// close makes the serving drive no further run.
+func (s *serving) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = true
 }
 
-// releaseUndriven gives back slots that were taken and are not needed.
-func (s *serving) releaseUndriven(free int) {
-	for range free {
-		<-s.slots
-	}
-}
-
-// driven returns the runs that are being driven.
+// driven returns the ids of the runs that are being driven.
 func (s *serving) driven() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -235,14 +217,8 @@ func (s *serving) driven() []string {
 	return ids
 }
 
-func (s *serving) take(id string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.busy[id] = s.version
-}
-
-// leave lets a run be found again. What may have come for it while it was left out is
-// looked for.
+// leave makes a run available to the next query. If it may be due because of an event during its drive, leave
+// requests a query.
 func (s *serving) leave(one *NewRun) {
 	s.mu.Lock()
 	version := s.busy[one.Run]
@@ -256,7 +232,7 @@ func (s *serving) leave(one *NewRun) {
 	}
 }
 
-// pollSoon lets the server look for what is due.
+// pollSoon makes the server query for due runs soon.
 func (s *serving) pollSoon() {
 	select {
 	case s.again <- struct{}{}:
@@ -264,14 +240,20 @@ func (s *serving) pollSoon() {
 	}
 }
 
-// drive drives a run under a context of its own: ctx is that of Serve.
-func (s *serving) drive(ctx, driving context.Context, due *NewRun) {
+// drive drives a run in a slot, which the run has when turn is closed; nil means now.
+func (s *serving) drive(due *NewRun, turn <-chan struct{}) {
 	defer s.leave(due)
-	begun, err := s.goOn(driving, ctx.Done(), due)
-	if !begun && due.Refused != nil {
-		err = due.Refused(driving, err)
+	if turn != nil {
+		<-turn
 	}
-	<-s.slots
+	begun, err := s.goOn(due)
+	if !begun && due.Refused != nil && due.first == nil {
+		err = due.Refused(s.driving, err)
+	}
+	s.slots.leave()
+	if due.first != nil && due.first.end(err) {
+		return
+	}
 	if err == nil || isRest(err) || errors.Is(err, storage.ErrFenced) || errors.Is(err, storage.ErrLimited) {
 		return // not an error: another process took the run, a message arrived, or a limit is reached
 	}
@@ -279,16 +261,16 @@ func (s *serving) drive(ctx, driving context.Context, due *NewRun) {
 	if _, ok := errors.AsType[*StoreError](err); ok {
 		pause = pollInterval
 	}
-	s.e.env.Log.Error("a run cannot be driven", "run", due.Run, "error", err)
-	t := time.NewTimer(pause) // it is still due, and takes no slot meanwhile
+	s.e.env.Log.Error(logevent.RunDriveFailed, "run", due.Run, "error", err)
+	t := time.NewTimer(pause) // the run is still due, and takes no slot meanwhile
 	defer t.Stop()
 	select {
 	case <-t.C:
-	case <-ctx.Done():
+	case <-s.quiet:
 	}
 }
 
-// isRest reports whether an error says how the driving of a run came to its end.
+// isRest reports whether err is a normal end of driving a run.
 func isRest(err error) bool {
 	var owned *storage.OwnedError
 	var reverted *RevertedError
@@ -297,9 +279,8 @@ func isRest(err error) bool {
 		errors.Is(err, ErrStopped) || errors.Is(err, ErrWaiting) || errors.Is(err, ErrSuspended)
 }
 
-// goOn drives a run. A panic of an observer ends the driving of this run and of no other.
-// The run was released.
-func (s *serving) goOn(ctx context.Context, quiet <-chan struct{}, due *NewRun) (begun bool, err error) {
+// goOn drives a run. If an observer panics, only this run stops, and goOn releases it.
+func (s *serving) goOn(due *NewRun) (begun bool, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			begun, err = true, &StoreError{Run: due.Run, Err: fmt.Errorf("engine: panic: %v", p)}
@@ -307,40 +288,52 @@ func (s *serving) goOn(ctx context.Context, quiet <-chan struct{}, due *NewRun) 
 	}()
 	switch {
 	case due.tried > 0:
-		return true, s.try(ctx, quiet, due.Run, due.tried)
-	case due.taken && due.Err == nil && !due.Snapshot.Run.State.Ended():
-		return true, s.takeOver(ctx, quiet, due.Run)
+		return true, s.try(s.driving, due.Run, due.tried)
+	case due.taken && due.Err == nil && due.Claim.Begins > 0 && !due.Snapshot.Run.State.Ended():
+		return true, s.takeOver(s.driving, due.Run) // a limit counts the run
 	default:
-		return s.goOnWith(ctx, quiet, &due.Due)
+		return s.goOnWith(s.driving, due)
 	}
 }
 
-// goOnWith drives a run that is due, as it was loaded. It reports whether anything was
-// committed.
-func (s *serving) goOnWith(ctx context.Context, quiet <-chan struct{}, due *storage.Due) (begun bool, err error) {
+// goOnWith drives a due run from its snapshot. It reports whether it committed anything.
+func (s *serving) goOnWith(ctx context.Context, due *NewRun) (begun bool, err error) {
 	if due.Err != nil {
-		return false, wrapStore(due.Run, due.Err)
+		return false, driver.WrapStore(due.Run, due.Err)
 	}
 	run := &due.Snapshot.Run
-	if run.State.Ended() { // a command waits in its inbox, or a message that came too late
-		_, err := s.e.Run(ctx, run.ID, Unload())
+	if run.State.Ended() { // a command, or a late message, waits in its inbox
+		err := s.e.claims.releaseUndriven(ctx, due.Claim, due.Snapshot)
+		if err == nil {
+			_, err = s.e.Run(ctx, run.ID, Unload(), Existing())
+		}
+		if errors.Is(err, storage.ErrNotFound) { // the run was purged
+			err = nil
+		}
 		return false, err
 	}
 	plan, _, err := s.e.planFor(ctx, run, nil)
 	if err != nil {
-		return false, err
+		err = s.e.changed(err, run, due.Snapshot.Atoms)
+		return false, errors.Join(err, s.e.claims.releaseUndriven(ctx, due.Claim, due.Snapshot))
 	}
 	d, err := s.e.driver(ctx, plan, due.Claim, due.Snapshot)
 	if err != nil {
-		return false, err
+		return false, errors.Join(err, s.e.claims.releaseUndriven(ctx, due.Claim, due.Snapshot))
 	}
-	err = s.finish(ctx, quiet, d, due.Snapshot)
+	if due.Claim.Begins == 0 {
+		d.Mode.Since = due.since
+	}
+	if due.first != nil {
+		d.Mode.Begun = due.first.durable
+	}
+	err = s.finish(ctx, d, due.Snapshot)
 	return d.Owns(), err
 }
 
-// finish drives a run until it rests or does nothing but wait.
-func (s *serving) finish(ctx context.Context, quiet <-chan struct{}, d *driver.Driver, snap *storage.Snapshot) error {
-	d.Mode.Unload, d.Mode.Quiet, d.Mode.Places = true, quiet, s.server.childSlots
+// finish drives a run until it rests or only waits.
+func (s *serving) finish(ctx context.Context, d *driver.Driver, snap *storage.Snapshot) error {
+	d.Mode.Unload, d.Mode.Quiet, d.Mode.Places = true, s.quiet, s.server.childSlots
 	_, err := s.e.finish(ctx, d, snap, toGoOn, nil)
 	return err
 }

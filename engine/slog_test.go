@@ -36,7 +36,7 @@ func TestWithSlog(t *testing.T) {
 		if err := json.Unmarshal([]byte(line), &record); err != nil {
 			t.Fatal(line, err)
 		}
-		found = found || record["run"] == "r" && record["to"] == "SUCCESS"
+		found = found || record["run"] == "r" && record["msg"] == "atom.succeeded" && record["path"] == "a"
 	}
 	if !found {
 		t.Errorf("logged %s", &out)

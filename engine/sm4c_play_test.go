@@ -176,7 +176,7 @@ func (p *machinePlay) drive(ctx context.Context, eng *engine.Engine) error {
 		if err := group.Wait(); err != nil {
 			return err
 		}
-		left, err := eng.Detached(ctx, playedRun)
+		left, err := detached(ctx, eng, playedRun)
 		if err != nil {
 			return nil //nolint:nilerr // it has died, or waited for long enough
 		}
@@ -235,7 +235,7 @@ func (p *machinePlay) fail(code, message string) {
 // tell tells the run of an event, once for each key. The process that drives the
 // run hears of it at once when it is told by its own store; others may be slower.
 func (p *machinePlay) tell(ctx context.Context, key string, event json.RawMessage) error {
-	l := storage.Message{Run: playedRun, Kind: sm4c.MessageEvent, Key: key, Body: atom.FromJSON(event), Sent: time.Now()}
+	l := storage.Message{Run: playedRun, Kind: flow.MessageEvent, Key: key, Body: atom.FromJSON(event), Sent: time.Now()}
 	if s := p.inside.Load(); s != nil && s.Send(ctx, l) == nil {
 		return nil
 	}

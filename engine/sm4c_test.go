@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"os"
 	"testing"
 	"time"
 
@@ -14,12 +15,12 @@ import (
 // commit in turn, before it is made or after, and another that goes on.
 func TestConformanceSM4C(t *testing.T) {
 	t.Parallel()
-	for _, file := range conformance.MachineFiles(t) {
+	conformance.ForFiles(t, "sm4c", func(t *testing.T, file string) {
 		alone, crashed := conformance.NewAspects(file), conformance.NewAspects(file+" crash")
 		deaths := 0
 		for _, c := range conformance.MachineCases(t, file) {
 			alone.CountMachine(c, playMachine(t, c, inMemory(), nil))
-			got, died := playDying(t, c, inMemory, playMachine)
+			got, died := playDying(t, c.Name, c, inMemory, playMachine)
 			crashed.CountMachine(c, got)
 			deaths += died
 		}
@@ -30,27 +31,37 @@ func TestConformanceSM4C(t *testing.T) {
 			alone.Demand(t, aspect, 1)
 			crashed.Demand(t, aspect, 1)
 		}
+	})
+}
+
+// oneOf returns of how many recorded cases a test plays one: of all with EBB_CONFORMANCE_ALL.
+func oneOf(n int) int {
+	if os.Getenv("EBB_CONFORMANCE_ALL") != "" {
+		return 1
 	}
+	return n
+}
+
+// lastsLong reports whether a run of the case waits in the end, or takes more than a minute.
+func lastsLong(c *conformance.MachineCase) bool {
+	end := c.Expected.Elapsed
+	return end == nil || *end > time.Minute.Milliseconds()
 }
 
 // TestConformanceSM4CSQLite runs one of five recorded cases, of those that are
 // over within a minute, on SQLite files in the same two ways.
 func TestConformanceSM4CSQLite(t *testing.T) {
 	t.Parallel()
-	for _, file := range conformance.MachineFiles(t) {
+	conformance.ForFiles(t, "sm4c", func(t *testing.T, file string) {
 		alone, crashed := conformance.NewAspects(file+" sqlite"), conformance.NewAspects(file+" sqlite crash")
 		for i, c := range conformance.MachineCases(t, file) {
-			if end := c.Expected.Elapsed; i%5 > 0 || end == nil || *end > time.Minute.Milliseconds() {
+			if i%oneOf(5) > 0 || oneOf(2) > 1 && lastsLong(c) {
 				continue
 			}
-			where := func() place { // for speed: it does not wait for the disk
-				dir := t.TempDir()
-				crashdisk.Watch(t, dir)
-				return closedOnDisk{onDisk{dir}}
-			}
+			where := func() place { return closedOnDisk{onDisk{crashdisk.Careless(t)}} }
 			alone.CountMachine(c, playMachine(t, c, where(), nil))
 			if !testing.Short() {
-				got, _ := playDying(t, c, where, playMachine)
+				got, _ := playDying(t, c.Name, c, where, playMachine)
 				crashed.CountMachine(c, got)
 			}
 		}
@@ -60,7 +71,7 @@ func TestConformanceSM4CSQLite(t *testing.T) {
 			alone.Demand(t, aspect, 1)
 			crashed.Demand(t, aspect, 1)
 		}
-	}
+	})
 }
 
 // closedOnDisk is a place whose processes give up what they own when they die.
@@ -68,12 +79,14 @@ type closedOnDisk struct{ onDisk }
 
 func (closedOnDisk) died(s storage.Store) error { return s.Close() }
 
+// A playable case says of how a run of it ended what is not as expected, by aspect.
+type playable[E any] interface{ Compare(end E) map[string]string }
+
 // playDying plays a case as often as there are places to die. It returns the
 // first end that is not what is expected, and how many deaths there were.
-func playDying(
-	t *testing.T, c *conformance.MachineCase, where func() place,
-	play func(*testing.T, *conformance.MachineCase, place, *death) *conformance.MachineEnd,
-) (end *conformance.MachineEnd, died int) {
+func playDying[C playable[E], E any](
+	t *testing.T, name string, c C, where func() place, play func(*testing.T, C, place, *death) E,
+) (end E, died int) {
 	t.Helper()
 	for _, after := range []bool{false, true} {
 		for commit := 1; ; commit++ {
@@ -81,7 +94,7 @@ func playDying(
 			end = play(t, c, where(), d)
 			for _, miss := range c.Compare(end) {
 				if miss != "" {
-					t.Logf("%s: death at commit %d, after it %v", c.Name, commit, after)
+					t.Logf("%s: death at commit %d, after it %v", name, commit, after)
 					return end, died
 				}
 			}

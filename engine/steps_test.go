@@ -95,7 +95,7 @@ func TestStepsLeftDuringHeedlessAnswer(t *testing.T) {
 
 // TestStepsBroken breaks the loop by a panic, and by the end of its goroutine, at each
 // phase: the run then has no owner, and is resumed.
-func TestStepsBroken(t *testing.T) { //nolint:gocognit // one loop within another
+func TestStepsBroken(t *testing.T) {
 	t.Parallel()
 	for how, leave := range map[string]func(){"panic": func() { panic("the loop") }, "exit": runtime.Goexit} {
 		t.Run(how, func(t *testing.T) {

@@ -8,81 +8,77 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/internal/logevent"
 	"github.com/ebbflow/ebb/storage"
 )
 
-// A run that kills the processes that drive it takes their other runs down with it. The
-// store counts the deaths, see [storage.Suspicion]. From the second death within an hour on,
-// the runs that were lost are suspects. Serve finds the cause among them by trials:
+// A run that kills the processes that drive it also stops their other runs. The store counts the deaths, see
+// [storage.Suspicion]. From the second death within an hour, the runs that these processes drove are suspects.
+// Serve finds the cause among the suspects by trials:
 //
-//   - It tries suspects before it begins anything else, and begins nothing meanwhile. A run
-//     passes its trial when it was driven for long enough, or has ended. Each death makes the
-//     trials longer, so that a run that kills slowly is found too.
-//   - Suspects are tried many at a time. If the process dies, those on trial are accused, and
-//     the others are not blamed. Accused runs are tried one at a time, and where possible in a
-//     process that drives nothing else.
-//   - When enough is proved about a run, it rests. If a process lives without it for as long
-//     as a trial takes, the run is set aside. If a process dies meanwhile, the run was not
-//     the cause, and what was proved is forgotten.
+//   - Serve tries suspects before any other run, and starts no other run meanwhile. A run passes its trial when it
+//     was driven for long enough, or has ended. Each death makes the trials longer, so Serve also finds a run that
+//     kills slowly.
+//   - Serve first tries many suspects at a time. If the process dies, the runs on trial are accused, and the others
+//     are not blamed. Serve tries accused runs one at a time, and where possible in a process that drives nothing
+//     else.
+//   - When enough is proved about a run, the run pauses. If a process survives for the duration of a trial without
+//     it, Serve sets the run aside. If a process dies meanwhile, the run was not the cause, and the proof is
+//     dropped.
 
 const (
-	// firstTrial is how long the trial of a run takes that was never lost; each death doubles it.
+	// firstTrial is the duration of a trial without deaths; each death doubles it.
 	firstTrial = time.Second
-	// longestTrial bounds that: a run that needs longer to kill a process is not found.
+	// longestTrial bounds the duration: a run that needs longer to kill a process is not found.
 	longestTrial = time.Minute
 	// besideOthers is how long an accused run waits for a process that drives nothing else.
 	besideOthers = time.Minute
-	// cautious is how long after a death a run is taken over before anything of it is
-	// computed, so that one that kills at once is counted, too.
+	// cautious is how long after a death Serve takes runs over before it computes anything of them, so that the
+	// store also counts the death if a run kills at once.
 	cautious = 10 * time.Second
-	// triedAtOnce is which part of the slots suspects may take that are not accused yet.
+	// triedAtOnce is the part of the slots that suspects which are not accused may take: one in so many.
 	triedAtOnce = 4
-	// maxTrials bounds how many trials a server remembers.
+	// maxTrials bounds the number of trials that a server remembers.
 	maxTrials = 10_000
 )
 
-// trialTime is how long a run is on trial that was lost so often.
+// trialTime returns the duration of the trial of a run after that many deaths.
 func trialTime(lost int64) time.Duration {
 	return min(firstTrial<<min(lost, 16), longestTrial) //nolint:mnd // beyond the longest
 }
 
-// trials are what a server knows about suspects.
+// trials contains what a server knows about suspects.
 type trials struct {
-	began  time.Time // when the server did
-	asked  time.Time // when the store was asked for suspects
-	deaths int64     // owners that the store had found dead then
-	death  time.Time // when it found one
-	// most is how often any suspect was lost: all are tried for as long as that one, or a run
-	// that kills slowly would pass, and kill while others are on trial.
+	began time.Time // when the server started
+	asked time.Time // when the store was last asked for suspects
+	// most is the highest number of deaths of any suspect. All suspects are tried for as long as that suspect.
+	// Otherwise a run that kills slowly would pass, and kill while others are on trial.
 	most int64
 
 	mu     sync.Mutex
-	open   map[string]bool          // on trial
-	ended  bool                     // one was since it was asked
-	driven map[string]time.Duration // how long suspects were on trial that came to wait
-	passed map[string]int64         // how often a run was lost that has passed
+	deaths int64                    // number of dead owners that the store had found at the last look
+	death  time.Time                // when the server noticed the last one
+	open   map[string]bool          // ids of runs on trial
+	ended  bool                     // a trial has ended since the store was last asked
+	driven map[string]time.Duration // how long suspects that now wait were on trial
+	passed map[string]int64         // number of deaths of a run when it passed
 }
 
 func newTrials(now time.Time) *trials {
 	return &trials{began: now, open: map[string]bool{}, driven: map[string]time.Duration{}, passed: map[string]int64{}}
 }
 
-// careful reports whether a process has died lately, as far as the store noticed.
-func (s *serving) careful(now time.Time) bool {
-	if n := s.e.env.Store.Deaths(); n != s.trials.deaths {
-		s.trials.deaths, s.trials.death = n, now
-	}
-	return !s.trials.death.IsZero() && now.Sub(s.trials.death) < cautious
-}
-
-// suspects begins suspects that are due, as far as slots are free. It returns how many, and
-// whether nothing else is to be begun, as some are on trial.
-func (s *serving) suspects(ctx, driving context.Context, free int) (begun int, trial bool, err error) {
-	now := s.e.now()
+// suspects starts due suspects, as far as slots are free. It returns how many it started. The second result is true
+// if no other run may start, because some are on trial.
+func (s *serving) suspects(ctx context.Context, free int) (begun int, trial bool, err error) {
+	now := time.Now()
 	if open, ask := s.trials.look(now); open || !ask {
 		return 0, open, nil
 	}
-	q := storage.DueQuery{By: now, Except: s.driven(), Offers: s.server.offers, Limit: s.server.slots, Suspects: true, RunsOnly: true, Flow: s.server.flow}
+	q := storage.DueQuery{
+		By: now, Except: s.driven(), Offers: s.server.offers, Limit: s.server.slots, Suspects: true,
+		RunsOnly: true, Flows: s.server.flows,
+	}
 	due, _, err := s.e.env.Store.Due(ctx, q)
 	if err != nil || len(due) == 0 {
 		return 0, false, err
@@ -99,7 +95,7 @@ func (s *serving) suspects(ctx, driving context.Context, free int) (begun int, t
 		switch {
 		case d.Err != nil || !d.Snapshot.Run.Suspect(now) || s.trials.has(&d.Snapshot.Run):
 			if begun < free {
-				s.begin(ctx, driving, &NewRun{Due: *d, taken: true})
+				s.begin(&NewRun{Due: *d, taken: true})
 				begun++
 			}
 		case d.Snapshot.Run.Suspicion.Proof >= s.server.maxLost*storage.ProofAlone:
@@ -124,13 +120,13 @@ func (s *serving) suspects(ctx, driving context.Context, free int) (begun int, t
 	}
 	for _, d := range tried {
 		s.trials.begin(d.Run)
-		s.begin(ctx, driving, &NewRun{Due: storage.Due{Run: d.Run}, tried: trialTime(s.trials.most)})
+		s.begin(&NewRun{Due: storage.Due{Run: d.Run}, tried: trialTime(s.trials.most)})
 	}
 	return begun + len(tried), len(tried) > 0, nil
 }
 
-// lived reports whether this process has lived for as long as the trial of a run takes since
-// that killed the last one.
+// lived reports whether this process has survived for the duration of the run's trial since the last death that the
+// run may have caused.
 func (s *serving) lived(run *storage.Run, now time.Time) bool {
 	since := s.trials.began
 	if died := run.Suspicion.Died; died.After(since) {
@@ -139,18 +135,18 @@ func (s *serving) lived(run *storage.Run, now time.Time) bool {
 	return now.Sub(since) >= trialTime(run.Lost)
 }
 
-// try drives a suspect that is on trial.
-func (s *serving) try(ctx context.Context, quiet <-chan struct{}, id string, trial time.Duration) error {
+// try drives a suspect on trial.
+func (s *serving) try(ctx context.Context, id string, trial time.Duration) error {
 	defer s.trials.end(id)
 	d, snap, err := s.e.begun(ctx, id, s.e.env.Store.Try, nil)
 	if err != nil {
 		return err
 	}
 	lost, began := snap.Run.Lost, time.Now()
-	s.e.env.Log.Warn("a run is on trial: processes died while they drove it", "run", id, "deaths", lost, "proof", snap.Run.Suspicion.Proof)
+	s.e.env.Log.Warn(logevent.RunOnTrial, "run", id, "flow", snap.Run.Flow, "deaths", lost)
 	passes := time.AfterFunc(trial-s.trials.before(id), func() {
 		if err := s.e.env.Store.Acquit(context.WithoutCancel(ctx), d.Claim()); err != nil {
-			s.e.env.Log.Debug("the trial of a run ends", "run", id, "error", err)
+			s.e.env.Log.Debug(logevent.RunTrialEnded, "run", id, "error", err)
 		}
 		s.trials.pass(id, lost)
 		s.pollSoon()
@@ -160,33 +156,51 @@ func (s *serving) try(ctx context.Context, quiet <-chan struct{}, id string, tri
 			s.trials.waits(id, time.Since(began))
 		}
 	}()
-	return s.finish(ctx, quiet, d, snap)
+	return s.finish(ctx, d, snap)
 }
 
-// takeOver drives a run that was taken over before anything of it is computed.
-func (s *serving) takeOver(ctx context.Context, quiet <-chan struct{}, id string) error {
+// takeOver takes a run over before anything of it is computed, and drives it.
+func (s *serving) takeOver(ctx context.Context, id string) error {
 	d, snap, err := s.e.begun(ctx, id, s.e.env.Store.Begin, nil)
 	if err != nil {
 		return err
 	}
-	return s.finish(ctx, quiet, d, snap)
+	return s.finish(ctx, d, snap)
 }
 
-// createNext creates one new run, which is due then, and reports whether there was one: so
-// the death of the process is not counted against jobs that it has just claimed.
+// createNext creates one new run, which is then due, and reports whether it created a run. The death of the process
+// is therefore not counted against jobs that it has just claimed.
 func (s *serving) createNext(ctx context.Context) (bool, error) {
 	fresh, err := s.server.source(ctx, 1)
 	for i := range fresh {
 		one := &fresh[i]
-		why := wrapStore(one.Run, s.e.env.Store.Create(ctx, *one.Claim.New))
+		why := one.create(ctx, s.e.env.Store)
 		if why != nil && one.Refused != nil {
 			why = one.Refused(ctx, why)
 		}
 		if why != nil {
-			s.e.env.Log.Error("a run cannot be created", "run", one.Run, "error", why)
+			s.e.env.Log.Error(logevent.RunCreateFailed, "run", one.Run, "error", why)
 		}
 	}
 	return len(fresh) > 0, err
+}
+
+// careful reports whether a process died recently, as far as the store noticed. deaths is [storage.Suspects.Deaths].
+func (t *trials) careful(deaths int64, now time.Time) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if deaths != t.deaths {
+		t.deaths, t.death = deaths, now
+	}
+	return !t.death.IsZero() && now.Sub(t.death) < cautious
+}
+
+// restrains reports whether the server must not start a run before it has stored the run.
+func (t *trials) restrains(deaths int64, now time.Time) bool {
+	careful := t.careful(deaths, now)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return careful || len(t.open) > 0
 }
 
 // look reports whether a run is on trial, and if not, whether it is time to ask for suspects.
@@ -203,7 +217,7 @@ func (t *trials) look(now time.Time) (open, ask bool) {
 	return false, true
 }
 
-// pollSuspects is the pause between looks for suspects.
+// pollSuspects is the pause between queries for suspects.
 const pollSuspects = pollInterval
 
 func (t *trials) begin(id string) {
@@ -219,7 +233,7 @@ func (t *trials) end(id string) {
 	t.ended = true
 }
 
-// before returns how long a run was on trial here already.
+// before returns how long this server has already tried a run.
 func (t *trials) before(id string) time.Duration {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -247,7 +261,7 @@ func (t *trials) pass(id string, lost int64) {
 	t.ended = true
 }
 
-// has reports whether a run has passed its trial here.
+// has reports whether a run has passed its trial on this server.
 func (t *trials) has(run *storage.Run) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -260,13 +274,15 @@ func (s *serving) setAside(ctx context.Context, run *storage.Run) error {
 	by := &run.Suspicion
 	why := &atom.Failure{
 		Code: atom.CodeLost,
-		Message: fmt.Sprintf("the run kills the processes that drive it: %d died, the last of them (%v) before %s; processes without it live on",
+		Message: fmt.Sprintf("the run kills the processes that drive it: %d died, the last of them (%v) before %s; "+
+			"processes without it live on",
 			run.Lost, by.By, by.Died.UTC().Format(time.RFC3339)),
 	}
-	s.e.env.Log.Error("a run is set aside", "run", run.ID, "reason", why.Message)
+	s.e.env.Log.Error(logevent.RunSetAside, "run", run.ID, "flow", run.Flow,
+		"code", why.Code, "message", why.Message)
 	err := holdUnowned(ctx, s.e.env.Store, run.ID, why)
 	if _, owned := errors.AsType[*storage.OwnedError](err); owned || errors.Is(err, ErrRefused) {
-		return nil // it goes on, or has ended, after all
+		return nil // the run continues, or has ended
 	}
 	return err
 }

@@ -7,20 +7,19 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine/internal/driver"
 	"github.com/ebbflow/ebb/engine/internal/inbox"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
 
-// Suspend lets a run come to rest, no matter which process owns it, and returns its
-// row as it is then. What a live owner executes may end, and the owner starts nothing
-// more. A run without a live owner is at rest at once: what its dead owner was in the
-// middle of stays as it is, and continues when the run is run again. Suspend needs no
-// engine, so it can suspend runs of any program.
+// Suspend lets a run come to rest, no matter which process owns it, and returns its record at that time. A live
+// owner lets running atoms end and starts no others. A run without a live owner is at rest at once: the atoms that
+// its dead owner was executing keep their state, and continue when the run is run again. Suspend needs no engine,
+// so it can suspend runs of any program.
 //
-// If the run has ended, Suspend returns an error that wraps [ErrRefused]. If ctx ends
-// while Suspend waits for the owner, it returns [ErrStopped]; the owner still
-// suspends the run.
+// If the run has ended, Suspend returns an error that wraps [ErrRefused]. If ctx ends while Suspend waits for the
+// owner, it returns [ErrStopped]; the owner still suspends the run.
 func Suspend(ctx context.Context, store storage.Store, run string) (storage.Run, error) {
 	for told := false; ; told = true {
 		err := holdUnowned(ctx, store, run, nil)
@@ -29,11 +28,11 @@ func Suspend(ctx context.Context, store storage.Store, run string) (storage.Run,
 				return storage.Run{}, err
 			}
 			row, err := store.Run(ctx, run)
-			return row, wrapStore(run, err)
+			return row, driver.WrapStore(run, err)
 		}
 		if !told {
 			if err := Send(ctx, store, run, Hold()); err != nil {
-				return storage.Run{}, wrapStore(run, err)
+				return storage.Run{}, driver.WrapStore(run, err)
 			}
 		}
 		row, err := WhileOwned(ctx, store, run)
@@ -43,34 +42,35 @@ func Suspend(ctx context.Context, store storage.Store, run string) (storage.Run,
 	}
 }
 
-// IgnoreSuspend lets Run resume a run although a request to suspend it waits in its
-// inbox, because the former owner died before it read the request. Without
-// IgnoreSuspend, Run suspends the run and starts nothing.
+// IgnoreSuspend lets Run resume a run even if its inbox contains a request to suspend it, because the former owner
+// died before it read the request. Without IgnoreSuspend, Run suspends the run and starts nothing.
 func IgnoreSuspend() RunOption { return ignoreSuspend{} }
 
 type ignoreSuspend struct{}
 
 func (ignoreSuspend) begin(*beginning) error { return nil }
 
-// rests reports whether a run does nothing more until it is run again.
+// rests reports whether a run does nothing until it is run again.
 func rests(run *storage.Run) bool {
 	return run.State.Ended() || run.State == states.FlowSuspended && run.Hold
 }
 
-// holdUnowned marks a run without an owner as suspended. With a reason, an operator
-// must decide what becomes of the run.
+// holdUnowned marks a run without an owner as suspended. If why is not nil, an operator must decide how the run
+// continues.
 func holdUnowned(ctx context.Context, store storage.Store, id string, why *atom.Failure) error {
 	err := store.Step(ctx, id, func(snap *storage.Snapshot) (*storage.Checkpoint, error) {
 		run := &snap.Run
 		if run.State.Ended() {
-			return nil, fmt.Errorf("%w: run %q is %v and has nothing left to suspend", ErrRefused, id, run.State)
+			return nil, fmt.Errorf("%w: run %q has ended (%v) and cannot be suspended", ErrRefused, id, run.State)
 		}
 		now := time.Now()
 		cp := &storage.Checkpoint{Head: storage.Head{
-			Seq: run.Seq, State: run.State, Outcome: run.Outcome, Undo: run.Undo, Hold: true, Output: run.Output, Failure: run.Failure,
+			Seq: run.Seq, State: run.State, Outcome: run.Outcome, Undo: run.Undo, Hold: true, Output: run.Output,
+			Failure: run.Failure,
 			Started: run.Started, Entries: run.Entries, Events: run.Events, Refs: run.Refs, Growth: run.Growth, Time: now,
 		}}
-		if states.Check(run.State, states.FlowSuspended) == nil { // else it is already, or was never run
+		// Otherwise the run is already suspended, or never ran.
+		if states.Check(run.State, states.FlowSuspended) == nil {
 			cp.Head.State = states.FlowSuspended
 			cp.Head.Entries++
 			cp.History = []storage.Entry{{
@@ -78,7 +78,7 @@ func holdUnowned(ctx context.Context, store storage.Store, id string, why *atom.
 			}}
 		}
 		if why != nil {
-			cp.Head.Failure, cp.Head.Absolve = why, true // resuming the run is then an operator's decision
+			cp.Head.Failure, cp.Head.Absolve = why, true // an operator decides whether to resume the run
 			if run.Job != "" {
 				cp.Job = &storage.JobEnd{Job: run.Job, State: states.JobParked, Failure: why}
 			}
@@ -95,16 +95,16 @@ func holdUnowned(ctx context.Context, store storage.Store, id string, why *atom.
 	if _, owned := errors.AsType[*storage.OwnedError](err); owned {
 		return err
 	}
-	return wrapStore(id, err)
+	return driver.WrapStore(id, err)
 }
 
-// WhileOwned waits as long as a live process owns the run, and returns the run's
-// row as it is then. It returns [ErrStopped] when ctx ended first.
+// WhileOwned waits as long as a live process owns the run, and returns the run's record after that. If ctx ends
+// first, it returns [ErrStopped].
 func WhileOwned(ctx context.Context, store storage.Store, run string) (storage.Run, error) {
 	const look, lookAlive = 100 * time.Millisecond, time.Second
 	t := time.NewTicker(look)
 	defer t.Stop()
-	var asked time.Time // when the store was last asked which owners live
+	var asked time.Time // when the store was last asked which owners are alive
 	for {
 		changed := store.Changed()
 		row, err := store.Run(ctx, run)
@@ -119,7 +119,7 @@ func WhileOwned(ctx context.Context, store storage.Store, run string) (storage.R
 		case ctx.Err() != nil:
 			return row, ErrStopped
 		case err != nil:
-			return row, wrapStore(run, err)
+			return row, driver.WrapStore(run, err)
 		case row.Owner == "":
 			return row, nil
 		}

@@ -127,15 +127,16 @@ func TestTaskFlowAnyOrder(t *testing.T) {
 	})
 }
 
-// forFiles runs a subtest for each file of recorded cases.
+// forFiles runs a subtest for each file of cases, all at once.
 func forFiles(t *testing.T, name string, test func(t *testing.T, file string)) {
 	t.Helper()
-	for _, file := range conformance.TaskFlowFiles(t) {
-		t.Run(file+"/"+name, func(t *testing.T) {
+	t.Run(name, func(t *testing.T) {
+		t.Parallel()
+		conformance.ForFiles(t, "taskflow", func(t *testing.T, file string) {
 			t.Parallel()
 			test(t, file)
 		})
-	}
+	})
 }
 
 // measures reports whether a record is a measure for Ebb, and counts it if not.

@@ -92,9 +92,15 @@ func TestRevertFailsAndParks(t *testing.T) {
 				if !errors.Is(err, engine.ErrSuspended) || !res.Run.Hold || res.Run.Failure == nil {
 					t.Fatalf("got %v, hold %t, failure %v; want a parked run", err, res.Run.Hold, res.Run.Failure)
 				}
+				if !res.Run.NeedsPerson() || res.Run.Undo != storage.UndoFailed {
+					t.Errorf("undo %v; want a run that needs a person", res.Run.Undo)
+				}
 			}
 			wantActs(t, s, "a", "b", "c", "undo c failed", "undo b done")
 			res, err := eng.Command(t.Context(), id, o)
+			if res.Run.NeedsPerson() != (id == "abandon") {
+				t.Errorf("%s: it still needs a person", id)
+			}
 			switch id {
 			case "again":
 				reverted(t, err)

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
@@ -13,32 +12,31 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// Work is an attempt that a worker has taken from a queue. The worker ends the attempt
-// with [storage.Inbox.FinishToken], and extends its lease with [storage.Inbox.KeepToken].
-// It passes both the token and Take, so neither has an effect once another worker has
-// taken the attempt. A party that cannot lose the attempt to another worker uses
-// EndToken and Beat, without Take.
+// Work is an attempt that a worker has taken from a queue. The worker ends the attempt with
+// [storage.Inbox.FinishToken], and extends its lease with [storage.Inbox.KeepToken]. It passes both Token and Take,
+// so the calls have no effect after another worker has taken the attempt. If no other worker can take the attempt,
+// the caller may use EndToken and Beat, without Take.
 type Work struct {
-	Token       string
-	Take        int64  // how often this work was taken; what a worker's claim is known by
-	Queue       string // that it was taken from
-	Run, Path   string // of the node
-	Incarnation int
-	Attempt     int
-	Input       atom.Value
-	Undoes      *Undoes       // not nil when the attempt reverts
-	Deadline    time.Time     // when the first limit passes, if the worker sends heartbeats; zero is never
-	Heartbeat   time.Duration // how long the worker may be silent before the attempt fails; 0 is without limit
-	Lease       time.Time     // until when it is the worker's; zero is for as long as it takes
-	Trace       string        // the W3C traceparent that the run was begun under; "" when there is none
+	Token       string        // token with which the worker ends the attempt
+	Take        int64         // number of this take; identifies the worker's claim
+	Queue       string        // task queue from which the work was taken
+	Run, Path   string        // run and path of the node
+	Incarnation int           // incarnation of the node, from 0
+	Attempt     int           // attempt of the node, counted from 1
+	Input       atom.Value    // input of the task
+	Undoes      *Undoes       // set if the attempt is a revert; nil if it executes
+	Deadline    time.Time     // when the attempt fails if it has not ended, even if heartbeats arrive; zero means never
+	Heartbeat   time.Duration // how long the worker may be silent before the attempt fails; 0 means without limit
+	Lease       time.Time     // when the lease of the worker expires; zero means never
+	Trace       string        // W3C traceparent under which the run started; "" if there is none
 }
 
 // Undoes describes the execution that a revert undoes.
 type Undoes struct {
 	Outcome  string          // done, failed or unknown, see [atom.Outcome]
-	Result   json.RawMessage // when it is done
-	Failure  *atom.Failure   // when it failed
-	Failures []*atom.Failure // on account of which it is undone
+	Result   json.RawMessage // result of the execution; nil unless Outcome is done
+	Failure  *atom.Failure   // failure of the execution; nil unless Outcome is failed
+	Failures []*atom.Failure // the failures because of which the run is undone
 }
 
 // Key returns the idempotency key of the work, see [atom.Call].
@@ -47,74 +45,50 @@ func (w *Work) Key() string {
 	return call.Key()
 }
 
-// maxTaken is how often the same work is given to a worker whose lease then runs
-// out: what ends every worker that touches it is not given to all of them.
+// maxTaken bounds how many workers receive the same work and let its lease expire. Otherwise work that kills every
+// worker would kill all of them.
 const maxTaken = 10
 
-// How often a queue without work is looked at.
-const (
-	lookForWork    = 50 * time.Millisecond
-	lookForWorkMax = time.Second
-)
+// forever is longer than any worker waits.
+const forever = 100 * 365 * 24 * time.Hour
 
-// TakeWork gives a worker the work that has waited longest in a queue, without a lease.
-// If the worker dies, only the work's deadline or heartbeat reveals it. TakeWork waits
-// until there is work. If ctx ends first, TakeWork returns the error of ctx. TakeWork
-// passes worker to the work's language; worker may be "".
+// TakeWork gives a worker the work that has waited longest in a queue, without a lease. If the worker dies, only
+// the work's deadline or heartbeat reveals that. TakeWork waits until there is work. If ctx ends first, TakeWork
+// returns the error of ctx. It passes the name worker to the work's language; worker may be "".
 func TakeWork(ctx context.Context, store storage.Store, queue, worker string) (*Work, error) {
-	return LeaseWork(ctx, store, storage.Taking{Queues: []string{queue}, Worker: worker}, math.MaxInt64, nil)
+	return LeaseWork(ctx, store, storage.Taking{Queues: []string{queue}, Worker: worker}, forever, nil)
 }
 
-// LeaseWork is TakeWork from several queues, and for a lease: when that has run out
-// and was not renewed, the next worker that asks gets the same attempt. After ten
-// such workers the attempt fails with [atom.CodeLost]. It looks at least once, and
-// waits for so long, or until enough is closed: then it returns an error that wraps
-// [storage.ErrNotFound].
-func LeaseWork(ctx context.Context, store storage.Store, t storage.Taking, wait time.Duration, enough <-chan struct{}) (*Work, error) {
+// LeaseWork is TakeWork from several queues, with a lease. If the lease expires, the next worker that asks receives
+// the same attempt. After ten such workers the attempt fails with [atom.CodeLost]. LeaseWork looks for work at least
+// once, and waits until wait has passed or enough is closed. If there is no work, it returns an error that wraps
+// [storage.ErrNotFound]. Of the callers that wait for a queue, the one that has waited longest gets the next work, see
+// [storage.Waiting].
+func LeaseWork(ctx context.Context, store storage.Store, t storage.Taking, wait time.Duration,
+	enough <-chan struct{},
+) (*Work, error) {
 	if t.Worker == "" {
 		t.Worker = driver.Anonymous
 	}
-	over := time.NewTimer(wait)
-	defer over.Stop()
-	pause := lookForWork
-	for {
-		changed := store.Changed()
-		tok, err := store.TakeToken(ctx, t)
-		switch {
-		case err == nil && tok.Take > maxTaken:
-			err = lose(ctx, store, &tok)
-			if err != nil {
-				return nil, err
-			}
-			continue
-		case err == nil:
+	for until := time.Now().Add(wait); ; {
+		tok, err := store.AwaitToken(ctx, t, time.Until(until), enough)
+		if err != nil {
+			return nil, err
+		}
+		if tok.Take <= maxTaken {
 			return taken(ctx, store, &tok)
-		case !errors.Is(err, storage.ErrNotFound):
-			return nil, err
 		}
-		timer := time.NewTimer(pause)
-		select {
-		case <-changed:
-		case <-timer.C:
-			pause = min(2*pause, lookForWorkMax)
-		case <-over.C:
-			return nil, err
-		case <-enough:
-			return nil, err
-		case <-ctx.Done():
-		}
-		timer.Stop()
-		if err := ctx.Err(); err != nil {
+		if err := lose(ctx, store, &tok); err != nil {
 			return nil, err
 		}
 	}
 }
 
-// lose fails an attempt whose workers were all lost.
+// lose fails an attempt that was lost by every worker.
 func lose(ctx context.Context, store storage.Store, tok *storage.Token) error {
 	_, err := store.FinishToken(ctx, tok.ID, tok.Take, nil, &atom.Failure{
 		Atom: tok.Path, Attempt: tok.Attempt, Code: atom.CodeLost,
-		Message: fmt.Sprintf("%d workers took it, and were not heard of until their leases had run out", maxTaken),
+		Message: fmt.Sprintf("%d workers took the work and let their leases expire", maxTaken),
 	})
 	if errors.Is(err, storage.ErrGone) || errors.Is(err, storage.ErrTaken) {
 		return nil

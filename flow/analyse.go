@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
 	"strconv"
@@ -9,11 +10,12 @@ import (
 	"github.com/ebbflow/ebb/atom"
 )
 
-// analysis is what must be known of a node before it can be placed: what it
-// requires from outside, what it provides to the outside, and, of a graph, how
-// its children depend on each other.
+// analysis describes a node before it is placed: what it requires from outside, what it provides to the outside and,
+// for a graph, how its children depend on each other.
 type analysis struct {
 	node     Node
+	self     *atom.Atom // that stands for a node which begins a run
+	run      *PlanRun   // which run
 	requires []string
 	provides []string
 	children []*analysis // those that take part
@@ -24,17 +26,26 @@ type analysis struct {
 // analyse looks at a node and all within it, and notes the problems it finds.
 func (c *compiler) analyse(n Node, in string) *analysis {
 	if isNil(n) {
-		c.problemf(in, "", "", ErrInvalid, "flow %q holds a nil %T; leave it out", in, n)
+		what := "node"
+		if n != nil {
+			what = fmt.Sprintf("%T", n)
+		}
+		c.problemf(in, "", "", ErrInvalid, "flow %q holds a nil %s; leave it out", in, what)
 		return nil
 	}
 	switch n := n.(type) {
 	case *atom.Atom:
 		c.enter(n, n.Name(), in)
+		c.mistakes(n, in)
 		return &analysis{node: n, requires: requiredBy(n), provides: providedBy(n)}
 	case *GrowingFlow:
 		c.growing = n
 		c.enter(n, n.Name(), in)
 		return &analysis{node: n, requires: requiredBy(n.self), provides: providedBy(n.self)}
+	case nesting:
+		c.enter(n, n.Name(), in)
+		self, run := n.nested(c)
+		return &analysis{node: n, self: self, run: run, requires: requiredBy(self), provides: providedBy(self)}
 	case patterned:
 		p := n.inner()
 		if c.nodes[p] {
@@ -56,18 +67,32 @@ func (c *compiler) enter(n any, name, in string) {
 	case name == "":
 		c.problemf(in, "", "", ErrInvalid, "flow %q has an atom without a name", in)
 	case c.nodes[n]:
-		c.problemf(in, name, "", ErrDuplicate, "atom %q stands in two places; make another one of it under another name", name)
+		c.problemf(in, name, "", ErrDuplicate, "atom %q stands in two places; make another one of it under another name",
+			name)
 	case c.names[name]:
-		c.problemf(in, name, "", ErrDuplicate, "two atoms are called %q; a name is an atom's identity in the store, so each needs its own", name)
+		c.problemf(in, name, "", ErrDuplicate,
+			"two atoms are called %q; a name is an atom's identity in the store, so each needs its own", name)
 	}
 	c.nodes[n], c.names[name] = true, true
 }
 
+// mistakes reports what is wrong with an atom itself.
+func (c *compiler) mistakes(a *atom.Atom, in string) {
+	for _, text := range a.Mistakes() {
+		c.problemf(in, a.Name(), "", ErrInvalid, "atom %q %s", a.Name(), text)
+	}
+}
+
 func (c *compiler) analysePattern(n Node, p *pattern) *analysis {
 	a := &analysis{node: n}
+	if p.name == "" {
+		c.problemf(c.plan.Flow, "", "", ErrInvalid,
+			"a flow has no name; its name is what runs, pictures and problems call it")
+	}
 	var retryGives, retryNeeds []string
 	if p.retry != nil {
 		c.enter(p.retry, p.retry.Name(), p.name)
+		c.mistakes(p.retry, p.name)
 		retryGives, retryNeeds = providedBy(p.retry), requiredBy(p.retry)
 	}
 	for _, child := range p.children {
@@ -181,6 +206,11 @@ func (c *compiler) link(a *analysis, p *pattern) {
 			continue
 		}
 		a.depend(to, from)
+		if l.decider != nil && l.decider.Decide == nil {
+			c.problemf(p.name, nameOf(l.to), "", ErrInvalid, "the link from %q to %q has no function to decide; give %s a "+
+				"function that is not nil", nameOf(l.from), nameOf(l.to), "flow.When or flow.Decide")
+			continue
+		}
 		if l.decider != nil {
 			a.decided[[2]int32{from, to}] = l
 		}
@@ -210,7 +240,8 @@ func (c *compiler) aim(a *analysis, p *pattern) {
 	}
 	target := slices.IndexFunc(a.children, func(ca *analysis) bool { return ca.node == p.target })
 	if target < 0 {
-		c.problemf(p.name, nameOf(p.target), "", ErrInvalid, "the target %q of graph %q was not added to it", nameOf(p.target), p.name)
+		c.problemf(p.name, nameOf(p.target), "", ErrInvalid, "the target %q of graph %q was not added to it",
+			nameOf(p.target), p.name)
 		return
 	}
 	keep := make([]bool, len(a.children))
@@ -306,7 +337,8 @@ func (c *compiler) checkCycle(a *analysis, p *pattern) {
 	for _, w := range append(walk, walk[0]) {
 		circle = append(circle, strconv.Quote(a.children[w].node.Name()))
 	}
-	c.problemf(p.name, a.children[walk[0]].node.Name(), "", ErrCycle, "graph %q runs in a circle: %s", p.name, strings.Join(circle, " needs "))
+	c.problemf(p.name, a.children[walk[0]].node.Name(), "", ErrCycle, "graph %q runs in a circle: %s", p.name,
+		strings.Join(circle, " needs "))
 }
 
 // ancestorProvides reports whether something a child of a graph depends on

@@ -18,19 +18,31 @@ import (
 // that the run's input provides, with their Go types where known; they beat
 // every atom. Compile returns [Problems] with every mistake of the definition.
 //
-// It costs a few microseconds an atom.
+// It costs a few microseconds for each atom.
 func Compile(root Node, inputs map[string]reflect.Type) (*Plan, error) {
+	plan, problems := compileIn(root, inputs, nil, false)
+	if len(problems) > 0 {
+		return nil, problems
+	}
+	return plan, nil
+}
+
+// compileIn compiles a flow whose runs belong to runs of the flows around it, from the outermost on. If lenient is
+// true, an input that nothing requires is no mistake.
+func compileIn(root Node, inputs map[string]reflect.Type, around []Node, lenient bool) (*Plan, Problems) {
 	c := &compiler{
 		plan:   &Plan{byName: map[string]int32{}, providers: map[string][]provider{}},
 		names:  map[string]bool{},
 		nodes:  map[any]bool{},
 		inputs: inputs,
 		root:   root,
+		around: around,
 	}
 	if isNil(root) {
 		return nil, Problems{{Kind: ErrInvalid, Text: "there is no flow to compile"}}
 	}
-	c.plan.Flow = root.Name()
+	c.plan.Root, c.plan.Flow = root, root.Name()
+	c.lenient = lenient
 	a := c.analyse(root, root.Name())
 	if len(c.problems) > 0 {
 		return nil, c.problems
@@ -46,6 +58,7 @@ func Compile(root Node, inputs map[string]reflect.Type) (*Plan, error) {
 	if len(c.problems) > 0 {
 		return nil, c.problems
 	}
+	c.warnOfStays()
 	c.plan.secrets()
 	c.plan.Hash = c.hash()
 	return c.plan, nil
@@ -54,10 +67,17 @@ func Compile(root Node, inputs map[string]reflect.Type) (*Plan, error) {
 // CompileOpen is Compile for flows whose inputs are not declared. A symbol that an
 // atom requires and no atom provides is an input, of any type.
 func CompileOpen(root Node, inputs map[string]reflect.Type) (*Plan, error) {
-	plan, err := Compile(root, inputs)
-	problems, _ := errors.AsType[Problems](err)
+	plan, problems := compileOpen(root, inputs, nil, false)
+	if len(problems) > 0 {
+		return nil, problems
+	}
+	return plan, nil
+}
+
+func compileOpen(root Node, inputs map[string]reflect.Type, around []Node, lenient bool) (*Plan, Problems) {
+	plan, problems := compileIn(root, inputs, around, lenient)
 	if len(problems) == 0 {
-		return plan, err
+		return plan, nil
 	}
 	open := maps.Clone(inputs)
 	if open == nil {
@@ -65,12 +85,13 @@ func CompileOpen(root Node, inputs map[string]reflect.Type) (*Plan, error) {
 	}
 	for _, p := range problems {
 		if !errors.Is(p.Kind, ErrMissing) || p.Symbol == "" {
-			return nil, err
+			return nil, problems
 		}
 		open[p.Symbol] = nil
 	}
-	if plan, err = Compile(root, open); err != nil {
-		return nil, err
+	plan, others := compileIn(root, open, around, lenient)
+	if len(others) > 0 {
+		return nil, others
 	}
 	for _, p := range problems {
 		if len(plan.providers[p.Symbol]) > 0 { // an atom provides it, but too late
@@ -85,17 +106,21 @@ func CompileOpen(root Node, inputs map[string]reflect.Type) (*Plan, error) {
 func (c *compiler) checkGrowing() {
 	if c.growing != nil && len(c.plan.Atoms) > 1 {
 		c.problemf(c.plan.Flow, c.growing.Name(), "", ErrInvalid,
-			"growing flow %q stands beside other atoms; a growing flow is the whole of a run, so run it on its own", c.growing.Name())
+			"growing flow %q stands beside other atoms; a growing flow is the whole of a run, so run it on its own",
+			c.growing.Name())
 	}
 	if c.growing != nil && (c.plan.Deadline > 0 || c.plan.FailurePolicy != UndoRun) {
 		c.problemf(c.plan.Flow, c.growing.Name(), "", ErrInvalid,
-			"growing flow %q has a deadline or a failure policy; its language says how long it may take and what a failure means", c.growing.Name())
+			"growing flow %q has a deadline or a failure policy; its language says how long it may take and what a failure "+
+				"means", c.growing.Name())
 	}
 }
 
 type compiler struct {
 	plan     *Plan
 	root     Node
+	around   []Node // roots of the flows whose runs begin runs of this one, the outermost first
+	lenient  bool   // some inputs may be required by nothing
 	names    map[string]bool
 	nodes    map[any]bool
 	growing  *GrowingFlow // the last that was met
@@ -147,6 +172,10 @@ func (c *compiler) emit(a *analysis, in int32, branch int32) (first, last int32)
 	case *GrowingFlow:
 		at := c.atom(n.self, n.lang, in, retry)
 		return at, at
+	case nesting:
+		at := c.atom(a.self, nil, in, retry)
+		p.Atoms[p.Nodes[at].Atom].Run = a.run
+		return at, at
 	case patterned:
 		return c.emitPattern(a, n.inner(), in, branch, retry)
 	}
@@ -156,7 +185,10 @@ func (c *compiler) emit(a *analysis, in int32, branch int32) (first, last int32)
 func (c *compiler) emitPattern(a *analysis, pat *pattern, in, branch, retry int32) (first, last int32) {
 	p := c.plan
 	f := int32(len(p.flows))
-	p.flows = append(p.flows, planFlow{name: pat.name, parent: in, arranged: pat.arranged, retry: -1, branch: branch, after: a.deps})
+	p.flows = append(p.flows, planFlow{
+		name: pat.name, parent: in, arranged: pat.arranged, retry: -1, branch: branch,
+		after: a.deps,
+	})
 	first = c.node(Entrance, -1, f)
 	base := first
 	if pat.retry != nil {
@@ -273,6 +305,9 @@ func (c *compiler) hash() string {
 			for _, pr := range a.Provides() {
 				str(pr.Symbol)
 				str(pr.Key)
+			}
+			if a.Run != nil {
+				str(a.Run.Plan.Hash)
 			}
 		}
 		h.Write(buf)

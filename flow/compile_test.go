@@ -22,7 +22,8 @@ func (mute) Undo(*flow.UndoAsk) (atom.Value, error) { return atom.Null, nil }
 // atom with the retry around it.
 func TestPlan(t *testing.T) {
 	t.Parallel()
-	plan := compile(t, flow.Linear("f", task("a"), flow.Unordered("g", task("b"), task("c")).WithRetry(retrying("n")), task("d")))
+	plan := compile(t, flow.Linear("f", task("a"), flow.Unordered("g", task("b"), task("c")).WithRetry(retrying("n")),
+		task("d")))
 	type node struct {
 		Kind       flow.NodeKind
 		Flow, Atom string
@@ -72,15 +73,17 @@ func TestGrowing(t *testing.T) {
 // TestInputs shows what a plan needs of the run's input, and what it warns of.
 func TestInputs(t *testing.T) {
 	t.Parallel()
-	plan, err := flow.Compile(flow.Linear("f", gives("a", "x", "in"), gives("b", "", "x", "in"), task("c", atom.Optional("may"), atom.Requires("in"))),
+	plan, err := flow.Compile(flow.Linear("f", gives("a", "x", "in"), gives("b", "", "x", "in"),
+		task("c", atom.Optional("may"), atom.Requires("in"))),
 		map[string]reflect.Type{"in": reflect.TypeFor[int](), "x": nil, "may": nil, "unused": nil})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]flow.Input{{Symbol: "in", For: "a"}, {Symbol: "x", For: "b"}, {Symbol: "may", For: "c"}}, plan.Inputs); diff != "" {
+	if diff := cmp.Diff([]flow.Input{{Symbol: "in", For: "a"}, {Symbol: "x", For: "b"}, {Symbol: "may", For: "c"}},
+		plan.Inputs); diff != "" {
 		t.Errorf("inputs (-want +got):\n%s", diff)
 	}
-	want := []string{`the input "x" hides what atom "a" provides under that name; rename one of them`}
+	want := []string{`no atom requires the input "unused" (the atoms require "in", "may", "x")`, `the input "x" hides what atom "a" provides under that name; rename one of them`}
 	if diff := cmp.Diff(want, plan.Warnings); diff != "" {
 		t.Errorf("warnings (-want +got):\n%s", diff)
 	}
@@ -116,7 +119,8 @@ func TestHash(t *testing.T) {
 	if hash := compile(t, base().WithDeadline(time.Hour).WithFailurePolicy(flow.LeaveFailed)).Hash; hash != same {
 		t.Error("a deadline or a failure policy changes the structure")
 	}
-	if hash := compile(t, flow.Linear("f", gives("a", "x"), gives("b", "", "x"), task("c", atom.Priority(3)))).Hash; hash != same {
+	if hash := compile(t, flow.Linear("f", gives("a", "x"), gives("b", "", "x"),
+		task("c", atom.Priority(3)))).Hash; hash != same {
 		t.Error("a priority changes the structure")
 	}
 }

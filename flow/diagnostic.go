@@ -25,13 +25,13 @@ type DiagnosticCode string
 type Diagnostic struct {
 	Code     DiagnosticCode `json:"code,omitempty"` // "" in a language that has no such words
 	Rule     string         `json:"rule"`           // name of the language's rule that is broken
-	Severity Severity       `json:"severity"`
+	Severity Severity       `json:"severity"`       // how serious it is
 	File     string         `json:"file,omitempty"` // the name Parse was given, or the URI of a document that was loaded
 	Pointer  string         `json:"pointer"`        // JSON pointer to the value; "" is the whole definition
-	Line     int            `json:"line"`           // from 1
-	Column   int            `json:"column"`         // in characters, from 1
+	Line     int            `json:"line"`           // line, counted from 1
+	Column   int            `json:"column"`         // column in characters, counted from 1
 	Message  string         `json:"message"`        // what is wrong
-	Fix      string         `json:"fix,omitempty"`  // what would be right
+	Fix      string         `json:"fix,omitempty"`  // how to fix it
 }
 
 // String returns the problem on one line, place first:

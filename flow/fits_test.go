@@ -56,7 +56,8 @@ func TestDidYouMean(t *testing.T) {
 	t.Parallel()
 	candidates := []string{"image", "network_id", "volume_id"}
 	for name, want := range map[string]string{
-		"volumeid": "volume_id", "volume-id": "volume_id", "imag": "image", "imgae": "image", "network": "network_id", "server": "", "x": "", "": "",
+		"volumeid": "volume_id", "volume-id": "volume_id", "imag": "image", "imgae": "image", "network": "network_id",
+		"server": "", "x": "", "": "",
 	} {
 		text := ""
 		if want != "" {

@@ -2,22 +2,21 @@ package flow
 
 import "github.com/ebbflow/ebb/atom"
 
-// A GrowingFlow is a flow whose nodes are decided while it runs, by a
-// [Language].
+// A GrowingFlow is a flow whose [Language] decides its nodes while it runs.
 type GrowingFlow struct {
 	name string
 	self *atom.Atom
 	lang Language
 }
 
-// GrowingPath is the path of a growing flow's own record among those of its
-// nodes. No node has it, whatever it and the flow are called, for a language
-// escapes slashes in names.
+// GrowingPath is the path of the growing flow's own record among the records of its
+// nodes. No node can have this path, because languages escape slashes in names.
 const GrowingPath = "/"
 
-// Growing returns a flow that grows as lang says. It is the whole of a run: its
-// input is the run's input, its end the run's end. It has no structure to compare:
-// a run goes on with whatever language the flow has then, see [Language].
+// Growing returns a flow whose nodes lang decides. A growing flow cannot be part of
+// another flow: its input is the run's input, and its end is the run's end. Ebb compares
+// no structure when such a run resumes: the run continues with the language that the flow
+// has then, see [Language].
 func Growing(name string, lang Language) *GrowingFlow {
 	return &GrowingFlow{name: name, self: atom.New(GrowingPath, grown{}), lang: lang}
 }

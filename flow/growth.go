@@ -31,37 +31,57 @@ type Language interface {
 }
 
 // Numbering is a [Language] that never gives two nodes of a flow the same name, as it
-// numbers those that recur. The engine need not look whether it did.
+// numbers those that recur. So the engine need not check the names.
 type Numbering interface {
 	Language
+	// NumbersNodes marks the language and is not called.
 	NumbersNodes()
 }
 
-// A Run describes a run to its language.
-type Run struct {
-	ID         string
+// A SizedLanguage is a [Language] that knows the size of its definition. The engine caches compiled definitions up to a
+// total size, and counts this size.
+type SizedLanguage interface {
+	Language
+	// Size returns the size of the definition's text in bytes.
+	Size() int
+}
+
+// A TaskLanguage is a [Language] that has tasks of its own beside those of the engine.
+type TaskLanguage interface {
+	Language
+	// Task returns the body of the task of that name, see [Spec]; false if it is a task of the engine.
+	Task(name string) (atom.Body, bool)
+}
+
+// A RunInfo describes a run to its language.
+type RunInfo struct {
+	ID         string     // id
 	Flow       string     // name of the flow's definition
 	Definition string     // hash of the stored definition that the run was begun on; "" for none
 	Started    time.Time  // when the run was begun
 	Input      atom.Value // the input that the run was started with
 	Attributes atom.Value // attributes that the caller set for the language, such as AWS names; may be nil
+	Reopens    int        // how often the run was reopened after it had ended, see [Reopener]
+	Reopened   time.Time  // when that was last; zero if never
 }
 
 // An Ask is one question to a language.
 type Ask struct {
-	Run    *Run
-	Path   string        // path of the growing flow that is asked; "" is the run's own
-	Index  int           // which child of its group the flow is, from 0; -1 for the run's own
-	Shared atom.Value    // for a child: what its group shares, see [Group]
-	Memo   *any          // for a child: where the language may leave what it has made of Shared, for the next question; nil, or emptied, at any time
-	Memory atom.Value    // what the last Growth of this flow left as Memory
-	Outer  atom.Value    // for a child: the Memory of the run's own flow, as it is now
+	Run    *RunInfo   // the run that the question is about
+	Path   string     // path of the growing flow that the engine asks about; "" is the run's own
+	Index  int        // index of the flow within its group, from 0; -1 for the run's own
+	Shared atom.Value // for a child: what its group shares, see [Group]
+	// Memo lets the language of a child keep what it computed from Shared for the next question. The engine may
+	// set it to nil, or empty it, at any time.
+	Memo   *any
+	Memory atom.Value    // the Memory that the last Growth of this flow left
+	Outer  atom.Value    // for a child: the current Memory of the run's own flow
 	Cause  Cause         // what happened
-	Now    time.Time     // when it happened; the only time there is
-	Event  int64         // the number that the next [Event] of the run gets, from 1
-	Quiet  bool          // events are neither stored nor reported: the answer may leave them out and count them, see [Growth.Untold]
+	Now    time.Time     // when it happened; a language knows no other time
+	Event  int64         // number of the run's next [Event], from 1
+	Quiet  bool          // the engine discards events: the answer may count them instead, see [Growth.Untold]
 	Random func() uint64 // a source of random bits for this answer
-	Token  func() string // makes a token for [Spec.Token], which cannot be guessed
+	Token  func() string // returns a new token for [Spec.Token], which cannot be guessed
 
 	// Interrupted reports whether the engine does not need the answer any more: the run is
 	// to stop, or has received a command, for example. A language that computes for long
@@ -70,8 +90,8 @@ type Ask struct {
 	// resumes. Interrupted is nil if nothing interrupts; see [Ask.Done].
 	Interrupted func() bool
 
-	// Recall returns the outcome of a node that this flow has had, by the name of the
-	// node. It returns false if there was no such node. With Recall, a language need not
+	// Recall returns the outcome of an earlier or current node of this flow, by the name of
+	// the node. It returns false if there was no such node. With Recall, a language need not
 	// remember the results of many nodes. Recall returns only state that is committed
 	// before the answer or with it.
 	Recall func(name string) (Past, bool)
@@ -80,34 +100,47 @@ type Ask struct {
 // Done reports whether the engine does not need the answer any more, see Interrupted.
 func (a *Ask) Done() bool { return a.Interrupted != nil && a.Interrupted() }
 
-// A Past is the outcome of a node.
+// A Past is what became of a node, see [Ask.Recall].
 type Past struct {
-	Open           bool          // it has not ended, or its end is still to be asked about
-	Input          atom.Value    // what it was given
-	Note           atom.Value    // its note
-	Result         atom.Value    // nil when it did not end well
-	Failure        *atom.Failure // how it failed; nil for one that was cancelled
-	Started, Ended time.Time     // of its last attempt; zero when there was none, or it was cancelled before
+	Open           bool          // the node has not ended, or the language has not been asked about its end
+	Input          atom.Value    // the node's input
+	Note           atom.Value    // the node's note
+	Result         atom.Value    // nil unless the node succeeded
+	Failure        *atom.Failure // nil unless the node failed; also nil if it was cancelled
+	Started, Ended time.Time     // of the last attempt; zero if there was none, or if it was cancelled before it began
 }
 
-// CauseKind tells causes apart.
+// CauseKind is the kind of a cause.
 type CauseKind uint8
 
-// The kinds of causes.
+// What causes a question to a language.
 const (
-	Begin      CauseKind = iota // the flow begins; Input holds what with
-	Ended                       // the atom Name ended well; Result holds its result
-	Failed                      // the atom Name failed; Failure says how
-	Joined                      // the group Name ended well, see [Group]; Results are in order of index
-	JoinFailed                  // the group Name failed, and those of its children that were open were ended
-	Overdue                     // the flow's deadline passed; its open nodes were cancelled
-	Continue                    // the last answer asked for More
-	Stopped                     // the run is ended from outside; Failure has the reason, if one was given; of the answer only Events count
-	Told                        // the run was told something: Message is how, Name what, Result what with. Only the run's own flow is
-	Taken                       // a worker took the work of the node Name, which waits under a token; Result names the worker
-	Called                      // the task of the node Name, which others are to end, has returned Result, or the run that it begins is there; see [Spec]
-	Undone                      // what the flow wanted undone is; Note is what that left
-	UndoFailed                  // an undo failed, Failure says how; what was done before it was left, unless its policy says otherwise
+	Begin  CauseKind = iota // the flow begins with Input
+	Ended                   // the atom Name succeeded with Result
+	Failed                  // the atom Name failed with Failure
+	Joined                  // the group Name succeeded, see [Group]; Results are in the order of the children
+	// JoinFailed means that the group Name failed. The engine has ended its open children.
+	JoinFailed
+	Overdue  // the flow's deadline has passed, and the engine has cancelled its open nodes
+	Continue // the last answer asked for More
+	// Stopped means that an operator or a parent ended the run, with Failure if a reason was given. The engine uses
+	// only the Events of the answer.
+	Stopped
+	// Told means that the run received a message: Message is its kind, Name its name, Result its body. Only the run's
+	// own flow gets it.
+	Told
+	Taken // a worker took the work of the node Name, which has a token; Result is the name of the worker
+	// Called means that the task of a node with a token returned Result, or that the run of a Nested node exists now;
+	// see [Spec].
+	Called
+	Undone // the engine has undone what the flow asked for; Note is that of the [Undoing]
+	// UndoFailed means that an undo failed with Failure. The engine has not undone what came before it, unless the
+	// policy of the undo says so.
+	UndoFailed
+	// Reopened means that the run goes on after it had ended without success, see [Reopener]. The engine asks first
+	// about the flow, without a Name; Note is End.Reopen. Then it asks about each node that was open when the flow
+	// ended, or whose failure ended it; see [Again]. A node without Again stays ended.
+	Reopened
 )
 
 // String returns the kind's name.
@@ -116,62 +149,73 @@ func (k CauseKind) String() string {
 		Begin: "begin", Ended: "ended", Failed: "failed", Joined: "joined",
 		JoinFailed: "join failed", Overdue: "overdue", Continue: "continue", Stopped: "stopped",
 		Told: "told", Taken: "taken", Called: "called",
-		Undone: "undone", UndoFailed: "undo failed",
+		Undone: "undone", UndoFailed: "undo failed", Reopened: "reopened",
 	}[k]
 }
 
-// A Cause is the reason for a question to a language.
+// A Cause is the reason for a question to a language. Each field names the kinds that set it.
 type Cause struct {
-	Kind    CauseKind
-	Name    string        // the node's name, as its Spec gave it
-	Note    atom.Value    // the node's note, or what More or Undo left
-	Input   atom.Value    // Begin
-	Message string        // Told: the kind of message, such as signal or event
-	Run     bool          // Ended, Failed, Called of a Nested node: of the run itself, not of a task in its place, nor of the token's holder
-	Attempt int           // Ended, Failed, Joined, JoinFailed, Taken, Called: which attempt of the node it is about, from 1
+	Kind    CauseKind   // what happened
+	Name    string      // the node's name, from its Spec
+	Note    atom.Value  // the node's note, or the note of More, of Undo or of End.Reopen
+	Input   atom.Value  // Begin
+	Message MessageKind // Told: the kind of message
+	// Run is set for Ended, Failed and Called of a Nested node if the cause is about the run itself, not about a task
+	// in its place or about the holder of the token.
+	Run bool
+	// Attempt is, for Ended, Failed, Joined, JoinFailed, Taken, Called and Reopened, the number of the node's attempt,
+	// from 1.
+	Attempt int
 	Result  atom.Value    // Ended, Told, Taken, Called
-	Results []atom.Value  // Joined: of each child; nil for one that did not end well
-	Failure *atom.Failure // Failed, JoinFailed, Overdue, Stopped, UndoFailed
-	Index   int           // JoinFailed: the child whose failure was one too many
+	Results []atom.Value  // Joined: the result of each child; nil for a child that did not succeed
+	Failure *atom.Failure // Failed, JoinFailed, Overdue, Stopped, UndoFailed; Reopened, of a node that had failed
+	Index   int           // JoinFailed: index of the child whose failure made the group fail
 	EndNote atom.Value    // Joined: the End.Note of the child that ended last; JoinFailed: of the one that failed
-	Aborted []string      // JoinFailed, Overdue, Stopped: paths of the nodes that were open and have been ended, in the order they were added
+	// Aborted has, for JoinFailed, Overdue and Stopped, the paths of the open nodes that the engine ended, in the
+	// order in which they were added.
+	Aborted []string
 }
 
-// A Growth is a language's answer. With the zero Growth, the flow continues with the
-// nodes that it has. If none of them can cause another question, the flow fails with
-// [atom.CodeLanguage]. It fails with the same code if two open nodes have the same
-// name, or if a node has the name of a node that can still be undone.
+// A Growth is a language's answer to an [Ask]: the nodes to add, or the end of the flow. With the zero Growth, the
+// flow continues with the nodes that it has. If none of them can cause another question, the flow fails with
+// [atom.CodeLanguage]. It fails with the same code if two open nodes have the same name, or if a node has the name of
+// a node that can still be undone.
 //
-// The engine commits all of an answer at once, together with the cause that it answers.
+// The engine commits all of an answer at once, together with the cause that it answers. To
+// add or drop thousands of nodes, give several answers, with More.
 type Growth struct {
-	Events   []Event           // what to write into the language's history, in order
-	Untold   int64             // how many events were left out because the question was quiet; they have numbers all the same
-	Steps    int64             // how many steps the answer took, such as states entered, for the limits of the run; 0 counts as 1
-	Memory   atom.Value        // what the flow is to remember; nil leaves it as it was
-	Outer    atom.Value        // of a child: what the run's own flow is to remember; nil leaves it as it was
-	Listen   bool              // the run's own flow may go on with nothing open: it waits to be told something, until its next answer
-	Drop     []string          // names of open nodes of this flow whose ends are not wanted any more: they are cancelled, and not asked about
-	DropOpen bool              // all nodes of this flow that are open are dropped, but not those that this answer adds
-	Leave    []string          // like Drop, for Nested nodes: their runs go on
-	Add      []Spec            // nodes to add; each starts as soon as it may
-	Again    *Again            // for Failed and JoinFailed: the node is tried again
-	Note     atom.Value        // for Taken and Called: the node's new note; nil leaves it as it was
-	Undo     *Undoing          // to be undone before the flow goes on; without End, More and Listen
-	End      *End              // the flow is over; its open nodes are cancelled
-	More     atom.Value        // not nil: commit this answer, then ask again with this as Note, before all but Overdue
-	Labels   map[string]string // labels of the run to set, by which it is found; one whose value is "" is taken away
-	Send     []Message         // to other runs; a message to a run that does not exist is dropped
+	Events []Event    // lines for the language's history, in order
+	Untold int64      // number of events left out because the question was quiet; the engine numbers them all the same
+	Steps  int64      // steps that the answer took, such as states entered, for the limits of the run; 0 counts as 1
+	Memory atom.Value // what the flow remembers; nil keeps the present Memory
+	Outer  atom.Value // from a child: what the run's own flow remembers; nil keeps it
+	Listen bool       // from the run's own flow: if no node is open, the run waits for a message
+	// Drop names open nodes of this flow. The engine cancels them and does not ask about their ends.
+	Drop     []string
+	DropNext int        // drop so many open nodes of this flow, the oldest first, but none that this answer adds
+	Leave    []string   // like Drop, for Nested nodes, but their runs continue
+	Add      []Spec     // nodes to add; each starts as soon as it can
+	Again    *Again     // for Failed, JoinFailed and Reopened: try the node again
+	Note     atom.Value // for Taken and Called: the node's new note; nil keeps the present one
+	Undo     *Undoing   // undo this before the flow continues; not together with End, More or Listen
+	End      *End       // end the flow; the engine cancels its open nodes
+	// More, if not nil, makes the engine commit this answer and then ask again with More as Note. Only Overdue
+	// comes before that.
+	More     atom.Value
+	Labels   map[string]string // labels of the run to set; an empty value removes a label
+	Send     []Message         // to other runs; the engine drops a message to a run that does not exist
 	Out      []Message         // to targets outside the database, in order for each target
-	Deadline time.Time         // for Begin, of the run's own flow: when it is overdue; zero is never
+	Deadline time.Time         // for Begin and Reopened, of the run's own flow: the time of Overdue; zero is never
 }
 
-// Again asks for another attempt of the node that failed.
+// Again asks for another attempt of the node that failed. In the answer to [Reopened] it starts the node over, as a
+// new incarnation. But a Fork continues then: its children that had succeeded stay, and the engine reopens the others.
 type Again struct {
-	After time.Duration // how long to wait first
-	Token string        // Work, Nested: its new token; "" is none
-	Child *Child        // Nested: the run that it begins this time; nil leaves it as it was
-	Note  atom.Value    // the node's new note; nil leaves it as it was
-	Input atom.Value    // Work, Nested: its new input; Fork: what the group shares from now on; nil leaves it as it was
+	After time.Duration // how long to wait before the attempt
+	Token string        // Work, Nested: the new token; "" is none
+	Child *Child        // Nested: the run to begin this time; nil is the same as before
+	Note  atom.Value    // the node's new note; nil keeps the present one
+	Input atom.Value    // Work, Nested: the new input; Fork: the new Shared of the group; nil keeps the present one
 }
 
 // An Undoing selects the work of a flow that is undone before the flow continues. The
@@ -181,41 +225,44 @@ type Again struct {
 // same answer must drop them. A flow never undoes the work of other flows, nor work
 // before a pivot.
 type Undoing struct {
-	Under string     // name of a node: only what it did, and what was done inside of it; "" is all that the flow did
-	To    string     // name of a node: only what was done after it; "" is all
-	Note  atom.Value // given back with the cause
+	Under string     // name of a node: undo only this node and everything inside it; "" is the whole flow
+	To    string     // name of a node: undo only what was done after it; "" is no limit
+	Note  atom.Value // the engine returns it with the cause
 }
 
-// An End is how a growing flow ends: with Failure, or well with Value.
+// An End is how a growing flow ends: with Failure if it is set, and otherwise successfully with Value.
 type End struct {
-	Value     atom.Value
-	Failure   *atom.Failure
-	TimedOut  bool       // with Failure, of the run's own flow: its deadline passed
-	Cancelled bool       // with Failure, of the run's own flow: the run was asked to end
-	Note      atom.Value // of a child: what its parent is told beside the result, see [Cause]
+	Value     atom.Value    // result of the flow, if Failure is nil
+	Failure   *atom.Failure // why the flow failed; nil if it succeeded
+	TimedOut  bool          // with Failure, of the run's own flow: its deadline passed
+	Cancelled bool          // with Failure, of the run's own flow: the run was cancelled
+	Note      atom.Value    // of a child: further data for its parent, see [Cause]
+	// Reopen is, with Failure, what the language needs to continue if the run is reopened, see [Reopener]. If it is nil,
+	// and the failure of a node caused this end, the engine reopens that node.
+	Reopen atom.Value
 }
 
 // An Event is one line of a language's own history, for example one of AWS's
-// history events. The core numbers the events of a run without gaps from 1 and
-// commits them with the states they tell about.
+// history events. The engine numbers the events of a run from 1, without gaps, and
+// commits them together with the states that they describe.
 type Event struct {
-	Type    string     // in the language's words
-	Prev    int64      // number of the event it follows from; 0 when none
-	Name    string     // the node or state it is about, for people; may be ""
-	Details atom.Value // an object with what is small; may be nil
-	Key     string     // member of Details that Body stands for; "" when there is none
-	Body    atom.Value // the one value that may be large; stored once and referred to
+	Type    string     // a name that the language defines
+	Prev    int64      // number of the event that led to this one; 0 is none
+	Name    string     // the node or state, for people; may be ""
+	Details atom.Value // an object with the small members; may be nil
+	Key     string     // the member of Details whose value is Body; "" if there is none
+	Body    atom.Value // the one value that may be large: Ebb stores it once and refers to it
 }
 
-// Kind is the kind of a grown node.
+// Kind is what a node of a growing flow does.
 type Kind uint8
 
-// The kinds of grown nodes.
+// What nodes of growing flows do.
 const (
 	Work   Kind = iota // runs a registered task
-	Timer              // ends when its time has come
+	Timer              // ends at a given time
 	Fork               // runs a group of child flows and joins them
-	Nested             // begins a run of its own, and ends as that run does
+	Nested             // starts another run, and ends as that run does
 )
 
 // String returns the kind's name, as it is stored.
@@ -224,42 +271,60 @@ func (k Kind) String() string {
 }
 
 // A Spec describes a node to add. It is data, never a closure, so Ebb can store it
-// and another process can start the node.
+// and another process can start the node. Each field names the kinds that use it.
 type Spec struct {
-	Name      string        `json:"name"` // unique within its flow
-	Kind      Kind          `json:"kind"`
-	Task      string        `json:"task,omitempty"`      // Work: what the registry knows the task by, such as exec:./book; Nested: one that may do it instead
-	Input     atom.Value    `json:"-"`                   // Work: what the task receives; Nested: the run's input, unless the Child has one
-	Note      atom.Value    `json:"-"`                   // given back with every cause that is about the node
-	Timeout   time.Duration `json:"timeout,omitempty"`   // Work, Nested with a Token: how long an attempt may take, with a Token until it is used; 0: any time
-	Heartbeat time.Duration `json:"heartbeat,omitempty"` // Work, with a Token: how long nothing may be heard of an attempt, by workers once taken; 0: any time
-	ToStart   time.Duration `json:"toStart,omitempty"`   // Work for workers: how long it waits to be taken, see [atom.ScheduleToStart]; 0: any time
-	ToClose   time.Duration `json:"toClose,omitempty"`   // Work for workers: how long the worker that took it may take, see [atom.StartToClose]; 0: any time
-	Due       time.Time     `json:"due,omitzero"`        // Timer: when it ends; Work, Fork: when it starts at the earliest
-	Undo      *Undo         `json:"undo,omitempty"`      // Work, Nested: how to undo it; nil: not at all. Without a Task a Nested run is undone as a whole
-	Token     string        `json:"token,omitempty"`     // Work, Nested: its holder ends the attempt, see [Ask]; the call of a Task only begins it
-	Report    bool          `json:"report,omitempty"`    // with Token and Task: what the task returns is told as [Called]; Nested: that its run is there is
-	Ends      bool          `json:"ends,omitempty"`      // with Token and Task: what the task returns ends the attempt, or with [atom.ErrDeferred] is told
-	Queue     string        `json:"queue,omitempty"`     // with Token and without Task: where workers find the work
-	Group     *Group        `json:"group,omitempty"`     // Fork
-	Child     *Child        `json:"child,omitempty"`     // Nested
-	Pivot     bool          `json:"pivot,omitempty"`     // Work: once it has succeeded, neither it nor what ended before it is undone
+	Name string `json:"name"` // unique within the flow
+	Kind Kind   `json:"kind"` // kind of the node
+	// Work: name of the task, such as exec:./book; Nested: a task that may replace the run
+	Task  string     `json:"task,omitempty"`
+	Input atom.Value `json:"-"` // Work: the task's input; Nested: the run's input, unless Child has one
+	Note  atom.Value `json:"-"` // the engine returns it with every cause about the node
+	// Timeout limits one attempt of Work, and of Nested with a Token. With a Token, the attempt lasts until the token
+	// is used. 0 is without limit.
+	Timeout time.Duration `json:"timeout,omitempty"`
+	// Heartbeat limits the time between heartbeats of Work with a Token. For a worker it begins when the worker takes
+	// the work. 0 is without limit.
+	Heartbeat time.Duration `json:"heartbeat,omitempty"`
+	ToStart   time.Duration `json:"toStart,omitempty"` // Work for workers: see [atom.ScheduleToStart]; 0 is without limit
+	ToClose   time.Duration `json:"toClose,omitempty"` // Work for workers: see [atom.StartToClose]; 0 is without limit
+	Due       time.Time     `json:"due,omitzero"`      // Timer: when it ends; Work, Fork: the earliest start
+	// Undo says how to undo Work or Nested; nil means that there is nothing to undo. If a Nested node has an Undo
+	// without a Task, its run is undone as a whole, unless Stays is set.
+	Undo *Undo `json:"undo,omitempty"`
+	// Token lets its holder end an attempt of Work or Nested, see [Ask]. The call of Task only begins the attempt.
+	Token string `json:"token,omitempty"`
+	// Report makes the engine ask with [Called] when the Task of a node with a Token returns, or when the run of a
+	// Nested node exists.
+	Report bool `json:"report,omitempty"`
+	// Ends makes the result of the Task end the attempt of a node with a Token. With [atom.ErrDeferred] the result is
+	// reported instead.
+	Ends  bool   `json:"ends,omitempty"`
+	Queue string `json:"queue,omitempty"` // with a Token and without a Task: the queue in which workers find the work
+	Group *Group `json:"group,omitempty"` // Fork
+	Child *Child `json:"child,omitempty"` // Nested
+	Pivot bool   `json:"pivot,omitempty"` // Work: after it succeeds, neither it nor what ended before it is undone
 }
 
-// Undo names the task that undoes another.
+// Undo names the task that reverts the work of a node.
 type Undo struct {
-	Task   string            `json:"task"`            // what the registry knows it by
-	Note   string            `json:"note,omitempty"`  // what the language wants to be told when it is asked for the input
-	Policy atom.RevertPolicy `json:"policy,omitzero"` // how often it is tried, and what follows when it fails
+	Task   string            `json:"task"`            // name of the task
+	Note   string            `json:"note,omitempty"`  // the engine passes it with the [UndoAsk]
+	Policy atom.RevertPolicy `json:"policy,omitzero"` // how often to try it, and what follows if it fails
+	// Stays says that nothing reverts the node, and that it may have an effect. When the engine undoes the node, it
+	// calls nothing, and records that what the node did stays done. Task is empty then.
+	Stays bool `json:"stays,omitempty"`
 }
 
-// An UndoAsk asks a language for the input of an undo.
+// Reverts reports whether the node can be undone: an Undo is there that reverts its work.
+func (s *Spec) Reverts() bool { return s.Undo != nil && !s.Undo.Stays }
+
+// An UndoAsk asks a language for the input of the task that reverts a node, see [Undo].
 type UndoAsk struct {
-	Run  *Run
-	Path string // of the node that is undone
-	Spec *Spec  // the node that is undone, with its input and note
-	Did  atom.Outcome[atom.Value]
-	Now  time.Time
+	Run  *RunInfo                 // the run
+	Path string                   // path of the node that is reverted
+	Spec *Spec                    // that node, with its input and note
+	Did  atom.Outcome[atom.Value] // how its execution ended
+	Now  time.Time                // the only time there is
 
 	Interrupted func() bool // as that of an [Ask]; nil where nothing interrupts
 }
@@ -271,12 +336,13 @@ type UndoAsk struct {
 // this impossible. The engine then ends the other children: it cancels their atoms and
 // waits for them, so that their work can be undone.
 type Group struct {
-	Count    int        `json:"count"`              // how many children
-	Slots    int        `json:"slots,omitempty"`    // how many at once; 0 is all
-	Need     int        `json:"need,omitempty"`     // how many must end well for the group to end well before all have ended; 0 is all
-	Tolerate int        `json:"tolerate,omitempty"` // how many may fail without the group's failing
-	Abandon  bool       `json:"abandon,omitempty"`  // those that are ended are not waited for; what they may have done is still undone with the run
-	Shared   atom.Value `json:"-"`                  // given to every child with every question
+	Count    int `json:"count"`              // number of children
+	Slots    int `json:"slots,omitempty"`    // how many run at once; 0 is all
+	Need     int `json:"need,omitempty"`     // how many must succeed for the group to succeed early; 0 is all
+	Tolerate int `json:"tolerate,omitempty"` // how many may fail
+	// Do not wait for children that are ended; they are still undone with the run
+	Abandon bool       `json:"abandon,omitempty"`
+	Shared  atom.Value `json:"-"` // every question about a child has it
 }
 
 // A Child is a run that another run begins. The commit that begins the node also
@@ -284,21 +350,36 @@ type Group struct {
 // ID exists already, the node fails with [atom.CodeRunExists]. If the engine's catalog
 // does not know the flow, the node fails with [atom.CodeNoFlow].
 type Child struct {
-	ID         string            `json:"id,omitempty"`         // of the run; "" is the parent's id and the node's path, with a slash between
-	Flow       string            `json:"flow"`                 // name of its flow
-	Definition string            `json:"definition,omitempty"` // hash of the stored definition it begins on
-	Labels     map[string]string `json:"labels,omitempty"`
-	Attributes atom.Value        `json:"attributes,omitempty"` // what its language is to know, see [Run]
-	Detached   bool              `json:"detached,omitempty"`   // it is begun, not waited for, not undone: the node ends with its id, or by its Token
-	Input      atom.Value        `json:"input,omitempty"`      // of the run; nil: the node's
+	// Of the run; "" is the parent's id, a slash and the node's path
+	ID         string            `json:"id,omitempty"`
+	Flow       string            `json:"flow"`                 // name of the flow
+	Definition string            `json:"definition,omitempty"` // hash of the stored definition
+	Structure  string            `json:"structure,omitempty"`  // of a flow of the program: its [Plan.Hash]
+	Labels     map[string]string `json:"labels,omitempty"`     // labels of the run
+	Attributes atom.Value        `json:"attributes,omitempty"` // for the language, see [RunInfo]
+	// Detached runs are neither awaited nor undone: the node ends with the id of the run, or by its Token.
+	Detached bool       `json:"detached,omitempty"`
+	Input    atom.Value `json:"input,omitempty"` // of the run; nil is the node's
+	// Reopen makes the engine reopen the run with this ID, if this run has begun it and it did not succeed. If it
+	// succeeded, the node ends with its output. If it cannot be reopened, the node fails as that run did.
+	Reopen bool `json:"reopen,omitempty"`
 }
+
+// A MessageKind says what a message brings to a run. The engine and the stores have kinds of their own beside these.
+type MessageKind string
+
+// The kinds of messages that any process may send to a run.
+const (
+	MessageSignal MessageKind = "signal" // Name is the name of the signal, Body its value
+	MessageEvent  MessageKind = "event"  // Body is a CloudEvent in its JSON form
+)
 
 // A Message is sent by a flow: to another run through that run's inbox, or to a target
 // outside the database through the outbox.
 type Message struct {
-	To   string     // id of the run; or the target, such as a URL
-	Kind string     // of the message, such as signal or event
-	Name string     // of the signal or event
-	Key  string     // a message that comes under a key again is dropped; "" makes a key that no other message has
-	Body atom.Value // what with
+	To   string      // id of the run; or the target, such as a URL
+	Kind MessageKind // kind of the message
+	Name string      // name of the signal or event
+	Key  string      // the receiver drops a second message with the same key; "" is a new, unique key
+	Body atom.Value  // the content
 }

@@ -2,6 +2,7 @@ package flow
 
 import (
 	"fmt"
+	"reflect"
 
 	"github.com/ebbflow/ebb/atom"
 )
@@ -25,9 +26,11 @@ func (d Depth) String() string {
 // A Decider decides whether the node that a link leads to shall run. It must be a pure
 // function. Ebb stores the decision and does not ask the Decider again.
 type Decider struct {
-	Symbol string // whose value is passed; "" when only results are looked at
-	Decide func(value atom.Value, results Results) (bool, error)
-	Label  string // for pictures
+	// Whose value is passed; "" when only results are looked at
+	Symbol string
+	Decide func(value atom.Value, results Results) (bool, error) // see [Decide]
+	Label  string                                                // for pictures
+	Type   reflect.Type                                          // of the value; nil if any will do
 }
 
 // Results are the results of the atoms that a decider's link, and the other
@@ -44,12 +47,17 @@ type link struct {
 // A LinkOption says more about a link.
 type LinkOption func(*link)
 
-// When runs the node only if f says so about the value of key.
+// When runs the node only if f says so about the value of key. [Compile] reports a key that nothing before the node
+// provides, or that has another type.
 func When[T any](key atom.Key[T], f func(T) bool) LinkOption {
 	return func(l *link) {
+		if l.decider = (&Decider{Symbol: key.Name(), Type: key.Type()}); f == nil {
+			return // Compile reports it
+		}
 		l.decider = &Decider{
 			Symbol: key.Name(),
 			Label:  "when " + key.Name(),
+			Type:   key.Type(),
 			Decide: func(value atom.Value, _ Results) (bool, error) {
 				var v T
 				if err := value.Decode(&v); err != nil {
@@ -65,6 +73,9 @@ func When[T any](key atom.Key[T], f func(T) bool) LinkOption {
 // linked from.
 func Decide(f func(Results) bool) LinkOption {
 	return func(l *link) {
+		if l.decider = new(Decider); f == nil {
+			return // Compile reports it
+		}
 		l.decider = &Decider{
 			Label:  "if decided",
 			Decide: func(_ atom.Value, results Results) (bool, error) { return f(results), nil },

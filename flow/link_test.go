@@ -70,7 +70,8 @@ func TestTarget(t *testing.T) {
 	}
 	// What takes no part leaves its names to others.
 	free := flow.Graph("f", a, flow.Linear("g", flow.Unordered("h", task("x"))).WithRetry(retrying("n"))).Target(a)
-	if got := names(compile(t, flow.Linear("o", free, task("x"), task("g_retry")))); !slices.Equal(got, []string{"a", "x", "g_retry"}) {
+	if got := names(compile(t, flow.Linear("o", free, task("x"), task("g_retry")))); !slices.Equal(got,
+		[]string{"a", "x", "g_retry"}) {
 		t.Errorf("atoms %v", got)
 	}
 	p := gives("p", "x")
@@ -96,11 +97,26 @@ func TestDeciders(t *testing.T) {
 		{"at an atom", flow.Graph("f", a, b).Link(a, b, flow.Decide(yes)), []string{"b: a ALL"}},
 		{"a link without one", flow.Graph("f", a, b).Link(a, b), nil},
 		{"depth", flow.Graph("f", a, b).Link(a, b, flow.Decide(yes), flow.LeaveOut(flow.DepthAtom)), []string{"b: a ATOM"}},
-		{"a later link adds its decider", flow.Graph("f", a, b).Link(a, b).Link(a, b, flow.Decide(yes)), []string{"b: a ALL"}},
-		{"a later link without one takes none away", flow.Graph("f", a, b).Link(a, b, flow.Decide(yes)).Link(a, b), []string{"b: a ALL"}},
-		{"into a flow: its first atoms", flow.Graph("f", a, two).Link(a, two, flow.Decide(yes)), []string{"c: a ALL", "d: a ALL"}},
-		{"first atoms of flows within", flow.Graph("f", a, deep).Link(a, deep, flow.Decide(yes)), []string{"e: a ALL", "k: a ALL"}},
-		{"into a flow with a retry: the retry", flow.Graph("f", a, guarded).Link(a, guarded, flow.Decide(yes)), []string{"n_retry: a ALL"}},
+		{
+			"a later link adds its decider", flow.Graph("f", a, b).Link(a, b).Link(a, b, flow.Decide(yes)),
+			[]string{"b: a ALL"},
+		},
+		{
+			"a later link without one takes none away", flow.Graph("f", a, b).Link(a, b, flow.Decide(yes)).Link(a, b),
+			[]string{"b: a ALL"},
+		},
+		{
+			"into a flow: its first atoms", flow.Graph("f", a, two).Link(a, two, flow.Decide(yes)),
+			[]string{"c: a ALL", "d: a ALL"},
+		},
+		{
+			"first atoms of flows within", flow.Graph("f", a, deep).Link(a, deep, flow.Decide(yes)),
+			[]string{"e: a ALL", "k: a ALL"},
+		},
+		{
+			"into a flow with a retry: the retry", flow.Graph("f", a, guarded).Link(a, guarded, flow.Decide(yes)),
+			[]string{"n_retry: a ALL"},
+		},
 		{"out of a flow: no atom's", flow.Graph("f", two, b, a).Link(two, b, flow.Decide(yes)), []string{"b: - ALL"}},
 		{
 			"two links", flow.Graph("f", a, b, two).Link(a, b, flow.Decide(yes)).

@@ -2,6 +2,7 @@ package flow
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
@@ -9,6 +10,7 @@ import (
 
 // A Node is what a flow is made of: an *atom.Atom, or another flow.
 type Node interface {
+	// Name returns the name of the atom or flow.
 	Name() string
 }
 
@@ -64,23 +66,14 @@ func (p *pattern) setRetry(r *atom.Atom) {
 	p.retry = r
 }
 
+// add adds nodes. In a graph, a node that is added twice is one node, because the order of adding does not matter.
+// Elsewhere it is a mistake, which Compile reports.
 func (p *pattern) add(nodes []Node) {
 	for _, n := range nodes {
-		if !p.has(n) { // the same node twice is one node
+		if p.arranged != graph || !slices.Contains(p.children, n) {
 			p.children = append(p.children, n)
 		}
 	}
-}
-
-// has compares with the last few children only while a pattern is built; that a
-// node stands in two places is found by Compile.
-func (p *pattern) has(n Node) bool {
-	for i := len(p.children) - 1; i >= 0 && i >= len(p.children)-8; i-- {
-		if p.children[i] == n {
-			return true
-		}
-	}
-	return false
 }
 
 // A LinearFlow runs its children one after the other.

@@ -7,19 +7,20 @@ import (
 	"github.com/ebbflow/ebb/atom"
 )
 
-// A Plan is a compiled flow: a graph of nodes in the order of a walk through
-// the definition (a flow's entrance, its retry, its children, its exit). Plans
-// are immutable and shared between runs.
+// A Plan is a compiled flow: a graph of nodes. They stand in the order of the definition: a flow's entrance, its
+// retry, its children, its exit. A Plan does not change, and all runs of the flow share it.
 type Plan struct {
-	Flow     string // name of the root
-	Hash     string // changes when names, order, links, or what atoms require and provide change
-	Nodes    []PlanNode
-	Atoms    []PlanAtom // in the order of the walk
-	Warnings []string   // what is legal and probably not meant
-	Inputs   []Input    // symbols that no atom provides in time: the run's input must
+	Root     Node       // the flow that was compiled
+	Flow     string     // name of the root
+	Hash     string     // changes when names, order, links, or what atoms require and provide change
+	Nodes    []PlanNode // the nodes of the graph
+	Atoms    []PlanAtom // the atoms among the nodes, in the same order
+	Warnings []string   // texts about what is legal and probably not meant
+	Inputs   []Input    // symbols that the input of each run must have, as no atom provides them in time
+	Children []*Plan    // of the runs that its atoms begin, and of those that these begin
 
-	Deadline      time.Duration // how long a run may take from its begin; 0 is for ever. Growing flows have their own
-	FailurePolicy FailurePolicy
+	Deadline      time.Duration // how long a run may take; 0 is no limit. A growing flow sets its own
+	FailurePolicy FailurePolicy // what a failure that no retry handles undoes
 
 	Secrets       []string // symbols whose values no view of a run may show, sorted
 	SecretResults []string // names of atoms whose results no view may show, in the order of the walk
@@ -30,45 +31,47 @@ type Plan struct {
 	providers  map[string][]provider
 }
 
-// An Input is a symbol the run's input must or may have.
+// An Input is a symbol that the input of a run must have.
 type Input struct {
-	Symbol string
-	Type   reflect.Type // nil when any will do
-	For    string       // the atom that needs it first
+	Symbol string       // its name
+	Type   reflect.Type // Go type of its value; nil if any value will do
+	For    string       // name of the first atom that requires it
 }
 
-// NodeKind tells the nodes of a plan apart.
+// NodeKind is what a [PlanNode] stands for.
 type NodeKind uint8
 
-// The kinds of nodes.
+// What nodes of a plan stand for.
 const (
-	Entrance NodeKind = iota // of a flow
-	Exit                     // of a flow
+	Entrance NodeKind = iota // the start of a flow
+	Exit                     // the end of a flow
 	AtomNode                 // a task, a retry, or a growing flow
 )
 
-// A PlanNode is a node of the graph.
+// A PlanNode is a node of the graph of a [Plan]: an atom, or the entrance or exit of a flow. [Plan.Succ]
+// returns the nodes after it.
 type PlanNode struct {
-	Kind NodeKind
-	Atom int32 // index in Atoms; -1 for entrances and exits
-	Flow int32 // index of the flow it belongs to
+	Kind NodeKind // atom, entrance or exit
+	Atom int32    // index in [Plan.Atoms]; -1 for an entrance or exit
+	Flow int32    // number of the flow that it belongs to; [Plan.FlowOf] returns its name
 }
 
-// A PlanAtom is an atom in its place.
+// A PlanAtom is an atom with its place in a [Plan].
 type PlanAtom struct {
 	*atom.Atom
-	Language Language   // of a growing flow; nil for other atoms
-	Node     int32      // index in Nodes
-	Retry    int32      // index in Atoms of the nearest retry around it; -1 when none
-	Deciders []Decision // whether it is to run
+	Language Language   // language of a growing flow; nil for other atoms
+	Run      *PlanRun   // the run that the atom begins; nil for other atoms
+	Node     int32      // index of its node in [Plan.Nodes]
+	Retry    int32      // index in [Plan.Atoms] of the nearest retry around it; -1 if there is none
+	Deciders []Decision // the deciders of the links to it: it runs if they say so
 }
 
-// A Decision is a decider's place at an atom.
+// A Decision is a decider on a link that leads to an atom of a [Plan].
 type Decision struct {
-	Decider *Decider
-	Depth   Depth
-	Source  int32 // index in Atoms where the link comes from; -1 when that is a flow
-	From    int32 // the node the link comes from
+	Decider *Decider // decides whether the atom runs
+	Depth   Depth    // what is ignored besides the atom, if it does not run
+	Source  int32    // index in [Plan.Atoms] of the atom that the link comes from; -1 if it comes from a flow
+	From    int32    // index in [Plan.Nodes] of the node that the link comes from
 }
 
 // A planFlow is a flow in its place.
@@ -92,10 +95,10 @@ type edges struct {
 
 func (e *edges) of(n int32) []int32 { return e.to[e.off[n]:e.off[n+1]] }
 
-// Succ returns the nodes directly after n.
+// Succ returns the indexes of the nodes directly after the node with index n. The caller must not change them.
 func (p *Plan) Succ(n int32) []int32 { return p.succ.of(n) }
 
-// Pred returns the nodes directly before n.
+// Pred returns the indexes of the nodes directly before the node with index n. The caller must not change them.
 func (p *Plan) Pred(n int32) []int32 { return p.pred.of(n) }
 
 // Index returns the index in Atoms of the atom of that name, or -1.
@@ -115,8 +118,8 @@ type provider struct {
 	part int32 // index in the atom's Provides
 }
 
-// AllProviders calls yield with every atom that provides symbol, in the order of
-// the walk.
+// AllProviders calls yield with the index of every atom that provides the symbol, in their order, until yield returns
+// false.
 func (p *Plan) AllProviders(symbol string, yield func(provider int32, part atom.Provide) bool) {
 	for _, pr := range p.providers[symbol] {
 		if !yield(pr.atom, p.Atoms[pr.atom].Provides()[pr.part]) {
@@ -125,7 +128,7 @@ func (p *Plan) AllProviders(symbol string, yield func(provider int32, part atom.
 	}
 }
 
-// Symbols calls yield with every symbol that some atom provides.
+// Symbols calls yield with every symbol that an atom provides, in no order, until yield returns false.
 func (p *Plan) Symbols(yield func(symbol string) bool) {
 	for s := range p.providers {
 		if !yield(s) {

@@ -3,6 +3,7 @@ package flow
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/ebbflow/ebb/internal/spelling"
@@ -33,7 +34,7 @@ type Problem struct {
 	Atom   string // name of the node it is about; may be ""
 	Symbol string // the symbol it is about; may be ""
 	Kind   error  // one of the sentinels of this package
-	Text   string // what is wrong, and how to mend it
+	Text   string // what is wrong, and how to fix it
 }
 
 // Error returns the problem's text, with place and fix.
@@ -71,3 +72,5 @@ func didYouMean(name string, candidates []string) string {
 	}
 	return ""
 }
+
+func quoted(s string) string { return strconv.Quote(s) }

@@ -42,10 +42,22 @@ func TestProblems(t *testing.T) {
 	}{
 		{"nothing", nil, nil, flow.ErrInvalid, `flow: there is no flow to compile`},
 		{"a name twice", flow.Linear("f", task("a"), task("a")), nil, flow.ErrDuplicate, `"a"`},
-		{"a name twice, deep", flow.Linear("f", task("a"), flow.Unordered("g", flow.Graph("h", task("a")))), nil, flow.ErrDuplicate, `"a"`},
-		{"a retry of an atom's name", flow.Linear("f", task("f_retry")).WithRetry(retrying("n")), nil, flow.ErrDuplicate, `"f_retry"`},
-		{"an atom in two places", flow.Linear("f", a, flow.Linear("g", a)), nil, flow.ErrDuplicate, `"a" stands in two places`},
-		{"a flow in two places", flow.Linear("f", inner, flow.Linear("h", inner)), nil, flow.ErrDuplicate, `"g" stands in two places`},
+		{
+			"a name twice, deep", flow.Linear("f", task("a"), flow.Unordered("g", flow.Graph("h", task("a")))), nil,
+			flow.ErrDuplicate, `"a"`,
+		},
+		{
+			"a retry of an atom's name", flow.Linear("f", task("f_retry")).WithRetry(retrying("n")), nil, flow.ErrDuplicate,
+			`"f_retry"`,
+		},
+		{
+			"an atom in two places", flow.Linear("f", a, flow.Linear("g", a)), nil, flow.ErrDuplicate,
+			`"a" stands in two places`,
+		},
+		{
+			"a flow in two places", flow.Linear("f", inner, flow.Linear("h", inner)), nil, flow.ErrDuplicate,
+			`"g" stands in two places`,
+		},
 		{"no name", flow.Linear("f", task("")), nil, flow.ErrInvalid, `flow "f" has an atom without a name`},
 		{"a foreign node", flow.Linear("f", stranger{}), nil, flow.ErrInvalid, `flow "f" holds a flow_test.stranger`},
 		{
@@ -58,10 +70,19 @@ func TestProblems(t *testing.T) {
 		},
 		{"a circle of links", flow.Graph("f", a, b).Link(a, b).Link(b, a), nil, flow.ErrCycle, `runs in a circle`},
 		{"a link to itself", flow.Graph("f", a).Link(a, a), nil, flow.ErrCycle, `"a" needs "a"`},
-		{"a link from a stranger", flow.Graph("f", a).Link(b, a), nil, flow.ErrInvalid, `links "b" to "a", but "b" was not added`},
-		{"a link to a stranger", flow.Graph("f", a).Link(a, b), nil, flow.ErrInvalid, `links "a" to "b", but "b" was not added`},
+		{
+			"a link from a stranger", flow.Graph("f", a).Link(b, a), nil, flow.ErrInvalid,
+			`links "b" to "a", but "b" was not added`,
+		},
+		{
+			"a link to a stranger", flow.Graph("f", a).Link(a, b), nil, flow.ErrInvalid,
+			`links "a" to "b", but "b" was not added`,
+		},
 		{"a strange target", flow.Graph("f", a).Target(b), nil, flow.ErrInvalid, `target "b" of graph "f" was not added`},
-		{"nothing provides", flow.Linear("f", gives("p", "", "x")), nil, flow.ErrMissing, `atom "p" requires "x", which nothing before it provides`},
+		{
+			"nothing provides", flow.Linear("f", gives("p", "", "x")), nil, flow.ErrMissing,
+			`atom "p" requires "x", which nothing before it provides`,
+		},
 		{
 			"nearly provided", flow.Linear("f", gives("p", "volume_id"), gives("q", "", "volumeid")), nil, flow.ErrMissing,
 			`atom "q" requires "volumeid", which nothing before it provides (did you mean "volume_id"?)`,
@@ -76,16 +97,25 @@ func TestProblems(t *testing.T) {
 			"provided too late", flow.Linear("f", gives("p", "", "x"), gives("q", "x")), nil, flow.ErrMissing,
 			`which atom "q" provides, but not before it; link or reorder them`,
 		},
-		{"provided beside", flow.Unordered("f", gives("q", "x"), gives("p", "", "x")), nil, flow.ErrMissing, `which atom "q" provides, but not before it`},
-		{"nothing provides for revert", flow.Linear("f", task("p", atom.RevertRequires("x"))), nil, flow.ErrMissing, `atom "p" requires "x"`},
+		{
+			"provided beside", flow.Unordered("f", gives("q", "x"), gives("p", "", "x")), nil, flow.ErrMissing,
+			`which atom "q" provides, but not before it`,
+		},
+		{
+			"nothing provides for revert", flow.Linear("f", task("p", atom.RevertRequires("x"))), nil, flow.ErrMissing,
+			`atom "p" requires "x"`,
+		},
 		{
 			"another type", flow.Linear("f",
 				atom.Func("p", func(_ context.Context, _ struct{}) (hasPort, error) { return hasPort{}, nil }),
-				atom.Func("q", func(_ context.Context, _ hasPortText) (struct{}, error) { return struct{}{}, nil })), nil, flow.ErrType,
+				atom.Func("q", func(_ context.Context, _ hasPortText) (struct{}, error) { return struct{}{}, nil })), nil,
+			flow.ErrType,
 			`atom "q" requires "port" as string, but atom "p" provides it as int`,
 		},
 		{
-			"another type than the input's", atom.Func("q", func(_ context.Context, _ hasPortText) (struct{}, error) { return struct{}{}, nil }),
+			"another type than the input's", atom.Func("q", func(_ context.Context, _ hasPortText) (struct{}, error) {
+				return struct{}{}, nil
+			}),
 			map[string]reflect.Type{"port": reflect.TypeFor[int]()},
 			flow.ErrType, `atom "q" requires "port" as string, but the input has it as int`,
 		},
@@ -98,13 +128,21 @@ func TestProblems(t *testing.T) {
 			`flow "g" stands inside another flow`,
 		},
 		{
-			"a failure policy inside", flow.Linear("f", flow.Unordered("g", a).WithFailurePolicy(flow.UndoFlow)), nil, flow.ErrInvalid,
+			"a failure policy inside", flow.Linear("f", flow.Unordered("g", a).WithFailurePolicy(flow.UndoFlow)), nil,
+			flow.ErrInvalid,
 			`flow "g" stands inside another flow`,
 		},
-		{"no time", flow.Unordered("f", a).WithDeadline(0), nil, flow.ErrInvalid, `flow "f" has a deadline of 0s; want more than 0`},
-		{"an unknown failure policy", flow.Graph("f", a).WithFailurePolicy(9), nil, flow.ErrInvalid, `flow "f" has the failure policy 9`},
 		{
-			"a deadline of a growing flow", flow.Linear("f", flow.Growing("grows", mute{})).WithDeadline(time.Hour), nil, flow.ErrInvalid,
+			"no time", flow.Unordered("f", a).WithDeadline(0), nil, flow.ErrInvalid,
+			`flow "f" has a deadline of 0s; want more than 0`,
+		},
+		{
+			"an unknown failure policy", flow.Graph("f", a).WithFailurePolicy(9), nil, flow.ErrInvalid,
+			`flow "f" has the failure policy 9`,
+		},
+		{
+			"a deadline of a growing flow", flow.Linear("f", flow.Growing("grows", mute{})).WithDeadline(time.Hour), nil,
+			flow.ErrInvalid,
 			`growing flow "grows" has a deadline or a failure policy`,
 		},
 	} {

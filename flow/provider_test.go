@@ -40,14 +40,29 @@ func TestProviders(t *testing.T) {
 		{"linear: all before, nearest first", flow.Linear("f", x("a"), x("b"), me(), x("c")), []string{"b", "a"}},
 		{"not itself", flow.Linear("f", x("a"), task("me", atom.Optional("x"), atom.Provides("x"))), []string{"a"}},
 		{"unordered: none beside", flow.Unordered("f", x("a"), me(), x("b")), nil},
-		{"unordered: those before the flow", flow.Linear("f", x("a"), flow.Unordered("g", x("b"), me(), x("c"))), []string{"a"}},
-		{"into flows before", flow.Linear("f", flow.Unordered("g", x("a"), flow.Linear("h", x("b"))), x("c"), me()), []string{"c", "b", "a"}},
-		{"out of nested flows", flow.Linear("f", x("a"), flow.Linear("g", x("b"), flow.Linear("h", me(), x("c")), x("d"))), []string{"b", "a"}},
+		{
+			"unordered: those before the flow", flow.Linear("f", x("a"), flow.Unordered("g", x("b"), me(), x("c"))),
+			[]string{"a"},
+		},
+		{
+			"into flows before", flow.Linear("f", flow.Unordered("g", x("a"), flow.Linear("h", x("b"))), x("c"), me()),
+			[]string{"c", "b", "a"},
+		},
+		{
+			"out of nested flows", flow.Linear("f", x("a"), flow.Linear("g", x("b"), flow.Linear("h", me(), x("c")), x("d"))),
+			[]string{"b", "a"},
+		},
 		{"a flow's retry, from within", flow.Unordered("f", x("a"), me()).WithRetry(retrying("x")), []string{"f_retry"}},
-		{"a flow's retry, from behind", flow.Linear("f", flow.Linear("g", x("a")).WithRetry(retrying("x")), me()), []string{"a", "g_retry"}},
+		{
+			"a flow's retry, from behind", flow.Linear("f", flow.Linear("g", x("a")).WithRetry(retrying("x")), me()),
+			[]string{"a", "g_retry"},
+		},
 		{"a flow's retry, from a sibling", flow.Unordered("f", flow.Linear("g", x("a")).WithRetry(retrying("x")), me()), nil},
 		{"graph: what it does not depend on", flow.Graph("f", x("a"), me()), nil},
-		{"graph: what it depends on, directly or not", flow.Graph("f", last, q, p).Link(p, q).Link(q, last), []string{"p", "q"}},
+		{
+			"graph: what it depends on, directly or not", flow.Graph("f", last, q, p).Link(p, q).Link(q, last),
+			[]string{"p", "q"},
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -16,6 +16,11 @@ func (p *Plan) secrets() {
 		for _, s := range a.Secrets() {
 			secret[s] = true
 		}
+		if a.Run != nil {
+			for _, s := range a.Run.Plan.Secrets {
+				secret[s] = true
+			}
+		}
 	}
 	for _, a := range p.Atoms {
 		if a.SecretResult() || slices.ContainsFunc(a.Provides(), func(part atom.Provide) bool {

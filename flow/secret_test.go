@@ -30,12 +30,28 @@ func TestSecrets(t *testing.T) {
 		flow             flow.Node
 		symbols, results []string
 	}{
-		"none":             {flow.Linear("f", atom.Func("login", login)), nil, nil},
-		"a member":         {flow.Linear("f", atom.Func("login", login, atom.Secret("token"))), []string{"token"}, nil},
-		"by who takes it":  {flow.Linear("f", atom.Func("login", login), atom.Func("use", use, atom.Secret("token"))), []string{"token"}, nil},
-		"a whole result":   {flow.Linear("f", atom.Func("login", login, atom.Secret())), []string{"token", "user"}, []string{"login"}},
-		"under a name":     {flow.Linear("f", atom.Func("login", login, atom.As("account"), atom.Secret("account"))), []string{"account"}, []string{"login"}},
-		"an element":       {flow.Linear("f", atom.Untyped("p", pair, nil, atom.Provides("a", "b"), atom.Secret("b"))), []string{"b"}, []string{"p"}},
+		"none":     {flow.Linear("f", atom.Func("login", login)), nil, nil},
+		"a member": {flow.Linear("f", atom.Func("login", login, atom.Secret("token"))), []string{"token"}, nil},
+		"by who takes it": {
+			flow.Linear("f", atom.Func("login", login), atom.Func("use", use, atom.Secret("token"))),
+			[]string{"token"},
+			nil,
+		},
+		"a whole result": {
+			flow.Linear("f", atom.Func("login", login, atom.Secret())),
+			[]string{"token", "user"},
+			[]string{"login"},
+		},
+		"under a name": {
+			flow.Linear("f", atom.Func("login", login, atom.As("account"), atom.Secret("account"))),
+			[]string{"account"},
+			[]string{"login"},
+		},
+		"an element": {
+			flow.Linear("f", atom.Untyped("p", pair, nil, atom.Provides("a", "b"), atom.Secret("b"))),
+			[]string{"b"},
+			[]string{"p"},
+		},
 		"nothing provided": {flow.Linear("f", atom.Untyped("p", pair, nil, atom.Secret())), nil, []string{"p"}},
 	} {
 		plan, err := flow.Compile(tc.flow, nil)

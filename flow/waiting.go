@@ -5,27 +5,27 @@ import (
 	"time"
 )
 
-// A Waiting describes the current activity of a run's machine. Besides the end of an atom, the listed events or times
-// make the machine continue.
+// A Waiting describes what a run's machine is doing. The machine continues when an atom ends, when one of the listed
+// events arrives, or at the listed time.
 type Waiting struct {
-	State       string          `json:"state"`
-	Doing       string          `json:"doing"`            // entering, deciding, waiting, moving, leaving or expiring
-	Action      string          `json:"action,omitempty"` // the innermost action that is being run
-	Transitions []WaitingFor    `json:"transitions,omitempty"`
-	Due         time.Time       `json:"due,omitzero"`     // when the time of a transition is up
-	DueTo       string          `json:"due_to,omitempty"` // the state that it leads to then
-	Inbox       int             `json:"inbox"`            // events that were not consumed
-	Data        json.RawMessage `json:"-"`                // of the machine
+	State       string          `json:"state"`                 // name of the current state
+	Doing       string          `json:"doing"`                 // entering, deciding, waiting, moving, leaving, expiring
+	Action      string          `json:"action,omitempty"`      // the innermost action in progress
+	Transitions []WaitingFor    `json:"transitions,omitempty"` // transitions that wait for events
+	Due         time.Time       `json:"due,omitzero"`          // when the time of a transition is up
+	DueTo       string          `json:"due_to,omitempty"`      // the state that the run then enters
+	Inbox       int             `json:"inbox"`                 // number of events not yet consumed
+	Data        json.RawMessage `json:"-"`                     // the machine's data
 }
 
 // A WaitingFor is a transition that waits for events.
 type WaitingFor struct {
-	To     string         `json:"to"`     // the state that it leads to; the present one when it is not left
-	Groups []WaitingGroup `json:"groups"` // of which it needs one event each
+	To     string         `json:"to"`     // the next state; the current state if the run stays in it
+	Groups []WaitingGroup `json:"groups"` // the transition needs one event of each group
 }
 
 // A WaitingGroup is a group of events.
 type WaitingGroup struct {
-	Events []string `json:"events"`        // any of them will do
-	Has    string   `json:"has,omitempty"` // the one that has come
+	Events []string `json:"events"`        // any one of them suffices
+	Has    string   `json:"has,omitempty"` // the one that has arrived
 }

@@ -23,7 +23,8 @@ func (c *compiler) whole(p *pattern, isRoot bool) {
 	case p.limit == nil && p.policy == UndoRun:
 	case !isRoot:
 		c.problemf(p.name, "", "", ErrInvalid,
-			"flow %q stands inside another flow; a deadline and a failure policy are of the whole run, so set them on the flow around all others", p.name)
+			"flow %q stands inside another flow; a deadline and a failure policy are of the whole run, so set them on the "+
+				"flow around all others", p.name)
 	case p.policy > LeaveFailed:
 		c.problemf(p.name, "", "", ErrInvalid, "flow %q has the failure policy %d, which is not known", p.name, p.policy)
 	case p.limit == nil:

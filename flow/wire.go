@@ -21,12 +21,49 @@ func (c *compiler) wire() {
 		a := &p.Atoms[i]
 		c.wireArgs(int32(i), a, a.Args(), wanted)
 		c.wireArgs(int32(i), a, ownRevertArgs(a), wanted)
+		for _, d := range a.Deciders {
+			if d.Decider.Symbol != "" {
+				c.wireArgs(int32(i), a, []atom.Arg{{Name: deciding, Symbol: d.Decider.Symbol, Type: d.Decider.Type}}, wanted)
+			}
+		}
+		c.holds(a)
 	}
+	c.unused(wanted)
 	for _, s := range slices.Sorted(maps.Keys(c.inputs)) {
 		if list := p.providers[s]; len(list) > 0 {
-			p.Warnings = append(p.Warnings, fmt.Sprintf("the input %q hides what atom %q provides under that name; rename one of them",
-				s, p.Atoms[list[0].atom].Name()))
+			p.Warnings = append(p.Warnings,
+				fmt.Sprintf("the input %q hides what atom %q provides under that name; rename one of them",
+					s, p.Atoms[list[0].atom].Name()))
 		}
+	}
+}
+
+// deciding is the name of the argument that a value is for a decider.
+const deciding = "\x00decider"
+
+// user names who requires a symbol.
+func user(a *PlanAtom, arg *atom.Arg) string {
+	if arg.Name == deciding {
+		return fmt.Sprintf("the decider of a link to atom %q", a.Name())
+	}
+	return fmt.Sprintf("atom %q", a.Name())
+}
+
+// holds reports results of which nothing can be kept, and those that no other atom can use.
+func (c *compiler) holds(a *PlanAtom) {
+	t := a.ResultType()
+	if t == nil || a.Language != nil {
+		return
+	}
+	members, isStruct := membersOf(t)
+	switch {
+	case isStruct && t.NumField() > 0 && len(members) == 0:
+		c.problemf(c.plan.FlowOf(a.Node), a.Name(), "", ErrInvalid,
+			"atom %q returns a %v, which has no exported fields, so nothing of it is stored; export them, or return struct{}",
+			a.Name(), t)
+	case !isStruct && len(a.Provides()) == 0 && !a.Reverts():
+		c.plan.Warnings = append(c.plan.Warnings, fmt.Sprintf(
+			"atom %q returns a %v that no other atom can use; name it with atom.As, or return struct{}", a.Name(), t))
 	}
 }
 
@@ -46,7 +83,8 @@ func ownRevertArgs(a *PlanAtom) []atom.Arg {
 
 func (c *compiler) wireArgs(i int32, a *PlanAtom, args []atom.Arg, wanted map[string]bool) {
 	p := c.plan
-	for _, arg := range args {
+	for at := range args {
+		arg := &args[at]
 		if arg.Symbol == "" {
 			if a.Language == nil && arg.Name == "" {
 				c.problemf(p.FlowOf(a.Node), a.Name(), "", ErrMissing,
@@ -59,8 +97,8 @@ func (c *compiler) wireArgs(i int32, a *PlanAtom, args []atom.Arg, wanted map[st
 		}
 		if typ, ok := c.inputs[arg.Symbol]; ok {
 			if !fits(typ, arg.Type) {
-				c.problemf(p.FlowOf(a.Node), a.Name(), arg.Symbol, ErrType, "atom %q requires %q as %v, but the input has it as %v",
-					a.Name(), arg.Symbol, arg.Type, typ)
+				c.problemf(p.FlowOf(a.Node), a.Name(), arg.Symbol, ErrType, "%s requires %q as %v, but the input has it as %v",
+					user(a, arg), arg.Symbol, arg.Type, typ)
 			}
 			if !wanted[arg.Symbol] {
 				wanted[arg.Symbol] = true
@@ -72,22 +110,24 @@ func (c *compiler) wireArgs(i int32, a *PlanAtom, args []atom.Arg, wanted map[st
 		for from, part := range p.providersOf(i, arg.Symbol) {
 			found = true
 			if !fits(part.Type, arg.Type) {
-				c.problemf(p.FlowOf(a.Node), a.Name(), arg.Symbol, ErrType, "atom %q requires %q as %v, but atom %q provides it as %v",
-					a.Name(), arg.Symbol, arg.Type, p.Atoms[from].Name(), part.Type)
+				c.problemf(p.FlowOf(a.Node), a.Name(), arg.Symbol, ErrType,
+					"%s requires %q as %v, but atom %q provides it as %v",
+					user(a, arg), arg.Symbol, arg.Type, p.Atoms[from].Name(), part.Type)
 			}
 			break
 		}
 		if !found && !arg.Optional {
-			c.missing(a, arg.Symbol)
+			c.missing(a, arg)
 		}
 	}
 }
 
-func (c *compiler) missing(a *PlanAtom, symbol string) {
-	p := c.plan
+func (c *compiler) missing(a *PlanAtom, arg *atom.Arg) {
+	p, symbol := c.plan, arg.Symbol
 	if list := p.providers[symbol]; len(list) > 0 {
-		c.problemf(p.FlowOf(a.Node), a.Name(), symbol, ErrMissing, "atom %q requires %q, which atom %q provides, but not before it; link or reorder them",
-			a.Name(), symbol, p.Atoms[list[0].atom].Name())
+		c.problemf(p.FlowOf(a.Node), a.Name(), symbol, ErrMissing,
+			"%s requires %q, which atom %q provides, but not before it; link or reorder them",
+			user(a, arg), symbol, p.Atoms[list[0].atom].Name())
 		return
 	}
 	candidates := slices.Collect(maps.Keys(c.inputs))
@@ -95,8 +135,8 @@ func (c *compiler) missing(a *PlanAtom, symbol string) {
 		candidates = append(candidates, s)
 	}
 	slices.Sort(candidates)
-	c.problemf(p.FlowOf(a.Node), a.Name(), symbol, ErrMissing, "atom %q requires %q, which nothing before it provides%s",
-		a.Name(), symbol, didYouMean(symbol, candidates))
+	c.problemf(p.FlowOf(a.Node), a.Name(), symbol, ErrMissing, "%s requires %q, which nothing before it provides%s",
+		user(a, arg), symbol, didYouMean(symbol, candidates))
 }
 
 func (p *Plan) providersOf(i int32, symbol string) func(yield func(int32, atom.Provide) bool) {

@@ -11,27 +11,25 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// A Job is a request for a run, to be posted.
+// A Job is a request for a run, for [Board.Post].
 type Job struct {
-	ID      string // "" is a new one; posting the same id twice posts it once
-	Flow    string // name of the flow that is to run
-	Version int64  // of the flow; 0 is whatever is the newest when the run is made
-	Run     string // id of the run that is wanted; "" is the job's
-	Input   any    // what the run is begun with: a struct, a map, an [atom.Value]; it is encoded when it is posted
-	// Labels are the offers that a process needs to run the job. They become the labels
-	// "needs.…" of the run.
+	ID      string // "" means a new id; posting the same id twice posts the job once
+	Flow    string // name of the flow to run
+	Version int64  // version of the flow; 0 means the newest when the run is created
+	Run     string // id of the run; "" means the job's id
+	Input   any    // input of the run: a struct, a map or an [atom.Value]; Post encodes it
+	// Labels are the offers that a process needs to run the job. They become labels "needs.…" of the run.
 	Labels map[string]string
 	// RunLabels are labels of the run, for queries and for limits.
 	RunLabels map[string]string
-	// Trace is the W3C traceparent that the run is begun under, see [atom.Traceparent];
-	// "" is none.
+	// Trace is the W3C traceparent under which the run starts, see [atom.Traceparent]; "" means none.
 	Trace     string
-	Priority  int       // larger ones are claimed first
-	NotBefore time.Time // zero is at once
+	Priority  int       // a larger priority is claimed first
+	NotBefore time.Time // earliest time of a claim; zero means at once
 }
 
-// records returns jobs as they are stored. It returns the error of an input that
-// cannot be encoded, or [storage.ErrInvalid] for a job that names no flow.
+// records returns the stored form of jobs. If an input cannot be encoded, it returns the encoding error. If a job
+// has no flow, it returns [storage.ErrInvalid].
 func records(now time.Time, list []Job) ([]storage.Job, error) {
 	out := make([]storage.Job, len(list))
 	for i := range list {
@@ -43,7 +41,7 @@ func records(now time.Time, list []Job) ([]storage.Job, error) {
 	return out, nil
 }
 
-// record returns the job as it is stored.
+// record returns the stored form of the job.
 func (j *Job) record(now time.Time) (storage.Job, error) {
 	id := j.ID
 	if id == "" {
@@ -54,7 +52,8 @@ func (j *Job) record(now time.Time) (storage.Job, error) {
 		id = made.String()
 	}
 	r := storage.Job{
-		ID: id, Run: j.Run, Flow: j.Flow, Version: j.Version, Labels: j.Labels, Priority: j.Priority, NotUntil: j.NotBefore, Created: now,
+		ID: id, Run: j.Run, Flow: j.Flow, Version: j.Version, Labels: j.Labels, Priority: j.Priority, NotUntil: j.NotBefore,
+		Created:   now,
 		RunLabels: j.RunLabels, Trace: j.Trace,
 	}
 	if r.Run == "" {
@@ -74,8 +73,7 @@ func (j *Job) record(now time.Time) (storage.Job, error) {
 	return r, nil
 }
 
-// RunLabels returns the labels that the run of a job has: the job's RunLabels, and
-// its needs.
+// RunLabels returns the labels of the job's run: the job's RunLabels, and the labels for its needs.
 func RunLabels(j *storage.Job) map[string]string {
 	labels := make(map[string]string, len(j.Labels)+len(j.RunLabels))
 	maps.Copy(labels, j.RunLabels)

@@ -6,23 +6,24 @@ import (
 	"github.com/ebbflow/ebb/atom"
 )
 
-// A Policy says how a board handles failures.
+// A Policy sets how a board handles failed claims.
 type Policy struct {
-	Lease    time.Duration // how long a claim holds; 0 is DefaultLease
-	Attempts int           // how often a job is claimed in vain before it is parked; 0 is DefaultAttempts
-	Backoff  atom.Backoff  // how long a job waits after an attempt that came to nothing; the zero Backoff is DefaultBackoff
+	Lease    time.Duration // how long a claim holds; 0 means DefaultLease
+	Attempts int           // number of claims without a run after which a job is parked; 0 means DefaultAttempts
+	// Backoff is the pause after a failed attempt; the zero Backoff means DefaultBackoff.
+	Backoff atom.Backoff
 }
 
-// What a zero Policy says.
+// The defaults of a Policy.
 const (
 	DefaultLease    = 30 * time.Second
 	DefaultAttempts = 10
 )
 
-// DefaultBackoff is one second, doubled with each attempt, five minutes at most.
+// DefaultBackoff returns one second, doubled with each attempt, at most five minutes.
 func DefaultBackoff() atom.Backoff { return atom.Exponential(time.Second, 5*time.Minute) }
 
-// withDefaults fills in what p leaves out.
+// withDefaults replaces the zero fields of p.
 func (p Policy) withDefaults() Policy {
 	if p.Lease <= 0 {
 		p.Lease = DefaultLease

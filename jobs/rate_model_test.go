@@ -15,7 +15,7 @@ import (
 
 // TestRateModel: no matter which claimant claims and when, claimants get all jobs that
 // their rates allow, in the order of the board, and no more in any window.
-func TestRateModel(t *testing.T) { //nolint:gocognit // a model and its steps
+func TestRateModel(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		rapid.SyncTest(t, func(t *rapid.T) {

@@ -44,7 +44,7 @@ func testRate(t *testing.T, open opener) {
 
 // testRateWindow: in no window of the length of a rate more jobs are claimed than
 // it lets, and those that were posted first are claimed first.
-func testRateWindow(t *testing.T, open opener) { //nolint:gocognit // one window, followed
+func testRateWindow(t *testing.T, open opener) {
 	const all, rate, per = 12, 4, 100 * time.Millisecond
 	policy := jobs.Policy{Lease: time.Hour}
 	one, other := open(t, policy)

@@ -8,7 +8,7 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// tickPage is how many schedules are ticked for at a time.
+// tickPage is the number of schedules that Tick reads at a time.
 const tickPage = 100
 
 // now returns the store's time.
@@ -17,11 +17,10 @@ func (b *Board) now(ctx context.Context) (time.Time, error) {
 	return now, err
 }
 
-// AddSchedule sets the schedule of that id, and replaces an earlier one. A paused schedule
-// stays paused. If the ticks are the same as before, no tick is lost or posted again. So a
-// program may add its schedules whenever it starts. The first tick is the next after now.
-// If the schedule cannot be read, names no flow, sets a field that it must not, or never
-// ticks, AddSchedule returns [storage.ErrInvalid] with the reason.
+// AddSchedule adds a schedule, or replaces the schedule with the same id. A paused schedule stays paused. If the
+// Spec does not change, no tick is lost or posted again. Therefore, a program can add its schedules at each start.
+// The first tick of a new schedule is after now. If the schedule is not valid, has no flow, sets a field that it
+// must not set, or never ticks, AddSchedule returns [storage.ErrInvalid] with the reason.
 func (b *Board) AddSchedule(ctx context.Context, s Schedule) error {
 	now, err := b.now(ctx)
 	if err != nil {
@@ -34,14 +33,14 @@ func (b *Board) AddSchedule(ctx context.Context, s Schedule) error {
 	return b.store.PutSchedule(ctx, record)
 }
 
-// RemoveSchedule removes a schedule; the jobs that it has posted stay. If there is no such
-// schedule, RemoveSchedule returns ErrNotFound.
+// RemoveSchedule removes a schedule. Jobs that the schedule has posted stay. If the schedule does not exist, it
+// returns ErrNotFound.
 func (b *Board) RemoveSchedule(ctx context.Context, id string) error {
 	return b.store.DeleteSchedule(ctx, id)
 }
 
-// PauseSchedule pauses a schedule, or resumes it. Ticks that it missed while paused are not
-// made up for. It returns ErrNotFound.
+// PauseSchedule pauses or resumes a schedule. Ticks during the pause post no jobs later. If the schedule does not
+// exist, it returns ErrNotFound.
 func (b *Board) PauseSchedule(ctx context.Context, id string, paused bool) error {
 	for {
 		s, err := b.store.Schedule(ctx, id)
@@ -56,7 +55,8 @@ func (b *Board) PauseSchedule(ctx context.Context, id string, paused bool) error
 		if err != nil {
 			return err
 		}
-		if err = b.store.MoveSchedule(ctx, move); !errors.Is(err, storage.ErrFenced) { // else it ticked meanwhile
+		// Otherwise another process changed the schedule meanwhile.
+		if err = b.store.MoveSchedule(ctx, move); !errors.Is(err, storage.ErrFenced) {
 			return err
 		}
 	}
@@ -67,11 +67,10 @@ func (b *Board) Schedules(ctx context.Context) ([]storage.Schedule, error) {
 	return b.store.Schedules(ctx)
 }
 
-// Tick posts the jobs of the ticks that have come, by the store's clock. It returns
-// their ids, and how long to wait until the next tick; 0 if none is known. If several
-// processes call Tick at the same time, only one posts each job. A schedule that this
-// version cannot read does not delay the others: Tick returns its error beside the ids. A
-// conductor calls Tick by itself.
+// Tick posts the jobs of the ticks that have passed, by the store's clock. It returns their ids, and how long to
+// wait until the next tick; 0 if none is known. If several processes call Tick at the same time, each job is posted
+// once. If a schedule is not valid in this version, Tick still handles the others, and returns an error together
+// with the ids. A conductor calls Tick itself.
 func (b *Board) Tick(ctx context.Context) (posted []string, wait time.Duration, err error) {
 	due, now, next, err := b.store.DueSchedules(ctx, tickPage)
 	if err != nil {
@@ -92,7 +91,8 @@ func (b *Board) Tick(ctx context.Context) (posted []string, wait time.Duration, 
 			if !move.Next.IsZero() && (next.IsZero() || move.Next.Before(next)) {
 				next = move.Next
 			}
-		case errors.Is(err, storage.ErrFenced), errors.Is(err, storage.ErrNotFound): // moved elsewhere, or changed
+		// Another process changed or removed the schedule.
+		case errors.Is(err, storage.ErrFenced), errors.Is(err, storage.ErrNotFound):
 			next = now
 		default:
 			errs = append(errs, err)

@@ -9,21 +9,21 @@ import (
 	"time"
 )
 
-// A boundedBody is the body of a request. The server reads it once the memory for bodies
-// can hold all of it. The body counts there until it is closed or its request has ended.
+// A boundedBody is the body of a request. The server reads it when the memory for bodies can hold all of it.
+// The body counts until it is closed or its request has ended.
 type boundedBody struct {
 	io.ReadCloser
 
 	ctx     context.Context //nolint:containedctx // of the request, for which a body has no other way
 	conn    *connection
 	control *http.ResponseController
-	size    int64 // as the request says; negative when it does not
+	size    int64 // as the request declares; negative if it does not
 	begun   bool
 	ended   bool
 	err     error
 }
 
-// Read reads.
+// Read implements [io.Reader].
 func (b *boundedBody) Read(p []byte) (n int, err error) {
 	if b.err != nil {
 		return 0, b.err
@@ -33,21 +33,21 @@ func (b *boundedBody) Read(p []byte) (n int, err error) {
 		if b.err = b.conn.of.admit(b.ctx, b.conn, b.size); b.err != nil {
 			return 0, b.err
 		}
-		_ = b.control.SetReadDeadline(time.Now().Add(bodyTime)) // it fails when the connection is closed
+		_ = b.control.SetReadDeadline(time.Now().Add(bodyTime)) // fails if the connection is closed
 	}
 	n, err = b.ReadCloser.Read(p)
 	if err != nil && !b.ended {
 		b.ended = true
 		b.conn.move(stageWork)
-		if errors.Is(err, io.EOF) { // else the server would wait for the rest without end
+		if errors.Is(err, io.EOF) { // otherwise the server would wait for the rest without end
 			_ = b.control.SetReadDeadline(time.Time{}) // the handler may take longer
 		}
 	}
 	return n, err
 }
 
-// Close gives the memory back. After that, the handler must not use the data that it has read. The
-// server closes the body itself once it has answered, and then waits for the rest.
+// Close releases the memory. After that, the handler must not use the data that it has read. After the answer, the
+// server closes the body itself, and then waits for the rest.
 func (b *boundedBody) Close() error {
 	if b.err == nil {
 		b.err = os.ErrClosed
@@ -56,9 +56,8 @@ func (b *boundedBody) Close() error {
 	return nil
 }
 
-// admit waits until the memory for bodies can hold one of that size. Small bodies do not
-// count: the number of requests at work bounds them. While admit waits, it cuts off a body
-// that has not arrived for bodyGrace.
+// admit waits until the memory for bodies can hold a body of that size. Small bodies do not count: the number
+// of running requests bounds them. While admit waits, it cuts off a body that has not arrived for bodyGrace.
 func (cs *connections) admit(ctx context.Context, c *connection, size int64) error {
 	if size < 0 || size > MaxBody {
 		size = MaxBody
@@ -79,7 +78,7 @@ func (cs *connections) admit(ctx context.Context, c *connection, size int64) err
 			return nil
 		}
 		if slow := cs.longest(func(c *connection) bool { return c.held > 0 && c.isSlow() }); slow != nil {
-			slow.cut() // its handler gives the memory back
+			slow.cut() // its handler releases the memory
 		}
 		released := cs.released
 		cs.mu.Unlock()
@@ -95,7 +94,7 @@ func (cs *connections) admit(ctx context.Context, c *connection, size int64) err
 	}
 }
 
-// release gives back the memory of a connection's body.
+// release releases the memory of a connection's body.
 func (cs *connections) release(c *connection) {
 	cs.mu.Lock()
 	defer cs.mu.Unlock()

@@ -11,42 +11,40 @@ import (
 	"time"
 )
 
-// A stage is what a connection does. The server waits for the client in each of them,
-// except in the first, and at work.
+// A stage is what a connection does. In all stages except stageNew and stageWork, the server waits for the client.
 type stage uint8
 
 const (
-	stageNew   stage = iota // the server has not looked yet whether anything has arrived
-	stageIdle               // nothing of a request has arrived
-	stageHead               // the head of a request has begun
+	stageNew   stage = iota // the server has not checked whether data has arrived
+	stageIdle               // no byte of a request has arrived
+	stageHead               // a part of the head of a request has arrived
 	stageBody               // a handler reads the body
-	stageWork               // a handler does its work
-	stageReply              // the answer is sent
+	stageWork               // a handler is running
+	stageReply              // the server sends the answer
 	stageCount
 )
 
-// A connection is one of the [connections] of a server. The fields are guarded by the
-// mutex of those.
+// A connection is one of the [connections] of a server. Their mutex guards the fields.
 type connection struct {
 	net.Conn
 
 	of        *connections
 	stage     stage
 	since     time.Time // when the stage began
-	due       bool      // it is for the server to go on: it does not wait for the client
-	requests  int       // that have arrived
-	fresh     bool      // something has arrived since the answer began
-	pipelined bool      // the request was sent before the answer to the one before it
-	answering bool      // the answer has begun
-	lines     int       // of the head that have arrived
-	bare      bool      // nothing of the next line has arrived
-	over      bool      // the head has arrived
+	due       bool      // the server has to act: it does not wait for the client
+	requests  int       // number of requests that have arrived
+	fresh     bool      // data has arrived since the answer started
+	pipelined bool      // the client sent the request before the previous answer
+	answering bool      // the answer has started
+	lines     int       // lines of the head that have arrived
+	bare      bool      // no byte of the next line has arrived
+	over      bool      // the whole head has arrived
 	held      int       // bytes of its body that count
 	gone      bool
 }
 
-// Read reads. The first bytes begin the head of a request. One of too many lines is
-// refused before it is parsed, which costs a hundred times as much as sending it.
+// Read implements [net.Conn]. The first bytes start the head of a request. Read refuses a head with too many lines
+// before it is parsed, because parsing costs a hundred times as much as sending.
 func (c *connection) Read(p []byte) (int, error) {
 	c.look()
 	n, err := c.Conn.Read(p)
@@ -65,14 +63,14 @@ func (c *connection) Read(p []byte) (int, error) {
 	reading := c.stage == stageHead && !c.over && !c.of.secure
 	c.of.mu.Unlock()
 	if reading && c.readLines(p[:n]) > maxLines {
-		_ = c.SetWriteDeadline(time.Now().Add(answerTime)) // it fails when the connection is closed
+		_ = c.SetWriteDeadline(time.Now().Add(answerTime)) // fails if the connection is closed
 		_, _ = io.WriteString(c.Conn, tooManyLines)        // the client may have disconnected
 		return 0, io.EOF
 	}
 	return n, err
 }
 
-// look notes that the server waits for the client from now on.
+// look records that the server waits for the client from now on.
 func (c *connection) look() {
 	c.of.mu.Lock()
 	defer c.of.mu.Unlock()
@@ -83,10 +81,11 @@ func (c *connection) look() {
 	c.of.changed.Signal()
 }
 
-const tooManyLines = "HTTP/1.1 431 Request Header Fields Too Large\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n" +
+const tooManyLines = "HTTP/1.1 431 Request Header Fields Too Large\r\nContent-Type: application/json\r\nConnection: " +
+	"close\r\n\r\n" +
 	`{"error":"too_large","message":"the head of a request has too many lines"}` + "\n"
 
-// readLines counts the lines of the head, and notes where it ends. Only Read calls it.
+// readLines counts the lines of the head, and records where the head ends. Only Read calls it.
 func (c *connection) readLines(p []byte) int {
 	for _, b := range p {
 		switch b {
@@ -105,8 +104,8 @@ func (c *connection) readLines(p []byte) int {
 	return c.lines
 }
 
-// Write writes. Once an answer has begun, the client must take it within answerTime. If the
-// client does not, the server cuts the connection off and drops the data that the kernel still has.
+// Write implements [net.Conn]. Once an answer has started, the client must read it within answerTime. If the client
+// does not, the server cuts the connection off and drops the data that the kernel still has.
 func (c *connection) Write(p []byte) (int, error) {
 	c.look()
 	c.of.mu.Lock()
@@ -114,10 +113,10 @@ func (c *connection) Write(p []byte) (int, error) {
 	was := c.stage
 	if was >= stageBody && !c.answering {
 		c.answering = true
-		_ = c.SetWriteDeadline(time.Now().Add(answerTime)) // it fails when the connection is closed, as does the write
+		_ = c.SetWriteDeadline(time.Now().Add(answerTime)) // fails if the connection is closed, as does the write
 	}
 	if was == stageWork {
-		c.enter(stageReply) // until it is written, the server waits for the client
+		c.enter(stageReply) // until the write ends, the server waits for the client
 	}
 	c.of.mu.Unlock()
 	n, err := c.Conn.Write(p)
@@ -133,7 +132,7 @@ func (c *connection) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Close closes the connection, and gives its place to another.
+// Close closes the connection, so that another can take its place.
 func (c *connection) Close() error {
 	c.of.mu.Lock()
 	c.leave()
@@ -141,14 +140,14 @@ func (c *connection) Close() error {
 	return c.Conn.Close()
 }
 
-// cut closes the connection, so that another can take its place. The caller has the mutex.
+// cut closes the connection, so that another can take its place. The caller has locked the mutex.
 func (c *connection) cut() {
 	c.leave()
 	c.dropUnsent()
 	_ = c.Conn.Close() // no caller needs the error
 }
 
-// leave takes the connection off the list. The caller has the mutex.
+// leave removes the connection from the list. The caller has locked the mutex.
 func (c *connection) leave() {
 	if c.gone {
 		return
@@ -159,22 +158,22 @@ func (c *connection) leave() {
 	c.of.changed.Signal()
 }
 
-// dropUnsent makes the kernel forget what the client does not take, which it would
-// otherwise try to send for minutes.
+// dropUnsent makes the kernel drop data that the client does not read. Otherwise the kernel would try to send it
+// for minutes.
 func (c *connection) dropUnsent() {
 	if tcp, ok := c.Conn.(*net.TCPConn); ok {
-		_ = tcp.SetLinger(0) // it fails when the connection is closed
+		_ = tcp.SetLinger(0) // fails if the connection is closed
 	}
 }
 
-// waits reports whether the server waits for the client. The caller has the mutex.
+// waits reports whether the server waits for the client. The caller has locked the mutex.
 func (c *connection) waits() bool { return c.stage != stageNew && c.stage != stageWork && !c.due }
 
-// isSlow reports whether the body of its request has not arrived, though the client has had
-// time for it. The caller has the mutex.
+// isSlow reports whether the body has not arrived although the client had time to send it. The caller has locked
+// the mutex.
 func (c *connection) isSlow() bool { return c.stage == stageBody && time.Since(c.since) > bodyGrace }
 
-// replies notes that the handler has ended, and its answer is to be sent.
+// replies records that the handler has ended and the answer has to be sent.
 func (c *connection) replies() {
 	c.of.mu.Lock()
 	defer c.of.mu.Unlock()
@@ -182,20 +181,20 @@ func (c *connection) replies() {
 	c.enter(stageReply)
 }
 
-// move enters a stage.
+// move changes the stage.
 func (c *connection) move(to stage) {
 	c.of.mu.Lock()
 	defer c.of.mu.Unlock()
 	c.enter(to)
 }
 
-// enter enters a stage. The caller has the mutex.
+// enter changes the stage. The caller has locked the mutex.
 func (c *connection) enter(to stage) {
 	if c.gone {
 		return
 	}
 	if c.stage == stageBody {
-		c.answering = false // what was written was 100 Continue
+		c.answering = false // the previous write was 100 Continue
 	}
 	c.of.count[c.stage]--
 	c.of.count[to]++
@@ -203,15 +202,15 @@ func (c *connection) enter(to stage) {
 	c.of.changed.Signal()
 }
 
-// isPipelined reports whether the request was sent before the answer to the one before
-// it. Clients that do not read their answers could make the server write without end so.
+// isPipelined reports whether the client sent the request before the previous answer. Clients that do not read
+// their answers could otherwise make the server write without end.
 func (c *connection) isPipelined() bool {
 	c.of.mu.Lock()
 	defer c.of.mu.Unlock()
 	return c.pipelined
 }
 
-// watchConnection follows what the server says of a connection.
+// watchConnection follows the state that the server reports for a connection.
 func watchConnection(conn net.Conn, state http.ConnState) {
 	c := connectionOf(conn)
 	if c == nil {
@@ -225,14 +224,13 @@ func watchConnection(conn net.Conn, state http.ConnState) {
 		c.pipelined = c.requests > 1 && !c.fresh
 		c.answering = false
 		c.due = true
-		c.enter(stageReply) // until a handler has it
+		c.enter(stageReply) // until a handler receives it
 	case http.StateIdle:
 		c.enter(stageIdle)
 	}
 }
 
-// connectionOf returns the connection below what the server sees; nil when it is none
-// of these.
+// connectionOf returns the connection below the server's connection; nil if it is not one of these.
 func connectionOf(conn net.Conn) *connection {
 	if secure, ok := conn.(*tls.Conn); ok {
 		conn = secure.NetConn()
@@ -243,12 +241,12 @@ func connectionOf(conn net.Conn) *connection {
 
 type connectionKey struct{}
 
-// withConnection lets handlers find their connection.
+// withConnection stores the connection in the context of its requests.
 func withConnection(ctx context.Context, conn net.Conn) context.Context {
 	return context.WithValue(ctx, connectionKey{}, connectionOf(conn))
 }
 
-// connectionFor returns the connection of a request; nil when it came on none.
+// connectionFor returns the connection of a request; nil if there is none.
 func connectionFor(r *http.Request) *connection {
 	c, _ := r.Context().Value(connectionKey{}).(*connection)
 	return c

@@ -6,39 +6,41 @@ import (
 	"time"
 )
 
-// connections are a listener whose connections are bounded. When one more comes, the
-// listener cuts off the connection for whose client the server has waited longest: with an idle
-// connection, an incomplete request, a body that does not arrive, or an answer that is not
-// read. So a client that asks and reads is answered, however many others do not: a new
-// connection is the last to be cut off. Those are not cut off that wait for the server, as
-// it is not as fast as its clients are, or at work. Fewer are at work than there may be
-// connections (see [connections.begin]).
+// connections are a listener with a limited number of connections. When one too many arrives, the listener cuts off
+// the connection for whose client the server has waited longest. Such a connection is idle, or has an incomplete
+// request, a body that does not arrive, or an answer that is not read. A new connection is the last to be cut off.
+// Therefore, the server answers clients that send requests and read answers, no matter how many others do not. It
+// does not cut off connections that wait for the server or whose handler is running. The number of running handlers
+// is below the number of connections (see [connections.begin]).
 type connections struct {
 	net.Listener
 
-	most     int  // connections
-	secure   bool // they speak TLS, so that their heads cannot be seen
+	most     int  // maximum number of connections
+	secure   bool // they use TLS, so the listener cannot see their heads
 	mu       sync.Mutex
-	changed  *sync.Cond // a connection has gone, or may be cut off now
+	changed  *sync.Cond // a connection has gone, or can be cut off now
 	all      map[*connection]struct{}
 	count    [stageCount]int
-	held     int           // bytes of bodies
-	released chan struct{} // closed when some of them are given back
+	held     int           // bytes of bodies in memory
+	released chan struct{} // closed when some of them are released
 }
 
-// Shares of the connections.
+// Shares of the maximum number of connections.
 const (
-	headShare = 4 // one of so many may have begun the head of a request: each costs memory that nothing else bounds
-	workShare = 5 // all but one of so many may be at work
+	headShare = 4 // one in this many may have an incomplete head: each costs memory that nothing else bounds
+	workShare = 5 // all but one in this many may have a running handler
 )
 
 func newConnections(l net.Listener, most int, secure bool) *connections {
-	cs := &connections{Listener: l, most: most, secure: secure, all: map[*connection]struct{}{}, released: make(chan struct{})}
+	cs := &connections{
+		Listener: l, most: most, secure: secure, all: map[*connection]struct{}{},
+		released: make(chan struct{}),
+	}
 	cs.changed = sync.NewCond(&cs.mu)
 	return cs
 }
 
-// Accept takes a connection on, and cuts another off when there are too many.
+// Accept accepts a connection, and cuts another off if there are too many.
 func (cs *connections) Accept() (net.Conn, error) {
 	conn, err := cs.Listener.Accept()
 	if err != nil {
@@ -48,7 +50,7 @@ func (cs *connections) Accept() (net.Conn, error) {
 	defer cs.mu.Unlock()
 	for len(cs.all) >= cs.most {
 		if !cs.cutLongest((*connection).waits) {
-			cs.changed.Wait() // for the server itself, which is not as fast as the clients are
+			cs.changed.Wait() // wait for the server itself, which is slower than its clients
 		}
 	}
 	c := &connection{Conn: conn, of: cs, since: time.Now()}
@@ -57,8 +59,8 @@ func (cs *connections) Accept() (net.Conn, error) {
 	return c, nil
 }
 
-// longest returns the connection that has been in its stage for longest, of those that
-// may be. The caller has the mutex.
+// longest returns, of the connections that may selects, the one that has been in its stage longest. The caller has
+// locked the mutex.
 func (cs *connections) longest(may func(*connection) bool) *connection {
 	var found *connection
 	for c := range cs.all {
@@ -69,9 +71,9 @@ func (cs *connections) longest(may func(*connection) bool) *connection {
 	return found
 }
 
-// cutLongest cuts off the connection that longest returns. It skips a connection with data
-// that the server has not read yet: there the server is late, not the client. It reports
-// whether it cut a connection off. The caller must hold the mutex.
+// cutLongest cuts off the connection that longest returns. It skips a connection with data that the server has not
+// read: there the server is late, not the client. It reports whether it cut a connection off. The caller has locked
+// the mutex.
 func (cs *connections) cutLongest(may func(*connection) bool) bool {
 	for {
 		c := cs.longest(may)
@@ -86,16 +88,15 @@ func (cs *connections) cutLongest(may func(*connection) bool) bool {
 	}
 }
 
-// boundHeads cuts off a connection with an incomplete head when there are too many. The
-// caller has the mutex.
+// boundHeads cuts off a connection with an incomplete head if there are too many. The caller has locked the mutex.
 func (cs *connections) boundHeads() {
 	if cs.count[stageHead] > max(1, cs.most/headShare) {
 		cs.cutLongest(func(c *connection) bool { return c.stage == stageHead && c.waits() })
 	}
 }
 
-// begin reports whether a request may be worked on, always one for which no work is to be
-// done, and lets its connection enter that stage.
+// begin moves the connection to stageWork, and reports whether the request may be handled. If always is true, it
+// may.
 func (cs *connections) begin(c *connection, always bool) bool {
 	cs.mu.Lock()
 	defer cs.mu.Unlock()

@@ -47,10 +47,16 @@ type visit struct {
 // connect to it.
 func serveLocal(t *testing.T, most int, answers http.HandlerFunc, f func(dial func() *visit)) {
 	t.Helper()
+	serveLocalWith(t, most, func(*Server) http.Handler { return answers }, f)
+}
+
+// serveLocalWith is serveLocal with handlers that are made with the server.
+func serveLocalWith(t *testing.T, most int, answers func(*Server) http.Handler, f func(dial func() *visit)) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		p := &pipes{dialed: make(chan net.Conn), closed: make(chan struct{})}
 		s := &Server{local: true, log: hclog.NewNullLogger()}
-		s.http = s.serving(answers)
+		s.http = s.serving(answers(s))
 		served := make(chan error)
 		go func() { served <- s.http.Serve(newConnections(p, most, false)) }()
 		var all []net.Conn
@@ -183,7 +189,7 @@ func TestTimesOfRequests(t *testing.T) {
 		if took := time.Since(began); took != workTime {
 			t.Errorf("a request is at work for %v", took)
 		}
-		dial().send(get, "panics").wants(http.StatusInternalServerError, "its log says why")
+		dial().send(get, "panics").wants(http.StatusInternalServerError, "the log of the server contains the reason")
 	})
 }
 

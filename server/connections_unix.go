@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// openFiles returns how many files the process may have open.
+// openFiles returns the maximum number of open files of the process.
 func openFiles() int {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
@@ -16,7 +16,7 @@ func openFiles() int {
 	return int(min(uint64(limit.Cur), 1<<20)) //nolint:unconvert // of another type on some systems
 }
 
-// hasArrived reports whether something has arrived on a connection that was not read.
+// hasArrived reports whether the connection has data that was not read.
 func hasArrived(conn net.Conn) bool {
 	there, ok := conn.(syscall.Conn)
 	if !ok {
@@ -28,7 +28,8 @@ func hasArrived(conn net.Conn) bool {
 	}
 	n := 0
 	err = raw.Control(func(fd uintptr) {
-		n, _, _ = syscall.Recvfrom(int(fd), make([]byte, 1), syscall.MSG_PEEK) // without a byte there is an error
+		// If there is no byte, Recvfrom returns an error.
+		n, _, _ = syscall.Recvfrom(int(fd), make([]byte, 1), syscall.MSG_PEEK)
 	})
 	return err == nil && n > 0
 }

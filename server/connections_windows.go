@@ -2,9 +2,8 @@ package server
 
 import "net"
 
-// openFiles returns how many files the process may have open: here there is no limit.
+// openFiles returns a number that does not limit the connections: Windows has no limit.
 func openFiles() int { return 2 * maxConnections }
 
-// hasArrived reports whether something has arrived on a connection that was not read: here
-// that is not known.
+// hasArrived returns false, because it is not implemented on Windows.
 func hasArrived(net.Conn) bool { return false }

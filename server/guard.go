@@ -12,14 +12,16 @@ import (
 	"strings"
 
 	"github.com/hashicorp/go-hclog"
+
+	"github.com/ebbflow/ebb/internal/logevent"
 )
 
-// healthPaths are answered without a key: they say only that the process answers.
-// The first is answered however many requests are at work.
+// healthPaths are answered without a key: the answers only say whether the process works. The first path is
+// answered no matter how many requests are being handled.
 var healthPaths = []string{"/livez", "/readyz"}
 
-// refuse answers why a request is not served. The connection is closed, as the body
-// may not have been read.
+// refuse answers with the reason why a request is not served. It closes the connection, because the body may not
+// have been read.
 func refuse(w http.ResponseWriter, why *Problem) {
 	w.Header().Set("Connection", "close")
 	why.Answer(w)
@@ -32,16 +34,20 @@ func (s *Server) Guard(next http.Handler) http.Handler {
 		defer recovered(s.log, w, r)
 		conn := connectionFor(r)
 		if conn != nil && conn.isPipelined() {
-			w.Header().Set("Connection", "close") // it is answered, and nothing that follows it
+			w.Header().Set("Connection", "close") // after this answer, close the connection
 		}
 		if why := s.judge(r); why != nil {
 			if why.Status == http.StatusUnauthorized {
 				w.Header().Set("WWW-Authenticate", "Bearer")
 			}
-			refuse(w, why)
+			s.refuseFor(w, r, why)
 			return
 		}
-		ctx, cancel := context.WithTimeout(r.Context(), workTime)
+		next, limit := next, workTime
+		if s.isForAWS(r) { // which needs no bearer key
+			next, limit = s.aws, awsTime
+		}
+		ctx, cancel := context.WithTimeout(r.Context(), limit)
 		defer cancel()
 		r = r.WithContext(ctx)
 		if conn == nil {
@@ -49,60 +55,81 @@ func (s *Server) Guard(next http.Handler) http.Handler {
 			return
 		}
 		if !conn.of.begin(conn, r.URL.Path == "/livez") {
-			refuse(w, &Problem{http.StatusServiceUnavailable, "busy", "too many requests are at work; ask again"})
+			s.refuseFor(w, r, &Problem{http.StatusServiceUnavailable, "busy", "too many requests are at work; ask again"})
 			return
 		}
 		defer conn.replies()
 		if r.Body != http.NoBody {
-			r.Body = &boundedBody{ReadCloser: r.Body, ctx: ctx, conn: conn, control: http.NewResponseController(w), size: r.ContentLength}
-			defer func(body *boundedBody) { _ = body.Close() }(r.Body.(*boundedBody)) //nolint:forcetypeassert // it was just made
+			r.Body = &boundedBody{
+				ReadCloser: r.Body, ctx: ctx, conn: conn, control: http.NewResponseController(w),
+				size: r.ContentLength,
+			}
+			//nolint:forcetypeassert // it was just made
+			defer func(body *boundedBody) { _ = body.Close() }(r.Body.(*boundedBody))
 		}
 		next.ServeHTTP(w, r)
 	})
 }
 
-// recovered logs a panic of a handler, and answers that there was one.
+// recovered logs a panic of a handler, and answers with an error.
 func recovered(log hclog.Logger, w http.ResponseWriter, r *http.Request) {
 	fault := recover()
 	if fault == nil {
 		return
 	}
-	log.Error("a request panicked", "path", r.URL.Path, "panic", fault, "stack", string(debug.Stack()))
-	refuse(w, &Problem{http.StatusInternalServerError, "internal", "the server failed; its log says why"})
+	log.Error(logevent.RequestPanicked, "url", r.URL.Path, "panic", fault, "stack", string(debug.Stack()))
+	refuse(w, &Problem{
+		http.StatusInternalServerError, "internal",
+		"internal error; the log of the server contains the reason",
+	})
 }
 
-// judge returns why a request is not served; nil when it is. It refuses requests that a
-// page in a browser could have been made to send, by another name for this machine, from
-// another origin, or as a form; and those of strangers.
+// judge returns why a request is not served; nil if it is served. It refuses requests without a valid key. It also
+// refuses requests that a page in a browser may have been made to send: under another name for this machine, from
+// another origin, or as a form.
 func (s *Server) judge(r *http.Request) *Problem {
 	switch {
-	case !s.knows(r.Host):
-		reason := fmt.Sprintf("the host %.100q is not served: ask by an address of the machine, or name it with --host", r.Host)
+	case !s.knows(s.hostOf(r)):
+		reason := fmt.Sprintf("the host %.100q is not served: ask by an address of the machine, or have the operator add "+
+			"the name to those of the server", r.Host)
 		return &Problem{http.StatusForbidden, "forbidden", reason}
 	case r.Header.Get("Origin") != "":
-		return &Problem{http.StatusForbidden, "forbidden", "requests with an Origin are not served: pages in browsers may not ask"}
+		return &Problem{
+			http.StatusForbidden, "forbidden",
+			"requests with an Origin are not served: pages in browsers may not ask",
+		}
 	case r.URL.Path == "*" || r.URL.Path == "": // OPTIONS *, or CONNECT, which the mux refuses without a reason
 		return &Problem{http.StatusNotFound, "not_found", "a request without a path is not served"}
 	case asForm(r):
-		return &Problem{http.StatusUnsupportedMediaType, "media_type", "bodies of a form's Content-Type are not served: send JSON"}
+		return &Problem{
+			http.StatusUnsupportedMediaType, "media_type",
+			"bodies of a form's Content-Type are not served: send JSON",
+		}
 	case r.ContentLength > MaxBody:
-		return &Problem{http.StatusRequestEntityTooLarge, "too_large", "a body has at most " + strconv.Itoa(MaxBody) + " bytes"}
+		return &Problem{http.StatusRequestEntityTooLarge, "too_large", "a body has at most " + strconv.Itoa(MaxBody) +
+			" bytes"}
 	case !isPlain(r):
-		return &Problem{http.StatusUnsupportedMediaType, "media_type", "a Content-Encoding is not supported: send the body as it is"}
-	case s.keys == nil || slices.Contains(healthPaths, r.URL.Path):
-		return nil
+		return &Problem{
+			http.StatusUnsupportedMediaType, "media_type",
+			"a Content-Encoding is not supported: send the body as it is",
+		}
+	case s.keys == nil || slices.Contains(healthPaths, r.URL.Path) || s.isForAWS(r):
+		return nil // the handler of AWS's requests requires a signature, if the server requires keys
 	}
 	switch of := s.keys.of(r); {
 	case of == nil:
-		return &Problem{http.StatusUnauthorized, "unauthorized", "a key is missing or wrong: send Authorization: Bearer KEY, with a key of the file of --keys"}
+		return &Problem{
+			http.StatusUnauthorized, "unauthorized",
+			"a key is missing or wrong: send Authorization: Bearer KEY, with a key of this server",
+		}
 	case !of.may(r.URL.Path):
-		return &Problem{http.StatusForbidden, "forbidden", "the key is for " + strings.Join(of.only, ", ") + ", not for this path"}
+		return &Problem{http.StatusForbidden, "forbidden", "the key is for " + strings.Join(of.only, ", ") +
+			", not for this path"}
 	}
 	return nil
 }
 
-// trusts reports whether a request shows a key for everything. It may be told what is
-// wrong with the server.
+// trusts reports whether a request has a key for all paths. The answer may then contain details of errors.
 func (s *Server) trusts(r *http.Request) bool {
 	if s.keys == nil {
 		return false
@@ -111,9 +138,16 @@ func (s *Server) trusts(r *http.Request) bool {
 	return of != nil && len(of.only) == 0
 }
 
-// knows reports whether a request names this machine by one of its own names. Any
-// IP address counts on a server that is not local: another site cannot use an address
-// as its own name for this machine.
+// hostOf returns the host that a request is for. AWS's clients put a prefix before it for some operations.
+func (s *Server) hostOf(r *http.Request) string {
+	if s.isForAWS(r) {
+		return strings.TrimPrefix(r.Host, "sync-")
+	}
+	return r.Host
+}
+
+// knows reports whether the Host of a request is a name of this machine. If the server is not local, any IP address
+// counts: another site cannot use an address as its own name for this machine.
 func (s *Server) knows(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
@@ -124,10 +158,10 @@ func (s *Server) knows(host string) bool {
 	return !s.local && net.ParseIP(host) != nil
 }
 
-// asForm reports whether a request has a body of a type that a form can send.
+// asForm reports whether a request has a body of a type that an HTML form can send.
 func asForm(r *http.Request) bool {
-	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")) // what is no type is none of these
-	return r.Header.Get("Ce-Specversion") == "" &&                  // which no form can
+	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")) // an invalid type is none of these
+	return r.Header.Get("Ce-Specversion") == "" &&                  // a form cannot set this header
 		slices.Contains([]string{"application/x-www-form-urlencoded", "multipart/form-data", "text/plain"}, kind)
 }
 

@@ -5,19 +5,22 @@ import (
 	"fmt"
 	"net/http"
 	"sync/atomic"
+
+	"github.com/ebbflow/ebb/internal/logevent"
 )
 
-// Live answers GET with 200 as long as the process can answer at all. It belongs at /livez, where [Server.Guard] wants
-// no key and lets it answer however many requests are at work.
+// Live answers GET with 200 as long as the process can answer. Mount it at /livez, where [Server.Guard] requires no
+// key and does not count running requests.
 func Live() http.Handler {
-	return Only(http.MethodGet, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { say(w, http.StatusOK, "ok") }))
+	return Only(http.MethodGet,
+		http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { say(w, http.StatusOK, "ok") }))
 }
 
-// Ready answers GET with 200 when ready returns nil, such as that of a conductor, else with 503. It belongs at
-// /readyz, where [Server.Guard] wants no key. Only a client that shows a key for everything is told the reason, which
-// may name the database, its host and its user. The log gives each reason once.
+// Ready answers GET with 200 if ready returns nil, else with 503. Use the Ready method of a conductor, for example.
+// Mount it at /readyz, where [Server.Guard] requires no key. Only a client with a key for all paths receives the
+// reason, because it may name the database, its host and its user. The log contains each reason once.
 func (s *Server) Ready(ready func(context.Context) error) http.Handler {
-	var last atomic.Pointer[string] // reason
+	var last atomic.Pointer[string] // the last reason
 	return Only(http.MethodGet, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		err := ready(r.Context())
 		if err == nil {
@@ -31,7 +34,7 @@ func (s *Server) Ready(ready func(context.Context) error) http.Handler {
 		}
 		reason := err.Error()
 		if was := last.Swap(&reason); was == nil || *was != reason {
-			s.log.Warn("not ready", "error", reason)
+			s.log.Warn(logevent.ServerNotReady, "error", reason)
 		}
 		say(w, http.StatusServiceUnavailable, "not ready")
 	}))
@@ -41,5 +44,5 @@ func say(w http.ResponseWriter, status int, text string) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
-	_, _ = fmt.Fprintln(w, text) // the client may have gone
+	_, _ = fmt.Fprintln(w, text) // the client may have disconnected
 }

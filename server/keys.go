@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -18,40 +19,63 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/ebbflow/ebb/internal/limitedfile"
+	"github.com/ebbflow/ebb/internal/logevent"
 	"github.com/ebbflow/ebb/internal/regularfile"
 )
 
-// Limits of the file of keys.
+// Limits of the key file.
 const (
-	leastKey = 32   // characters
-	maxKeys  = 1000 // in all
+	leastKey = 32   // minimum length of a key, in characters
+	maxKeys  = 1000 // maximum number of keys
 )
 
-// keysAge is the maximum age of the keys in memory. A key that was removed from the
-// file is accepted for at most this time.
+// keysAge is the maximum age of the keys in memory. A key that was removed from the file is accepted for at most
+// this time.
 const keysAge = time.Second
 
-// Purposes returns the purposes that a key may have. A purpose is the first word of the paths that the key opens.
-func Purposes() []string { return []string{"events", "metrics", "tasks"} }
+// forAWS is the purpose of a key with which clients of AWS sign their requests. Such a key has no other purpose.
+const forAWS = "aws"
+
+// Purposes returns the purposes that a key may have. Of the others than "aws", each is the first element of the paths
+// that the key opens.
+func Purposes() []string { return []string{forAWS, "events", "metrics", "tasks"} }
+
+// accessKeyID is what AWS accepts as the ID of an access key.
+var accessKeyID = regexp.MustCompile(`^\w{16,128}$`)
 
 // A holder is the client that has a key.
 type holder struct {
 	name string
-	only []string // of the purposes; none is all
+	only []string // purposes of the key; nil means all but those that a key must name
 }
 
-// may reports whether a holder may ask for a path.
+// may reports whether the holder may request a path.
 func (h *holder) may(asked string) bool {
 	first, _, _ := strings.Cut(strings.TrimPrefix(path.Clean("/"+asked), "/"), "/")
 	return len(h.only) == 0 || slices.Contains(h.only, first)
 }
 
-// keys maps the hash of each accepted key to its holder.
-type keys map[[sha256.Size]byte]holder
+// keys are the accepted keys.
+type keys struct {
+	holders map[[sha256.Size]byte]holder // by the hash of the key
+	secrets map[string]string            // of AWS's clients, by the ID of the access key
+}
 
-// A keyring has the current keys of a file. While the file cannot be read or has an
-// error, the previous keys count. If the file is not a regular file, such as a pipe,
-// it is read once: reading it again would block all requests.
+// unlimited returns the names of the keys without a purpose.
+func (k *keys) unlimited() []string {
+	var names []string
+	for _, of := range k.holders {
+		if len(of.only) == 0 {
+			names = append(names, of.name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// A keyring contains the current keys of a file. While the file cannot be read or has an error, the previous keys
+// are valid. If the file is not a regular file, such as a pipe, it is read once: reading it again would block all
+// requests.
 type keyring struct {
 	file string
 	once bool
@@ -59,13 +83,14 @@ type keyring struct {
 
 	mu     sync.Mutex
 	looked time.Time
-	wrong  string // what was last said to be wrong
-	keys   keys
+	wrong  string   // the error that was logged last
+	warned []string // keys without a purpose that were logged last
+	keys   *keys
 }
 
-// newKeyring reads a file with a name, a key, and the purposes of the key, on each line.
-// Only the owner of the file may have permission to read it. A group may read a file that
-// root owns, as systemd and Kubernetes provide secrets this way.
+// newKeyring reads a file with a name, a key, and the purposes of the key, on each line. Only the owner of the file
+// may have permission to read it. If root owns the file, a group may also read it, because systemd and Kubernetes
+// provide secrets in this way.
 func newKeyring(file string, log hclog.Logger) (*keyring, error) {
 	f, err := os.Open(file)
 	if err != nil {
@@ -79,11 +104,24 @@ func newKeyring(file string, log hclog.Logger) (*keyring, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &keyring{file: file, once: !info.Mode().IsRegular(), log: log, looked: time.Now(), keys: all}, nil
+	k := &keyring{file: file, once: !info.Mode().IsRegular(), log: log, looked: time.Now()}
+	k.accept(all)
+	return k, nil
 }
 
-// now returns the keys, reading the file again when that is a while ago.
-func (k *keyring) now() keys {
+// accept replaces the keys, and warns of those that may do more than they probably should.
+func (k *keyring) accept(all *keys) {
+	k.keys, k.wrong = all, ""
+	if names := all.unlimited(); !slices.Equal(names, k.warned) {
+		k.warned = names
+		if names != nil {
+			k.log.Warn(logevent.KeysUnlimited, "file", k.file, "names", names)
+		}
+	}
+}
+
+// now returns the keys. It reads the file again if they are older than keysAge.
+func (k *keyring) now() *keys {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.once || time.Since(k.looked) < keysAge {
@@ -94,12 +132,18 @@ func (k *keyring) now() keys {
 	if err != nil {
 		if k.wrong != err.Error() {
 			k.wrong = err.Error()
-			k.log.Error("the keys stay as they were", "error", err)
+			k.log.Error(logevent.KeysReloadFailed, "error", err)
 		}
 		return k.keys
 	}
-	k.keys, k.wrong = all, ""
+	k.accept(all)
 	return all
+}
+
+// secret returns the secret of an access key of AWS.
+func (k *keyring) secret(id string) (secret string, ok bool) {
+	secret, ok = k.now().secrets[id]
+	return secret, ok
 }
 
 // of returns the holder of a request's key, or nil if the request has no key of the keyring.
@@ -110,7 +154,7 @@ func (k *keyring) of(r *http.Request) *holder {
 	}
 	var found *holder
 	shown := sha256.Sum256([]byte(strings.TrimSpace(key)))
-	for one, of := range k.now() { // all of them, and each for as long as any other
+	for one, of := range k.now().holders { // compare with all keys, in constant time
 		if subtle.ConstantTimeCompare(one[:], shown[:]) == 1 {
 			found = &of
 		}
@@ -118,8 +162,8 @@ func (k *keyring) of(r *http.Request) *holder {
 	return found
 }
 
-// read returns the keys that stand in the file now.
-func (k *keyring) read() (keys, error) {
+// read returns the keys in the file.
+func (k *keyring) read() (*keys, error) {
 	f, err := regularfile.OpenNamed(k.file)
 	if err != nil {
 		return nil, fmt.Errorf("keys: %w", err)
@@ -128,14 +172,14 @@ func (k *keyring) read() (keys, error) {
 }
 
 // readKeys reads an open file, and closes it.
-func readKeys(f *os.File) (keys, error) {
-	defer func() { _ = f.Close() }() // nothing was written
+func readKeys(f *os.File) (*keys, error) {
+	defer func() { _ = f.Close() }() // the file was only read
 	info, err := f.Stat()
 	if err != nil {
 		return nil, fmt.Errorf("keys: %w", err)
 	}
 	if info.Mode().Perm()&othersOf(info) != 0 {
-		return nil, fmt.Errorf("keys %s: others than its owner may read it: chmod 600 %s", f.Name(), f.Name())
+		return nil, fmt.Errorf("keys %s: file permissions are too open: run chmod 600 %s", f.Name(), f.Name())
 	}
 	text, err := limitedfile.ReadOpen(f, maxSecretFile)
 	if err != nil {
@@ -144,8 +188,10 @@ func readKeys(f *os.File) (keys, error) {
 	return parseKeys(f.Name(), text)
 }
 
-func parseKeys(file string, text []byte) (keys, error) {
-	all, lines := keys{}, bufio.NewScanner(bytes.NewReader(text))
+func parseKeys(file string, text []byte) (*keys, error) {
+	all, lines := &keys{holders: map[[sha256.Size]byte]holder{}, secrets: map[string]string{}},
+		bufio.NewScanner(bytes.NewReader(text))
+	names := map[[sha256.Size]byte]string{}
 	for n := 1; lines.Scan(); n++ {
 		words := strings.Fields(lines.Text())
 		if len(words) == 0 || strings.HasPrefix(words[0], "#") {
@@ -155,27 +201,49 @@ func parseKeys(file string, text []byte) (keys, error) {
 			return nil, fmt.Errorf("keys %s:%d: want a name and a key, and what it is for if not for all", file, n)
 		}
 		name, key, only := words[0], words[1], words[2:]
-		unknown := slices.IndexFunc(only, func(word string) bool { return !slices.Contains(Purposes(), word) })
-		switch {
-		case len(key) < leastKey:
-			return nil, fmt.Errorf("keys %s:%d: the key of %s is shorter than %d characters: make one with openssl rand -hex 32", file, n, name, leastKey)
-		case unknown >= 0:
-			return nil, fmt.Errorf("keys %s:%d: the key of %s is for %s, which is not known (use %s, or nothing for all)",
-				file, n, name, only[unknown], strings.Join(Purposes(), ", "))
-		case len(all) == maxKeys:
-			return nil, fmt.Errorf("keys %s:%d: there are more than %d", file, n, maxKeys)
+		if err := checkKey(name, key, only); err != nil {
+			return nil, fmt.Errorf("keys %s:%d: %w", file, n, err)
 		}
 		hash := sha256.Sum256([]byte(key))
-		if other, twice := all[hash]; twice { // or the one might open what the other does not
-			return nil, fmt.Errorf("keys %s:%d: %s and %s have the same key", file, n, other.name, name)
+		_, defined := all.secrets[name]
+		switch other, twice := names[hash]; {
+		case len(names) == maxKeys:
+			return nil, fmt.Errorf("keys %s:%d: the file has more than %d keys", file, n, maxKeys)
+		case twice: // otherwise one name might open paths that the other must not
+			return nil, fmt.Errorf("keys %s:%d: %s and %s have the same key", file, n, other, name)
+		case !slices.Contains(only, forAWS):
+			all.holders[hash] = holder{name, only}
+		case defined:
+			return nil, fmt.Errorf("keys %s:%d: the access key %s has two secrets", file, n, name)
+		default:
+			all.secrets[name] = key
 		}
-		all[hash] = holder{name, only}
+		names[hash] = name
 	}
 	if err := lines.Err(); err != nil {
 		return nil, fmt.Errorf("keys %s: %w", file, err)
 	}
-	if len(all) == 0 {
-		return nil, fmt.Errorf("keys %s: there are none in it: write a name and a key on each line", file)
+	if len(names) == 0 {
+		return nil, fmt.Errorf("keys %s: the file has no keys: write a name and a key on each line", file)
 	}
 	return all, nil
+}
+
+// checkKey checks one line of the file.
+func checkKey(name, key string, only []string) error {
+	unknown := slices.IndexFunc(only, func(word string) bool { return !slices.Contains(Purposes(), word) })
+	switch {
+	case len(key) < leastKey:
+		return fmt.Errorf("the key of %s is shorter than %d characters: make one with openssl rand -hex 32", name, leastKey)
+	case unknown >= 0:
+		return fmt.Errorf("the key of %s is for %s, which is not known (use %s, or nothing for all)", name, only[unknown],
+			strings.Join(Purposes(), ", "))
+	case !slices.Contains(only, forAWS):
+		return nil
+	case len(only) > 1:
+		return fmt.Errorf("the key of %s is for %s and more: give the other purposes to another key", name, forAWS)
+	case !accessKeyID.MatchString(name):
+		return fmt.Errorf("%.200q is not the ID of an access key: want 16 to 128 characters of A-Z, a-z, 0-9 and _", name)
+	}
+	return nil
 }

@@ -130,7 +130,7 @@ func TestKeysChange(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	write("a "+rightKey, 0o600)
+	write("a "+rightKey+" metrics", 0o600)
 	synctest.Test(t, func(t *testing.T) {
 		var said strings.Builder
 		waiting, err := newKeyring(file, hclog.New(&hclog.LoggerOptions{Output: &said}))
@@ -142,21 +142,31 @@ func TestKeysChange(t *testing.T) {
 			r.Header.Set("Authorization", "Bearer "+key)
 			return waiting.of(r) != nil
 		}
+		right, other := "a "+rightKey+" metrics", "b "+workersKey+" metrics"
+		aws := "AKIAIOSFODNN7EXAMPLE " + workersKey + " aws"
 		for _, c := range []struct {
 			text         string
 			mode         os.FileMode
 			right, other bool
 			says         string
 		}{
-			{"a " + rightKey, 0o600, true, false, ""},
-			{"b " + workersKey, 0o600, false, true, ""},
-			{"a " + rightKey + "\nb " + workersKey, 0o600, true, true, ""},
-			{"a " + rightKey + " metrics\nb " + rightKey, 0o600, true, true, "keys:2: a and b have the same key"},
-			{"a " + rightKey + "\nb", 0o600, true, true, "keys:2: want a name and a key"},
-			{"a " + rightKey + "\nb " + workersKey + " task", 0o600, true, true, "is for task, which is not known (use events, metrics, tasks"},
-			{"", 0o600, true, true, "there are none in it"},
-			{"a " + rightKey, 0o644, true, true, "others than its owner may read it"},
-			{"a " + rightKey, 0o600, true, false, ""},
+			{right, 0o600, true, false, ""},
+			{other, 0o600, false, true, ""},
+			{right + "\n" + other, 0o600, true, true, ""},
+			{right + "\nb " + rightKey, 0o600, true, true, "keys:2: a and b have the same key"},
+			{right + "\nb", 0o600, true, true, "keys:2: want a name and a key"},
+			{right + "\nb " + workersKey + " task", 0o600, true, true, "is for task, which is not known (use aws, events, metrics, tasks"},
+			{"", 0o600, true, true, "the file has no keys"},
+			{right, 0o644, true, true, "file permissions are too open"},
+			{right, 0o600, true, false, ""},
+			{right + "\nb " + workersKey, 0o600, true, true, "keys.unlimited: file=" + file + " names=[\"b\"]"},
+			{right + "\n" + other, 0o600, true, true, ""},
+			{aws + "\n" + right, 0o600, true, false, ""},
+			{aws + "\n" + strings.ToUpper(aws), 0o600, true, false, "AWS, which is not known"},
+			{aws + "\nAKIAIOSFODNN7EXAMPLE " + rightKey + " aws", 0o600, true, false, "keys:2: the access key AKIAIOSFODNN7EXAMPLE has two secrets"},
+			{aws + "\nb " + workersKey, 0o600, true, false, "keys:2: AKIAIOSFODNN7EXAMPLE and b have the same key"},
+			{aws + " tasks", 0o600, true, false, "is for aws and more"},
+			{"me " + rightKey + " aws", 0o600, true, false, "is not the ID of an access key"},
 		} {
 			said.Reset()
 			write(c.text, c.mode)
@@ -166,7 +176,7 @@ func TestKeysChange(t *testing.T) {
 			}
 			time.Sleep(keysAge)
 			shows(rightKey)
-			if text := said.String(); !strings.Contains(text, c.says) || strings.Count(text, "stay as they were") > 1 || (text == "") != (c.says == "") || strings.Contains(text, rightKey) {
+			if text := said.String(); !strings.Contains(text, c.says) || strings.Count(text, "\n") > 1 || (text == "") != (c.says == "") || strings.Contains(text, rightKey) || strings.Contains(text, workersKey) {
 				t.Errorf("with %q it says %q", c.text, text)
 			}
 		}

@@ -2,6 +2,5 @@ package server
 
 import "io/fs"
 
-// othersOf returns the permissions that a file of secrets must not have: here they tell
-// nothing.
+// othersOf returns 0, because modes do not show permissions on Windows.
 func othersOf(fs.FileInfo) fs.FileMode { return 0 }

@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// Paths returns a handler that serves each path with its handler. It refuses other paths with the reason.
+// Paths returns a handler that serves each path with its handler. It refuses other paths with a list of the served
+// ones.
 func Paths(all map[string]http.Handler) http.Handler {
 	mux := http.NewServeMux()
 	for path, handler := range all {
@@ -16,12 +17,13 @@ func Paths(all map[string]http.Handler) http.Handler {
 	}
 	there := strings.Join(slices.Sorted(maps.Keys(all)), ", ")
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		refuse(w, &Problem{http.StatusNotFound, "not_found", fmt.Sprintf("%.100q is not served; these are: %s", r.URL.Path, there)})
+		refuse(w, &Problem{http.StatusNotFound, "not_found", fmt.Sprintf("%.100q is not served; these are: %s", r.URL.Path,
+			there)})
 	})
 	return mux
 }
 
-// Only serves requests of one method; GET is also HEAD.
+// Only serves requests of one method; GET includes HEAD.
 func Only(method string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != method && (method != http.MethodGet || r.Method != http.MethodHead) {

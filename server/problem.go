@@ -9,15 +9,16 @@ import (
 //
 //nolint:errname // it is an answer that is also an error
 type Problem struct {
-	Status int    `json:"-"`     // of HTTP
-	Code   string `json:"error"` // for programs
-	Text   string `json:"message"`
+	Status int    `json:"-"`       // HTTP status
+	Code   string `json:"error"`   // code for programs
+	Text   string `json:"message"` // the problem and how to fix it
 }
 
 // Error returns the text.
 func (p *Problem) Error() string { return p.Text }
 
-// Answer answers a request with the problem. A client that is refused only for now is told to ask again in a second.
+// Answer answers a request with the problem. If the problem is temporary, it tells the client to retry after a
+// second.
 func (p *Problem) Answer(w http.ResponseWriter) {
 	if p.Status == http.StatusServiceUnavailable {
 		w.Header().Set("Retry-After", "1")

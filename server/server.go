@@ -5,54 +5,61 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"log" //nolint:depguard // http.Server takes one for what clients do wrong
 	"net"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/internal/limitedfile"
+	"github.com/ebbflow/ebb/internal/logevent"
 )
 
 const (
-	// DefaultAddress is where a server listens unless its options say otherwise. Only this machine can reach it.
+	// DefaultAddress is where a server listens by default. Only this machine can reach it.
 	DefaultAddress = "127.0.0.1:8083"
-	// MaxBody is how long the body of a request may be, in bytes: as long as a value, and what stands around it.
+	// MaxBody is the maximum size of a request body in bytes: a value, and the JSON around it.
 	MaxBody = atom.MaxValue + 64<<10
-	// Goodbye is how long requests that were begun may still take when the server stops.
+	// Goodbye is how long running requests may continue after the server is told to stop.
 	Goodbye = 5 * time.Second
 )
 
-// The limits of what is asked over HTTP. docs/reference/limits.md lists them.
+// Limits of HTTP requests. docs/reference/limits.md lists them.
 const (
 	maxSecretFile  = 256 << 10        // bytes of a file of keys, or of a certificate
-	maxConnections = 1000             // at once, and no more than half the files that may be open
+	maxConnections = 4000             // connections, but at most half of the files that may be open
 	maxHead        = 16 << 10         // bytes of the head of a request
-	maxLines       = 200              // of the head, unless it comes by TLS
+	maxLines       = 200              // lines of the head, without TLS
 	smallBody      = 16 << 10         // bytes of a body that does not count
-	maxBodies      = 4 << 20          // bytes of all others in memory
-	headTime       = 10 * time.Second // in which the head of a request has to come
-	requestTime    = time.Minute      // in which all of it has
-	bodyTime       = 15 * time.Second // in which the body has, once the memory for it is free
-	bodyGrace      = 2 * time.Second  // after which another may take the memory of one that has not
-	admissionTime  = 10 * time.Second // in which the memory for a body has to become free
-	workTime       = time.Minute      // that a handler may take
-	answerTime     = 30 * time.Second // in which an answer has to be taken, once it has begun
+	maxBodies      = 16 << 20         // bytes of all other bodies in memory
+	headTime       = 10 * time.Second // for the head of a request to arrive
+	requestTime    = time.Minute      // for the whole request to arrive
+	bodyTime       = 15 * time.Second // for the body to arrive, when memory for it is free
+	bodyGrace      = 2 * time.Second  // after which another body may take the memory of a body that has not arrived
+	admissionTime  = 10 * time.Second // for the memory for a body to become free
+	workTime       = time.Minute      // for a handler
+	answerTime     = 30 * time.Second // for the client to read an answer, once it has started
 	idleTime       = 2 * time.Minute  // for which an idle connection is kept
 )
 
-// ErrNoKeys is returned if other machines can reach the address and the server needs no key.
-var ErrNoKeys = errors.New("server: others can reach the address, and anybody would be answered: set Keys, or use a loopback address")
+// ErrNoKeys is returned if other machines can reach the address and the server requires no key.
+var ErrNoKeys = errors.New("server: other machines can reach the address and would be served without a key: set " +
+	"Keys, or use a " +
+	"loopback address")
 
-// Options say where a server listens, and which clients it serves.
+// Options set where a server listens, and which clients it serves.
 type Options struct {
-	Address string       // HOST:PORT; "" is [DefaultAddress]
-	Keys    string       // a file with a name, a key, and its purposes, on each line; "" serves every client that can connect
+	Address string // HOST:PORT; "" means [DefaultAddress]
+	// Keys is the path of a file with a name, a key, and its purposes, on each line. If Keys is "", the server
+	// serves every client that can connect.
+	Keys    string
 	Hosts   []string     // names by which clients know this machine; they may always use its addresses
-	Cert    string       // a file with a certificate, and those that vouch for it, for HTTPS; "" is HTTP
-	CertKey string       // the file with the key of that certificate
-	Log     hclog.Logger // nil is none
+	Cert    string       // path of a file with a certificate and its chain, for HTTPS; "" means HTTP
+	CertKey string       // path of the file with the key of that certificate
+	Log     hclog.Logger // nil means no log
 }
 
 // A Server answers authorized clients. [New] creates a Server.
@@ -60,15 +67,16 @@ type Server struct {
 	address string
 	local   bool // only this machine can reach it
 	hosts   []string
-	keys    *keyring // nil where none are needed
+	keys    *keyring   // nil if no key is required
+	aws     AWSHandler // set by [Server.ServeAWS]
 	tls     *tls.Config
 	log     hclog.Logger
-	http    *http.Server // that [Server.Start] has started
+	http    *http.Server // set by [Server.Start]
 }
 
-// New returns a server that does not listen yet. It reads the files that the options name. While the server serves, it
-// reads the keys again. If they then have an error, the server logs the error and keeps the previous keys. For an
-// invalid address, New returns a *[net.AddrError]. The other errors are [ErrNoKeys], and errors that name a file.
+// New returns a server that does not listen yet. It reads the files that the options name. While the server serves,
+// it reads the keys again. If they then have an error, the server logs the error and keeps the previous keys. For
+// an invalid address, New returns a *[net.AddrError]. Other errors are [ErrNoKeys], and errors that name a file.
 func New(o Options) (*Server, error) {
 	if o.Address == "" {
 		o.Address = DefaultAddress
@@ -99,7 +107,7 @@ func New(o Options) (*Server, error) {
 	return s, nil
 }
 
-// readCertificate reads a certificate, with those that vouch for it, and its key.
+// readCertificate reads a certificate with its chain, and its key.
 func readCertificate(cert, key string) (tls.Certificate, error) {
 	certText, err := limitedfile.Read(cert, maxSecretFile)
 	if err != nil {
@@ -125,29 +133,30 @@ func (s *Server) Start(ctx context.Context, answers http.Handler) (url string, e
 		return "", err
 	}
 	scheme, at := "http", listener.Addr()
-	listener = newConnections(listener, min(maxConnections, openFiles()/2), s.tls != nil) //nolint:mnd // the database needs files, too
+	//nolint:mnd // the database needs files, too
+	listener = newConnections(listener, min(maxConnections, openFiles()/2), s.tls != nil)
 	if s.tls != nil {
 		scheme, listener = "https", tls.NewListener(listener, s.tls)
 	}
 	s.http = s.serving(answers)
-	go func() { _ = s.http.Serve(listener) }() // it ends with Shutdown
+	go func() { _ = s.http.Serve(listener) }() // Serve ends with Shutdown
 	return fmt.Sprintf("%s://%s", scheme, at), nil
 }
 
-// serving returns what answers on [connections], within the limits of a request.
+// serving returns the http.Server for [connections], with the limits of a request.
 func (s *Server) serving(answers http.Handler) *http.Server {
 	server := &http.Server{
 		Handler: s.Guard(answers), DisableGeneralOptionsHandler: true, Protocols: new(http.Protocols),
 		ReadHeaderTimeout: headTime, ReadTimeout: requestTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHead,
 		ConnState: watchConnection, ConnContext: withConnection,
-		ErrorLog: s.log.StandardLogger(&hclog.StandardLoggerOptions{ForceLevel: hclog.Debug}), // what clients do wrong
+		ErrorLog: log.New(clientErrors{s.log}, "", 0),
 	}
 	server.Protocols.SetHTTP1(true) // HTTP/2 would have many requests on a connection
 	return server
 }
 
-// Stop lets requests that were begun end, and cuts off those that take longer than [Goodbye]. It does nothing if the
-// server was not started.
+// Stop lets running requests end, and cuts off those that take longer than [Goodbye]. If the server was not
+// started, Stop does nothing.
 func (s *Server) Stop(ctx context.Context) error {
 	if s.http == nil {
 		return nil
@@ -159,4 +168,13 @@ func (s *Server) Stop(ctx context.Context) error {
 		err = s.http.Close()
 	}
 	return err
+}
+
+// clientErrors log for debugging what package net/http says of clients.
+type clientErrors struct{ log hclog.Logger }
+
+// Write implements [io.Writer].
+func (e clientErrors) Write(line []byte) (int, error) {
+	e.log.Debug(logevent.HTTPError, "message", strings.TrimSpace(string(line)))
+	return len(line), nil
 }

@@ -35,7 +35,8 @@ var atomExtensions = []rules{
 	},
 	{
 		feature: "cancel",
-		why: "when a sibling branch has failed, or a user cancels, what runs is stopped and what was not begun never will be; " +
+		why: "when a sibling branch has failed, or a user cancels, what runs is stopped and what was not begun never will " +
+			"be; " +
 			"what was stopped may have had effects, so it can be reverted",
 		events: fsm.Events{
 			onTask("cancel", TaskCancelled, TaskRunning, TaskPending),

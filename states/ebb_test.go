@@ -30,9 +30,10 @@ func TestEbbPairs(t *testing.T) {
 		"decider over an undone atom":          {{"REVERTED", "IGNORE"}},
 	}
 	task := map[string][]arrow{
-		"per-task retry":      {{"RUNNING", "RETRYING"}, {"RETRYING", "RUNNING"}, {"RETRYING", "PENDING"}},
-		"retry of a language": {{"FAILURE", "RETRYING"}},
-		"revert --to":         {{"REVERTED", "REVERTING"}},
+		"per-task retry":               {{"RUNNING", "RETRYING"}, {"RETRYING", "RUNNING"}, {"RETRYING", "PENDING"}},
+		"retry of a language":          {{"FAILURE", "RETRYING"}},
+		"retry of a run of a language": {{"FAILURE", "RUNNING"}, {"CANCELLED", "RUNNING"}},
+		"revert --to":                  {{"REVERTED", "REVERTING"}},
 	}
 	maps.Copy(task, atom)
 	flow := map[string][]arrow{

@@ -39,7 +39,8 @@ func (s Engine) Ended() bool { return s >= EngineSuccess && s <= EngineFailure }
 func (s Engine) Meta() bool { return s == EngineUndefined || s == EngineGameOver }
 
 var engineNames = vocabulary{"engine", []string{
-	"UNDEFINED", "RESUMING", "SCHEDULING", "WAITING", "ANALYZING", "GAME_OVER", "SUCCESS", "REVERTED", "SUSPENDED", "FAILURE",
+	"UNDEFINED", "RESUMING", "SCHEDULING", "WAITING", "ANALYZING", "GAME_OVER", "SUCCESS", "REVERTED", "SUSPENDED",
+	"FAILURE",
 }}
 
 // String returns TaskFlow's spelling, for example "ANALYZING".

@@ -65,8 +65,9 @@ var flowTable = compile(flowNames,
 	}},
 	rules{
 		feature: "retry --from",
-		why:     "a run that was undone in part goes on from what is still done; PENDING in between would say that nothing is",
-		events:  fsm.Events{onFlow("run", FlowRunning, FlowReverted)},
+		why: "a run that was undone in part goes on from what is still done; PENDING in between would say that " +
+			"nothing is",
+		events: fsm.Events{onFlow("run", FlowRunning, FlowReverted)},
 	},
 	rules{
 		feature: "skip of a failed revert",
@@ -75,8 +76,8 @@ var flowTable = compile(flowNames,
 	},
 	rules{
 		feature: "hold",
-		why: "a run that nobody owns, or that revert --to has just taken back to its point, has no running atom to wait for " +
-			"before it is suspended; and a hold may be lifted before the running atoms have ended",
+		why: "a run without an owner, or that revert --to has just taken back to its point, has no running atom to wait " +
+			"for before it is suspended; and a hold may be lifted before the running atoms have ended",
 		events: fsm.Events{
 			onFlow("hold", FlowSuspended, FlowRunning),
 			onFlow("run", FlowRunning, FlowSuspending),

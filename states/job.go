@@ -48,7 +48,8 @@ var jobTable = compile(jobNames,
 	}},
 	rules{
 		feature: "not-before",
-		why: "a job posted for later, or handed back to be tried later or to wait for a timer, may not be claimed until it is due; " +
+		why: "a job posted for later, or handed back to be tried later or to wait for a timer, may not be claimed until " +
+			"it is due; " +
 			"a message to its run makes it due at once; once due it may be claimed without a commit in between",
 		events: fsm.Events{
 			onJob("postpone", JobScheduled, JobUnclaimed, JobClaimed),
@@ -59,7 +60,7 @@ var jobTable = compile(jobNames,
 	rules{
 		feature: "parked jobs",
 		why: "a job whose attempts are used up, or whose run failed to be undone, is kept for a human, " +
-			"who may also set aside one that nobody has claimed; released, it may be claimed again",
+			"who may also set aside a job that no process has claimed; released, it may be claimed again",
 		events: fsm.Events{
 			onJob("park", JobParked, JobClaimed, JobUnclaimed, JobScheduled),
 			onJob("release", JobUnclaimed, JobParked),

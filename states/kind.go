@@ -4,6 +4,7 @@ package states
 // transition table.
 type Kind interface {
 	~uint8
+	// String returns the stored text of the state, such as "RUNNING".
 	String() string
 	table() *table
 }

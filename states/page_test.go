@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/ebbflow/ebb/internal/pagetest"
 	"github.com/ebbflow/ebb/states"
 )
 
@@ -24,7 +25,7 @@ var update = flag.Bool("update", false, "write docs/reference/states.md instead 
 func TestPage(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join("..", "docs", "reference", "states.md")
-	want := page(t)
+	want := pagetest.Wrap(page(t))
 	if *update {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)

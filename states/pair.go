@@ -20,9 +20,9 @@ func (c Class) String() string {
 
 // Pair is one legal transition.
 type Pair[S Kind] struct {
-	From, To S
-	Event    string // what happened; with From it determines To
-	Class    Class
+	From, To S      // states before and after
+	Event    string // name of the event; From and it determine To
+	Class    Class  // whether TaskFlow has it, too
 	Feature  string // the feature of Ebb that needs the pair; empty for TaskFlow's
 	Why      string // why the feature needs it; empty for TaskFlow's
 }

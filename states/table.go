@@ -21,9 +21,8 @@ func (r *rules) class() Class {
 	return Ebb
 }
 
-// events returns the function that writes a looplab event of one kind, in the
-// order in which it is said: on "start" go to RUNNING from PENDING. It is given
-// the names instead of calling String, so that Go initialises them first.
+// events returns the function that writes a looplab event of one kind. Its parameters read as a sentence: on "start" go
+// to RUNNING from PENDING. It is given the names instead of calling String, so that Go initialises them first.
 func events[S ~uint8](v *vocabulary) func(event string, to S, from ...S) fsm.EventDesc {
 	return func(event string, to S, from ...S) fsm.EventDesc {
 		desc := fsm.EventDesc{Name: event, Dst: v.text(uint8(to))}

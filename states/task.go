@@ -79,6 +79,12 @@ var taskRetry = []rules{
 		events:  fsm.Events{onTask("retry", TaskRetrying, TaskFailure)},
 	},
 	{
+		feature: "retry of a run of a language",
+		why: "a flow or a group inside the run that had failed, or was ended, goes on where it was: what succeeded in it " +
+			"stays done; PENDING in between would say that nothing is",
+		events: fsm.Events{onTask("reopen", TaskRunning, TaskFailure, TaskCancelled)},
+	},
+	{
 		feature: "revert --to",
 		why:     "a growing flow that was undone down to one of its atoms can be undone further",
 		events:  fsm.Events{onTask("revert", TaskReverting, TaskReverted)},

@@ -88,8 +88,9 @@ var (
 // What TaskFlow's reset does: it writes PENDING over every state that an atom
 // can have, and takes a flow back from SUCCESS and REVERTED.
 var (
-	taskflowFlowReset  = toPending("PENDING", "SUCCESS", "REVERTED")
-	taskflowTaskReset  = toPending("PENDING", "RUNNING", "SUCCESS", "FAILURE", "REVERTING", "REVERTED", "REVERT_FAILURE", "IGNORE")
+	taskflowFlowReset = toPending("PENDING", "SUCCESS", "REVERTED")
+	taskflowTaskReset = toPending("PENDING", "RUNNING", "SUCCESS", "FAILURE", "REVERTING", "REVERTED", "REVERT_FAILURE",
+		"IGNORE")
 	taskflowRetryReset = append(slices.Clip(taskflowTaskReset), toPending("RETRYING")...)
 )
 

@@ -41,6 +41,5 @@ func (v *vocabulary) unmarshal(text []byte, n *uint8) error {
 	return nil
 }
 
-// index is exact, without folding case or trimming, because what is read was
-// written by marshal; it is -1 for a text that names no state.
+// index compares exactly, because marshal wrote the text. It returns -1 for a text that names no state.
 func (v *vocabulary) index(text string) int { return slices.Index(v.names, text) }

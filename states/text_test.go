@@ -18,11 +18,13 @@ import (
 var (
 	flowTexts = []string{"PENDING", "RUNNING", "SUCCESS", "FAILURE", "REVERTED", "SUSPENDING", "SUSPENDED", "RESUMING"}
 	atomTexts = []string{
-		"PENDING", "RUNNING", "SUCCESS", "FAILURE", "REVERTING", "REVERTED", "REVERT_FAILURE", "IGNORE", "RETRYING", "CANCELLED",
+		"PENDING", "RUNNING", "SUCCESS", "FAILURE", "REVERTING", "REVERTED", "REVERT_FAILURE", "IGNORE", "RETRYING",
+		"CANCELLED",
 	}
 	jobTexts    = []string{"UNCLAIMED", "CLAIMED", "COMPLETE", "SCHEDULED", "PARKED"}
 	engineTexts = []string{
-		"UNDEFINED", "RESUMING", "SCHEDULING", "WAITING", "ANALYZING", "GAME_OVER", "SUCCESS", "REVERTED", "SUSPENDED", "FAILURE",
+		"UNDEFINED", "RESUMING", "SCHEDULING", "WAITING", "ANALYZING", "GAME_OVER", "SUCCESS", "REVERTED", "SUSPENDED",
+		"FAILURE",
 	}
 	intentionTexts = []string{"EXECUTE", "REVERT", "RETRY", "IGNORE"}
 )
@@ -81,7 +83,8 @@ func testTexts[S text, P interface {
 		if state != 1 {
 			t.Errorf("UnmarshalText(%.20q) changed its receiver to %s", bad, state)
 		}
-		if want := fmt.Sprintf("states: unknown state: %s %.40q (legal: %s)", kind, bad, strings.Join(texts, ", ")); err.Error() != want {
+		if want := fmt.Sprintf("states: unknown state: %s %.40q (legal: %s)", kind, bad,
+			strings.Join(texts, ", ")); err.Error() != want {
 			t.Errorf("UnmarshalText(%.20q) says %q, want %q", bad, err, want)
 		}
 	}

@@ -5,19 +5,18 @@ import (
 	"strings"
 )
 
-// Reset is the name of the event that takes what has run, or failed, back to
-// PENDING as if it had never run. Being the one event that may leave nearly any
-// state it is kept out of Check and has a function of its own, CheckReset: so
-// nothing gets to PENDING by accident.
+// Reset is the name of the event that takes what has run, or failed, back to PENDING as if it had never run. It is the
+// one event that may leave nearly any state. So Check does not allow it, and CheckReset does: nothing becomes PENDING
+// by accident.
 const Reset = "reset"
 
-// TransitionError says that a transition is in no table.
+// A TransitionError says that a change of state is not legal.
 type TransitionError struct {
-	Kind  string // "flow", "task", "retry", "job" or "engine"
-	From  string
-	To    string
-	Reset bool     // whether it was asked of CheckReset
-	Legal []string // what would have been legal from From, in numerical order
+	Kind  string   // what has the states: "flow", "task", "retry", "job" or "engine"
+	From  string   // text of the state before
+	To    string   // text of the state after
+	Reset bool     // CheckReset returned the error, not Check
+	Legal []string // states that are legal after From, in numerical order
 }
 
 // Error names both states and lists what is legal from the first one.

@@ -48,7 +48,10 @@ func TestTransitionError(t *testing.T) {
 		{
 			name: "reset is asked for by its own name",
 			err:  states.Check(states.RetrySuccess, states.RetryPending),
-			want: &states.TransitionError{Kind: "retry", From: "SUCCESS", To: "PENDING", Legal: []string{"REVERTING", "RETRYING"}},
+			want: &states.TransitionError{Kind: "retry", From: "SUCCESS", To: "PENDING", Legal: []string{
+				"REVERTING",
+				"RETRYING",
+			}},
 			text: "states: retry cannot go from SUCCESS to PENDING (legal from SUCCESS: REVERTING, RETRYING)",
 		},
 		{

@@ -6,30 +6,38 @@ import (
 	"unicode/utf8"
 )
 
-// The limits of what stores accept.
+// Limits of the values that a store accepts. A store refuses a larger value with [ErrInvalid].
 const (
-	MaxID = 256 // bytes of an id of a run, job or token, and of a message's key
-	// MaxScheduleID is how many bytes the id of a schedule has: those of its jobs are
-	// that and a time.
+	MaxID = 256 // bytes of the id of a run, job or token, and of the key of a message
+	// MaxScheduleID is the limit of a schedule's id, in bytes. The id of a job of the schedule is the schedule's id
+	// and a time, which together fit in MaxID.
 	MaxScheduleID = 200
 
 	MaxLabel = 256  // bytes of a label's key, and of its value
-	MaxKey   = 4096 // bytes of the key of a transaction
+	MaxKey   = 4096 // bytes of the key under which [Transactor.Transact] records a transaction
 
-	MaxSecrets = 1000 // names of secrets of a run
-	MaxSecret  = 4096 // bytes of each
+	MaxSecrets = 1000 // names of secrets of one run
+	MaxSecret  = 4096 // bytes of one name of a secret
 )
 
-// Check returns ErrInvalid, saying what is wrong, when the run cannot be
-// created as it is.
-func (r *Run) Check() error {
+// Check returns an error that wraps ErrInvalid and names the problem if a store cannot create the run on these
+// conditions.
+func (r *Run) Check(checks ...RecordCheck) error {
 	switch {
+	case len(checks) > MaxRecordChecks:
+		return fmt.Errorf("%w: run %.20q: it starts on %d conditions; at most %d are possible", ErrInvalid, r.ID, len(checks),
+			MaxRecordChecks)
 	case r.ID == "":
 		return fmt.Errorf("%w: a run needs an id", ErrInvalid)
 	case len(r.ID) > MaxID:
 		return fmt.Errorf("%w: the run's id %.20q… is longer than %d bytes", ErrInvalid, r.ID, MaxID)
 	case r.Input.Ref != 0:
 		return fmt.Errorf("%w: run %q: its input refers to payload %d, but a new run has none", ErrInvalid, r.ID, r.Input.Ref)
+	}
+	for i := range checks {
+		if err := checks[i].Check(); err != nil {
+			return err
+		}
 	}
 	if err := r.Secrets.check(); err != nil {
 		return fmt.Errorf("%w (run %q)", err, r.ID)
@@ -40,17 +48,17 @@ func (r *Run) Check() error {
 	return checkLabels(r.Labels)
 }
 
-// checkTexts returns ErrInvalid for a text that not every database keeps as it is.
+// checkTexts returns ErrInvalid for a text that some database would change or refuse.
 func checkTexts(texts ...string) error {
 	for _, text := range texts {
 		if !utf8.ValidString(text) || strings.IndexByte(text, 0) >= 0 {
-			return fmt.Errorf("%w: %.40q is no text: it is not UTF-8, or has a byte that is 0", ErrInvalid, text)
+			return fmt.Errorf("%w: %.40q is not valid text: not UTF-8, or contains a NUL byte", ErrInvalid, text)
 		}
 	}
 	return nil
 }
 
-// CheckLabel returns ErrInvalid, saying what is wrong, when a run cannot have the label.
+// CheckLabel returns an error that wraps ErrInvalid and names the problem if a run cannot have the label.
 func CheckLabel(key, value string) error {
 	if key == "" || len(key) > MaxLabel || len(value) > MaxLabel {
 		return fmt.Errorf("%w: label %.20q: keys have 1 to %d bytes, values up to %d", ErrInvalid, key, MaxLabel, MaxLabel)

@@ -8,89 +8,97 @@ import (
 	"github.com/ebbflow/ebb/states"
 )
 
-// A Snapshot is all that is needed to go on with a run.
+// A Snapshot contains everything that a process needs to resume a run.
 type Snapshot struct {
-	Run      Run
-	Atoms    []Atom // the live ones, ordered by path
-	Messages []Message
-	Tokens   []Token    // the open ones
-	Timers   []TimerRow // nearest first
+	Run      Run        // record of the run
+	Atoms    []Atom     // records with Live set, ordered by path
+	Messages []Message  // all messages in the inbox, oldest first
+	Tokens   []Token    // the run's open tokens
+	Timers   []TimerRow // the run's timers, nearest first
 }
 
-// A Checkpoint is what one step changes. It becomes durable as a whole.
+// A Checkpoint is everything that one step of a run changes. The store commits all of it or none of it. After a
+// crash, the run resumes from its last committed checkpoint.
 type Checkpoint struct {
-	Head Head
-	// Input replaces the run's; nil leaves it. Like other values it refers to a
-	// payload when it is large.
+	Head Head // the part of the run's record that every checkpoint replaces
+	// Input replaces the run's input; nil leaves the input unchanged. If the new input is larger than
+	// [InlineLimit], Input refers to a payload.
 	Input *Held
-	// Structure replaces the run's; "" leaves it.
+	// Structure replaces the run's structure hash; "" leaves it unchanged.
 	Structure string
-	Labels    map[string]string // to set; one whose value is "" is taken away
-	Atoms     []Atom            // replace those of the same path
-	Forget    []string          // paths of atoms to delete
-	Payloads  []Payload
-	History   []Entry    // continue the run's numbers without a gap
-	Untold    int64      // how many of the language's events have numbers and are not kept; then History has none
-	Push      []Undo     // onto the undo stack; continue its numbers
-	Pop       int        // so many from the undo stack, before Push
-	Timers    []TimerRow // replace those of the same path and kind; a zero Due deletes
-	Tokens    []Token    // new ones, and ends of open ones; one that ended before stays as it is
-	Taken     []int64    // messages that were acted on, to delete
-	Outbox    []Outgoing
-	Children  []Run     // runs to create, unowned and due at once; ErrExists when an id is taken
-	Messages  []Message // to other runs; those to runs that are not there are dropped
-	Job       *JobEnd   // the job that asked for this run, ended in the same commit
+	Labels    map[string]string // labels to set; "" as a value deletes the label
+	Atoms     []Atom            // each replaces the record with the same path, or is added
+	Forget    []string          // paths of atoms whose records are deleted
+	Payloads  []Payload         // new payloads, numbered without a gap up to Head.Refs
+	History   []Entry           // entries to append; the first has the number after the run's last entry
+	Untold    int64             // events that the language counts but does not store; then History has no EntryEvent
+	Push      []Undo            // entries to put on top of the undo stack, numbered without a gap
+	Pop       int               // number of entries to remove from the top of the undo stack, before Push is applied
+	Timers    []TimerRow        // each replaces the timer with the same path and kind; a zero Due deletes that timer
+	Tokens    []Token           // new tokens, and new states of open tokens; a token that has ended does not change
+	Taken     []int64           // numbers of inbox messages that this step processed; the store deletes them
+	Outbox    []Outgoing        // messages to send to targets outside the database
+	Children  []Run             // runs to create, due at once and without an owner; ErrExists if an id exists
+	Messages  []Message         // messages to other runs; the store drops a message to a run that does not exist
+	Job       *JobEnd           // new state of the job that asked for this run; nil leaves the job unchanged
 }
 
-// Head is the part of the run's row that owner writes change. Each field
-// replaces what is there, except that a nil Memory leaves it.
+// Head is the part of a run's record that every checkpoint replaces. Each field replaces the run's field of the
+// same name, except where its comment says otherwise.
 type Head struct {
-	Seq     int64 // of the commit before this one; the guard
-	State   states.Flow
-	Outcome Outcome // may be set before the state is an end
-	Undo    Undone
-	Hold    bool
-	Output  Held
-	Failure *atom.Failure
-	Memory  atom.Value // nil leaves it
-	Absolve bool       // Lost and Suspicion of the run are forgotten
-	Started time.Time
-	Ended   time.Time
-	Entries int64     // after this commit
-	Events  int64     // after this commit
-	Refs    int64     // after this commit
-	Growth            // after this commit
-	Release bool      // release the run in this commit
-	Due     time.Time // with Release, and in a Step: when it wants to be taken up
-	Wakeups int64     // with Release: the wakeup counter as last read; if it has risen since, the run is due at once
-	Time    time.Time // of this commit
+	// Seq is the number of the previous commit; the store raises it by one. If the run's Seq differs, Commit
+	// returns ErrFenced.
+	Seq     int64
+	State   states.Flow   // state of the run
+	Outcome Outcome       // how the run ends; may be set while the run is still being undone
+	Undo    Undone        // how much was undone
+	Hold    bool          // an operator suspended the run
+	Output  Held          // result of the run
+	Failure *atom.Failure // why the run failed, was cancelled, or is suspended
+	Memory  atom.Value    // the language's memory; nil leaves the stored memory
+	Absolve bool          // set the run's Lost and Suspicion to zero
+	Started time.Time     // when the run first executed; zero if it did not
+	Ended   time.Time     // when the run ended; zero if it has not
+	Entries int64         // number of history entries after this commit
+	Events  int64         // number of the language's events after this commit, including events that are only counted
+	Refs    int64         // number of payloads after this commit
+	Growth                // counters after this commit
+	Release bool          // release the run: after this commit it has no owner
+	Due     time.Time     // with Release, and in [Driver.Step]: when the run is due; zero: when a message arrives
+	// Wakeups is, with Release, the wakeup counter that the owner read last. If the counter is higher now, the run
+	// is due at once.
+	Wakeups int64
+	Time    time.Time // time of this commit, in UTC
 }
 
-// A Payload is a value too large to be copied. Payloads are never changed.
+// A Payload is a value larger than [InlineLimit]. Records refer to it by its number. A payload never changes.
 type Payload struct {
-	Ref  int64 // within the run, from 1
-	Data atom.Value
+	Ref  int64      // number of the payload within the run, from 1
+	Data atom.Value // the value
 }
 
-// JobEnd ends the claim of a job, or changes the state of an unclaimed job. ErrFenced is returned when the claim is no longer the job's, and within
-// a checkpoint fails all of it.
+// A JobEnd changes the state of a job. With a ClaimID it ends that claim. If the job's claim is another one by now,
+// the call returns ErrFenced, and a checkpoint that contains the JobEnd changes nothing.
 //
-// Without a claim, a job can be changed that is not claimed, and its attempts are
-// counted anew; within a checkpoint, only the one that is its run's: the run's fence is what guards it, and a job that
-// has ended already stays as it is.
+// Without a ClaimID, it changes a job that no process has claimed, and sets the job's attempts to zero. Within a
+// checkpoint, it then changes only the job of the run, which the run's fence guards. A job that has ended does not
+// change.
 type JobEnd struct {
-	Job      string
-	Epoch    int64
-	ClaimID  string     // "" is no claim
-	State    states.Job // JobComplete, JobUnclaimed, JobScheduled or JobParked
-	NotUntil time.Time
-	Failure  *atom.Failure
+	Job      string        // id of the job
+	Epoch    int64         // epoch of that claim
+	ClaimID  string        // id of the claim to end; "" if the job is not claimed
+	State    states.Job    // JobComplete, JobUnclaimed, JobScheduled or JobParked
+	NotUntil time.Time     // earliest time of the next claim, if the job does not end
+	Failure  *atom.Failure // why the job is parked, or why its run failed; nil otherwise
 }
 
-// Check returns ErrInvalid, saying what is wrong, when the checkpoint
-// contradicts itself.
+// Check returns an error that wraps ErrInvalid and names the problem if parts of the checkpoint contradict each
+// other. For example, a value refers to a payload that does not exist, or history numbers have a gap.
 func (cp *Checkpoint) Check() error {
-	for _, check := range [...]func() error{cp.checkPayloads, cp.checkHistory, cp.checkAtoms, cp.checkUndo, cp.checkOthers} {
+	for _, check := range [...]func() error{
+		cp.checkPayloads, cp.checkHistory, cp.checkAtoms, cp.checkUndo,
+		cp.checkOthers,
+	} {
 		if err := check(); err != nil {
 			return err
 		}
@@ -112,7 +120,7 @@ func (cp *Checkpoint) checkPayloads() error {
 	return cp.checkRef("the output", cp.Head.Output)
 }
 
-// checkRef refuses a value that refers to a payload which is not there.
+// checkRef returns ErrInvalid if the value refers to a payload that neither the run nor the checkpoint has.
 func (cp *Checkpoint) checkRef(of string, h Held) error {
 	if h.Ref < 0 || h.Ref > cp.Head.Refs {
 		return cp.invalid("%s refers to payload %d, but there are %d", of, h.Ref, cp.Head.Refs)
@@ -153,7 +161,7 @@ func (cp *Checkpoint) checkAtoms() error {
 
 func (cp *Checkpoint) checkUndo() error {
 	if cp.Pop < 0 {
-		return cp.invalid("%d entries of the undo stack are to be popped", cp.Pop)
+		return cp.invalid("cannot pop %d entries of the undo stack", cp.Pop)
 	}
 	for i := range cp.Push {
 		if want := cp.Push[0].N + int64(i); cp.Push[i].N != want {
@@ -184,7 +192,8 @@ func (cp *Checkpoint) invalid(format string, args ...any) error {
 	return fmt.Errorf("%w: checkpoint %d: %s", ErrInvalid, cp.Head.Seq+1, fmt.Sprintf(format, args...))
 }
 
-// Events returns how many lines of the language's history are in the checkpoint.
+// Events returns how many events of the language the checkpoint adds, including events that are counted and not
+// stored.
 func (cp *Checkpoint) Events() int64 {
 	n := cp.Untold
 	for i := range cp.History {

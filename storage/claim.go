@@ -8,44 +8,45 @@ import (
 	"github.com/google/uuid"
 )
 
-// A Claim is the right to write a run as its owner. It is handed out by Begin
-// and holds until the next Begin or Step of the run. One that is handed out by
-// Due, or by ClaimNew, begins with its first Commit.
+// A Claim is the right to write a run as its owner. It holds until the run's next Begin or Step. A claim that Begin
+// returns has begun. A claim that Due or ClaimNew returns begins with its first Commit.
 type Claim struct {
-	Run   string
-	Fence int64
-	ID    string
+	Run   string // id of the run
+	Fence int64  // fence of the run under the claim; a larger one voids the claim
+	ID    string // random id of the claim
 
-	Begins  int64 // number of the commit that it begins with, Seq+1 of the run as it was loaded; 0 when it has begun
-	Wakeups int64 // by Due: the wakeup counter as it was loaded
-	New     *Run  // by ClaimNew: what the first commit makes; it is not changed
+	Begins  int64 // number of the first commit under the claim: Seq+1 of the loaded run; 0 if the claim has begun
+	Wakeups int64 // of a claim of Due: the run's wakeup counter when Due loaded the run
+	New     *Run  // of a claim of ClaimNew: the run that the first commit creates; must not be changed
+
+	Checks []RecordCheck // of a claim of ClaimNew: the conditions on which the first commit creates the run
 }
 
-// BeginsWith reports whether the claim begins with that checkpoint.
+// BeginsWith reports whether cp is the first checkpoint under the claim.
 func (c *Claim) BeginsWith(cp *Checkpoint) bool { return c.Begins > 0 && c.Begins == cp.Head.Seq+1 }
 
-// Makes reports whether the claim's run is made with that checkpoint.
+// Makes reports whether committing cp creates the claim's run.
 func (c *Claim) Makes(cp *Checkpoint) bool { return c.New != nil && c.BeginsWith(cp) }
 
-// ClaimNew returns a claim that creates a run with its first Commit, and the run as it
-// will have been created. Until that Commit the run does not exist, and any other process
-// can create it. So a run that is begun at once costs one transaction, and is never stored
-// without having begun. ClaimNew returns ErrInvalid for a run that cannot be created.
-func ClaimNew(run Run) (Claim, *Snapshot, error) {
-	if err := run.Check(); err != nil {
+// ClaimNew returns a claim that creates a run with its first Commit, and a snapshot of the run as that Commit
+// creates it. Creating and starting the run then costs one transaction. Until that Commit the run does not exist,
+// and another process can create a run with the same id. The Commit creates nothing if one of the checks does not hold.
+// If the run cannot be created, ClaimNew returns ErrInvalid.
+func ClaimNew(run Run, checks ...RecordCheck) (Claim, *Snapshot, error) {
+	if err := run.Check(checks...); err != nil {
 		return Claim{}, nil, err
 	}
 	made := run.New()
 	made.Created = made.Created.Truncate(time.Microsecond).UTC()
 	made.Updated = made.Created
-	claim := Claim{Run: made.ID, Fence: 1, ID: uuid.NewString(), Begins: 1, New: &made}
+	claim := Claim{Run: made.ID, Fence: 1, ID: uuid.NewString(), Begins: 1, New: &made, Checks: slices.Clone(checks)}
 	begun := made
 	begun.Due = time.Time{}
 	return claim, &Snapshot{Run: begun}, nil
 }
 
-// New returns the run as it is when it is created: the store's own counters at zero,
-// and an input above InlineLimit as payload 1.
+// New returns the record with which a store creates the run: counters are zero, and an input larger than
+// InlineLimit is payload 1.
 func (r *Run) New() Run {
 	run := *r
 	run.Labels = maps.Clone(run.Labels)
@@ -54,6 +55,7 @@ func (r *Run) New() Run {
 		failure := *run.Failure.Bounded()
 		run.Failure = &failure
 	}
+	run.Number = 0
 	run.Seq, run.Entries, run.Events, run.Refs, run.Undos, run.Growth = 0, 0, 0, 0, 0, Growth{}
 	run.Fence, run.ClaimID, run.Owner, run.Wakeups, run.Lost, run.Suspicion = 0, "", "", 0, 0, Suspicion{}
 	if run.Created.IsZero() {

@@ -1,26 +1,23 @@
-// Package storage says what Ebb keeps and how it may be written: the records and the
-// [Store] contract. Package memstore keeps them in memory, package sqlstore in a
-// database. Both pass one suite of tests.
+// Package storage defines what Ebb stores: runs with their atoms, history, messages and tokens, jobs, schedules,
+// limits and definitions. A [Store] keeps them. Package memstore keeps them in memory, package sqlstore in SQLite
+// or PostgreSQL.
 //
-//	s := memstore.New()
-//	err := s.Create(ctx, storage.Run{ID: "trip-1", Flow: "trip"})
-//	claim, snap, err := s.Begin(ctx, "trip-1")
+//	store, err := sqlstore.Open(ctx, "sqlite:work.db")
 //	…
-//	err = s.Commit(ctx, claim, &storage.Checkpoint{Head: head, Atoms: changed, History: entries})
+//	eng, err := engine.New(trip, engine.WithStore(store))
 //
-// Times are kept to the microsecond, in UTC.
+// A program can read a store with the methods of [Reader] and send messages to runs with those of [Inbox]. Only the
+// engine calls the methods of [Driver]. Stores keep times in UTC, to the microsecond.
 //
-// There are three kinds of writes, and one fence between them.
+// There are three kinds of writes, and one fence guards them:
 //
-// Owner writes. [Store.Begin] raises the run's fence and hands out a [Claim];
-// every [Store.Commit] under it starts by checking fence, claim and sequence
-// number against the run's row, so of two owners only the later can write.
+//   - Owner writes: [Driver.Begin] raises the run's fence and returns a [Claim]. [Driver.Commit] compares the claim
+//     with the run's fence and sequence number before it writes. Therefore, of two owners, only the later can
+//     write.
+//   - Messages: any process may insert a message into a run's inbox or end one of its tokens. The same transaction
+//     increments the run's wakeup counter.
+//   - Steps of a run without an owner: [Driver.Step] takes the run, loads it, and commits what one event changes,
+//     in one transaction.
 //
-// Messages. Any process may insert a message into a run's inbox or end one of its
-// tokens. Each message increments the run's wakeup counter in the same transaction.
-//
-// Steps of a run without an owner. [Store.Step] takes the run, loads it, and commits
-// what one event makes of it, all in one transaction.
-//
-// Everything in one [Checkpoint] becomes durable together or not at all.
+// The store commits all of a [Checkpoint] or none of it.
 package storage

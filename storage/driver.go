@@ -5,79 +5,80 @@ import (
 	"time"
 )
 
-// Driver is how an owner takes runs over and writes them.
+// Driver is the part of a [Store] with which a process takes runs over and writes them.
 type Driver interface {
-	// Create makes a run without an owner. The store sets counters, fence
-	// and wakeup counter itself, and ignores those of run. An input above InlineLimit
-	// becomes the run's payload 1. It returns ErrExists when there is one of
-	// that id.
+	// Create creates a run without an owner. The store sets the run's counters, fence and wakeup counter to zero.
+	// An input larger than InlineLimit becomes payload 1. If a run with that id exists, Create returns ErrExists.
 	//
-	// With Run.Job the run is what that job wants: the job is the run's from this
-	// commit on, under no claim that could run out. It returns ErrFenced when the
-	// job wants another run, or has ended or been parked; ErrNotFound.
-	Create(ctx context.Context, run Run) error
-	// Begin takes the run over: it raises the fence, makes this store's owner
-	// the run's, and loads it. It returns an *OwnedError when another live owner
-	// has it (this process counts too), a *LimitedError when there is no place for
-	// it, see [Limiter], and ErrNotFound.
+	// If Run.Job is set, the commit binds the job to the run, without a claim that could expire. If the job asks
+	// for another run, has ended or is parked, Create returns ErrFenced. If the job does not exist, Create returns
+	// ErrNotFound.
+	//
+	// If a check does not hold at the moment of the commit, Create returns a *[ConflictError]. A write of a checked
+	// record that returns later did not see the run; a write that returned before was seen.
+	Create(ctx context.Context, run Run, checks ...RecordCheck) error
+	// Begin takes the run over: it raises the fence, makes this store's owner the run's owner, and loads the run.
+	// If a live owner drives the run, Begin returns an *OwnedError; that owner may be this store's. If a limit is
+	// reached, it returns a *LimitedError, see [Limiter]. If the run does not exist, it returns ErrNotFound.
 	Begin(ctx context.Context, run string) (Claim, *Snapshot, error)
-	// Due loads runs that have no live owner, are not held, and are due.
-	// Each has a claim that begins with its first Commit: that makes this store's
-	// owner the run's and writes the checkpoint, or, with Release, writes it and
-	// leaves the run without an owner. It returns ErrFenced, and changes nothing, when
-	// the run is not as it was loaded any more, or is being changed: another owner was faster, or a message
-	// has come; and a *LimitedError when the checkpoint does not release it, and its place
-	// was taken meanwhile. So a run that is woken, does one thing and waits again costs one
-	// transaction. Runs for which there is no place, see [Limiter], are left out; those
-	// of q.Except count as driven. Due also returns when to ask again: when the next run is due,
-	// perhaps one of another flow; zero when none is.
-	Due(ctx context.Context, q DueQuery) (due []Due, next time.Time, err error)
-	// Commit writes a checkpoint under a claim. It returns ErrFenced when the
-	// claim is void or the sequence number is not the next; when the very
-	// checkpoint was committed before (after ErrUnsure), it returns nil. It
-	// returns ErrInvalid for a checkpoint that does not continue the run. The
-	// checkpoint is not kept, but the values in it may be.
+	// Due loads runs that are due, are not on hold and have no live owner. It leaves out runs that a limit does not
+	// allow now; for this, the runs in q.Except count as driven. Due also returns when the next run of any flow is
+	// due; zero if there is no such run.
 	//
-	// The first one under a claim of ClaimNew makes the run, as Create does, takes it
-	// over and writes the checkpoint, all of it or nothing; with Release the run has no
-	// owner from the beginning. When there is a run of that id it returns ErrExists,
-	// and otherwise the errors of Create. When the checkpoint does not release it and there is
-	// no place for it, the run is made, without the checkpoint, due as ClaimNew was told, and a
-	// *LimitedError returned.
+	// Each run has a claim that begins with its first Commit, which takes the run over and writes the checkpoint.
+	// If the checkpoint has Release, the run has no owner afterwards. Therefore, a run that wakes up, does one step
+	// and waits again costs one transaction. If the run has changed since Due loaded it, or another transaction is
+	// changing it, the Commit returns ErrFenced and changes nothing. If the limit was reached meanwhile and the
+	// checkpoint does not release the run, the Commit returns a *LimitedError.
+	Due(ctx context.Context, q DueQuery) (due []Due, next time.Time, err error)
+	// Commit writes a checkpoint under a claim. If the claim is void, or the sequence number is not the next one,
+	// Commit returns ErrFenced. If the same checkpoint was committed before, as after ErrUnsure, Commit returns
+	// nil. If the checkpoint does not continue the run, Commit returns ErrInvalid. The store may keep values of the
+	// checkpoint, so the caller must not change them afterwards.
+	//
+	// The first Commit under a claim of ClaimNew creates the run as Create does, takes it over and writes the
+	// checkpoint, all or nothing. If the checkpoint has Release, the run has no owner afterwards. This Commit also
+	// returns the errors of Create. If a limit is reached and the checkpoint does not release the run, Commit
+	// returns a *LimitedError: it creates the run as ClaimNew received it and drops the checkpoint. The checks of the
+	// claim apply in both cases.
 	Commit(ctx context.Context, claim Claim, cp *Checkpoint) error
-	// Release gives up the run, to be taken up when due (zero: only when a message
-	// comes). If the wakeup counter is no longer at wakeups, it changes nothing and
-	// returns ErrNewMessages. If the claim is void, it returns ErrFenced.
+	// Release ends the claim. The run is due at the given time; if the time is zero, only when a message arrives.
+	// If the wakeup counter differs from wakeups, Release changes nothing and returns ErrNewMessages. If the claim
+	// is void, it returns ErrFenced.
 	Release(ctx context.Context, claim Claim, wakeups int64, due time.Time) error
-	// Step takes a run without an owner through one event, in one transaction:
-	// it raises the fence, loads, calls step and commits what it returns; with a
-	// nil checkpoint nothing but the fence changes. The run has no owner
-	// afterwards either: it is due as the checkpoint's Head says. An error of step
-	// undoes all and is returned. It returns an *OwnedError when a live owner has
-	// the run, and ErrNotFound. Step must not call the store, and may be called
-	// again when the database was busy.
+	// Step applies one event to a run without an owner, in one transaction: it raises the fence, loads the run,
+	// calls step and commits the checkpoint that step returns. If that checkpoint is nil, only the fence changes.
+	// Afterwards the run has no owner and is due as the checkpoint's Head says. If step returns an error, Step
+	// rolls the transaction back and returns that error. If a live owner drives the run, Step returns an
+	// *OwnedError. If the run does not exist, it returns ErrNotFound. The function step must not call the store. If
+	// the database is busy, Step calls it again.
 	Step(ctx context.Context, run string, step func(*Snapshot) (*Checkpoint, error)) error
 }
 
-// A Due run wants to be driven.
+// A Due is a run that is due, as [Driver.Due] loads it.
 type Due struct {
-	Run      string // its id
-	Claim    Claim
-	Snapshot *Snapshot
-	Err      error // not nil when this run cannot be loaded: there is no more than its id
+	Run      string    // id of the run
+	Claim    Claim     // begins with the first Commit
+	Snapshot *Snapshot // the run as it was loaded
+	Err      error     // why the run cannot be loaded; only Run is set then. nil otherwise
 }
 
-// A DueQuery selects runs that are due, those first that have been for longest.
+// A DueQuery selects runs that are due. The run that has been due for longest comes first.
 type DueQuery struct {
-	By     time.Time
-	Flow   string            // "" is every flow
-	Except []string          // runs to leave out, such as those that are being driven
-	Offers map[string]string // what there is of that which runs need, see [NeedLabel]; those that need more are left out
-	Limit  int               // 0 is all
-	// Suspects selects the runs whose Lost is at least SuspectLost, those first about which
-	// most is proved, whatever limits say; without it these are left out.
+	By     time.Time // runs that are due by then
+	Flows  []string  // runs of these flows; empty is every flow
+	Except []string  // ids of runs to leave out, such as runs that the caller already drives
+	// What this process offers to runs that need it, see [NeedLabel]; runs that need more are left out
+	Offers map[string]string
+	Limit  int // maximum number of runs; 0 means all
+	// Suspects selects only runs whose Lost is at least SuspectLost, in descending order of Suspicion.Proof, and
+	// ignores limits. If Suspects is false, Due leaves these runs out.
 	Suspects bool
-	// RunsOnly leaves out all of the snapshots but the Run, and the claims: Begin or Try loads
-	// the rest. So what is found takes little memory, however large the runs are.
+	// RunsOnly loads only the Run of each snapshot, without claims. The caller loads the rest with Begin or Try.
+	// The result then needs little memory, however large the runs are.
 	RunsOnly bool
+	// Take takes the runs over before Due returns, all in one transaction. Therefore, if the process dies while it
+	// computes their first checkpoints, the death counts against these runs. Their claims have begun. Due does not
+	// take over a run that a limit counts: its claim begins with its first Commit.
+	Take bool
 }

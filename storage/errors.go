@@ -6,44 +6,41 @@ import (
 )
 
 var (
-	// ErrNotFound is returned when there is no such run, job, token or definition.
+	// ErrNotFound is returned if the run, job, token, schedule, definition or named record does not exist.
 	ErrNotFound = errors.New("storage: not found")
-	// ErrExists is returned by Create and Post when the id is taken.
+	// ErrExists is returned by Create and PostJob if the id is taken.
 	ErrExists = errors.New("storage: already exists")
-	// ErrFenced is returned when the claim is no longer the run's: another
-	// owner has taken the run over. Nothing was written. The former owner stops, writes nothing
-	// more, and reverts nothing.
+	// ErrConflict is wrapped by every [ConflictError]: a named record has changed.
+	ErrConflict = errors.New("storage: the record has changed")
+	// ErrFenced is returned if the claim is void: another owner has taken the run over, or another process the job.
+	// The call wrote nothing. The former owner of a run must stop, must not write again, and must not revert
+	// anything.
 	ErrFenced = errors.New("storage: another owner has taken over")
-	// ErrUnsure is returned by Commit when the store cannot tell whether it was
-	// done. Commit the same checkpoint again: the guard tells.
-	ErrUnsure = errors.New("storage: it is not known whether the commit was done")
-	// ErrNewMessages is returned by Release when messages came since the caller read the
-	// wakeup counter.
+	// ErrUnsure is returned by Commit if the store cannot determine whether the transaction was committed. Commit
+	// the same checkpoint again: the store compares sequence numbers and writes it at most once.
+	ErrUnsure = errors.New("storage: unknown whether the transaction was committed")
+	// ErrNewMessages is returned by Release if messages arrived after the caller read the wakeup counter.
 	ErrNewMessages = errors.New("storage: new messages have arrived")
-	// ErrGone is returned when the token to end was ended before, has expired, or its
-	// atom was started anew.
+	// ErrGone is returned if the token is not open: it has ended or expired, or its atom was started again.
 	ErrGone = errors.New("storage: the token is no longer open")
-	// ErrTaken is returned to a worker whose lease ran out, when another one was
-	// given the work meanwhile.
+	// ErrTaken is returned to a worker whose lease expired and whose work another worker has taken since.
 	ErrTaken = errors.New("storage: another worker has taken the work")
-	// ErrClosed is returned by a store that was closed.
+	// ErrClosed is returned by a store after Close.
 	ErrClosed = errors.New("storage: the store is closed")
-	// ErrBroken is returned by methods that write when the store writes nothing
-	// more: it does not know what is on the disk. What was acknowledged is safe;
-	// a process that reopens the store can continue.
+	// ErrBroken is returned by every writing method after the store lost track of what is on the disk. Acknowledged
+	// writes are safe. A process that opens the store again can continue.
 	ErrBroken = errors.New("storage: closed for writing")
-	// ErrCorrupt is returned when a record cannot be read back.
+	// ErrCorrupt is returned if a stored record cannot be decoded.
 	ErrCorrupt = errors.New("storage: the record is damaged")
-	// ErrInvalid is returned when what is to be written contradicts what is there
-	// or itself: a gap in the history, a reference to no payload. It is a mistake
-	// of the caller's code; nothing was written.
-	ErrInvalid = errors.New("storage: not writable")
+	// ErrInvalid is returned if a write contradicts itself or what is stored, such as a gap in the history or a
+	// reference to a payload that does not exist. The caller's code is wrong. The call wrote nothing.
+	ErrInvalid = errors.New("storage: invalid write")
 )
 
-// An OwnedError is returned by Begin when a live owner has the run.
+// An OwnedError is returned by Begin and Step if a live owner drives the run.
 type OwnedError struct {
-	Run   string
-	Owner Owner
+	Run   string // id of the run
+	Owner Owner  // the process that drives it
 }
 
 // Error names the owner.
@@ -51,5 +48,5 @@ func (e *OwnedError) Error() string {
 	return fmt.Sprintf("storage: run %q is owned by process %d on %s, which is alive", e.Run, e.Owner.PID, e.Owner.Host)
 }
 
-// ErrLimited is wrapped by [LimitedError].
-var ErrLimited = errors.New("storage: as many runs are driven as may be")
+// ErrLimited is wrapped by every [LimitedError].
+var ErrLimited = errors.New("storage: the limit of concurrent runs is reached")

@@ -7,144 +7,134 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/flow"
 )
 
-// Inbox is how a process that does not own a run reaches the run.
+// Inbox is the part of a [Store] with which a process that does not own a run reaches the run.
 type Inbox interface {
-	// Send inserts messages into the inboxes of runs, and increments their wakeup
-	// counters. A run without an owner is due at once. Send drops a message with a Key
-	// that the run has or had. If one of the runs does not exist, it sends no message
-	// and returns ErrNotFound.
+	// Send inserts messages into the inboxes of runs and increments their wakeup counters. A run without an owner
+	// is due at once. If a message has a Key that an earlier message to the run had, Send drops it. If one of the
+	// runs does not exist, Send sends nothing and returns ErrNotFound.
 	Send(ctx context.Context, messages ...Message) error
-	// EndToken completes (failure nil) or fails an open token, and sends its run
-	// the message of MessageToken that says so, in one transaction. It returns
-	// ErrGone or ErrNotFound.
+	// EndToken ends an open token: with the result if failure is nil, else with the failure. In the same
+	// transaction it sends the token's run a message of kind MessageToken. If the token is not open, it returns
+	// ErrGone. If the token does not exist, it returns ErrNotFound.
 	EndToken(ctx context.Context, id string, result atom.Value, failure *atom.Failure) (Token, error)
-	// TakeToken gives the work that has waited longest in any of some queues to a
-	// worker: the token is the worker's from now on, and is as if heard of just now.
-	// Work whose lease has run out is there to be taken again; it waits since then.
-	// The run is sent the message of MessageTaken, or MessageRetaken, when it is taken
-	// for the first time and has no Work of its own, and whenever limits count from
-	// then on, see Token.Due. It returns ErrNotFound when there is none.
+	// TakeToken gives a worker the work that has waited longest in any of the queues. The token then belongs to
+	// that worker, and its heartbeat starts now. If the lease of a worker expires, another worker can take the
+	// work; it counts as waiting since the lease expired. TakeToken sends the run a message of kind MessageTaken or
+	// MessageRetaken in two cases: when work without a Work of its own is taken for the first time, and whenever a
+	// limit runs from then on, see Token.Due. If there is no work, TakeToken returns ErrNotFound.
 	TakeToken(ctx context.Context, t Taking) (Token, error)
-	// KeepToken is Beat by the worker to which TakeToken gave the token under that
-	// number. The worker keeps the token for another lease, also when its lease had run
-	// out and no other worker has taken the token since. If another worker has, it
-	// returns ErrTaken. It also returns the errors of Beat.
+	// KeepToken extends the lease of the worker that took the token under the number take, and renews the token's
+	// heartbeat. It succeeds even if the lease has expired, unless another worker has taken the token since; then
+	// it returns ErrTaken. It also returns the errors of Beat.
 	KeepToken(ctx context.Context, id string, take int64, lease time.Duration) (Token, error)
-	// FinishToken is EndToken by that worker, or with Untaken while no worker has taken
-	// the token. If another worker has taken it since, it changes nothing and returns
-	// ErrTaken.
+	// FinishToken is EndToken for the worker that took the token under the number take. With Untaken it applies
+	// only if no worker has taken the token. If another worker has taken the token since, it changes nothing and
+	// returns ErrTaken.
 	FinishToken(ctx context.Context, id string, take int64, result atom.Value, failure *atom.Failure) (Token, error)
-	// Beat renews an open token's heartbeat. It returns ErrGone or ErrNotFound.
+	// Beat renews an open token's heartbeat. If the token is not open, it returns ErrGone. If the token does not
+	// exist, it returns ErrNotFound.
 	Beat(ctx context.Context, id string) (Token, error)
-	// Messages returns the run's wakeup counter, and a page of the messages in its inbox:
-	// those whose number is larger than after, oldest first, up to MaxMessages. To read the
-	// page after a full page, pass the number of its last message.
+	// Messages returns the run's wakeup counter, and a page of the messages in its inbox: messages with numbers
+	// above after, oldest first, up to MaxMessages. If a page is full, read the next page with the number of its
+	// last message.
 	Messages(ctx context.Context, run string, after int64) (int64, []Message, error)
-	// Changed returns a channel that is closed when something may have come for any
-	// of this store's runs: a message, a job, by this process or another. It is
-	// only a hint. Take the channel first, then read the rows, then wait.
+	// Changed returns a channel that the store closes when a message or a job may have arrived for one of its runs,
+	// sent by any process. The channel is only a hint. To miss nothing, take the channel first, then read the rows,
+	// then wait.
 	Changed() <-chan struct{}
-	// Version returns a number that rises when messages may have come or runs may have
-	// become due, before the channel of Changed is closed. It may stay the same when
-	// only jobs came, or runs ended. While the number is the same as before a call of
-	// RunsWithMessages or Due, another call would return nothing new, except for runs that
+	// Version returns a number that rises when messages may have arrived or runs may have become due. It rises
+	// before the channel of Changed is closed. It may stay the same when only jobs arrive or runs end. While the
+	// number is unchanged, another call of RunsWithMessages or Due would return nothing new, except runs that
 	// became due with time. Version does not query a database.
 	Version() int64
-	// RunsWithMessages returns those runs of this store's owner that have messages which
-	// came since, and the number to pass next time; 0 asks for all that have messages. Its
-	// cost grows with the messages that came since, not with the runs that are owned.
-	// The run whose message came last is the last. A run may be returned again. It is
-	// not returned when its messages were taken meanwhile. So an owner of many runs
-	// takes the channel of Changed, calls RunsWithMessages once, calls Messages for the
-	// runs it returned, and waits.
+	// RunsWithMessages returns the runs of this store's owner that received messages after the number since, and
+	// the number to pass next time; 0 selects all runs that have messages. Its cost grows with the messages that
+	// arrived, not with the runs that the owner drives. The run with the latest message comes last. A run may be
+	// returned twice. It is not returned if its messages were processed meanwhile. An owner of many runs takes the
+	// channel of Changed, calls RunsWithMessages once, calls Messages for the runs that it returns, and waits.
 	RunsWithMessages(ctx context.Context, since int64) (changed []Arrival, now int64, err error)
 }
 
-// MaxMessages is how many messages a page of an inbox has, see [Inbox].
+// MaxMessages is the number of messages in a full page of an inbox, see [Inbox].
 const MaxMessages = 500
 
-// AllMessages returns the run's wakeup counter and all messages in its inbox, which may be
-// very many.
+// AllMessages returns all messages in the inbox of a run, and the run's wakeup counter. An inbox may not fit in
+// memory: where that matters, read it page by page with [Inbox].
 func AllMessages(ctx context.Context, s Inbox, run string) (wakeups int64, all []Message, err error) {
 	for after := int64(0); ; after = all[len(all)-1].N {
 		wakeups, page, err := s.Messages(ctx, run, after)
 		if all = append(all, page...); err != nil || len(page) < MaxMessages {
 			if len(all) > 0 {
-				wakeups = max(wakeups, all[len(all)-1].N) // it is read before the messages
+				wakeups = max(wakeups, all[len(all)-1].N) // the wakeup counter is read before the messages
 			}
 			return wakeups, all, err
 		}
 	}
 }
 
-// MaxQueues is how many queues work may be taken from at once.
+// MaxQueues is the number of task queues from which one [Inbox.TakeToken] can take work.
 const MaxQueues = 100
 
-// Check returns ErrInvalid when work cannot be taken so.
+// Check returns an error that wraps ErrInvalid and names the problem if [Inbox.TakeToken] cannot serve the request.
 func (t *Taking) Check() error {
 	if len(t.Queues) == 0 || len(t.Queues) > MaxQueues {
-		return fmt.Errorf("%w: work is taken from 1 to %d queues", ErrInvalid, MaxQueues)
+		return fmt.Errorf("%w: want 1 to %d queues to take work from", ErrInvalid, MaxQueues)
 	}
 	if slices.Contains(t.Queues, "") {
-		return fmt.Errorf("%w: a queue that work is taken from has a name", ErrInvalid)
+		return fmt.Errorf("%w: queue name is empty", ErrInvalid)
 	}
 	if t.Worker == "" || len(t.Worker) > MaxID || t.Lease < 0 {
-		return fmt.Errorf("%w: work is taken by a worker with a name of up to %d bytes, for a lease that is not negative", ErrInvalid, MaxID)
+		return fmt.Errorf("%w: want a worker name of 1 to %d bytes and a lease that is not negative", ErrInvalid, MaxID)
 	}
 	return checkTexts(append(slices.Clip(t.Queues), t.Worker)...)
 }
 
-// A Taking says whose work of which queues is to be.
+// A Taking is a request of a worker for work, see [Inbox].
 type Taking struct {
-	Queues []string
-	Worker string        // a name for people, not unique; not ""
-	Lease  time.Duration // after which the work is there to be taken again, unless it was kept; 0 is never
+	Queues []string      // task queues to take work from, 1 to [MaxQueues]
+	Worker string        // name of the worker, for people; need not be unique, must not be ""
+	Lease  time.Duration // how long the worker keeps the work unless it extends the lease; 0 means without end
 }
 
-// A Message is durable input to a run, from a process that does not own it.
+// A Message is durable input to a run, such as a signal. Any process may send one. The process that drives the run
+// reads and processes it.
 type Message struct {
-	N           int64 // given by the store, rising within the run: the wakeup counter after this message incremented it
-	Run         string
-	Kind        string // token, event, signal, cancel, suspend, retry …
-	Path        string // the atom it is for; "" is the run
-	Incarnation int    // the incarnation it is for; a message for an older one is answered "gone"
-	Name        string // of the event or signal
-	Key         string // what makes a repeated message recognisable; "" when nothing does
-	Body        atom.Value
-	Failure     *atom.Failure // with what a token was failed; nil otherwise
-	Sent        time.Time
+	N           int64            // number in the inbox, given by the store; later messages have larger numbers
+	Run         string           // id of the run
+	Kind        flow.MessageKind // kind of input
+	Path        string           // path of the atom that receives it; "" means the run
+	Incarnation int              // incarnation of that atom
+	Name        string           // name of the signal or event
+	Key         string           // deduplication key: the run processes one message per key; "" means no deduplication
+	Body        atom.Value       // value that the message carries
+	Failure     *atom.Failure    // failure with which the token was ended; nil otherwise
+	Sent        time.Time        // when the store received it
 }
 
-// An Arrival says that a run has messages, and the value of its wakeup counter with
-// the last of them.
+// An Arrival names a run that received messages.
 type Arrival struct {
-	Run     string
-	Wakeups int64
+	Run     string // id of the run
+	Wakeups int64  // the run's wakeup counter after the last of these messages
 }
 
-// MessageTaken is the kind of the message that tells a run that a worker took the
-// work of a token, see [Inbox]. Its Name is the token's id, its Path and
-// Incarnation those of the atom, its Body the name of the worker, as a JSON string.
-const MessageTaken = "taken"
+// MessageTaken is the kind of the message that tells a run that a worker took the work of a token, see [Inbox].
+// Name is the token's id, Path and Incarnation identify the atom. Body is the worker's name, as a JSON string.
+const MessageTaken flow.MessageKind = "taken"
 
-// MessageRetaken is MessageTaken when it is not the first time.
-const MessageRetaken = "retaken"
+// MessageRetaken is the kind sent in place of MessageTaken when the work was taken before.
+const MessageRetaken flow.MessageKind = "retaken"
 
-// MessageToken is the kind of the message that tells a run that a token was ended.
-// Its Name is the token's id, its Path and Incarnation those of the atom. Body is
-// the result, unless Failure is set.
-const MessageToken = "token"
+// MessageToken is the kind of the message that tells a run that a token ended. Name is the token's id, Path and
+// Incarnation identify the atom. Body is the result, unless Failure is set.
+const MessageToken flow.MessageKind = "token"
 
-// MessageSignal is the kind of a message by which any process sends a signal to a run:
-// Name is the name of the signal, Body its value.
-const MessageSignal = "signal"
-
-// Check returns ErrInvalid, with the reason, if the message cannot be sent as it is.
+// Check returns an error that wraps ErrInvalid and names the problem if the message cannot be sent.
 func (l *Message) Check() error {
 	if len(l.Key) > MaxID {
 		return fmt.Errorf("%w: the message's key %.20q… is longer than %d bytes", ErrInvalid, l.Key, MaxID)
 	}
-	return checkTexts(l.Run, l.Kind, l.Name, l.Key)
+	return checkTexts(l.Run, string(l.Kind), l.Name, l.Key)
 }

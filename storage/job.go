@@ -3,102 +3,119 @@ package storage
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/states"
 )
 
-// Jobs are the job records; package jobs makes a board of them.
+// Jobs is the part of a [Store] that keeps jobs. Programs use package jobs, which builds on it.
 type Jobs interface {
-	// PostJob adds a job. It returns ErrExists when the id is taken.
+	// PostJob adds a job. If the id is taken, it returns ErrExists.
 	PostJob(ctx context.Context, job Job) error
-	// ClaimJobs claims up to q.Limit jobs that are free, or whose lease has run
-	// out, or whose owner has died, by priority (larger first) and then age,
-	// raising their epochs. A Limit of 0 is 1. Those that a run has are not free.
+	// ClaimJobs claims up to q.Limit jobs, larger priority first, then older first, and raises their epochs. It
+	// claims unclaimed jobs, and jobs whose lease has expired or whose owner has died. It does not claim a job that
+	// is bound to a run.
 	ClaimJobs(ctx context.Context, q JobClaim) ([]Job, error)
-	// RenewJob prolongs a claim. It returns ErrFenced when the claim is void.
+	// RenewJob sets the lease of a claim to end after the given time from now. If the claim is void, it returns
+	// ErrFenced.
 	RenewJob(ctx context.Context, id string, epoch int64, claim string, lease time.Duration) error
-	// EndJob ends a claim outside of a checkpoint, or without a claim changes a job
-	// that is not claimed. It returns ErrFenced when the claim is void, or when
-	// there is none and the job is claimed; ErrInvalid when its state does not
-	// allow the change.
+	// EndJob applies a JobEnd outside of a checkpoint. It returns ErrFenced if the claim is void, or if end has no
+	// claim and a process has claimed the job. If the job's state does not allow the change, it returns ErrInvalid.
 	EndJob(ctx context.Context, end JobEnd) error
+	// Job returns the job with that id, or ErrNotFound.
 	Job(ctx context.Context, id string) (Job, error)
+	// JobList returns the jobs that q selects. [EachJob] reads them page by page.
 	JobList(ctx context.Context, q JobQuery) ([]Job, error)
-	// JobCounts counts the jobs that have not ended, state by state in their order;
-	// states that none is in are left out. It looks at all jobs.
+	// JobCounts counts the jobs that have not ended, by state in the order of the states. It leaves out states
+	// without jobs. Its cost grows with the number of jobs.
 	JobCounts(ctx context.Context) ([]JobCount, error)
-	// PurgeJobs deletes jobs that have ended and whose run is not there, or not any
-	// more, and returns how many. An id may then be posted anew.
+	// PurgeJobs deletes jobs that have ended and whose run does not exist or was purged, and returns how many it
+	// deleted. The id of a deleted job can be posted again.
 	PurgeJobs(ctx context.Context, q JobPurge) (int, error)
 }
 
-// A JobCount says how many jobs are in a state.
+// A JobCount is the number of jobs in one state.
 type JobCount struct {
-	State states.Job
-	Jobs  int
-	Since time.Time // the oldest was posted then, or was not to be begun before
+	State states.Job // state of the jobs
+	Jobs  int        // number of jobs
+	Since time.Time  // since when the oldest of them could be claimed
 }
 
-// A JobPurge says which ended jobs to delete. The jobs that ended first are deleted first.
+// A JobPurge selects ended jobs to delete. The jobs that ended first are deleted first.
 type JobPurge struct {
-	Before time.Time // those that ended before then
-	Flow   string    // "" is every flow
-	Except []string  // flows whose jobs are kept
-	Limit  int       // 0 is all
+	Before time.Time // delete jobs that ended before then
+	Flow   string    // name of the flow; "" means every flow
+	Except []string  // flows whose jobs are not deleted
+	Limit  int       // maximum number of jobs; 0 means all
 }
 
-// A JobClaim says which jobs to claim.
+// A JobClaim selects jobs to claim.
 type JobClaim struct {
-	Flows  []string          // any of these; none is every flow
-	Labels map[string]string // a job's labels must be among these
-	Lease  time.Duration
-	Limit  int
+	Flows []string // names of flows
+	// Languages adds the flows with a stored definition in one of these languages. The definition's own version does not
+	// matter, nor what follows a slash in the name of its language: "asl/spec2016" is "asl". If both Flows and Languages
+	// are empty, ClaimJobs takes jobs of every flow. The cost does not depend on the number of definitions.
+	Languages []string
+	Labels    map[string]string // what the process offers; ClaimJobs leaves out a job that needs anything else
+	Lease     time.Duration     // how long the claim holds unless it is renewed
+	Limit     int               // maximum number of jobs; 0 means 1
 }
 
-// A JobQuery selects jobs, in the order they would be claimed.
+// A JobQuery selects jobs. If it selects only jobs that have not ended, they come in the order in which ClaimJobs would
+// claim them: larger priority first, then older first. Otherwise they come in the order in which they were posted.
+//
+// The place of After in the listing are its Priority and its Number, so a listing continues after a job that has ended
+// or was purged.
 type JobQuery struct {
-	States []states.Job // any of these; none is every state
-	Limit  int          // 0 is all
+	States []states.Job // states of the jobs; empty means every state
+	After  *Job         // only jobs that the listing has after the place of this one, for paging; nil means all
+	Limit  int          // maximum number of jobs; 0 means all
 }
 
-// A Job is a posted request for a run. The process that claims it makes the run; from
-// then on the job is the run's, and ends with it.
+// Board reports whether the query selects only jobs that have not ended.
+func (q *JobQuery) Board() bool {
+	return len(q.States) > 0 && !slices.ContainsFunc(q.States, states.Job.Ended)
+}
+
+// A Job is a posted request for a run. The process that claims the job creates the run. From then on the job is
+// bound to the run and ends with it.
 type Job struct {
-	ID       string
-	Run      string // id of the run that it wants
-	Flow     string
-	Version  int64
-	Input    atom.Value
-	Labels   map[string]string // what a process that claims it must offer
-	Priority int
-	State    states.Job
-	NotUntil time.Time // when it may be claimed; zero is at once
-	Created  time.Time
-	Ended    time.Time // by the clock of the process that ended it; zero when it has not
-	// RunLabels are labels of the run, beside those of what it needs.
+	ID       string            // chosen by the caller that posted it
+	Number   int64             `json:"-"` // set by the store; larger than those of stored jobs that were posted before
+	Run      string            // id of the run that the job asks for
+	Flow     string            // name of the flow
+	Version  int64             // version of the flow; 0 means the latest
+	Input    atom.Value        // input of the run
+	Labels   map[string]string // what a process must offer to claim it
+	Priority int               // jobs of larger priority are claimed first
+	State    states.Job        // current state
+	NotUntil time.Time         // earliest time of a claim; zero means at once
+	Created  time.Time         // when it was posted
+	Ended    time.Time         // when it ended, by the clock of the process that ended it; zero if it has not ended
+	// RunLabels are the labels of the run. The store adds the labels for what the run needs, see [NeedLabel].
 	RunLabels map[string]string
-	Trace     string // traceparent of the caller that posted it, and of the run; "" is none
+	Trace     string // W3C traceparent under which the run starts; "" if there is none
 
-	Epoch    int64     // raised by each claim, never reset
-	ClaimID  string    // of the process that has claimed it; "" when none has, or its run has it
-	Owner    string    // of the claim
-	Lease    time.Time // until when the claim holds, by the store's clock; zero when its run has it
-	Attempts int       // claims that came to nothing so far
-	Failure  *atom.Failure
+	Epoch    int64         // rises with each claim; the store compares it before it writes under a claim
+	ClaimID  string        // id of the current claim; "" if no process has claimed the job, or its run exists
+	Owner    string        // id of the process that claimed it last
+	Lease    time.Time     // when the claim expires, by the store's clock; zero if the run exists
+	Attempts int           // number of claims that did not create a run
+	Failure  *atom.Failure // why the job is parked, or why its run failed; nil otherwise
 }
 
-// NeedLabel is the prefix of labels that name what a process must offer to drive the run:
-// a run with the label "needs.gpu" = "a100" is due only for processes that offer
-// "gpu" = "a100". The labels of a job become such labels of its run.
+// NeedLabel is the prefix of labels that name what a process must offer to drive the run. For example, a run with
+// the label "needs.gpu" = "a100" is due only for processes that offer "gpu" = "a100". The store turns the labels of
+// a job into such labels of its run.
 const NeedLabel = "needs."
 
-// Check returns ErrInvalid, with the reason, if the job cannot be posted as it is.
+// Check returns an error that wraps ErrInvalid and names the problem if the job cannot be posted.
 func (j *Job) Check() error {
 	switch {
 	case j.ID == "":
-		return fmt.Errorf("%w: a job needs an id", ErrInvalid)
+		return fmt.Errorf("%w: the job's id is empty", ErrInvalid)
 	case len(j.ID) > MaxID:
 		return fmt.Errorf("%w: the job's id %.20q… is longer than %d bytes", ErrInvalid, j.ID, MaxID)
 	}

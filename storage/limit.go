@@ -7,30 +7,31 @@ import (
 	"time"
 )
 
-// A Limit bounds how many runs are driven at once, and how many jobs are claimed
-// within a period. It counts runs that have an owner: a released run that only waits
-// takes no place, and when an owner dies, its runs and their places become free. It also
-// counts every claim of a job, including the claims of retries.
+// A Limit caps how many runs are driven at once, and how many jobs are claimed within a period. Runs caps runs that
+// have an owner: a released run that only waits does not count, and when an owner dies, its runs no longer count.
+// Rate caps claims of jobs, and retries count.
 type Limit struct {
-	Flow  string // counts the runs of this flow; "" is of every flow
-	Label string // counts those together that have the same value of this label, and no others; "" counts all together
-	Runs  int    // how many at once; 0 is no limit
+	Flow string // name of the flow whose runs count; "" means every flow
+	// Label is the key of a label: runs count separately for each of its values, and runs without the label do not
+	// count. If Label is "", all runs count together.
+	Label string
+	Runs  int // maximum number of runs driven at once; 0 means no limit
 
-	Rate int           // how many jobs are claimed within Per, wherever that begins; 0 is no limit
-	Per  time.Duration // by the store's clock, to the microsecond
+	Rate int           // maximum number of jobs claimed within any period as long as Per; 0 means no limit
+	Per  time.Duration // length of the period for Rate, to the microsecond
 }
 
-// The limits of rates.
+// Bounds of the rates of a [Limit].
 const (
-	MaxRate = 100_000             // jobs
-	MinPer  = time.Millisecond    // the shortest time within which they are counted
-	MaxPer  = 31 * 24 * time.Hour // the longest
+	MaxRate = 100_000             // largest Rate of a [Limit], in jobs
+	MinPer  = time.Millisecond    // shortest Per of a Limit
+	MaxPer  = 31 * 24 * time.Hour // longest Per of a Limit
 )
 
-// None reports whether nothing is limited.
+// None reports whether the limit has neither Runs nor Rate. Setting such a limit removes the stored one.
 func (l *Limit) None() bool { return l.Runs == 0 && l.Rate == 0 }
 
-// String describes what the limit counts.
+// String describes what the limit counts, such as "at most 3 at once of trip".
 func (l *Limit) String() string {
 	of, each := "every flow", ""
 	if l.Flow != "" {
@@ -49,7 +50,7 @@ func (l *Limit) String() string {
 	return fmt.Sprintf("%s of %s%s", strings.Join(most, ", "), of, each)
 }
 
-// Check returns ErrInvalid, with the reason, if the limit cannot be set.
+// Check returns an error that wraps ErrInvalid and names the problem if the limit cannot be set.
 func (l *Limit) Check() error {
 	switch {
 	case l.Runs < 0:
@@ -64,19 +65,19 @@ func (l *Limit) Check() error {
 	return nil
 }
 
-// A LimitedError says that a run has to wait for its place.
+// A LimitedError is returned if a limit does not allow the run to be driven now.
 type LimitedError struct {
-	Run   string
-	Limit Limit  // the one that is reached
-	Value string // of the limit's label
+	Run   string // id of the run
+	Limit Limit  // the limit that is reached
+	Value string // the run's value of Limit.Label; "" if Limit.Label is ""
 }
 
 // Error names the limit.
 func (e *LimitedError) Error() string {
-	return fmt.Sprintf("storage: run %q waits for a place: %s", e.Run, e.Reason())
+	return fmt.Sprintf("storage: run %q waits for a limit: %s", e.Run, e.Reason())
 }
 
-// Reason says what the limit counts, and that it is reached.
+// Reason describes the limit that is reached and, if it counts by a label, the run's value.
 func (e *LimitedError) Reason() string {
 	if e.Limit.Label == "" {
 		return e.Limit.String()
@@ -87,21 +88,18 @@ func (e *LimitedError) Reason() string {
 // Unwrap returns [ErrLimited].
 func (e *LimitedError) Unwrap() error { return ErrLimited }
 
-// Limiter is how many runs may be driven at once, and how many jobs claimed within
-// a time. Limits are kept with the runs, so they hold for all processes that drive
-// them.
+// Limiter is the part of a [Store] that limits how many runs are driven at once, and how many jobs are claimed in a
+// period. The store keeps the limits, so they hold for all processes that use it.
 type Limiter interface {
-	// SetLimit sets the limit of that flow and label, and replaces an earlier one. Without
-	// Runs and Rate it removes the limit. Runs that are being driven continue, even if they
-	// are more than the limit allows. If Runs changes, SetLimit reads each run that has not
-	// ended, in one transaction.
+	// SetLimit sets the limit for its Flow and Label, and replaces an earlier one. Without Runs and Rate it removes
+	// the limit. Runs that a process already drives continue, even if they are more than the limit allows. If Runs
+	// changes, SetLimit reads each run that has not ended, in one transaction.
 	SetLimit(ctx context.Context, limit Limit) error
 	// Limits returns all limits, ordered by flow and label.
 	Limits(ctx context.Context) ([]Limit, error)
-	// Seize is Begin that ignores limits, for a command that must not wait for a
-	// place.
+	// Seize is Begin without regard to limits, for a command that must not wait for a limit.
 	Seize(ctx context.Context, run string) (Claim, *Snapshot, error)
-	// Limited returns the limit that a run without an owner would have to wait for;
-	// nil when there is a place, or the run has an owner.
+	// Limited returns the limit that keeps a run without an owner from being driven. It returns nil if no limit is
+	// reached, or if the run has an owner.
 	Limited(ctx context.Context, run string) (*LimitedError, error)
 }

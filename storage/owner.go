@@ -5,31 +5,30 @@ import (
 	"time"
 )
 
-// An Owner is a process that may own runs.
+// An Owner is a process that has the store open and may drive runs.
 type Owner struct {
-	ID      string
-	Host    string
-	PID     int
-	Started time.Time
-	Seen    time.Time // by the store's clock
-	Alive   bool      // as far as the store can tell
+	ID      string    // unique id, new each time a process opens the store
+	Host    string    // name of its machine
+	PID     int       // its process ID there
+	Started time.Time // when it opened the store
+	Seen    time.Time // when it last renewed its lease, by the store's clock
+	Alive   bool      // true if its lease is valid or, on one machine, if it holds its lock
 }
 
-// Owners are the processes that drive the runs of a database, of which this store's is one.
+// Owners is the part of a [Store] that knows the processes that drive runs. This process is one of them.
 type Owners interface {
-	// Owner returns the owner of this store's claims.
+	// Owner returns the owner under which this store claims runs and jobs.
 	Owner() Owner
-	// Database returns a text that names the database among those that processes of
-	// this machine use. All stores of one database return the same text.
+	// Database returns a text that identifies the database among the databases that processes of this machine use.
+	// All stores of one database return the same text.
 	Database() string
-	// Evictions returns how often another process took this store's owner for dead, since
-	// the store was opened and as far as the store knows. That happens to a process that was
-	// stopped for longer than its lease, or whose lock was taken away. Its runs and jobs are
-	// then free, so earlier claims may be void; the fence keeps them from writing. A process
-	// that is cut off from its database counts itself as evicted before another process may
-	// take it for dead, and again as long as that lasts. The number rises before the channel
-	// of Changed is closed, and the owner lives again from then on.
+	// Evictions returns how often another process declared this store's owner dead since the store was opened, as
+	// far as the store knows. This happens to a process that was stopped for longer than its lease, or that lost
+	// its lock. Its runs and jobs are then free, so its claims may be void. The fence prevents writes under void
+	// claims. A process that is cut off from its database counts itself as evicted before another process can
+	// declare it dead, and again as long as it is cut off. The number rises before the channel of Changed is
+	// closed. The owner then counts as alive again.
 	Evictions() int64
-	// Owners returns the processes that own runs or did so lately.
+	// Owners returns the processes that own runs or recently owned runs.
 	Owners(ctx context.Context) ([]Owner, error)
 }

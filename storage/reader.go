@@ -2,71 +2,62 @@ package storage
 
 import (
 	"context"
-	"time"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/states"
 )
 
-// Reader reads the store. Records are copies; Held values are filled in. If a run does
-// not exist, methods that ask about it return ErrNotFound.
+// Reader is the part of a [Store] that reads runs. Records are copies, and values in payloads are filled in. If a
+// run does not exist, methods that ask about it return an error that wraps ErrNotFound.
 type Reader interface {
+	Lists
+
+	// Run returns the record of a run.
 	Run(ctx context.Context, id string) (Run, error)
-	Runs(ctx context.Context, q RunQuery) ([]Run, error)
-	// Labeled returns the ids of the runs that have not ended and have a label with
-	// one of these keys and this value, in their order, by the key. It leaves out a key
-	// that no such run has. It is one query, however many keys there are. Its cost grows
-	// with the keys and the runs that it finds. It returns ErrInvalid for a text that
-	// cannot be a key or a value of a label.
-	Labeled(ctx context.Context, value string, keys ...string) (map[string][]string, error)
-	// Descendants returns how many runs were created with that Run.Root. Purging some of
-	// them does not lower the count, which ends when neither the root nor a run with that root
-	// is left. If no run has that root, Descendants returns 0 and no error.
-	Descendants(ctx context.Context, root string) (int64, error)
-	// Atoms returns the atoms of a run that are stored and that q selects, ordered by path.
-	// With a limit it may return fewer, see [PageBytes]; none is left when it returns none.
+	// Atoms returns the atoms of a run that q selects, ordered by path. With a limit it may return fewer, see
+	// [PageBytes]; an empty result means that none is left.
 	Atoms(ctx context.Context, run string, q AtomQuery) ([]Atom, error)
-	// Atom returns one atom of a run.
+	// Atom returns the atom at path, or ErrNotFound.
 	Atom(ctx context.Context, run, path string) (Atom, error)
-	// AtomsAt returns the atoms of a run that are stored at these paths, as they
-	// are at one moment, in the order of the paths.
+	// AtomsAt returns the atoms that are stored at these paths, read at one moment, in the order of the paths.
 	AtomsAt(ctx context.Context, run string, paths ...string) ([]Atom, error)
-	// Tries returns all tries by which the retry at path decides, including those that
-	// its record does not hold. If the atom is not a retry, Tries returns nothing.
+	// Tries returns all tries that the retry at path considers, including tries that its record does not contain.
+	// If the atom is not a retry, Tries returns nothing.
 	Tries(ctx context.Context, run, path string) (atom.History, error)
-	// History returns up to limit entries with numbers above after; limit 0 is all. With a
-	// limit it may return fewer, see [PageBytes]; none is left when it returns none.
+	// History returns up to limit entries with numbers above after; limit 0 means all. With a limit it may return
+	// fewer, see [PageBytes]; an empty result means that none is left.
 	History(ctx context.Context, run string, after int64, limit int) ([]Entry, error)
-	// Undos returns up to limit entries of the undo stack with numbers below below, the
-	// topmost first; below 0 begins at the top, limit 0 is all.
+	// Events returns the events of the run's language that q selects: the entries of the history with the kind
+	// EntryEvent. It may return fewer than q.Limit, see [PageBytes]; an empty result means that none is left. Its cost
+	// depends on the size of the page, not on the history before it. Only events that Ebb 0.1 wrote before schema 13
+	// are found by reading the run's history.
+	Events(ctx context.Context, run string, q EventQuery) ([]Entry, error)
+	// Undos returns up to limit entries of the undo stack with numbers smaller than below, topmost first. Below 0
+	// starts at the top, limit 0 means all.
 	Undos(ctx context.Context, run string, below int64, limit int) ([]Undo, error)
 	// RunTimers returns the timers of one run, nearest first.
 	RunTimers(ctx context.Context, run string) ([]TimerRow, error)
 	// RunTokens returns the open tokens of one run, ordered by path.
 	RunTokens(ctx context.Context, run string) ([]Token, error)
-	// RunOutbox returns up to limit messages that one run still has to send, including
-	// parked ones, in the order in which they were created. The messages outlive a purge of
-	// their run. If a run does not exist and left none, RunOutbox returns nothing. Limit 0 is
-	// all.
+	// RunOutbox returns up to limit messages that one run still has to send, including parked ones, in the order in
+	// which they were created. The messages outlive a purge of their run. If a run does not exist and left no
+	// messages, RunOutbox returns nothing. Limit 0 means all.
 	RunOutbox(ctx context.Context, run string, limit int) ([]Outgoing, error)
+	// Token returns the token with that id, or ErrNotFound.
 	Token(ctx context.Context, id string) (Token, error)
 }
 
-// An AtomQuery selects atoms of a run. The zero query selects all.
+// An AtomQuery selects atoms of a run. The zero query selects all atoms.
 type AtomQuery struct {
-	Live  bool   // only those that are needed to go on with the run
-	After string // only those with paths behind this one, for paging; "" is all
-	Limit int    // 0 is all
+	Live  bool   // only atoms that the run needs to continue
+	After string // only atoms whose paths sort after this one, for paging; "" means all
+	Limit int    // maximum number of atoms; 0 means all
 }
 
-// A RunQuery selects runs, newest first, or with Due those that are due longest
-// first. The zero query selects all.
-type RunQuery struct {
-	Flow   string
-	States []states.Flow     // any of these; none is every state
-	Labels map[string]string // all of these
-	Due    time.Time         // runs due by then that no live owner has, if not zero
-	Top    bool              // those that no other run began
-	Before string            // after the run of this id in the listing, for paging
-	Limit  int               // 0 is all
+// An EventQuery selects events of a run's language by [Entry.Number]. The zero query selects all events, in their
+// order. Numbers rise with [Entry.Seq] over all flows of the run. They have gaps where the language only counted its
+// events, see [Checkpoint.Untold].
+type EventQuery struct {
+	After   int64 // only events after this one: larger numbers or, with Reverse, smaller ones; 0 means all
+	Reverse bool  // the last event first
+	Limit   int   // maximum number of events; 0 means all
 }

@@ -7,198 +7,215 @@ import (
 	"github.com/ebbflow/ebb/states"
 )
 
-// InlineLimit is the size in bytes up to which a value is copied into each
-// record that holds it. Larger ones live once in the run's payloads.
+// InlineLimit is the size in bytes up to which the store copies a value into each record that holds it. The store
+// keeps a larger value once, as a payload of the run.
 const InlineLimit = 256
 
-// A Held value is a value in a record: either inline, or one of the run's
-// payloads, which are immutable. The zero Held is no value.
+// A Held value is a value in a record, inline or as a payload of the run. The zero Held means that there is no
+// value.
 type Held struct {
-	Ref  int64      // number of the payload within the run, from 1; 0 when inline
-	Data atom.Value // the value; filled in for payloads too when a store returns records
+	Ref  int64      // number of the payload within the run, from 1; 0 means inline
+	Data atom.Value // the value; in records that a store returns, it is filled in for payloads too
 }
 
-// A Run is one run of a flow: its head row, the place of its fence.
+// A Run is the record of one run: what it was started with, its state, and which process drives it. Times are in UTC.
 type Run struct {
-	ID         string            // chosen by the caller that started it
+	ID         string            // chosen by the caller that started the run
+	Number     int64             `json:"-"` // set by the store; larger than those of stored runs that were created before
 	Flow       string            // name of its flow
-	Definition string            // hash of the definition it began on and ends on; "" for flows that are only in code
-	Structure  string            // structural hash of a compiled flow, to tell a changed one; a checkpoint may replace it
-	Labels     map[string]string // for search; keys and values up to 256 B
-	Parent     string            // id of the run that began it; "" when none
-	Root       string            `json:",omitempty"` // id of the run at the head of its family: the ancestor that no run began; "" for that run
-	Depth      int64             `json:",omitempty"` // how many runs began one another from Root to this run
-	Trace      string            // traceparent of the caller that began it
-	Job        string            // id of the job that asked for this run, see Store.Create; "" when none
-	Secrets    Secrets           // what no view of the run may show; set when it is created, for good
+	Definition string            // hash of the definition, which the run keeps; "" for flows that exist only in code
+	Structure  string            // hash of the structure of its flow; the engine compares it to detect a changed flow
+	Labels     map[string]string // labels by which the run can be found; keys and values have at most 256 bytes
+	Parent     string            // id of the run that started this one; "" if none did
+	Root       string            `json:",omitempty"` // id of the topmost ancestor; "" if no run started this one
+	Depth      int64             `json:",omitempty"` // number of ancestors
+	Trace      string            // W3C traceparent that the run was started under; "" if there is none
+	Job        string            // id of the job that asked for the run; "" if none did
+	Secrets    Secrets           // values that views of the run must mask; does not change
 
-	State   states.Flow
-	Outcome Outcome // how it ended, or is about to: set as soon as it is decided, while the state is not yet an end
-	Undo    Undone  // what became of what was done
-	Hold    bool    // suspended on purpose: not to be taken up unless asked for
-	Input   Held    // what it was begun with; a checkpoint may replace it
-	Output  Held    // the result, once the outcome is Succeeded
-	Failure *atom.Failure
-	Attrs   atom.Value // what the starter wanted the flow's language to know
+	State   states.Flow   // state of the run
+	Outcome Outcome       // how the run ends; set when that is decided, even while the run is still being undone
+	Undo    Undone        // how much was undone
+	Hold    bool          // true if an operator suspended the run: servers do not resume it
+	Input   Held          // input of the run; a command may change it
+	Output  Held          // result of the run, set if Outcome is Succeeded
+	Failure *atom.Failure // why it failed, was cancelled, or is suspended; nil otherwise
+	Attrs   atom.Value    // attributes that the caller passes to the flow's language, see engine.Attributes
 
-	Created, Started, Updated, Ended time.Time // zero when not yet
+	Created, Started, Updated, Ended time.Time // zero if the event has not happened
 
-	Seq     int64      // commits so far; the guard of owner writes
-	Entries int64      // history entries so far
-	Events  int64      // language events so far
-	Refs    int64      // payloads so far
-	Growth             // how much it has done and written so far
-	Undos   int64      // height of the undo stack
-	Memory  atom.Value // frontier of the run's own growing flow; nil for other flows
-	Lost    int64      // how often its owner died, each time within [LostWindow] of the time before
+	Seq     int64      // number of commits; the store accepts only the next one
+	Entries int64      // number of history entries
+	Events  int64      // number of the language's events, including events that are only counted
+	Refs    int64      // number of payloads
+	Growth             // counters of work done and bytes written
+	Undos   int64      // number of entries on the undo stack
+	Memory  atom.Value // the language's memory between steps, or options of a planned flow's run; may be nil
+	Lost    int64      // number of deaths of its owners, each within [LostWindow] of the previous one
 
-	Suspicion Suspicion `json:",omitzero"`
+	Suspicion Suspicion `json:",omitzero"` // whether the run may kill the processes that drive it
 
-	Fence   int64     // raised by each Begin and Step
-	ClaimID string    // of the present owner's claim
-	Owner   string    // id of the owner; "" is none
-	Wakeups int64     // raised by each message
-	Due     time.Time // when an unowned run is to be taken up; zero: only when a message comes
+	Fence   int64     // rises when a process takes the run over; the store compares it before every owner write
+	ClaimID string    // id of the current owner's claim; "" if no process drives the run
+	Owner   string    // id of the process that drives the run; "" if none does
+	Wakeups int64     // wakeup counter: rises with each message
+	Due     time.Time // from when a process may resume the run; zero means only when a message arrives
 }
 
-// A Growth is how much a run has done and written so far, for the limits on that.
-// Runs that were created before there was this begin at zero.
+// A Growth counts how much a run has done and written since it was created. The engine compares it with
+// engine.Limits.
 type Growth struct {
 	Iterations int64 // steps of the run's language, and attempts of the atoms of its plan
-	Waited     int64 // Iterations when the run last took in something that it had waited for
-	Bytes      int64 // of history, payloads and records of grown atoms, as the engine counts them
+	Waited     int64 // value of Iterations when the run last resumed after a wait
+	Bytes      int64 // bytes of history, payloads and records of grown atoms
 }
 
-// Outcome is how a run ended, or is about to end: a run that was cancelled or
-// timed out says so while it is still being undone. Whether it has ended is said
-// by its state alone.
+// Outcome is how a run ends. The engine sets it when that is decided: a run that was cancelled is Cancelled while
+// it is still being undone. Run.State tells whether the run has ended.
 type Outcome uint8
 
 // The outcomes of runs.
 const (
-	Unfinished Outcome = iota
-	Succeeded
-	FailedOutcome
-	TimedOut
-	Cancelled
-	Continued // it went on as another run
+	Unfinished    Outcome = iota // not decided yet
+	Succeeded                    // every atom succeeded
+	FailedOutcome                // an atom failed, and the failure was not handled
+	TimedOut                     // the deadline of the run passed
+	Cancelled                    // an operator, or the run that started it, cancelled it
+	Continued                    // the run ended, and another run continues its work
 )
 
-// Undone says how far the effects of a run were undone.
+// Undone is how much of what a run did was undone.
 type Undone uint8
 
-// What may become of what was done.
+// The values of Undone.
 const (
-	UndoNone   Undone = iota // nothing that ran could be undone, or the run succeeded
-	UndoneAll                // all was undone
-	UndonePart               // undone down to a point of no return, or as far as was asked for
-	UndoFailed               // a revert failed
+	UndoNone   Undone = iota // nothing: the run did not fail, or none of its atoms can be reverted
+	UndoneAll                // everything that can be reverted
+	UndonePart               // a part: down to a pivot (atom.Pivot), or to the atom that an operator named
+	UndoFailed               // a revert failed, and a person must decide, see [Run.NeedsPerson]
 )
 
-// An Atom is one node of a run: a task, a retry, a timer, a fork or a child
-// flow. Its key is (run, path).
+// An Atom is the record of one node of a run: a task, a retry, a timer, a fork or a child flow. The run's id and Path
+// identify it.
 type Atom struct {
-	Path        string // static atoms: their name; grown ones: Ship[3]/Pack#2
-	Kind        AtomKind
-	Incarnation int // how often a retry around it began it anew
-	Attempt     int // how often this incarnation was tried
-	// RevertAttempt is how often the revert of this incarnation has failed.
+	Path        string   // the atom's name in a compiled flow; in a growing flow, such as Ship[3]/Pack#2
+	Kind        AtomKind // kind of node
+	Incarnation int      // how often the atom was reset and started over, from 0
+	Attempt     int      // attempts of this incarnation, counted from 1; 0 if it has not started
+	// RevertAttempt is how often the revert of this incarnation failed.
 	RevertAttempt int
-	State         states.Task
-	Intention     states.Intention
-	Live          bool // needed to go on with the run; others are kept to be shown and undone
+	State         states.Task      // state of the node
+	Intention     states.Intention // whether it is executed or reverted
+	Undo          UndoMode         // what undoing the atom does
+	Signal        string           // name of the signal that ends the atom, see [atom.Awaits]; "" if none does
+	Live          bool             // the run needs the record to continue; others are kept for views and for undo
 
-	Spec   atom.Value // grown nodes: what they are (flow.Spec, JSON); nil otherwise
-	Input  Held       // grown nodes: effective input; for forks what they share
-	Note   Held       // grown nodes: what their language keeps with them; for child flows their memory
-	Result Held
-	Ended  EndMark // how the present attempt's execution ended; kept through reverting
+	Spec   atom.Value // in a growing flow: the node's flow.Spec in JSON; nil otherwise
+	Input  Held       // in a growing flow: the input; for a fork, the input that its children share
+	Note   Held       // in a growing flow: data that the language keeps with the node
+	Result Held       // what Execute returned
+	Ended  EndMark    // how the latest execution ended; does not change while the atom is reverted
 
-	Failure       *atom.Failure
-	RevertResult  Held
-	RevertFailure *atom.Failure
-	Tries         *atom.History // retries: what they decide by; of many tries the newest, see Reader.Tries
-	Overflow      int64         // payload with the tries before those, see EncodeTries; 0 when there are none
-	Progress      float64       // 0 to 1, as the task reported it
-	Details       atom.Value    // of the progress
+	Failure       *atom.Failure // of the latest failed attempt
+	RevertResult  Held          // what Revert returned
+	RevertFailure *atom.Failure // of the latest failed attempt to revert
+	Tries         *atom.History // of a retry: its latest tries, see [Reader.Tries]; nil otherwise
+	Overflow      int64         // of a retry: number of the payload with its earlier tries; 0 if there are none
+	Progress      float64       // progress that the task reported, from 0 to 1
+	Details       atom.Value    // details that the task reported with its progress
 
-	Due       time.Time // when a wait, a timer or a time limit ends; zero when none
-	StartedAt time.Time // begin of the present attempt
-	EndedAt   time.Time // end of the present attempt
+	Due       time.Time // when its wait, timer or time limit ends; zero means never
+	StartedAt time.Time // start of the latest attempt
+	EndedAt   time.Time // end of the latest attempt; zero while it executes
 }
 
-// AtomKind is the kind of node that a record is about.
+// UndoMode is what undoing an atom does.
+type UndoMode uint8
+
+// What undoing an atom does.
+const (
+	UndoReverts UndoMode = iota // reverts it; also the mode of records of which it is not known
+	UndoNothing                 // nothing: it has no effect
+	UndoLeaves                  // nothing, though it may have an effect: what it did stays done
+)
+
+// AtomKind is the kind of a node.
 type AtomKind uint8
 
 // The kinds of nodes.
 const (
-	KindTask AtomKind = iota
-	KindRetry
-	KindTimer
-	KindFork
-	KindFlow // a growing flow: a child of a fork, or one placed in a graph
-	KindRun  // a run of its own
+	KindTask  AtomKind = iota // an atom.Task
+	KindRetry                 // a retry controller, atom.Retry
+	KindTimer                 // a wait
+	KindFork                  // a set of child flows
+	KindFlow                  // a growing flow: a child of a fork, or a node of a graph
+	KindRun                   // a child run, with a record and an id of its own
 )
 
-// EndMark says how the execution of an atom's present attempt ended. It
-// survives reverting, so neither a reset nor a failed revert can make growth
-// forget or repeat.
+// EndMark is how the latest execution of an atom ended. It does not change while the atom is reverted. It keeps the
+// engine from asking the language of a growing flow twice about the same end.
 type EndMark uint8
 
 // The end marks.
 const (
-	EndNone     EndMark = iota // not ended, or its end is not known
-	EndValue                   // with a result
-	EndFailure                 // with a failure
-	EndHandled                 // with a failure that was handled
-	EndDeferred                // not ended: another party ends it, by token or message
-	EndUndoing                 // of a flow, not ended: what its result says is being undone first
+	EndNone     EndMark = iota // the execution has not ended, or its end is unknown
+	EndValue                   // the execution returned a result
+	EndFailure                 // the execution failed
+	EndHandled                 // the execution failed, and the language handled the failure
+	EndDeferred                // the execution returned, and another party ends the atom, by a token or a message
+	EndUndoing                 // a child flow is being undone, and ends afterwards
+	EndLeft                    // a flow was ended from outside; its result says what was open
+	EndReopened                // the run was reopened, and the language has not said yet what to start again
 )
 
-// An Undo is one entry of a run's undo stack: a grown atom that can be undone.
+// An Undo is one entry of the undo stack of a run of a growing flow. It names an atom that can be reverted.
 type Undo struct {
 	N    int64  // position in the stack, from 1 at the bottom
-	Path string // of the atom, whose record says how to undo it
+	Path string // path of the atom; its record defines how to revert it
 }
 
-// EntryKind tells history entries apart.
+// EntryKind is what an [Entry] reports.
 type EntryKind uint8
 
 // The kinds of history entries.
 const (
-	EntryFlow  EntryKind = iota // the run's own state changed
-	EntryAtom                   // an atom's state changed
-	EntryEvent                  // a line of the language's own history
+	EntryFlow    EntryKind = iota // the run's own state changed
+	EntryAtom                     // an atom's state changed
+	EntryEvent                    // the language recorded an event of its own history, such as an event of AWS
+	EntryStays                    // the undo has passed an atom that nothing reverts: what it did stays done
+	EntryMayStay                  // as EntryStays, but whether the atom had its effect is not known
 )
 
-// An Entry is one line of a run's history. Histories are only ever appended to.
+// An Entry is one line of the history of a run. A history only grows. If a field's comment begins with a kind, the
+// field is zero in entries of other kinds.
 type Entry struct {
-	Seq  int64 // the core's number, without gaps from 1
-	Kind EntryKind
-	Time time.Time
-	Path string // atom's path; for events the path or state they are about
+	Seq  int64     // number of the line: 1, 2 and so on
+	Kind EntryKind // what the line reports
+	Time time.Time // time of the commit
+	Path string    // path of the atom; EntryEvent: path or name of the state
 
-	From, To    uint8 // EntryFlow: states.Flow; EntryAtom: states.Task
-	Incarnation int
-	Attempt     int
-	Failure     *atom.Failure // what it failed with, when To is a failure
+	From, To    uint8         // state before and after; EntryFlow: a states.Flow; EntryAtom: a states.Task
+	Incarnation int           // EntryAtom: of the atom
+	Attempt     int           // EntryAtom: of the atom, or of its revert, counted from 1
+	Failure     *atom.Failure // why the run or atom failed, if To is a state of failure
 
-	Number  int64      // EntryEvent: the language's number, without gaps from 1
-	Prev    int64      // EntryEvent: the number it follows from
-	Type    string     // EntryEvent: in the language's words
-	Details atom.Value // EntryEvent: an object; may be nil
-	Key     string     // EntryEvent: member of Details that Body stands for
+	Flow    string     // EntryEvent: path of the flow whose event it is, such as "Ship[3]"; "" is the run's own flow
+	Number  int64      // EntryEvent: number of the event: 1, 2 and so on
+	Prev    int64      // EntryEvent: number of the event that led to it; 0 means none
+	Type    string     // EntryEvent: the language's type of the event, such as "TaskStateEntered"
+	Details atom.Value // EntryEvent: further fields, a JSON object; may be nil
+	Key     string     // EntryEvent: name of the member of Details whose value is Body
 	Body    Held       // EntryAtom: the result; EntryEvent: the value under Key
 }
 
-// A TimerRow is a durable timer. Firing it twice is harmless: the process that drives the
-// run checks whether the atom or the run still waits for the timer.
+// A TimerRow is a durable timer of a run. A timer may fire twice. The process that drives the run therefore checks
+// whether the atom or the run still waits for it.
 type TimerRow struct {
-	Run         string
-	Path        string // "" is the run's own deadline
-	Incarnation int
-	Kind        TimerKind
-	Due         time.Time
+	Run         string    // id of the run
+	Path        string    // path of the atom that waits; "" for the deadline of the run
+	Incarnation int       // incarnation of that atom
+	Kind        TimerKind // purpose of the timer
+	Due         time.Time // when it fires
 }
 
 // TimerKind is the purpose of a timer.
@@ -206,8 +223,8 @@ type TimerKind uint8
 
 // The kinds of timers.
 const (
-	TimerWait     TimerKind = iota // a timer node
-	TimerRetry                     // the wait before another try
-	TimerDeadline                  // a flow's deadline
-	TimerToken                     // a token's deadline or heartbeat
+	TimerWait     TimerKind = iota // a wait that the flow asks for
+	TimerRetry                     // the pause before the next attempt
+	TimerDeadline                  // the deadline of the run
+	TimerToken                     // the deadline or heartbeat limit of a token
 )

@@ -8,65 +8,64 @@ import (
 	"github.com/ebbflow/ebb/atom"
 )
 
-// A Schedule says when jobs are posted automatically, and which jobs. Package jobs
-// defines the meaning of its times; a store only knows the next one.
+// A Schedule defines which jobs to post automatically, and when. Package jobs interprets Spec. A store only knows
+// the next tick.
 type Schedule struct {
-	ID       string
-	Spec     string // when it ticks, as package jobs reads it
-	Flow     string
-	Version  int64
-	Input    atom.Value
+	ID       string            // chosen by the caller
+	Spec     string            // times of its ticks, such as "30 2 * * *"; package jobs parses it
+	Flow     string            // name of the flow that its jobs run
+	Version  int64             // version of the flow; 0 means the latest
+	Input    atom.Value        // input of the runs
 	Needs    map[string]string // what a process that claims its jobs must offer
-	Labels   map[string]string // of the runs
-	Priority int
-	CatchUp  int // how many ticks that were missed are made up for, the latest ones
-	Paused   bool
-	Created  time.Time
+	Labels   map[string]string // labels of the runs
+	Priority int               // priority of the jobs; a larger priority is claimed first
+	CatchUp  int               // maximum number of missed ticks that post a job later, latest ticks only
+	Paused   bool              // true if ticks post no jobs
+	Created  time.Time         // when it was added
 
-	Next time.Time // the tick that is to be posted; zero is never again
-	Last time.Time // the tick that was posted last; zero is none so far
-	Mark string    // given by the store, another with each change
+	Next time.Time // the next tick; zero means never again
+	Last time.Time // the last tick that posted a job; zero if there is none
+	Mark string    // changes with each change of the schedule; the store sets it
 }
 
-// A ScheduleMove changes a schedule that is as it was seen, in one transaction.
+// A ScheduleMove changes a schedule and posts the jobs of its ticks, in one transaction. If another process changed
+// the schedule meanwhile, it changes nothing.
 type ScheduleMove struct {
-	ID     string
-	Mark   string    // of the schedule as it was seen
-	Next   time.Time // replaces that of the schedule
-	Last   time.Time // replaces that of the schedule
-	Paused bool      // replaces that of the schedule
-	Jobs   []Job     // are posted, but for those whose ids are taken
+	ID     string    // id of the schedule
+	Mark   string    // Mark of the schedule as the caller read it
+	Next   time.Time // replaces the schedule's Next
+	Last   time.Time // replaces the schedule's Last
+	Paused bool      // replaces the schedule's Paused
+	Jobs   []Job     // jobs to post; a job whose id exists is left out
 }
 
-// Schedules are the records of when jobs are posted by themselves.
+// Schedules is the part of a [Store] that keeps schedules. Programs use package jobs, which builds on it.
 type Schedules interface {
-	// PutSchedule sets the schedule of that id, in place of the one there was, whose
-	// Last, Paused and Created stay, and Next too when the Spec is the same: so a
-	// program may put its schedules whenever it starts.
+	// PutSchedule adds a schedule, or replaces the schedule with the same id. A replaced schedule keeps Last,
+	// Paused and Created, and also Next if Spec does not change. Therefore, a program can put its schedules at each
+	// start.
 	PutSchedule(ctx context.Context, s Schedule) error
-	// MoveSchedule changes a schedule and posts the jobs of its ticks. It returns
-	// ErrFenced, and does nothing, when the schedule is not as it was seen any more:
-	// another process has posted the tick, or changed it; ErrNotFound.
+	// MoveSchedule changes a schedule and posts the jobs of its ticks. If another process changed the schedule
+	// since the caller read it, MoveSchedule changes nothing and returns ErrFenced. If the schedule does not exist,
+	// it returns ErrNotFound.
 	MoveSchedule(ctx context.Context, move ScheduleMove) error
-	// DeleteSchedule returns ErrNotFound when there is none of that id. Jobs that it
-	// has posted stay.
+	// DeleteSchedule deletes a schedule, or returns ErrNotFound. Jobs that the schedule posted stay.
 	DeleteSchedule(ctx context.Context, id string) error
-	// Schedule returns one schedule, or ErrNotFound.
+	// Schedule returns the schedule with that id, or ErrNotFound.
 	Schedule(ctx context.Context, id string) (Schedule, error)
 	// Schedules returns all schedules, ordered by id.
 	Schedules(ctx context.Context) ([]Schedule, error)
-	// DueSchedules returns up to limit schedules whose tick has come and that are
-	// not paused, the oldest tick first; limit 0 is all. The store's clock decides which
-	// ticks have come. DueSchedules also returns the time by that clock, and when the next
-	// tick of any other schedule comes; zero if there is none.
+	// DueSchedules returns up to limit schedules that are not paused and whose tick has passed, oldest tick first;
+	// limit 0 means all. The store's clock decides which ticks have passed. DueSchedules also returns the time by
+	// that clock, and the next tick of any other schedule; zero if there is none.
 	DueSchedules(ctx context.Context, limit int) (due []Schedule, now, next time.Time, err error)
 }
 
-// Check returns ErrInvalid, with the reason, if the schedule cannot be stored as it is.
+// Check returns an error that wraps ErrInvalid and names the problem if the schedule cannot be stored.
 func (s *Schedule) Check() error {
 	switch {
 	case s.ID == "":
-		return fmt.Errorf("%w: a schedule needs an id", ErrInvalid)
+		return fmt.Errorf("%w: the schedule's id is empty", ErrInvalid)
 	case len(s.ID) > MaxScheduleID:
 		return fmt.Errorf("%w: the schedule's id %.20q… is longer than %d bytes", ErrInvalid, s.ID, MaxScheduleID)
 	}
@@ -79,7 +78,7 @@ func (s *Schedule) Check() error {
 	return checkLabels(s.Labels)
 }
 
-// Check returns ErrInvalid, with the reason, if one of the jobs cannot be posted.
+// Check returns an error that wraps ErrInvalid and names the problem if one of the jobs cannot be posted.
 func (m *ScheduleMove) Check() error {
 	for i := range m.Jobs {
 		if err := m.Jobs[i].Check(); err != nil {

@@ -8,30 +8,28 @@ import (
 	"strings"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/internal/nodepath"
 )
 
-// Masked replaces a secret: a JSON string.
+// Masked is the JSON string that replaces a secret.
 const Masked = "***"
 
 var masked = []byte(`"` + Masked + `"`)
 
-// Secrets name the values that no view of a run may show: logs, histories, pages, exports.
-// The store keeps the values themselves, because the run needs them. The zero Secrets
-// names none.
+// Secrets name the values that logs, histories, pages and exports of a run must mask. The store keeps the values
+// themselves, because the run needs them. The zero Secrets names none.
 type Secrets struct {
-	// Symbols are names of members of objects. Their values are masked in every
-	// value of the run, at any depth.
+	// Symbols are names of members of JSON objects. Mask replaces their values in every value of the run, at any
+	// depth.
 	Symbols []string
-	// Atoms are paths of atoms whose results are masked as a whole. A path
-	// without numbers stands for all visits and children: Ship/Pack for
-	// Ship[3]/Pack#2, too.
+	// Atoms are paths of atoms whose results are masked as a whole; "*" is all atoms. A path without numbers matches all
+	// visits and children: Ship/Pack also matches Ship[3]/Pack#2.
 	Atoms []string
 }
 
-// Mask returns v with its secrets replaced by the JSON string [Masked]. Path is that of
-// the atom whose result v is, "" for every other value. All else stays as it is, byte for
-// byte; if v contains no secret, Mask returns v itself. If there are Symbols, a value whose
-// codec is not known is masked as a whole, because Mask cannot decode it.
+// Mask returns v with its secrets replaced by the JSON string [Masked]. Path is the path of the atom whose result v
+// is, "" for every other value. All other bytes of v stay the same; if v contains no secret, Mask returns v itself.
+// If there are Symbols and Mask cannot decode the codec of v, it masks all of v.
 func (s Secrets) Mask(path string, v atom.Value) atom.Value {
 	switch {
 	case len(v) == 0:
@@ -46,40 +44,34 @@ func (s Secrets) Mask(path string, v atom.Value) atom.Value {
 	return s.maskMembers(v)
 }
 
-// hides reports whether the result of the atom is secret.
+// hides reports whether the atom's result is secret.
 func (s Secrets) hides(path string) bool {
 	if len(s.Atoms) == 0 {
 		return false
 	}
-	return slices.Contains(s.Atoms, path) || slices.Contains(s.Atoms, withoutNumbers(path))
+	return slices.Contains(s.Atoms, path) || slices.Contains(s.Atoms, "*") ||
+		slices.Contains(s.Atoms, withoutNumbers(path))
 }
 
-// withoutNumbers returns the path without the numbers of visits and children.
+// withoutNumbers removes the numbers of visits and children from a path.
 func withoutNumbers(path string) string {
 	if !strings.ContainsAny(path, "[#") {
 		return path
 	}
 	parts := strings.Split(path, "/")
 	for i, part := range parts {
-		if open := strings.LastIndexByte(part, '['); open > 0 && strings.HasSuffix(part, "]") && isNumber(part[open+1:len(part)-1]) {
-			part = part[:open]
-		}
-		if mark := strings.LastIndexByte(part, '#'); mark > 0 && isNumber(part[mark+1:]) {
-			part = part[:mark]
-		}
-		parts[i] = part
+		part, _, _ = nodepath.CutIndex(part)
+		parts[i], _ = nodepath.CutVisit(part)
 	}
 	return strings.Join(parts, "/")
 }
 
-func isNumber(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
-
-// maskMembers looks for the names of members, which are the strings that a colon
-// follows: so neither the nesting nor what is between needs to be understood.
+// maskMembers finds the names of members as the strings that a colon follows. It therefore needs to understand
+// neither the nesting nor the values between.
 func (s Secrets) maskMembers(v atom.Value) atom.Value {
 	text := []byte(v)
-	var out []byte // nil as long as nothing was masked
-	kept := 0      // up to where text is in out
+	var out []byte // nil until something is masked
+	kept := 0      // text before this index is in out
 	for i := 1; i < len(text); {
 		if text[i] != '"' {
 			i++
@@ -102,7 +94,7 @@ func (s Secrets) maskMembers(v atom.Value) atom.Value {
 	return append(out, text[kept:]...)
 }
 
-// names reports whether a quoted name is that of a secret.
+// names reports whether a quoted name is one of Symbols.
 func (s Secrets) names(quoted []byte) bool {
 	if bytes.IndexByte(quoted, '\\') < 0 {
 		return len(quoted) > 1 && slices.Contains(s.Symbols, string(quoted[1:len(quoted)-1]))
@@ -118,7 +110,7 @@ func skipSpace(text []byte, i int) int {
 	return i
 }
 
-// endOfString returns the index behind the string that begins at i.
+// endOfString returns the index after the string that begins at i.
 func endOfString(text []byte, i int) int {
 	for i++; i < len(text); i++ {
 		switch text[i] {
@@ -131,7 +123,7 @@ func endOfString(text []byte, i int) int {
 	return len(text)
 }
 
-// endOfValue returns the index behind the value that begins at i.
+// endOfValue returns the index after the value that begins at i.
 func endOfValue(text []byte, i int) int {
 	for depth := 0; i < len(text); {
 		switch text[i] {
@@ -146,7 +138,7 @@ func endOfValue(text []byte, i int) int {
 			if depth--; depth == 0 {
 				return i + 1
 			}
-			if depth < 0 { // of what the value is in
+			if depth < 0 { // end of the object or array that contains the value
 				return i
 			}
 		case ',', ' ', '\n', '\t', '\r':
@@ -165,7 +157,8 @@ func (s Secrets) check() error {
 	}
 	for _, name := range slices.Concat(s.Symbols, s.Atoms) {
 		if name == "" || len(name) > MaxSecret {
-			return fmt.Errorf("%w: the name of a secret, %.20q, has %d bytes; want 1 to %d", ErrInvalid, name, len(name), MaxSecret)
+			return fmt.Errorf("%w: the name of a secret, %.20q, has %d bytes; want 1 to %d", ErrInvalid, name, len(name),
+				MaxSecret)
 		}
 	}
 	return nil

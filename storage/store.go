@@ -7,60 +7,58 @@ import (
 	"github.com/ebbflow/ebb/atom"
 )
 
-// Store keeps runs. Its methods may be called by any number of goroutines.
-// Errors that are none of this package's are the database's own: they say
-// nothing about the run, and nothing was written unless they wrap ErrUnsure.
+// Store keeps runs. Any number of goroutines may call its methods at the same time. If an error wraps none of this
+// package's errors, it comes from the database and says nothing about the run. Unless an error wraps ErrUnsure, the
+// call wrote nothing.
 type Store interface {
 	Reader
 	Inbox
+	Waiting
 	Driver
 	Limiter
 	Suspects
 	Owners
 	Outbox
 	Definitions
+	NamedRecords
 	Jobs
 	Schedules
 
-	// Purge deletes ended runs and all that belongs to them, but for what still
-	// has to be sent. Runs that have not ended, or are owned, are left alone and
-	// not counted.
+	// Purge deletes runs that have ended, with all records that belong to them, and returns how many runs it
+	// deleted. Messages that a run still has to send stay. Purge skips runs that have not ended or have an owner.
 	Purge(ctx context.Context, runs ...string) (int, error)
-	// Close gives up all claims and ends the store's goroutines. Runs stay as
-	// they were last committed; those it owned are due at once.
+	// Close releases all claims and stops the store's goroutines. The runs that the store's owner drove are due at
+	// once, in the state of their last commit.
 	Close() error
 }
 
-// A WriteChecker is a store that can find out whether it can write. Stores on a
-// database are.
+// A WriteChecker is a store that can check whether it is able to write. Stores on a database are WriteCheckers.
 type WriteChecker interface {
-	// CheckWrite commits a small write that has no visible effect. It gives up when ctx
-	// ends. Its error names the obstacle, such as another process that has the turn to
-	// write.
+	// CheckWrite commits a small write that has no visible effect. It gives up when ctx ends. Its error names the
+	// obstacle, such as another process that is writing.
 	CheckWrite(ctx context.Context) error
 }
 
-// A Transactor is a store in whose database users may have tables of their own,
-// and write them in one transaction with the record that they did. Stores on a
-// database are; the one in memory is not.
+// A Transactor is a store in which users can write tables of their own in one transaction with Ebb's record of that
+// write. Stores on a database are Transactors. The store in memory is not.
 type Transactor interface {
-	// Transact calls fn with a transaction in which the claim was checked, and
-	// commits the writes of fn together with its result, under the run and key. If
-	// that key was committed before, Transact returns that result and does not call fn.
-	// So after a crash at any point, the writes of fn exist exactly if their record
-	// does, and calling Transact again with the same key applies them once.
+	// Transact checks the claim, calls fn with the transaction, and commits the writes of fn together with its
+	// result, under the run and key. If that key was committed before, Transact returns the stored result and does
+	// not call fn. Therefore, after a crash at any point, either both the writes of fn and their record exist, or
+	// neither does. Calling Transact again with the same key applies the writes once.
 	//
-	// An error of fn rolls all back and is returned as it is; a panic rolls all
-	// back and goes on. It returns ErrFenced when the claim is void; ErrInvalid
-	// when the key is empty or longer than MaxKey, or fn ended the transaction
-	// itself, which undoes everything; [atom.ErrValueTooLarge] for a result above
-	// [atom.MaxValue]; the error of ctx when that ended before fn did; and
-	// ErrUnsure when the answer of the COMMIT was lost: call it again, the key
-	// tells.
+	// If fn returns an error, Transact rolls everything back and returns that error. If fn panics, Transact rolls
+	// everything back and panics again. It returns these errors:
 	//
-	// The transaction is alone: fn holds up all other writers of the database
-	// (on SQLite, every run), so it must be quick, wait for nothing outside, and
-	// not call the store. A deadline of ctx bounds it. fn may be called again when
-	// the database was busy. It must leave the tables of Ebb alone.
+	//   - ErrFenced if the claim is void
+	//   - ErrInvalid if the key is empty or longer than MaxKey, or if fn ended the transaction itself; nothing is
+	//     kept
+	//   - [atom.ErrValueTooLarge] if the result is larger than [atom.MaxValue]
+	//   - the error of ctx if ctx ended before fn returned
+	//   - ErrUnsure if the answer to the COMMIT was lost; call Transact again with the same key
+	//
+	// No other write runs during the transaction: fn blocks all other writers of the database, on SQLite every run.
+	// Therefore, fn must be quick, must not wait for anything outside, and must not call the store. A deadline of
+	// ctx bounds it. If the database is busy, Transact may call fn again. fn must not write Ebb's own tables.
 	Transact(ctx context.Context, claim Claim, key string, fn func(tx *sql.Tx) (atom.Value, error)) (atom.Value, error)
 }

@@ -6,48 +6,47 @@ import (
 	"time"
 )
 
-// A process that dies takes all runs down that it drives, and one of them may be why it
-// died. Stores count such deaths, and a process that takes a run up can say that the run
-// is on trial: if the process dies then, the runs on trial are blamed and the others are
-// not. See docs/explanation/deaths.md for how [github.com/ebbflow/ebb/engine] finds the
+// When a process dies, all runs that it drives stop, and one of them may be the cause. Stores count such deaths. A
+// process that takes a run over can put the run on trial: if the process dies then, the store blames the runs on
+// trial and not the others. docs/explanation/deaths.md describes how [github.com/ebbflow/ebb/engine] finds the
 // cause.
 
-// LostWindow is how long a death counts: a run that no process has died with for so long
-// begins anew.
+// LostWindow is how long the death of a process counts against the runs that it drove. If none of a run's owners dies
+// for that long, its count of deaths begins at zero again.
 const LostWindow = time.Hour
 
-// SuspectLost is the Lost from which on a run is a suspect. Every process dies at some
-// point, so one death says nothing about the runs that the process drove.
+// SuspectLost is the [Run.Lost] from which a run is a suspect. Any process may die for other reasons, so one death
+// proves nothing about the runs that the process drove.
 const SuspectLost = 2
 
-// What the death of a process proves about the only run on trial.
+// Points that the death of a process adds to the proof against the only run on trial.
 const (
 	ProofAlone  = 3 // the process drove no other run
-	ProofBeside = 1 // it also drove runs that had not killed it until then
+	ProofBeside = 1 // the process also drove other runs, during which no process had died
 )
 
-// Suspicion describes a run that may have killed the processes that drove it.
+// Suspicion describes whether a run kills the processes that drive it.
 type Suspicion struct {
-	Proof int64     // sum of what deaths proved since it last passed a trial, see [ProofAlone]
+	Proof int64     // sum of [ProofAlone] and [ProofBeside] over the deaths since the run last passed a trial
 	Trial Trial     // whether it is on trial
-	Died  time.Time // when the last death that Lost counts was noticed
-	By    Process   // that process
+	Died  time.Time // when the store noticed the last death that [Run.Lost] counts
+	By    Process   // the process that died last
 }
 
-// Trial says whether a run is on trial.
+// Trial is the stage of a run's trial: one process drives the run to find out whether the run kills that process.
 type Trial uint8
 
 // The stages of a trial.
 const (
-	OnTrial Trial = 1 << iota // a process that dies now dies because of it
+	OnTrial Trial = 1 << iota // the run is on trial
 	Accused                   // a process died while the run was on trial
 )
 
 // A Process names a process that owned a run.
 type Process struct {
-	Owner string `json:"owner"` // its id as an owner
-	Host  string `json:"host,omitempty"`
-	PID   int    `json:"pid,omitempty"`
+	Owner string `json:"owner"`          // id of the owner, see [Owner]
+	Host  string `json:"host,omitempty"` // name of its machine
+	PID   int    `json:"pid,omitempty"`  // its process ID there
 }
 
 // String returns "process 4711 on db1".
@@ -62,24 +61,24 @@ func (p Process) String() string {
 	}
 }
 
-// Process returns the process that is the owner.
+// Process returns the owner's id, host and process ID.
 func (o *Owner) Process() Process { return Process{Owner: o.ID, Host: o.Host, PID: o.PID} }
 
-// Suspect reports whether the deaths of processes make the run a suspect at that time.
+// Suspect reports whether the run counts as a suspect at the given time.
 func (r *Run) Suspect(now time.Time) bool {
 	return r.Lost >= SuspectLost && now.Sub(r.Suspicion.Died) < LostWindow
 }
 
-// Suspects is how a process finds out which run kills the processes that drive it.
+// Suspects is the part of a [Store] with which a process finds out which run kills the processes that drive it.
 type Suspects interface {
-	// Try is Begin, and puts the run on trial until its claim ends, or [Suspects.Acquit].
-	// If the store's owner dies meanwhile, only its runs on trial count the death; if
-	// there is one, it is accused, and the death proves something about it.
+	// Try is Begin, and puts the run on trial until its claim ends or [Suspects.Acquit] ends the trial. If the
+	// store's owner dies meanwhile, the death counts only against its runs on trial. If exactly one run is on
+	// trial, the run is accused, and its Proof rises.
 	Try(ctx context.Context, run string) (Claim, *Snapshot, error)
-	// Acquit ends the trial of a run that the claim owns: it is accused no more, and nothing
-	// is proved. It returns ErrFenced when the claim is void.
+	// Acquit ends the trial of the claim's run: the run is no longer accused, and its Proof is zero. If the claim
+	// is void, it returns ErrFenced.
 	Acquit(ctx context.Context, claim Claim) error
-	// Deaths returns how many owners this store has found dead since it was opened. One
-	// that closed its store does not count.
+	// Deaths returns how many dead owners this store has found since it was opened. An owner that closed its store
+	// does not count.
 	Deaths() int64
 }

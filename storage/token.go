@@ -6,23 +6,23 @@ import (
 	"github.com/ebbflow/ebb/atom"
 )
 
-// Untaken stands, where a number of a worker is passed, for no worker: the call applies
-// only while the token was never taken. The number 0 stands for any caller.
+// Untaken is passed in place of the number of a take. The call then applies only if no worker has taken the token.
+// The number 0 applies in any case.
 const Untaken int64 = -1
 
-// A TokenLimit is a limit of how long an open token is waited for.
+// A TokenLimit names one of the time limits of an attempt that waits for a token.
 type TokenLimit uint8
 
-// The limits of tokens. When one passes, the process that drives the run fails the attempt.
+// The time limits of a token. When a limit passes, the process that drives the run fails the attempt.
 const (
 	NoLimit         TokenLimit = iota
-	ScheduleToStart            // a worker takes the work within ScheduleToStart
-	StartToClose               // the worker that took it last ends it within StartToClose
-	ScheduleToClose            // the token is ended by the Deadline
-	HeartbeatLimit             // a heartbeat comes each Heartbeat; for work, from when it is taken
+	ScheduleToStart            // a worker must take the work within Token.ScheduleToStart
+	StartToClose               // the worker that took it last must end it within Token.StartToClose
+	ScheduleToClose            // the token must be ended by Token.Deadline
+	HeartbeatLimit             // a heartbeat must arrive every Token.Heartbeat; for work, from when a worker takes it
 )
 
-// String returns the stable word for a limit.
+// String returns a stable name of the limit.
 func (l TokenLimit) String() string {
 	return [...]string{
 		NoLimit: "none", ScheduleToStart: "schedule_to_start", StartToClose: "start_to_close",
@@ -30,7 +30,8 @@ func (l TokenLimit) String() string {
 	}[l]
 }
 
-// Due returns which limit of an open token passes first, and when; NoLimit is none.
+// Due returns the limit of an open token that passes first, and when. If the token has no limit, it returns
+// NoLimit.
 func (t *Token) Due() (limit TokenLimit, due time.Time) {
 	sooner := func(l TokenLimit, at time.Time) {
 		if limit == NoLimit || at.Before(due) {
@@ -53,39 +54,40 @@ func (t *Token) Due() (limit TokenLimit, due time.Time) {
 	return limit, due
 }
 
-// A Token is the right to end an atom from elsewhere.
+// A Token is the durable handle with which another party, such as a worker, a person or a service, ends an atom
+// that waits.
 type Token struct {
-	ID          string // unguessable
-	Run         string
-	Path        string
-	Incarnation int
-	Attempt     int
-	State       TokenState
-	Deadline    time.Time     // when the atom fails if the token is still open; zero is never
-	Heartbeat   time.Duration // how long it may be silent; 0 is without limit
-	Beat        time.Time     // when it was last heard of
-	Since       time.Time     // when it was put into its queue, or, by the store's clock, last taken; zero is before there was this
+	ID          string        // secret text that cannot be guessed
+	Run         string        // id of the run
+	Path        string        // path of the atom that waits
+	Incarnation int           // incarnation of the atom, from 0
+	Attempt     int           // attempt that waits, counted from 1
+	State       TokenState    // whether the token can still be used
+	Deadline    time.Time     // when the attempt fails if the token is still open; zero means never
+	Heartbeat   time.Duration // the attempt fails if no heartbeat arrives for this long; 0 means no limit
+	Beat        time.Time     // when the last heartbeat arrived
+	Since       time.Time     // when the work was queued or, by the store's clock, last taken
 
-	ScheduleToStart time.Duration // how long its work may wait to be taken for the first time; 0 is without limit
-	StartToClose    time.Duration // how long the worker that took it last may take; 0 is without limit
+	ScheduleToStart time.Duration // how long the work may wait for its first worker; 0 means no limit
+	StartToClose    time.Duration // how long the worker that took it last may work; 0 means no limit
 
-	Result  atom.Value    // what it was completed with
-	Failure *atom.Failure // what it was failed with
-	Queue   string        // under what name workers find the work; "" when they do not
-	Work    atom.Value    // what the worker that takes it is told; dropped when the token ends; nil when the atom's record has it
-	Worker  string        // the worker that took it last; "" when none did
-	Take    int64         // how often it was taken: the number of that, by which its worker is known
-	Lease   time.Time     // until when it is its worker's, by the store's clock; zero is for as long as the token is open
+	Result  atom.Value    // result, if State is TokenCompleted
+	Failure *atom.Failure // failure, if State is TokenFailed
+	Queue   string        // task queue from which workers take the work; "" means that workers do not take it
+	Work    atom.Value    // input for the worker; nil if the atom's record contains it, or the token has ended
+	Worker  string        // name of the worker that took it last; "" if none took it
+	Take    int64         // how often workers took it; a worker passes the number of its take as proof
+	Lease   time.Time     // when that worker's lease expires, by the store's clock; zero means never
 }
 
-// TokenState is where a token is in its life.
+// TokenState tells whether a [Token] can be used and, if not, why.
 type TokenState uint8
 
 // The states of tokens.
 const (
-	TokenOpen TokenState = iota
-	TokenCompleted
-	TokenFailed
-	TokenExpired // its deadline or heartbeat passed
-	TokenGone    // its atom was cancelled or begun anew
+	TokenOpen      TokenState = iota // the token can be used
+	TokenCompleted                   // its atom was ended with a result
+	TokenFailed                      // its atom was ended with a failure
+	TokenExpired                     // its deadline or heartbeat passed
+	TokenGone                        // its attempt has ended: the atom was cancelled or reset
 )

@@ -25,9 +25,9 @@ type Func func(ctx context.Context, t *Task) (result any, err error)
 
 // A Worker does tasks, one at a time in each [Worker.Run]. Set it up before.
 type Worker struct {
-	URL    string          // of the server, such as http://127.0.0.1:8083
+	URL    string          // address of the server, such as http://127.0.0.1:8083
 	Name   string          // for people; "" is none
-	Do     map[string]Func // by kind
+	Do     map[string]Func // functions by kind of work
 	Lease  time.Duration   // how long the worker may be silent before another worker gets its task; 0 is 30 seconds
 	Key    string          // is sent as a bearer token; "" is none
 	Client *http.Client    // nil is one without a limit of its own
@@ -97,8 +97,8 @@ func (w *Worker) call(ctx context.Context, t *Task) (result any, err error) {
 	return w.Do[t.Kind](ctx, t)
 }
 
-// keep renews the lease until the task has ended, or is another's: also when the
-// server does not answer for as long as the lease is.
+// keep renews the lease until the task has ended, or belongs to another worker. It also ends if the server does not
+// answer for the length of the lease.
 func (w *Worker) keep(ctx context.Context, leave func(), t *Task) {
 	lease := w.lease()
 	over := time.Now().Add(lease)
@@ -175,9 +175,9 @@ func pause(ctx context.Context, d time.Duration) {
 
 // A RefusedError is the server's answer to a request that it will not accept on a retry either.
 type RefusedError struct {
-	Status  int    `json:"-"` // of HTTP
-	Code    string `json:"error"`
-	Message string `json:"message"`
+	Status  int    `json:"-"`       // HTTP status
+	Code    string `json:"error"`   // stable name of the reason
+	Message string `json:"message"` // text for people
 }
 
 // Error returns the status, the code and the message of the server.
@@ -193,7 +193,8 @@ func (w *Worker) post(ctx context.Context, what string, ask, answer any) error {
 	if err != nil {
 		return err
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimSuffix(w.URL, "/")+"/tasks/"+what, bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimSuffix(w.URL, "/")+"/tasks/"+what,
+		bytes.NewReader(body))
 	if err != nil {
 		return &RefusedError{Message: err.Error()}
 	}

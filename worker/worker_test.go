@@ -63,7 +63,9 @@ func (d *direct) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // play lets a worker do the tasks of one run of a flow, over a network that loses
 // requests, until that has ended.
-func play(t *testing.T, root flow.Node, lose map[string]int, do map[string]worker.Func, meanwhile func(storage.Store)) storage.Run {
+func play(t *testing.T, root flow.Node, lose map[string]int, do map[string]worker.Func,
+	meanwhile func(storage.Store),
+) storage.Run {
 	t.Helper()
 	store := memstore.New()
 	eng, err := engine.New(root, engine.WithStore(store))
@@ -126,7 +128,8 @@ func TestWorker(t *testing.T) {
 			},
 			"unbook": func(_ context.Context, task *worker.Task) (any, error) {
 				u := task.Revert
-				did = append(did, fmt.Sprint("unbook ", task.Key, " ", u.Key, " ", u.Outcome, " ", string(u.Result), " ", u.Failures))
+				did = append(did, fmt.Sprint("unbook ", task.Key, " ", u.Key, " ", u.Outcome, " ", string(u.Result), " ",
+					u.Failures))
 				return nil, nil //nolint:nilnil // nothing
 			},
 		}
@@ -168,7 +171,8 @@ func TestLetGo(t *testing.T) {
 					}
 					return json.RawMessage(`"fresh"`), nil
 				}}
-				run := play(t, flow.Linear("f", atom.Remote[struct{}, string]("do", "do", atom.As("x"))), map[string]int{"/heartbeat": c.lose}, do,
+				run := play(t, flow.Linear("f", atom.Remote[struct{}, string]("do", "do", atom.As("x"))),
+					map[string]int{"/heartbeat": c.lose}, do,
 					func(store storage.Store) {
 						synctest.Wait()
 						if !c.send {
@@ -178,7 +182,8 @@ func TestLetGo(t *testing.T) {
 							t.Error(err)
 						}
 					})
-				if want := map[bool]string{true: "FAILURE", false: "SUCCESS"}[c.send]; calls != c.want || run.State.String() != want {
+				if want := map[bool]string{true: "FAILURE", false: "SUCCESS"}[c.send]; calls != c.want ||
+					run.State.String() != want {
 					t.Errorf("called %d times, and it is %v", calls, run.State)
 				}
 			})
@@ -189,9 +194,11 @@ func TestLetGo(t *testing.T) {
 // TestRefused: a worker that the server refuses ends, and says why.
 func TestRefused(t *testing.T) {
 	t.Parallel()
-	w := worker.Worker{URL: "http://ebb", Client: &http.Client{Transport: &direct{handler: workers.Handler(t.Context(), memstore.New())}}}
+	w := worker.Worker{URL: "http://ebb", Client: &http.Client{Transport: &direct{handler: workers.Handler(t.Context(),
+		memstore.New())}}}
 	refused, ok := errors.AsType[*worker.RefusedError](w.Run(t.Context()))
-	if !ok || refused.Status != http.StatusBadRequest || refused.Error() != `worker: refused (400 invalid): "kinds" names 1 to 100 kinds of work` {
+	if !ok || refused.Status != http.StatusBadRequest ||
+		refused.Error() != `worker: refused (400 invalid): "kinds" names 1 to 100 kinds of work` {
 		t.Errorf("it ended with %v", refused)
 	}
 	w.URL = "no scheme"
@@ -212,9 +219,11 @@ func TestTooLong(t *testing.T) {
 			took = time.Since(begun)
 			return "late", nil
 		}}
-		root := flow.Linear("f", atom.Remote[struct{}, string]("do", "do", atom.As("x"), atom.Timeout(time.Hour), atom.StartToClose(20*time.Second)))
+		root := flow.Linear("f", atom.Remote[struct{}, string]("do", "do", atom.As("x"), atom.Timeout(time.Hour),
+			atom.StartToClose(20*time.Second)))
 		run := play(t, root, nil, do, nil)
-		if left != 20*time.Second || took < left || took > 30*time.Second || run.State.String() != "FAILURE" || run.Failure.Code != atom.CodeStartToClose {
+		if left != 20*time.Second || took < left || took > 30*time.Second || run.State.String() != "FAILURE" ||
+			run.Failure.Code != atom.CodeStartToClose {
 			t.Errorf("it had %v, and was told after %v; the run is %v, with %v", left, took, run.State, run.Failure)
 		}
 	})

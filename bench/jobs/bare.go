@@ -17,8 +17,10 @@ import (
 const (
 	bareClaim = `UPDATE jobs SET state = 1, epoch = epoch + 1, attempts = attempts + 1, claim = $1, owner = 'bare',
 lease = CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS BIGINT) + 60000000
-WHERE n = ANY (ARRAY(SELECT n FROM jobs WHERE state = 0 ORDER BY priority DESC, n LIMIT $2 FOR UPDATE SKIP LOCKED)) RETURNING id`
-	bareEnd = `UPDATE jobs SET state = 4, ended = 1, claim = '', owner = '', lease = NULL WHERE id = ANY ($1) AND claim = $2 AND state = 1`
+WHERE n = ANY (ARRAY(SELECT n FROM jobs WHERE state = 0 ORDER BY priority DESC, n LIMIT $2
+FOR UPDATE SKIP LOCKED)) RETURNING id`
+	bareEnd = `UPDATE jobs SET state = 4, ended = 1, claim = '', owner = '', lease = NULL WHERE id = ANY ($1)
+		AND claim = $2 AND state = 1`
 )
 
 // bare measures the bound: one connection that claims and ends jobs on the same rows, with

@@ -35,13 +35,19 @@ var (
 	workers = flag.String("workers", "8,1000", "how many work at once, several after each other")
 	many    = flag.String("conductors", "1,2,4,8", "how many conductors serve one database, several after each other")
 	slots   = flag.Int("slots", 0, "how many runs each conductor drives at once; 0 shares 800 among them")
-	ahead   = flag.Bool("ahead", false, "the next job of an Ebb's worker is claimed while the end of its job is written, and begun once that is in the database")
-	early   = flag.Bool("early", false, "Ebb's workers, too, go on before the end of their job is in the database")
+	ahead   = flag.Bool("ahead", false,
+		"the next job of an Ebb's worker is claimed while the end of its job is written, and begun once that is in the "+
+			"database")
+	early = flag.Bool("early", false, "Ebb's workers, too, go on before the end of their job is in the database")
 )
+
+var measures = map[string]func(context.Context) error{
+	"claim": claim, "bare": bare, "start": start,
+	"conductors": conductors,
+}
 
 func main() {
 	flag.Parse()
-	measures := map[string]func(context.Context) error{"claim": claim, "bare": bare, "start": start, "conductors": conductors}
 	measure := measures[flag.Arg(0)]
 	if measure == nil {
 		fmt.Fprintln(os.Stderr, "usage: jobs [-dsn DSN] claim | bare | start | conductors")

@@ -69,7 +69,9 @@ func riverJobs(ctx context.Context, workers int) (rate float64, err error) {
 		}
 		list = list[n:]
 	}
-	completed, cancel := client.SubscribeConfig(&river.SubscribeConfig{ChanSize: *number, Kinds: []river.EventKind{river.EventKindJobCompleted}})
+	completed, cancel := client.SubscribeConfig(&river.SubscribeConfig{ChanSize: *number, Kinds: []river.EventKind{
+		river.EventKindJobCompleted,
+	}})
 	defer cancel()
 	begun := time.Now()
 	if err := client.Start(ctx); err != nil {

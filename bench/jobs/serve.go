@@ -23,13 +23,18 @@ import (
 func steps(name string, n int, f func()) *conductor.Catalog {
 	nodes := make([]flow.Node, n)
 	for i := range nodes {
-		nodes[i] = atom.Func(fmt.Sprint("step", i), func(context.Context, struct{}) (struct{}, error) { f(); return struct{}{}, nil })
+		nodes[i] = atom.Func(fmt.Sprint("step", i), func(context.Context, struct{}) (struct{}, error) {
+			f()
+			return struct{}{}, nil
+		})
 	}
 	return conductor.NewCatalog().Add(1, flow.Linear(name, nodes...))
 }
 
 // serving lets conductors serve the catalog until stop is called.
-func serving(ctx context.Context, stores []*sqlstore.Store, catalog func() *conductor.Catalog, slots int) (stop func() error, err error) {
+func serving(ctx context.Context, stores []*sqlstore.Store, catalog func() *conductor.Catalog, slots int) (
+	stop func() error, err error,
+) {
 	ctx, cancel := context.WithCancel(ctx)
 	var wg sync.WaitGroup
 	errs := make([]error, len(stores))
@@ -66,7 +71,9 @@ func start(ctx context.Context) error {
 		defer func() { _ = from.Close() }()
 	}
 	begins := make(chan time.Time, 1)
-	stop, err := serving(ctx, []*sqlstore.Store{store}, func() *conductor.Catalog { return steps("start", 1, func() { begins <- time.Now() }) }, 100)
+	stop, err := serving(ctx, []*sqlstore.Store{store}, func() *conductor.Catalog {
+		return steps("start", 1, func() { begins <- time.Now() })
+	}, 100)
 	if err != nil {
 		return err
 	}
@@ -85,7 +92,8 @@ func start(ctx context.Context) error {
 	}
 	slices.Sort(took)
 	n := len(took)
-	fmt.Printf("from before the post to the start of the task: p50 %v, p90 %v, p99 %v, at most %v\n", took[n/2], took[n*9/10], took[n*99/100], took[n-1])
+	fmt.Printf("from before the post to the start of the task: p50 %v, p90 %v, p99 %v, at most %v\n", took[n/2],
+		took[n*9/10], took[n*99/100], took[n-1])
 	return stop()
 }
 
@@ -148,13 +156,17 @@ func conducted(ctx context.Context, n, perRun int) (float64, error) {
 	}
 	begun := time.Now()
 	var done atomic.Int64
-	stop, err := serving(ctx, stores, func() *conductor.Catalog { return steps("steps", perRun, func() { done.Add(1) }) }, slotsOf(n))
+	stop, err := serving(ctx, stores, func() *conductor.Catalog { return steps("steps", perRun, func() { done.Add(1) }) },
+		slotsOf(n))
 	if err != nil {
 		return 0, err
 	}
 	for { // the board is asked for what is left only when all steps are done, as to ask it often would be most of the work
 		if done.Load() >= int64(runs*perRun) {
-			left, err := stores[0].JobList(ctx, storage.JobQuery{States: []states.Job{states.JobUnclaimed, states.JobClaimed, states.JobScheduled}, Limit: 1})
+			left, err := stores[0].JobList(ctx, storage.JobQuery{States: []states.Job{
+				states.JobUnclaimed, states.JobClaimed,
+				states.JobScheduled,
+			}, Limit: 1})
 			if err != nil {
 				return 0, errors.Join(err, stop())
 			}

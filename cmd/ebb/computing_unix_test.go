@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ebbflow/ebb/cmd/ebb/internal/exit"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore"
@@ -41,11 +42,11 @@ func TestComputingProcessHears(t *testing.T) {
 	t.Parallel()
 	const limit = `"TimeoutSeconds": 2, `
 	for _, r := range []request{
-		{name: "run/SIGINT", signal: os.Interrupt, exit: exitSuspended, state: states.FlowSuspended},
-		{name: "run/SIGTERM", signal: syscall.SIGTERM, exit: exitSuspended, state: states.FlowRunning},
-		{name: "run/suspend", command: "suspend", exit: exitSuspended, state: states.FlowSuspended},
-		{name: "run/cancel", command: "cancel", exit: exitFailure, state: states.FlowFailure, outcome: storage.Cancelled},
-		{name: "run/deadline", limit: limit, exit: exitFailure, state: states.FlowFailure, outcome: storage.TimedOut},
+		{name: "run/SIGINT", signal: os.Interrupt, exit: exit.Suspended, state: states.FlowSuspended},
+		{name: "run/SIGTERM", signal: syscall.SIGTERM, exit: exit.Suspended, state: states.FlowRunning},
+		{name: "run/suspend", command: "suspend", exit: exit.Suspended, state: states.FlowSuspended},
+		{name: "run/cancel", command: "cancel", exit: exit.Failure, state: states.FlowFailure, outcome: storage.Cancelled},
+		{name: "run/deadline", limit: limit, exit: exit.Failure, state: states.FlowFailure, outcome: storage.TimedOut},
 		{name: "serve/SIGINT", serve: true, signal: os.Interrupt, state: states.FlowRunning},
 		{name: "serve/SIGTERM", serve: true, signal: syscall.SIGTERM, state: states.FlowRunning},
 		{name: "serve/suspend", serve: true, command: "suspend", state: states.FlowSuspended},

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ebbflow/ebb/cmd/ebb/internal/exit"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -240,7 +241,7 @@ func TestCrashInCancel(t *testing.T) {
 			return
 		}
 		cmd := v.ebb("", "resume", crashRun)
-		if out, _ := cmd.CombinedOutput(); cmd.ProcessState.ExitCode() != exitReverted {
+		if out, _ := cmd.CombinedOutput(); cmd.ProcessState.ExitCode() != exit.Reverted {
 			t.Errorf("%s: going on: exit status %d\n%s", kills[i].place, cmd.ProcessState.ExitCode(), out)
 		}
 		after, err := v.look()

@@ -12,10 +12,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ebbflow/ebb/cmd/ebb/internal/command"
+	"github.com/ebbflow/ebb/cmd/ebb/internal/exit"
+	"github.com/ebbflow/ebb/cmd/ebb/internal/session"
 	"github.com/ebbflow/ebb/conductor"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/internal/postgrestest"
 	"github.com/ebbflow/ebb/server"
+	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
 // TestDeploy: the files that are to be deployed say what this command knows.
@@ -31,7 +35,7 @@ func TestDeploy(t *testing.T) {
 	}
 	var said bytes.Buffer
 	args := []string{"serve", "--check", "--config", "../../deploy/ebb.yaml", "--dir", "."}
-	if status := execute(context.Background(), args, strings.NewReader(""), &said, &said); status != exitSuccess {
+	if status := execute(context.Background(), args, strings.NewReader(""), &said, &said); status != exit.Success {
 		t.Errorf("ebb.yaml: %d %s", status, &said)
 	}
 
@@ -52,8 +56,7 @@ func TestDeploy(t *testing.T) {
 	}
 	for _, m := range regexp.MustCompile(`\bEBB_([A-Z_]+)=`).FindAllStringSubmatch(docker, -1) {
 		name := strings.ReplaceAll(strings.ToLower(strings.TrimSuffix(m[1], "_FILE")), "_", "-")
-		s := &session{}
-		if serve, _, err := s.command().Find([]string{"serve"}); err != nil || serve.Flags().Lookup(name) == nil && serve.InheritedFlags().Lookup(name) == nil {
+		if serve, _, err := command.Root(session.New(nil, nil, nil)).Find([]string{"serve"}); err != nil || serve.Flags().Lookup(name) == nil && serve.InheritedFlags().Lookup(name) == nil {
 			t.Errorf("the Dockerfile sets EBB_%s, and there is no --%s", m[1], name)
 		}
 	}
@@ -139,7 +142,7 @@ func TestRightsOnServer(t *testing.T) {
 		{worker.dsn, []string{"prune", "--keep", "0s"}},
 	} {
 		var out bytes.Buffer
-		if status := execute(t.Context(), append(c.args, "--dsn", c.dsn), strings.NewReader(""), &out, &out); status != exitSuccess {
+		if status := execute(t.Context(), append(c.args, "--dsn", c.dsn), strings.NewReader(""), &out, &out); status != exit.Success {
 			t.Errorf("ebb %s: %d %s", strings.Join(c.args, " "), status, &out)
 		}
 	}
@@ -177,4 +180,13 @@ func newRole(t *testing.T, dsn, name string) role {
 	q.Set("role", name)
 	u.RawQuery = q.Encode()
 	return role{name, u.String()}
+}
+
+// migrated returns a server's database that has Ebb's tables.
+func migrated(t *testing.T, dsn string) string {
+	t.Helper()
+	if _, err := sqlstore.Migrate(t.Context(), dsn); err != nil {
+		t.Fatal(err)
+	}
+	return dsn
 }

@@ -4,6 +4,7 @@ go 1.26.0
 
 require (
 	github.com/ebbflow/ebb v0.0.0
+	github.com/ebbflow/ebb/engine/grpc v0.0.0
 	github.com/ebbflow/ebb/engine/openapi v0.0.0
 	github.com/ebbflow/ebb/server/metrics v0.0.0
 	github.com/google/go-cmp v0.7.0
@@ -18,7 +19,9 @@ require (
 )
 
 require (
+	connectrpc.com/connect v1.21.1 // indirect
 	github.com/beorn7/perks v1.0.1 // indirect
+	github.com/bufbuild/protocompile v0.14.1 // indirect
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
 	github.com/dustin/go-humanize v1.0.1 // indirect
 	github.com/fatih/color v1.13.0 // indirect

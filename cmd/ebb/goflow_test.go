@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/cmd/ebb/internal/exit"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/storage/sqlstore"
@@ -23,7 +24,7 @@ func goflow() {
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 	}
-	os.Exit(statusOf(err))
+	os.Exit(exit.Of(err))
 }
 
 func driveGoFlow(ctx context.Context, name string) (err error) {

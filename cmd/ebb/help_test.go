@@ -6,6 +6,9 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"github.com/ebbflow/ebb/cmd/ebb/internal/command"
+	"github.com/ebbflow/ebb/cmd/ebb/internal/session"
 )
 
 // TestHelpExamples: the commands that help shows as examples can be called so.
@@ -29,7 +32,7 @@ func TestHelpExamples(t *testing.T) {
 			for _, word := range words.FindAllString(call[1], -1) {
 				args = append(args, strings.Trim(word, "'"))
 			}
-			called, rest, err := (&session{}).command().Find(args)
+			called, rest, err := command.Root(session.New(nil, nil, nil)).Find(args)
 			if err == nil {
 				err = called.ParseFlags(rest)
 			}
@@ -42,7 +45,7 @@ func TestHelpExamples(t *testing.T) {
 			seen++
 		}
 	}
-	look((&session{}).command())
+	look(command.Root(session.New(nil, nil, nil)))
 	if seen < 30 {
 		t.Errorf("there are %d examples only", seen)
 	}

@@ -16,6 +16,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/cmd/ebb/internal/command"
+	"github.com/ebbflow/ebb/cmd/ebb/internal/exit"
+	"github.com/ebbflow/ebb/cmd/ebb/internal/session"
 	"github.com/ebbflow/ebb/internal/visible"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore"
@@ -47,7 +50,7 @@ func TestHostileNames(t *testing.T) {
 			h.call(t, "graph", "--format", format, file)
 		}
 	}
-	if h.call(t, "run", h.named) != exitUsage || h.call(t, "schedule", "add", hostile, "@daily", h.definition) != exitUsage {
+	if h.call(t, "run", h.named) != exit.Usage || h.call(t, "schedule", "add", hostile, "@daily", h.definition) != exit.Usage {
 		t.Error("something new got a name that cannot be seen")
 	}
 	for _, run := range []string{h.run, hostile} {
@@ -71,12 +74,12 @@ func TestHostileNames(t *testing.T) {
 		}
 		cmd.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) { h.call(t, slices.Concat(path, []string{"--" + f.Name + "=" + hostile, h.run})...) })
 	}
-	sweep((&session{}).command())
-	for _, flag := range globalFlags((&session{}).command()) {
-		if flag != "dsn" {
-			h.call(t, "list", "--"+flag+"="+hostile)
+	sweep(command.Root(session.New(nil, nil, nil)))
+	command.Root(session.New(nil, nil, nil)).PersistentFlags().VisitAll(func(f *pflag.Flag) {
+		if f.Name != "dsn" {
+			h.call(t, "list", "--"+f.Name+"="+hostile)
 		}
-	}
+	})
 	h.call(t, "backup", filepath.Join(t.TempDir(), hostile))
 	h.call(t, hostile)
 	h.call(t, "--"+hostile)
@@ -119,7 +122,7 @@ func newHostileDatabase(t *testing.T) *hostileDatabase {
 			t.Fatal(err)
 		}
 	}
-	if got := h.call(t, "run", "--id", h.run, "--label", "k="+hostile, "--input", `{"a":`+string(name)+`}`, h.definition); got != exitFailure {
+	if got := h.call(t, "run", "--id", h.run, "--label", "k="+hostile, "--input", `{"a":`+string(name)+`}`, h.definition); got != exit.Failure {
 		t.Fatalf("the run exits with %d: %s", got, h.said)
 	}
 	store, err := sqlstore.Open(t.Context(), h.dsn)
@@ -154,6 +157,9 @@ func (h *hostileDatabase) call(t *testing.T, args ...string) (status int) {
 	t.Helper()
 	if len(args) > 0 {
 		h.called[args[0]] = true
+	}
+	if len(args) > 1 && args[0] == "man" { // it writes into the folder that it is given
+		args = slices.Concat(args[:1], []string{filepath.Join(filepath.Dir(h.definition), args[1])}, args[2:])
 	}
 	for _, how := range [][]string{{"--log-level", "debug"}, {"-o", "json"}} {
 		var out, errs bytes.Buffer

@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/ebbflow/ebb/cmd/ebb/internal/exit"
 )
 
 func stopSelf() { _ = syscall.Kill(syscall.Getpid(), syscall.SIGSTOP) }
@@ -68,14 +70,14 @@ func TestHungProcess(t *testing.T) {
 	for found := false; !found; {
 		select {
 		case line := <-said.lines:
-			found = strings.Contains(line, "waiting for the turn to write") && strings.Contains(line, named) && strings.Contains(line, "stopped (T)")
+			found = strings.Contains(line, "write.blocked") && strings.Contains(line, named) && strings.Contains(line, "stopped (T)")
 		case <-patience:
 			t.Fatal("a process that waits does not say for which one")
 		}
 	}
 
 	out, err := v.ebb("", "doctor").CombinedOutput()
-	if exitOf(err) != exitFailure || !bytes.Contains(out, []byte(named)) || !bytes.Contains(out, fmt.Appendf(nil, "kill -CONT %d", pid)) {
+	if exitOf(err) != exit.Failure || !bytes.Contains(out, []byte(named)) || !bytes.Contains(out, fmt.Appendf(nil, "kill -CONT %d", pid)) {
 		t.Errorf("ebb doctor ends with %v and says\n%s", err, out)
 	}
 	out, err = v.ebb("", "why", crashRun).CombinedOutput()
@@ -87,10 +89,10 @@ func TestHungProcess(t *testing.T) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	_ = hung.Wait()
-	if err := other.Wait(); exitOf(err) != exitReverted { // as these definitions do
+	if err := other.Wait(); exitOf(err) != exit.Reverted { // as these definitions do
 		t.Errorf("the process that waited ended with %v", err)
 	}
-	if out, err := v.ebb("", "resume", crashRun).CombinedOutput(); exitOf(err) != exitReverted {
+	if out, err := v.ebb("", "resume", crashRun).CombinedOutput(); exitOf(err) != exit.Reverted {
 		t.Errorf("ebb resume ends with %v and says\n%s", err, out)
 	}
 	if out, err := v.ebb("", "doctor").CombinedOutput(); err != nil {

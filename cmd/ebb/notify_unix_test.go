@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/ebbflow/ebb/cmd/ebb/internal/sdnotify"
 )
 
 // TestSupervisor tells a supervisor how a process fares, over the socket that
@@ -20,15 +22,15 @@ func TestSupervisor(t *testing.T) {
 	t.Parallel()
 	socket, hear := notifySocket(t)
 	env := map[string]string{"NOTIFY_SOCKET": socket, "WATCHDOG_USEC": "2000", "WATCHDOG_PID": strconv.Itoa(os.Getpid())}
-	v := supervisorOf(func(name string) string { return env[name] })
-	if v.every != time.Millisecond {
-		t.Errorf("it wants to hear every %v", v.every)
+	v := sdnotify.FromEnvironment(func(name string) string { return env[name] })
+	if v.Every != time.Millisecond {
+		t.Errorf("it wants to hear every %v", v.Every)
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	looks, done := 0, make(chan struct{})
 	go func() {
 		defer close(done)
-		v.attend(ctx, func(context.Context) error {
+		v.Attend(ctx, func(context.Context) error {
 			if looks++; looks < 3 {
 				return errors.New("not yet")
 			}
@@ -53,11 +55,11 @@ func TestSupervisor(t *testing.T) {
 
 	// A supervisor that does not listen, or that supervises another process, gets no message.
 	env["WATCHDOG_PID"] = "1"
-	if v := supervisorOf(func(name string) string { return env[name] }); v.every != 0 {
-		t.Errorf("it wants to hear every %v of another process", v.every)
+	if v := sdnotify.FromEnvironment(func(name string) string { return env[name] }); v.Every != 0 {
+		t.Errorf("it wants to hear every %v of another process", v.Every)
 	}
-	supervisor{}.attend(t.Context(), nil)
-	supervisor{socket: socket + "-nobody"}.tell("READY=1")
+	sdnotify.Manager{}.Attend(t.Context(), nil)
+	sdnotify.Manager{Socket: socket + "-nobody"}.Tell("READY=1")
 }
 
 // TestSupervised: a process of ebb serve tells systemd what the unit makes it wait for.

@@ -11,7 +11,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ebbflow/ebb/internal/visible"
+	"github.com/ebbflow/ebb/cmd/ebb/internal/command"
+	"github.com/ebbflow/ebb/cmd/ebb/internal/exit"
+	"github.com/ebbflow/ebb/cmd/ebb/internal/session"
 )
 
 // TestLostOutput calls each command that shows something in a process of its own, with a full device as standard output, and
@@ -30,6 +32,8 @@ func TestLostOutput(t *testing.T) {
 	for file, text := range map[string]string{
 		"ok.asl.json":   `{"StartAt":"A","States":{"A":{"Type":"Pass","Next":"B"},"B":{"Type":"Task","Resource":"exec:./out.sh","End":true}}}`,
 		"fail.asl.json": `{"StartAt":"A","States":{"A":{"Type":"Fail","Error":"E"}}}`,
+		"ok.test.yaml":  "cases: [{name: a, mocks: {B: {result: 1}}}]",
+		"state.json":    `{"Type":"Pass","End":true}`,
 		"out.sh":        "#!/bin/sh\nyes | head -1 >/dev/null\necho 1\n",
 	} {
 		if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o700); err != nil {
@@ -49,21 +53,24 @@ func TestLostOutput(t *testing.T) {
 		return cmd.ProcessState.ExitCode(), errs.String()
 	}
 	for _, args := range [][]string{{"run", "--id", "r", "ok.asl.json"}, {"schedule", "add", "s", "@daily", "ok.asl.json"}, {"limit", "5"}, {"post", "--id", "j", "ok.asl.json"}} {
-		if status, said := call(nil, args...); status != exitSuccess {
+		if status, said := call(nil, args...); status != exit.Success {
 			t.Fatalf("ebb %v exits with %d: %s", args, status, said)
 		}
 	}
-	drive := map[string]int{"run ok.asl.json": exitSuccess, "run -o json ok.asl.json": exitSuccess, "run fail.asl.json": exitFailure, "run --expect FAILURE fail.asl.json": exitSuccess, "resume r": exitSuccess}
+	drive := map[string]int{
+		"run ok.asl.json": exit.Success, "run -o json ok.asl.json": exit.Success, "run fail.asl.json": exit.Failure, "run --expect FAILURE fail.asl.json": exit.Success, "resume r": exit.Success,
+		"demo": exit.Success,
+	}
 	show := []string{
 		"run --detach ok.asl.json", "post ok.asl.json", "jobs", "jobs -o json", "schedule", "schedule -o json", "schedule add t @daily ok.asl.json", "limit", "limit -o json",
 		"show r", "show -o json r", "why r", "why -o json r", "history r", "history -o json r", "history --events r", "list", "list -o json", "validate ok.asl.json",
-		"validate -o json ok.asl.json", "validate --schema", "graph ok.asl.json", "graph --format dot r", "prune --dry-run --keep 0s", "backup -o json b.db", "backup b2.db", "migrate status", "doctor",
-		"doctor -o json", "version", "version -o json", "completion bash", "completion zsh", "completion fish", "completion powershell", "help", "--help", "help run", "run --help", "",
+		"validate -o json ok.asl.json", "validate --schema", "graph ok.asl.json", "graph --format dot r", "test", "test -o json ok.asl.json", "test-state state.json", "test-state -o json state.json", "prune --dry-run --keep 0s", "backup -o json b.db", "backup b2.db", "migrate status", "doctor",
+		"doctor -o json", "version", "version -o json", "top", "completion bash", "completion zsh", "completion fish", "completion powershell", "help", "--help", "help run", "run --help", "",
 	}
 	for _, line := range slices.Concat(show, slices.Sorted(maps.Keys(drive))) {
 		want, drives := drive[line]
 		if !drives {
-			want = exitUnreachable
+			want = exit.Unreachable
 		}
 		args := strings.Fields(line)
 		if status, said := call(full, args...); status != want || !strings.Contains(said, "ebb: output cannot be written: ") {
@@ -80,30 +87,18 @@ func TestLostOutput(t *testing.T) {
 			t.Errorf("ebb %s to a closed pipe exits with %d and says %q; want %d", line, status, said, want)
 		}
 	}
-	if status, said := call(nil, "list", "-o", "json"); status != exitSuccess || strings.Contains(said, "RUNNING") {
+	if status, said := call(nil, "list", "-o", "json"); status != exit.Success || strings.Contains(said, "RUNNING") {
 		t.Errorf("a run was left: %s", said)
 	}
 	covered := map[string]bool{}
-	for _, line := range slices.Concat(show, []string{"run", "resume"}) {
+	for _, line := range slices.Concat(show, []string{"run", "resume", "demo"}) {
 		covered[first(strings.Fields(line))] = true
 	}
-	for _, cmd := range (&session{}).command().Commands() {
-		// These drive a run as resume does, tell a run something as post does, or show nothing but notices; bench measures for minutes.
-		rest := []string{"suspend", "cancel", "revert", "retry", "skip", "signal", "complete", "serve", "bench"}
+	for _, cmd := range command.Root(session.New(nil, nil, nil)).Commands() {
+		// These drive a run as resume does, tell a run something as post does, or show nothing but notices, or write files; bench measures for minutes.
+		rest := []string{"man", "suspend", "cancel", "revert", "retry", "skip", "signal", "complete", "serve", "bench"}
 		if !covered[cmd.Name()] && !slices.Contains(rest, cmd.Name()) {
 			t.Errorf("ebb %s was not called", cmd.Name())
 		}
-	}
-}
-
-// TestLogLinesAreLines: a log line with line breaks in it is one line.
-func TestLogLinesAreLines(t *testing.T) {
-	t.Parallel()
-	var errs bytes.Buffer
-	s := newSession(nil, nil, &errs)
-	s.level = "info"
-	s.logger().Info("a\nb", "error", "one\ntwo\x1b[2J", "stack", []string{"x\ny"})
-	if got := strings.TrimSuffix(errs.String(), "\n"); !visible.All(got) || !strings.Contains(got, "two") {
-		t.Errorf("the log has %q", got)
 	}
 }

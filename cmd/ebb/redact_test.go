@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/ebbflow/ebb/cmd/ebb/internal/exit"
 )
 
 // TestSecretsInURLsAreNotShown runs tasks whose URLs have secrets in them, and that fail in all ways that a server and a network
@@ -82,7 +84,7 @@ func TestSecretsInURLsAreNotShown(t *testing.T) {
 	// Its input is the run's own, and shown. Only other servers must not get what its headers hold.
 	var out bytes.Buffer
 	status := execute(t.Context(), []string{"run", "--dsn", dsn, "--input", `{"to":"` + server.URL + `/elsewhere"}`, filepath.Join(dir, "invoke.asl.json")}, nil, &out, &out)
-	if status != exitSuccess {
+	if status != exit.Success {
 		t.Errorf("the other server is not asked: %s", out.String())
 	}
 	for _, bad := range []string{
@@ -91,7 +93,7 @@ func TestSecretsInURLsAreNotShown(t *testing.T) {
 		"mysql://u:" + secret + "@h/db",
 	} {
 		for _, args := range [][]string{{"list"}, {"doctor"}, {"migrate", "status"}} {
-			if call(append(args, "--dsn", bad)...) == exitSuccess {
+			if call(append(args, "--dsn", bad)...) == exit.Success {
 				t.Errorf("ebb %v works with %s", args, bad)
 			}
 		}

@@ -52,7 +52,7 @@ func TestSchemas(t *testing.T) {
 func TestConformanceSM4CSchema(t *testing.T) {
 	t.Parallel()
 	schema := compileSchema(t, sm4c.Schema())
-	for _, file := range conformance.MachineFiles(t) {
+	conformance.ForFiles(t, "sm4c", func(t *testing.T, file string) {
 		aspects := conformance.NewAspects(file)
 		for _, c := range conformance.MachineCases(t, file) {
 			load := sm4c.Load(func(uri string) ([]byte, error) { return c.Resources[uri], nil })
@@ -69,7 +69,7 @@ func TestConformanceSM4CSchema(t *testing.T) {
 		}
 		aspects.Print(t)
 		aspects.Demand(t, "schema", 1)
-	}
+	})
 }
 
 func compileSchema(t *testing.T, text []byte) *jsonschema.Schema {

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"flag"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,6 +16,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/ebbflow/ebb/cmd/ebb/internal/command"
+	"github.com/ebbflow/ebb/cmd/ebb/internal/session"
 	"github.com/ebbflow/ebb/internal/failpoint"
 	"github.com/ebbflow/ebb/internal/postgrestest"
 )
@@ -47,6 +50,11 @@ func TestMain(m *testing.M) {
 		}
 		main()
 	}, "gorun": gorun, "goflow": goflow, "attacker": attack})
+}
+
+// execute runs the command in this process, and returns its exit status.
+func execute(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) int {
+	return command.Execute(ctx, session.New(in, out, errs), args)
 }
 
 // TestScripts runs whole sessions of the command, see testdata/script.

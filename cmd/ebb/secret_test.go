@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/cmd/ebb/internal/exit"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/storage/sqlstore"
@@ -48,7 +49,7 @@ func TestSecretsAreNotShown(t *testing.T) {
 	} {
 		var out bytes.Buffer
 		status := execute(t.Context(), append(args, "--dsn", dsn), strings.NewReader(""), &out, &out)
-		if got := out.String(); status != exitSuccess || strings.Contains(got, secret) || !strings.Contains(got, want) {
+		if got := out.String(); status != exit.Success || strings.Contains(got, secret) || !strings.Contains(got, want) {
 			t.Errorf("ebb %s exits %d, and says not %s, or the secret:\n%s", strings.Join(args, " "), status, want, got)
 		}
 	}

@@ -81,7 +81,7 @@ func TestServeRawRequests(t *testing.T) { //nolint:tparallel // the server is lo
 			"a worker's huge number":       {task("poll", `{"kinds":["a"],"wait_seconds":1e999}`), "400", "wait_seconds"},
 			"a worker's long number":       {task("a.1/heartbeat", `{"lease_seconds":`+strings.Repeat("9", 100_000)+`}`), "400", "lease_seconds"},
 			"a worker's bytes":             {task("a.1/complete", "{\"result\":\"\xff\"}"), "400", "not UTF-8"},
-			"a worker's NUL":               {task("poll", `{"kinds":["a\u0000"],"wait_seconds":0}`), "400", "no text"},
+			"a worker's NUL":               {task("poll", `{"kinds":["a\u0000"],"wait_seconds":0}`), "400", "is not valid text"},
 			"a token with a NUL":           {task("%00.1/heartbeat", "{}"), "400", "id of a task"},
 			"a token that is no UTF-8":     {task("%ff.1/heartbeat", "{}"), "400", "id of a task"},
 			"a long token":                 {task(strings.Repeat("a", 1000)+".1/heartbeat", "{}"), "400", "id of a task"},

@@ -50,7 +50,7 @@ func TestServersWriteNoLog(t *testing.T) {
 				said += line
 			}
 		}
-		if wanted := level == "debug"; wanted != strings.Contains(said, "[DEBUG] ebb: Unsolicited response") || !wanted && said != "" {
+		if wanted := level == "debug"; wanted != strings.Contains(said, "[DEBUG] ebb: http.error: message=\"Unsolicited response") || !wanted && said != "" {
 			t.Errorf("on level %s it says %q", level, said)
 		}
 	}

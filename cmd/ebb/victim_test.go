@@ -17,6 +17,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/ebbflow/ebb/cmd/ebb/internal/exit"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
@@ -151,8 +152,8 @@ func (v *victim) recover(want string) (before sight, err error) {
 	}
 	cmd := v.goOn(&before)
 	out, err := cmd.CombinedOutput()
-	if cmd.ProcessState.ExitCode() != exitReverted {
-		return before, fmt.Errorf("going on: %w; want exit status %d\n%s", err, exitReverted, out)
+	if cmd.ProcessState.ExitCode() != exit.Reverted {
+		return before, fmt.Errorf("going on: %w; want exit status %d\n%s", err, exit.Reverted, out)
 	}
 	after, err := v.look()
 	if err != nil {
@@ -303,7 +304,7 @@ func undisturbed(t *testing.T, name string, steps int) (end string, calls int, e
 	cmd := v.begin("")
 	out, err := cmd.CombinedOutput()
 	took := time.Since(began)
-	if cmd.ProcessState.ExitCode() != exitReverted {
+	if cmd.ProcessState.ExitCode() != exit.Reverted {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	s, err := v.look()

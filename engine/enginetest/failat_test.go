@@ -36,8 +36,11 @@ var bugs = map[string]struct {
 			return flow.Linear("order", s.reserve(), atom.Func("charge", s.does(s.pay)), s.parcel("ship"))
 		},
 		culprit: "charge has no Revert",
-		cases:   []string{"charge/after_effect", "charge/panic", "charge/unknown_after_effect", "ship/before_effect", "ship/unknown_after_effect"},
-		right:   []string{"reserve/", "charge/before_effect", "crash", "ship_fails/crash"},
+		cases: []string{
+			"charge/after_effect", "charge/panic", "charge/unknown_after_effect", "ship/before_effect",
+			"ship/unknown_after_effect",
+		},
+		right: []string{"reserve/", "charge/before_effect", "crash", "ship_fails/crash"},
 	},
 	"undo ignores Unknown": {
 		flow: func(s *shop) flow.Node {
@@ -167,7 +170,8 @@ var bugs = map[string]struct {
 				}
 				return s.does(func() { s.Parcels["ship"] = true })(ctx, in)
 			}
-			return flow.Linear("order", s.reserve(), atom.Pair("ship", ship, s.undoes(func() { delete(s.Parcels, "ship") })), s.charge())
+			return flow.Linear("order", s.reserve(), atom.Pair("ship", ship, s.undoes(func() { delete(s.Parcels, "ship") })),
+				s.charge())
 		},
 		culprit: `Execute of ship fails when it is called again under its key "run/ship/0": there is such a parcel.`,
 		cases:   []string{"crash_after_effect_of_ship"},
@@ -277,7 +281,8 @@ var rightFlows = map[string]func(s *shop) flow.Node{
 		return g.Add(a, b, right, z).Link(a, b).Link(a, right).Link(b, z).Link(right, z)
 	},
 	"retry": func(s *shop) flow.Node {
-		tried := flow.Linear("tried", s.charge(), s.parcel("ship")).WithRetry(atom.Times(3, atom.Exponential(time.Minute, time.Hour)))
+		tried := flow.Linear("tried", s.charge(), s.parcel("ship")).WithRetry(atom.Times(3, atom.Exponential(time.Minute,
+			time.Hour)))
 		return flow.Linear("order", s.reserve(), tried, s.parcel("mail"))
 	},
 	"retry of some failures": func(s *shop) flow.Node {

@@ -42,7 +42,8 @@ func TestAttempts(t *testing.T) {
 	world := func(charge func(s *shop) do, wait time.Duration) enginetest.World[*shop] {
 		return enginetest.World[*shop]{New: newShop, State: (*shop).state, Flow: func(s *shop) flow.Node {
 			refund := func(context.Context, none, atom.Outcome[string]) error { s.Paid = 0; return nil }
-			return flow.Linear("order", s.reserve(), atom.Pair("charge", charge(s), refund, atom.Attempts(3, atom.Constant(wait))))
+			return flow.Linear("order", s.reserve(), atom.Pair("charge", charge(s), refund,
+				atom.Attempts(3, atom.Constant(wait))))
 		}}
 	}
 	enginetest.FailAt(t, world(func(s *shop) do { return s.does(s.pay) }, time.Hour))
@@ -50,7 +51,8 @@ func TestAttempts(t *testing.T) {
 		return func(context.Context, none) (string, error) { s.pay(); return "receipt", nil }
 	}, 0))
 	const want = `Execute of charge is not idempotent: called again under its key "run/charge/0", it changed State.Paid from 30 to 60.`
-	if said := strings.Join(r.failures, "\n"); !strings.Contains(said, "FailAt/charge/after_effect_once: ") || !strings.Contains(said, want) {
+	if said := strings.Join(r.failures, "\n"); !strings.Contains(said, "FailAt/charge/after_effect_once: ") ||
+		!strings.Contains(said, want) {
 		t.Errorf("said %s", said)
 	}
 }

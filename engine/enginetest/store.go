@@ -1,100 +1,15 @@
 package enginetest
 
 import (
-	"context"
-	"sync/atomic"
-
+	"github.com/ebbflow/ebb/internal/failat"
 	"github.com/ebbflow/ebb/storage"
 )
 
-// DieAt returns a store whose process dies after so many commits: it passes on n
-// commits to s, then s is closed, so that nothing is written any more and what
-// was owned is free. What an atom did after the last of them is done, and not
-// recorded. [engine.Engine.Run] returns an *[engine.StoreError] that wraps
-// [storage.ErrClosed].
+// DieAt returns a store whose process dies after n commits. It passes n commits to s and then
+// closes s: nothing more is written, and the runs of the process have no owner. What an atom did
+// after the last commit is done but not recorded. [engine.Engine.Run] returns an
+// *[engine.StoreError] that wraps [storage.ErrClosed].
 //
-// Give it a store that others share, to go on with the run afterwards: for
-// [memstore.New] that is what Join returns.
-func DieAt(s storage.Store, n int) storage.Store {
-	var commits atomic.Int64
-	return watch(&watched{
-		Store: s,
-		committed: func() {
-			if commits.Add(1) >= int64(n) {
-				_ = s.Close() // a dead process does not care
-			}
-		},
-		dead: func() bool { return commits.Load() >= int64(n) },
-	})
-}
-
-// watched is a store that tells of what is written.
-type watched struct {
-	storage.Store
-
-	begun     func()      // a run was taken over; may be nil
-	committed func()      // a checkpoint was committed
-	dead      func() bool // nothing may be written any more; may be nil
-}
-
-// database is a watched store with users' tables in it.
-type database struct {
-	*watched
-	storage.Transactor
-}
-
-// watch returns w as a store that can do what the one in it can.
-func watch(w *watched) storage.Store {
-	if tx, ok := w.Store.(storage.Transactor); ok {
-		return database{w, tx}
-	}
-	return w
-}
-
-func (w *watched) Begin(ctx context.Context, run string) (storage.Claim, *storage.Snapshot, error) {
-	claim, snap, err := w.Store.Begin(ctx, run)
-	if err == nil && w.begun != nil {
-		w.begun()
-	}
-	return claim, snap, err
-}
-
-func (w *watched) Try(ctx context.Context, run string) (storage.Claim, *storage.Snapshot, error) {
-	claim, snap, err := w.Store.Try(ctx, run)
-	if err == nil && w.begun != nil {
-		w.begun()
-	}
-	return claim, snap, err
-}
-
-func (w *watched) Seize(ctx context.Context, run string) (storage.Claim, *storage.Snapshot, error) {
-	claim, snap, err := w.Store.Seize(ctx, run)
-	if err == nil && w.begun != nil {
-		w.begun()
-	}
-	return claim, snap, err
-}
-
-func (w *watched) Commit(ctx context.Context, claim storage.Claim, cp *storage.Checkpoint) error {
-	if w.dead != nil && w.dead() {
-		_ = w.Close() // a dead process does not care
-		return storage.ErrClosed
-	}
-	err := w.Store.Commit(ctx, claim, cp)
-	if err == nil {
-		w.committed()
-	}
-	return err
-}
-
-func (w *watched) Step(ctx context.Context, run string, step func(*storage.Snapshot) (*storage.Checkpoint, error)) error {
-	if w.dead != nil && w.dead() {
-		_ = w.Close() // a dead process does not care
-		return storage.ErrClosed
-	}
-	err := w.Store.Step(ctx, run, step)
-	if err == nil {
-		w.committed()
-	}
-	return err
-}
+// To resume the run afterwards, pass a store that shares its records with another one,
+// such as the result of Join of a [memstore.New].
+func DieAt(s storage.Store, n int) storage.Store { return failat.DieAt(s, n) }

@@ -37,7 +37,8 @@ func TestDieAt(t *testing.T) {
 		if err := run(records); err != nil {
 			t.Errorf("death after %d commits: another process ends with %v", n, err)
 		}
-		if want := (shown{4, 30, map[string]bool{"ship": true}}); s.Stock != want.Stock || s.Paid != want.Paid || !s.Parcels["ship"] {
+		if want := (shown{4, 30, map[string]bool{"ship": true}}); s.Stock != want.Stock || s.Paid != want.Paid ||
+			!s.Parcels["ship"] {
 			t.Errorf("death after %d commits: the shop is %+v", n, s)
 		}
 	}

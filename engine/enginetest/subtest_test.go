@@ -17,7 +17,10 @@ const broken = "ENGINETEST_BROKEN"
 func TestSubtests(t *testing.T) {
 	t.Parallel()
 	if os.Getenv(broken) != "" {
-		enginetest.FailAt(t, enginetest.World[*shop]{New: newShop, State: (*shop).state, Flow: bugs["undo ignores Unknown"].flow})
+		enginetest.FailAt(t, enginetest.World[*shop]{
+			New: newShop, State: (*shop).state,
+			Flow: bugs["undo ignores Unknown"].flow,
+		})
 		return
 	}
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestSubtests$", "-test.v")

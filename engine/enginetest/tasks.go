@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/internal/failat"
 )
 
 // Tasks are scripted tasks for a flow written in a language, where the real ones
@@ -18,7 +19,7 @@ import (
 //		On("exec:book.sh", errors.New("busy"), map[string]any{"booking": 17}). // busy first, then booked
 //		On("exec:cancel.sh")
 //
-// They may be called, and told more, by several goroutines.
+// Several goroutines may use them at once.
 type Tasks struct {
 	mu      sync.Mutex
 	answers map[string][]any
@@ -29,9 +30,9 @@ type Tasks struct {
 type TaskCall struct {
 	atom.Call
 
-	Task  string // its name
-	Input atom.Value
-	Told  string // what a call that undoes was told: done, failed or unknown; "" for others
+	Task  string     // its name
+	Input atom.Value // what the task was given
+	Told  string     // what a call that undoes was told: done, failed or unknown; "" for others
 }
 
 // String shows the call on one line.
@@ -43,11 +44,11 @@ func (c TaskCall) String() string {
 	return text
 }
 
-// On says what the task of that name answers: its calls get the answers in
-// turn, and the last of them once the others are used up. An error is a failure,
-// a func(context.Context, atom.Value) (any, error) is called with the input, and
-// anything else is the result. No answer at all is null. Calls count over all
-// states and runs that call the task. On replaces what was said before.
+// On sets the answers of the task of that name. Its calls get the answers in turn, and all further
+// calls get the last one. An error is a failure, a func(context.Context, atom.Value) (any, error)
+// is called with the input, and anything else is the result. Without answers the result is null.
+// All states and runs that call the task share the sequence. A second On for the same task replaces
+// the first.
 func (s *Tasks) On(task string, answers ...any) *Tasks {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -74,7 +75,7 @@ func (s *Tasks) Task(name string) (atom.Body, error) {
 	defer s.mu.Unlock()
 	if _, ok := s.answers[name]; !ok {
 		return nil, fmt.Errorf("enginetest: no answer is scripted for task %q; there are some for: %s",
-			name, orNone(slices.Sorted(maps.Keys(s.answers))))
+			name, failat.OrNone(slices.Sorted(maps.Keys(s.answers))))
 	}
 	return &scripted{s, name}, nil
 }

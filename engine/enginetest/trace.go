@@ -6,12 +6,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ebbflow/ebb/internal/failat"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
 
-// Trace returns what became of a run and of its atoms, a line for each change of
-// a state, to be compared with a golden text:
+// Trace returns the state changes of a run and of its atoms, one per line, to compare with a golden
+// text:
 //
 //	checkout PENDING -> RUNNING
 //	charge PENDING -> RUNNING
@@ -33,7 +34,7 @@ func Trace(tb testing.TB, store storage.Reader, run string) string {
 		case storage.EntryFlow:
 			fmt.Fprintf(&b, "%s %v -> %v", head.Flow, states.Flow(e.From), states.Flow(e.To))
 		case storage.EntryAtom:
-			fmt.Fprintf(&b, "%s %v -> %v", incarnation(e.Path, e.Incarnation), states.Task(e.From), states.Task(e.To))
+			fmt.Fprintf(&b, "%s %v -> %v", failat.Incarnation(e.Path, e.Incarnation), states.Task(e.From), states.Task(e.To))
 		default:
 			continue
 		}
@@ -49,7 +50,7 @@ func Trace(tb testing.TB, store storage.Reader, run string) string {
 
 // Undone fails the test unless these tasks, and no others, were undone, in this
 // order. A task that was undone twice, as two incarnations, is named twice.
-// Tasks without a Revert count too: the engine passes through them.
+// Tasks without a Revert do not count: what they did stays done.
 func Undone(tb testing.TB, store storage.Reader, run string, tasks ...string) {
 	tb.Helper()
 	_, entries, ok := history(tb, store, run)
@@ -63,7 +64,7 @@ func Undone(tb testing.TB, store storage.Reader, run string, tasks ...string) {
 	}
 	isTask := map[string]bool{}
 	for _, a := range atoms {
-		isTask[a.Path] = a.Kind == storage.KindTask
+		isTask[a.Path] = a.Kind == storage.KindTask && a.Undo == storage.UndoReverts
 	}
 	var got []string
 	for _, e := range entries {
@@ -71,7 +72,7 @@ func Undone(tb testing.TB, store storage.Reader, run string, tasks ...string) {
 			got = append(got, e.Path)
 		}
 	}
-	if have, want := orNone(got), orNone(tasks); have != want {
+	if have, want := failat.OrNone(got), failat.OrNone(tasks); have != want {
 		tb.Errorf("of run %q were undone, in this order:\n    %s\nand not:\n    %s", run, have, want)
 	}
 }

@@ -53,7 +53,8 @@ func (h *hotel) state() any {
 	counts := map[string]int{}
 	for _, what := range []string{"room", "table"} {
 		var n int
-		if err := h.db.QueryRowContext(context.Background(), `SELECT count(*) FROM bookings WHERE what = ?`, what).Scan(&n); err != nil {
+		if err := h.db.QueryRowContext(context.Background(), `SELECT count(*) FROM bookings WHERE what = ?`, what).Scan(
+			&n); err != nil {
 			return err
 		}
 		counts[what] = n

@@ -2,10 +2,13 @@ package enginetest
 
 import (
 	"errors"
+	"maps"
+	"slices"
 	"testing"
 
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/failat"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
 )
@@ -13,12 +16,11 @@ import (
 // A World is a flow together with what it changes, as [FailAt] needs to know
 // it. W is whatever the user's test works on: a fake bank, a folder, a database.
 type World[W any] struct {
-	// New makes a world to which nothing was done yet. Every case has one of its
-	// own. Required.
+	// New returns a fresh world. Each case gets its own. Required.
 	New func(tb testing.TB) W
 
-	// Flow returns the flow at work on w. It is called again when another process
-	// goes on with a run. Required.
+	// Flow returns the flow that works on w. FailAt calls it again when another process
+	// resumes a run. Required.
 	Flow func(w W) flow.Node
 
 	// State returns what of w must be back when a run was undone, and must be the
@@ -28,86 +30,92 @@ type World[W any] struct {
 	// being wrong, such as counters and times. Required.
 	State func(w W) any
 
-	// Options are the engine's, such as engine.With. Store and parallelism are
-	// FailAt's. Optional.
+	// Options are options of the engine, such as engine.With. FailAt sets the store and
+	// the parallelism itself. Optional.
 	Options func(w W) []engine.Option
 
-	// RunOptions are the run's, such as engine.Input. Optional.
+	// RunOptions are options of the run, such as engine.Input. Optional.
 	RunOptions func(w W) []engine.RunOption
 
-	// Store opens the store that keeps the run, once for each process that works on
-	// it, and each closes it: for tasks that use atom.Tx. It must keep what it is
-	// given from one opening to the next, and nothing from one world to the next.
-	// Optional; the default is in memory.
+	// Store opens the store of the run, for tasks that use atom.Tx. FailAt calls it once
+	// for each process that drives the run, and closes each store. The data must survive
+	// from one opening to the next, and must not be shared between worlds. Optional; the
+	// default is in memory.
 	Store func(w W) (storage.Store, error)
 
-	// Codes are further codes to let atoms fail with, beside [atom.CodeError]:
-	// those that retries and catches of the flow tell apart. Optional.
+	// Codes are further codes with which atoms fail, beside [atom.CodeError]: the codes
+	// that retries and catches of the flow recognize. Optional.
 	Codes []string
 
 	// Stays names the atoms whose effects may stay when a run is undone, such as a
 	// mail that was sent. A difference that only these atoms made does not count. Optional.
 	Stays []string
 
-	// MaxCases bounds the number of cases. When there are more, so many are chosen
-	// evenly, and a log line says so. Optional; 0 is 1,000.
+	// Answers end what the flow waits for, by the path of an atom that awaits a signal or has a token: the result, or
+	// an error. FailAt answers as soon as the atom waits. In further cases it answers with a failure, and not at all:
+	// then the Deadline of the atom's atom.Deferral must end the wait. Timers need no answer. Optional.
+	Answers map[string]any
+
+	// MaxCases limits the number of cases. If there are more, FailAt runs an even
+	// selection and logs that. Optional; 0 is 1,000.
 	MaxCases int
 
-	// RealTime runs the cases outside of testing/synctest, where timeouts and
-	// backoffs take the time they take. It is for worlds that a bubble cannot
-	// hold: those with connections to other processes or with goroutines that
-	// outlive the test. Optional.
+	// RealTime runs the cases outside of testing/synctest, so that timeouts and backoffs
+	// take real time. Set it for worlds that cannot be in a bubble: those with connections
+	// to other processes, or with goroutines that outlive the test. Optional.
 	RealTime bool
 }
 
 // maxCases is how many cases are run unless [World.MaxCases] says otherwise.
 const maxCases = 1000
 
-// An instance is one world, whatever its type.
-type instance struct {
-	flow    func() flow.Node
-	options []engine.Option
-	run     []engine.RunOption
-	state   func() any
-	open    func() (storage.Store, error)
-}
-
-// explorer makes what runs the cases of w.
-func (w *World[W]) explorer() (*explorer, error) {
+// check returns an error for a world that lacks what is required.
+func (w *World[W]) check() error {
 	switch {
 	case w.New == nil:
-		return nil, errors.New("enginetest: World.New is nil: there is no world to run the flow in")
+		return errors.New("enginetest: World.New is nil: there is no world to run the flow in")
 	case w.Flow == nil:
-		return nil, errors.New("enginetest: World.Flow is nil: there is no flow to test")
+		return errors.New("enginetest: World.Flow is nil: there is no flow to test")
 	case w.State == nil:
-		return nil, errors.New("enginetest: World.State is nil: without it nobody can tell whether the world is back where it was")
+		return errors.New(
+			"enginetest: World.State is nil: without it the test cannot compare the world before and after")
 	}
-	x := &explorer{
-		codes: w.Codes, stays: w.Stays, most: w.MaxCases, realTime: w.RealTime,
-		known: map[script]*played{}, told: map[string]string{},
-		fresh: func(tb testing.TB) *instance {
-			tb.Helper()
-			it := w.New(tb)
-			records := memstore.New()
-			in := &instance{
-				flow:  func() flow.Node { return w.Flow(it) },
-				state: func() any { return w.State(it) },
-				open:  func() (storage.Store, error) { return records.Join(), nil },
-			}
-			if w.Store != nil {
-				in.open = func() (storage.Store, error) { return w.Store(it) }
-			}
-			if w.Options != nil {
-				in.options = w.Options(it)
-			}
-			if w.RunOptions != nil {
-				in.run = w.RunOptions(it)
-			}
-			return in
-		},
+	return nil
+}
+
+// world returns what is tried.
+func (w *World[W]) world() failat.World {
+	of := failat.World{Codes: func(string) []string { return w.Codes }, Stays: w.Stays, Most: w.MaxCases}
+	if !w.RealTime { // else a missing answer would take as long as it may
+		of.Waits = slices.Sorted(maps.Keys(w.Answers))
 	}
-	if x.most <= 0 {
-		x.most = maxCases
+	if of.Most <= 0 {
+		of.Most = maxCases
 	}
-	return x, nil
+	return of
+}
+
+// fresh returns a world in which nothing was done yet.
+func (w *World[W]) fresh(tb testing.TB) *failat.Instance {
+	tb.Helper()
+	it := w.New(tb)
+	records := memstore.New()
+	in := &failat.Instance{
+		Flow:  func() flow.Node { return w.Flow(it) },
+		State: func() any { return w.State(it) },
+		Open:  func() (storage.Store, error) { return records.Join(), nil },
+	}
+	if in.Answers = w.Answers; !w.RealTime && (len(w.Answers) > 0 || failat.Waits(in.Flow())) {
+		in.Limit = failat.GiveUp
+	}
+	if w.Store != nil {
+		in.Open = func() (storage.Store, error) { return w.Store(it) }
+	}
+	if w.Options != nil {
+		in.Options = w.Options(it)
+	}
+	if w.RunOptions != nil {
+		in.Run = w.RunOptions(it)
+	}
+	return in
 }

@@ -29,7 +29,9 @@ func TestWorldIsNoGround(t *testing.T) {
 		"no Flow":  {enginetest.World[*shop]{New: newShop, State: (*shop).state}, "World.Flow is nil"},
 		"no State": {enginetest.World[*shop]{New: newShop, Flow: order}, "World.State is nil"},
 		"mistake in the flow": {
-			enginetest.World[*shop]{New: newShop, State: (*shop).state, Flow: func(s *shop) flow.Node { return flow.Linear("order", s.charge(), s.charge()) }},
+			enginetest.World[*shop]{New: newShop, State: (*shop).state, Flow: func(s *shop) flow.Node {
+				return flow.Linear("order", s.charge(), s.charge())
+			}},
 			`the flow cannot be run: flow: `,
 		},
 		"fails by itself": {
@@ -125,7 +127,8 @@ func TestStays(t *testing.T) {
 func TestCodes(t *testing.T) {
 	t.Parallel()
 	picky := func(s *shop) flow.Node {
-		tried := flow.Linear("tried", atom.Func("charge", s.does(s.pay)), s.parcel("ship")).WithRetry(atom.Times(2, atom.Backoff{}, "Busy"))
+		tried := flow.Linear("tried", atom.Func("charge", s.does(s.pay)), s.parcel("ship")).WithRetry(
+			atom.Times(2, atom.Backoff{}, "Busy"))
 		return flow.Linear("order", tried)
 	}
 	const found = "FailAt/ship/before_effect_Busy_once: ship failed before it did anything (Busy), the first time."

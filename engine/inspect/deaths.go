@@ -13,14 +13,14 @@ func SetAside(run *storage.Run) bool {
 	return run.Hold && run.Failure != nil && (run.Failure.Code == atom.CodeLost || run.Failure.Code == atom.CodeLimit)
 }
 
-// Deaths are deaths of processes that a run may have caused.
+// Deaths describes the deaths of processes that a run may have caused, see [storage.Run.Suspect].
 type Deaths struct {
-	Count   int64     `json:"count"`
-	Last    time.Time `json:"last"`
-	PID     int       `json:"pid,omitempty"` // of the process that died last
-	Host    string    `json:"host,omitempty"`
-	OnTrial bool      `json:"on_trial"`
-	Accused bool      `json:"accused"` // a process died while the run was on trial
+	Count   int64     `json:"count"`          // number of deaths that count against the run
+	Last    time.Time `json:"last"`           // time of the last of them
+	PID     int       `json:"pid,omitempty"`  // process ID of the process that died last
+	Host    string    `json:"host,omitempty"` // host of that process
+	OnTrial bool      `json:"on_trial"`       // one process drives only this run, to find out whether the run kills it
+	Accused bool      `json:"accused"`        // a process died while the run was on trial
 }
 
 func deathsOf(run *storage.Run, now time.Time) *Deaths {

@@ -8,21 +8,26 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// A Diagnosis is what Ebb knows about why a run is in its present state.
+// A Diagnosis explains why a run is in its current state: which process drives it, what it waits for, and which
+// messages it still has to send. [Diagnose] creates it from a store.
 type Diagnosis struct {
-	Run      storage.Run
-	Owner    *storage.Owner // the process that drives it, or drove it until it died; nil if there is none
-	Atoms    []storage.Atom // that are in the middle of something, without their values
-	More     int            // so many more are
-	Timers   []storage.TimerRow
-	Tokens   map[string]*storage.Token // open ones, by the atom's path
-	Messages []storage.Message
-	Machine  *flow.Waiting         // what its language says; nil when that is nothing
-	Sends    []Unsent              // what it still has to send
-	Place    *storage.LimitedError // the limit by which there is no place for it; nil when there is one
+	Run      storage.Run               // record of the run
+	Owner    *storage.Owner            // process that drives or last drove the run; nil if there is none
+	Atoms    []storage.Atom            // atoms in progress, at most 1,000, without inputs and results
+	More     int                       // number of atoms in progress beyond those in Atoms
+	Timers   []storage.TimerRow        // timers of the run that have not fired
+	Tokens   map[string]*storage.Token // open tokens of the run, by the path of the atom that waits
+	Messages []storage.Message         // messages in the inbox that the run has not read
+	// Machine is what the run waits for in the terms of its language. The caller of [Diagnose] sets it.
+	Machine *flow.Waiting
+	Failed  []FailedState         // states whose failure ended the run, see [Ending]; the caller of [Diagnose] sets them
+	Undo    Undo                  // what the undo of the run has come to so far
+	Sends   []Unsent              // messages in the outbox that the run still has to send
+	Place   *storage.LimitedError // the limit for which the run waits; nil if there is none
 }
 
-// Diagnose asks a store about a run. The caller has the definition, and fills in what the run's language reports.
+// Diagnose returns why a run is in its current state, from a store. It does not set Machine: a caller that has the
+// run's definition asks the language. Errors are the store's.
 func Diagnose(ctx context.Context, store storage.Store, run storage.Run) (*Diagnosis, error) {
 	w := &Diagnosis{Run: run, Tokens: map[string]*storage.Token{}}
 	owners, err := store.Owners(ctx)
@@ -56,13 +61,18 @@ func Diagnose(ctx context.Context, store storage.Store, run storage.Run) (*Diagn
 	if w.Place, err = store.Limited(ctx, run.ID); err != nil {
 		return nil, err
 	}
+	if run.Undo != storage.UndoNone || run.Outcome != storage.Unfinished && run.Outcome != storage.Succeeded {
+		if w.Undo, err = UndoOf(ctx, store, &run); err != nil {
+			return nil, err
+		}
+	}
 	return w, nil
 }
 
-// mostWaits is how many atoms that are in the middle of something are told of.
+// mostWaits is the maximum number of atoms in progress in a Diagnosis.
 const mostWaits = 1000
 
-// readAtoms reads the atoms that are in the middle of something.
+// readAtoms reads the atoms in progress.
 func (w *Diagnosis) readAtoms(ctx context.Context, store storage.Reader) error {
 	if w.Run.State.Ended() && w.Run.Undo != storage.UndoFailed {
 		return nil // none is
@@ -74,7 +84,8 @@ func (w *Diagnosis) readAtoms(ctx context.Context, store storage.Reader) error {
 		switch {
 		case !inMiddle(&a):
 		case len(w.Atoms) < mostWaits:
-			a.Spec, a.Input, a.Note, a.Result, a.RevertResult = nil, storage.Held{}, storage.Held{}, storage.Held{}, storage.Held{}
+			a.Spec, a.Input, a.Note, a.Result, a.RevertResult = nil, storage.Held{}, storage.Held{}, storage.Held{},
+				storage.Held{}
 			w.Atoms = append(w.Atoms, a)
 		default:
 			w.More++
@@ -83,8 +94,7 @@ func (w *Diagnosis) readAtoms(ctx context.Context, store storage.Reader) error {
 	return nil
 }
 
-// inMiddle reports whether an atom is in the middle of something: what only holds
-// others is not.
+// inMiddle reports whether an atom is in progress. An atom that only contains others is not.
 func inMiddle(a *storage.Atom) bool {
 	if a.Path == flow.GrowingPath || a.Kind == storage.KindFork || a.Kind == storage.KindFlow {
 		return false
@@ -97,5 +107,5 @@ func inMiddle(a *storage.Atom) bool {
 	}
 }
 
-// Alive reports whether a live process moves the run.
+// Alive reports whether a live process drives the run.
 func (w *Diagnosis) Alive() bool { return w.Owner != nil && w.Owner.Alive }

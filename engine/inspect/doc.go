@@ -1,4 +1,4 @@
-// Package inspect knows what show, why, list and tree report about a run: the tree of its steps, what it waits for and
-// what would wake it, and each record in the JSON that programs rely on. The keys are stable: a later version may add
-// some, but changes and removes none. It asks only the store that it is given, page by page, and knows no clock.
+// Package inspect provides what show, why, list and tree report about a run. It builds the tree of its steps, says what
+// the run waits for, and defines the JSON that programs rely on. The keys are stable: a later version may add keys, but
+// does not change or remove one. The package reads only the store that it receives, page by page, and reads no clock.
 package inspect

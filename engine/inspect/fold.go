@@ -4,21 +4,26 @@ import (
 	"slices"
 
 	"github.com/ebbflow/ebb/states"
+	"github.com/ebbflow/ebb/storage"
 )
 
-// A run may have more steps than fit in memory, or on a page. A tree keeps those that matter
-// most, and counts the others by their states. It decides with each change, so that also what
-// it holds meanwhile is bounded.
+// A run may have more steps than fit in memory, or on a page. A tree keeps the steps that matter most, and counts
+// the others by state. It decides after each change, so its size is always bounded.
 const (
 	keptOfGroup  = 2 * FewOfMany // steps of one group, see group.go
 	keptOfOthers = 100           // steps of one flow that are in no group
 	keptInAll    = 2000
-	KeptUndone   = 100 // steps that were undone, half of them the first and half the last
+
+	// KeptUndone is how many steps [Tree] keeps in Undone: the first and the last ones, half of each.
+	KeptUndone = 100
 )
 
-// rank says how much a step in a state matters; 0 is most.
-func rank(state states.Task) int {
-	switch state {
+// rank returns how much a step matters; 0 is the most.
+func rank(s *Step) int {
+	if s.Stays != "" {
+		return 1
+	}
+	switch s.State {
 	case states.TaskFailure, states.TaskRevertFailure:
 		return 0
 	case states.TaskRunning, states.TaskRetrying, states.TaskReverting:
@@ -30,7 +35,7 @@ func rank(state states.Task) int {
 	}
 }
 
-// meet takes in a change of a step that is not kept: it is new, or it was folded.
+// meet applies a change of a step that is not kept: it is new, or it was folded.
 func (t *Tree) meet(c *Change) {
 	above, name := CutPath(c.Path)
 	parent := t.parent(above)
@@ -38,10 +43,13 @@ func (t *Tree) meet(c *Change) {
 		return // it is inside of what is folded
 	}
 	s := newStep(c.Path, name)
-	var from states.Task
-	if from.UnmarshalText([]byte(c.From)) == nil && parent.folded[from] > 0 {
-		parent.folded[from]--
-		s.State = from
+	for _, text := range befores(c) {
+		var from states.Task
+		if from.UnmarshalText([]byte(text)) == nil && parent.folded[storage.Status(text)] > 0 {
+			parent.folded[storage.Status(text)]--
+			s.State = from
+			break
+		}
 	}
 	if c.To == "" {
 		s.Progress, s.Details = c.Progress, c.Details
@@ -51,8 +59,17 @@ func (t *Tree) meet(c *Change) {
 	t.add(parent, s)
 }
 
-// parent returns the step at a path, made with all that is above it when it is not there;
-// nil when it, or one above it, is folded.
+// befores returns what may have become of a step before a change. Of a step that nothing reverts, the state that
+// it was in is not the one that it is counted under.
+func befores(c *Change) []string {
+	if !c.stays() {
+		return []string{c.From}
+	}
+	return []string{c.From, states.TaskSuccess.String(), states.TaskCancelled.String(), states.TaskFailure.String()}
+}
+
+// parent returns the step at a path, and creates missing steps above it. If the step, or one above it, is folded,
+// it returns nil.
 func (t *Tree) parent(path string) *Step {
 	if path == "" {
 		return &t.Top
@@ -73,13 +90,13 @@ func (t *Tree) parent(path string) *Step {
 	return s
 }
 
-// full reports whether a step has no place below its parent, unless another one leaves.
+// full reports whether the parent keeps as many such steps as it may.
 func (t *Tree) full(parent, s *Step) bool {
 	same, most := siblings(parent, s)
 	return same >= most || len(t.steps) >= keptInAll
 }
 
-// siblings returns how many steps are kept that a step competes with, and how many may be.
+// siblings returns how many steps of the same kind the parent keeps, and the maximum.
 func siblings(parent, s *Step) (same, most int) {
 	for _, other := range parent.children {
 		if other.numbered == s.numbered {
@@ -92,12 +109,12 @@ func siblings(parent, s *Step) (same, most int) {
 	return same, keptOfOthers
 }
 
-// add keeps a step below its parent, in place of the one that matters least if need be, or
-// counts it.
+// add keeps a step below its parent. If the parent is full, add replaces the step that matters least, or counts the
+// new one.
 func (t *Tree) add(parent, s *Step) {
 	if t.full(parent, s) {
 		at := leastOf(parent, s)
-		if at < 0 || rank(parent.children[at].State) <= rank(s.State) {
+		if at < 0 || rank(parent.children[at]) <= rank(s) {
 			t.fold(parent, s)
 			return
 		}
@@ -106,17 +123,18 @@ func (t *Tree) add(parent, s *Step) {
 		t.fold(parent, least)
 		t.drop(least)
 	}
-	parent.Inner = parent.Inner || parent.State == states.TaskPending // until something becomes of it, it only holds others
+	// Until something becomes of it, it only holds others
+	parent.Inner = parent.Inner || parent.State == states.TaskPending
 	parent.children = append(parent.children, s)
 	t.steps[s.Path] = s
 }
 
-// leastOf returns which of the steps that one competes with matters least: of several the
-// latest; -1 when there is none.
+// leastOf returns the index of the kept step of the same kind that matters least; of several, the latest. -1 means
+// none.
 func leastOf(parent, s *Step) int {
 	least := -1
 	for i, other := range parent.children {
-		if other.numbered == s.numbered && (least < 0 || rank(other.State) >= rank(parent.children[least].State)) {
+		if other.numbered == s.numbered && (least < 0 || rank(other) >= rank(parent.children[least])) {
 			least = i
 		}
 	}
@@ -126,9 +144,9 @@ func leastOf(parent, s *Step) int {
 // fold counts a step that is not kept.
 func (t *Tree) fold(parent, s *Step) {
 	if parent.folded == nil {
-		parent.folded = map[states.Task]int{}
+		parent.folded = map[storage.Status]int{}
 	}
-	parent.folded[s.State]++
+	parent.folded[s.Status()]++
 	t.Partial = true
 }
 
@@ -140,8 +158,8 @@ func (t *Tree) drop(s *Step) {
 	}
 }
 
-// undo notes that a step is being undone. Of very many it keeps the first, the last, and what
-// could not be undone.
+// undo records that a step is being undone. Of very many steps it keeps the first, the last, and those whose revert
+// failed.
 func (t *Tree) undo(s *Step) {
 	t.Undone = append(t.Undone, s)
 	if len(t.Undone) <= KeptUndone {

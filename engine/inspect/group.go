@@ -7,27 +7,29 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ebbflow/ebb/internal/nodepath"
 	"github.com/ebbflow/ebb/states"
+	"github.com/ebbflow/ebb/storage"
 )
 
-// A group are steps of one kind that are known by numbers: iterations, branches and
-// the runs of a distributed Map. Where they are many, not each is told.
+// A group is a set of steps with numbers: iterations, branches, or the runs of a distributed Map. Large groups are
+// summarized.
 
-// FewOfMany is how many of a group are told each.
+// FewOfMany is how many steps of a group, such as the iterations of a Map, are shown one by one. The others are
+// counted.
 const FewOfMany = 10
 
-// numberOf returns the number that a part of a path stands for, or ends with in
-// brackets; false when it has none.
+// numberOf returns the number that a part of a path is, or ends with in brackets; false if it has none.
 func numberOf(part string) (int, bool) {
-	if open := strings.LastIndexByte(part, '['); open >= 0 && strings.HasSuffix(part, "]") {
-		part = part[open+1 : len(part)-1]
+	if _, i, ok := nodepath.CutIndex(part); ok {
+		return i, true
 	}
 	n, err := strconv.Atoi(part)
 	return n, err == nil && n >= 0
 }
 
-// GroupOf returns the group of which the step of a path is one too many, or is inside
-// of one, and whether it is that one itself.
+// GroupOf reports whether the step at a path is left out because its group has more than [FewOfMany] members, or
+// because it is inside of such a member. It returns the path of the group, and whether the step is the member itself.
 func GroupOf(path string) (group string, itself, ok bool) {
 	for start := 0; start < len(path); {
 		end := len(path)
@@ -44,8 +46,8 @@ func GroupOf(path string) (group string, itself, ok bool) {
 	return "", false, false
 }
 
-// Few returns those of a step's children that are shown, in their order, and what is
-// said of the others.
+// Few returns the children of a step that are shown, in their order, and a text that counts the others by state; "" if
+// all are shown.
 func (s *Step) Few() (shown []*Step, rest string) {
 	var group []*Step
 	for _, c := range s.children {
@@ -64,23 +66,25 @@ func (s *Step) Few() (shown []*Step, rest string) {
 			}
 		}
 	}
-	pick(func(c *Step) bool { return c.State != states.TaskSuccess && c.State != states.TaskPending })
+	pick(func(c *Step) bool {
+		return c.Stays != "" || c.State != states.TaskSuccess && c.State != states.TaskPending
+	})
 	pick(func(*Step) bool { return true })
 	counts := maps.Clone(s.folded)
 	if counts == nil {
-		counts = map[states.Task]int{}
+		counts = map[storage.Status]int{}
 	}
 	for _, c := range s.children {
 		if !c.numbered || picked[c] {
 			shown = append(shown, c)
 		} else {
-			counts[c.State]++
+			counts[c.Status()]++
 		}
 	}
 	var parts []string
-	for state, n := range counts {
+	for status, n := range counts {
 		if n > 0 {
-			parts = append(parts, fmt.Sprint(n, " ", state))
+			parts = append(parts, fmt.Sprint(n, " ", status))
 		}
 	}
 	slices.Sort(parts)

@@ -9,18 +9,18 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// maxMessages is how many messages of a run are told of.
+// maxMessages is the maximum number of messages of a run that are read.
 const maxMessages = 1000
 
-// An Unsent is a message that a run has to send.
+// An Unsent is a message in the outbox that a run still has to send.
 type Unsent struct {
 	storage.Outgoing
 
-	Behind int // so many of the same target wait for it, at least
+	Behind int // number of messages to the same target that wait behind it; at most 1,000 are counted
 }
 
-// UnsentOf returns what a run still has to send: of each target the message that
-// the others wait for.
+// UnsentOf returns, for each target, the first message that a run still has to send. The others wait behind it. Errors
+// are the store's.
 func UnsentOf(ctx context.Context, store storage.Store, run string) ([]Unsent, error) {
 	all, err := store.RunOutbox(ctx, run, maxMessages)
 	if err != nil {
@@ -38,23 +38,26 @@ func UnsentOf(ctx context.Context, store storage.Store, run string) ([]Unsent, e
 	return first, nil
 }
 
-// A Message is an [Unsent] as it is written in JSON.
+// A Message is an [Unsent] in JSON, as `ebb show` and `ebb why` print it.
 type Message struct {
-	Message  string    `json:"message"`
-	Target   string    `json:"target"`
-	Attempts int       `json:"attempts"`
-	Parked   bool      `json:"parked"` // Ebb sends it again only at an operator's request
-	NotUntil time.Time `json:"not_until,omitzero"`
-	Error    string    `json:"error,omitempty"`
-	Behind   int       `json:"behind,omitempty"` // so many wait for it
+	Message  string    `json:"message"`            // id of the message
+	Target   string    `json:"target"`             // where the message goes, such as a URL
+	Attempts int       `json:"attempts"`           // how often Ebb tried to send it
+	Parked   bool      `json:"parked"`             // Ebb sends it again only at an operator's request
+	NotUntil time.Time `json:"not_until,omitzero"` // time of the next attempt
+	Error    string    `json:"error,omitempty"`    // error of the last attempt
+	Behind   int       `json:"behind,omitempty"`   // number of messages to the same target that wait behind it
 }
 
-// MessagesOf returns messages as they are written in JSON, without secrets.
+// MessagesOf returns messages in the form of the JSON, with secrets in errors masked.
 func MessagesOf(messages []Unsent) []Message {
 	var list []Message
 	for i := range messages {
 		m := &messages[i]
-		list = append(list, Message{m.ID, redact.URL(m.Target), m.Attempts, m.Parked, m.NotUntil.UTC(), redact.Text(m.Error), m.Behind})
+		list = append(list, Message{
+			m.ID, redact.URL(m.Target), m.Attempts, m.Parked, m.NotUntil.UTC(), redact.Text(m.Error),
+			m.Behind,
+		})
 	}
 	return list
 }

@@ -2,15 +2,16 @@ package inspect
 
 import (
 	"strings"
+
+	"github.com/ebbflow/ebb/internal/nodepath"
 )
 
-// CutPath returns the path of what a step is shown under, and its name there:
-// Fork[0]/Pay is shown as Pay under Fork[0], and that as [0] under Fork.
+// CutPath splits the path of a step for a tree into the path of the step above it, and its name below that one:
+// Fork[0]/Pay is Pay below Fork[0], and Fork[0] is [0] below Fork.
 func CutPath(path string) (above, name string) {
-	slash := strings.LastIndexByte(path, '/')
-	name = path[slash+1:]
-	if open := strings.LastIndexByte(name, '['); open > 0 && strings.HasSuffix(name, "]") {
-		return path[:slash+1+open], name[open:]
+	last := nodepath.Last(path)
+	if fork, _, ok := nodepath.CutIndex(path); ok && last[0] != '[' {
+		return fork, path[len(fork):]
 	}
-	return path[:max(slash, 0)], strings.NewReplacer("~1", "/", "~0", "~").Replace(name)
+	return strings.TrimSuffix(path[:len(path)-len(last)], "/"), nodepath.Unescape(last)
 }

@@ -8,15 +8,15 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// A Failure is why a run or an atom failed.
+// A Failure is the stored reason why a run or an atom failed, see [atom.Failure].
 type Failure struct {
-	Atom    string `json:"atom,omitempty"`
-	Code    string `json:"code"`
-	Message string `json:"message,omitempty"`
-	Attempt int    `json:"attempt,omitempty"`
+	Atom    string `json:"atom,omitempty"`    // path of the atom that failed
+	Code    string `json:"code"`              // code that flows match, such as "Ebb.Timeout"
+	Message string `json:"message,omitempty"` // text for people
+	Attempt int    `json:"attempt,omitempty"` // attempt that failed, counted from 1
 }
 
-// FailureOf returns nil for nil.
+// FailureOf returns the failure in the form of the JSON, and nil for nil.
 func FailureOf(f *atom.Failure) *Failure {
 	if f == nil {
 		return nil
@@ -24,28 +24,35 @@ func FailureOf(f *atom.Failure) *Failure {
 	return &Failure{Atom: f.Atom, Code: f.Code, Message: f.Message, Attempt: f.Attempt}
 }
 
-// A Run is the row of a run.
+// A Run describes a run in JSON, as `ebb list` prints it. Secrets are masked. Times are in UTC; a zero time has not
+// come.
 type Run struct {
-	Run        string            `json:"run"`
-	Flow       string            `json:"flow"`
-	State      string            `json:"state"`
-	Outcome    string            `json:"outcome"`
-	Undo       string            `json:"undo"`
-	Labels     map[string]string `json:"labels,omitempty"`
-	Input      atom.Value        `json:"input,omitempty"`
-	Output     atom.Value        `json:"output,omitempty"`
-	Failure    *Failure          `json:"failure,omitempty"`
-	Definition string            `json:"definition,omitempty"`
-	Created    time.Time         `json:"created,omitzero"`
-	Started    time.Time         `json:"started,omitzero"`
-	Ended      time.Time         `json:"ended,omitzero"`
+	Run   string `json:"run"`   // id
+	Flow  string `json:"flow"`  // name of the flow
+	State string `json:"state"` // a text of [states.Flow], such as "RUNNING"
+	// Such as "unfinished" or "timed_out", see [storage.Outcome]
+	Outcome string `json:"outcome"`
+	Undo    string `json:"undo"` // how much was undone: none, undone, partly or failed
+	// A person must decide about it, see [storage.Run.NeedsPerson]
+	Person     bool              `json:"needs_person,omitzero"`
+	Labels     map[string]string `json:"labels,omitempty"`     // labels of the run
+	Input      atom.Value        `json:"input,omitempty"`      // input of the run
+	Output     atom.Value        `json:"output,omitempty"`     // the result, once the run has succeeded
+	Failure    *Failure          `json:"failure,omitempty"`    // why it failed, or was cancelled
+	Definition string            `json:"definition,omitempty"` // hash of the stored definition that it runs
+	Created    time.Time         `json:"created,omitzero"`     // when the run was created
+	Started    time.Time         `json:"started,omitzero"`     // when it started
+	Ended      time.Time         `json:"ended,omitzero"`       // when it ended
 }
 
-// RunOf returns a run without secrets.
+// RunOf returns a run in the form of the JSON, with secrets masked.
 func RunOf(run *storage.Run) Run {
 	return Run{
-		Run: run.ID, Flow: run.Flow, State: run.State.String(), Outcome: outcomes[run.Outcome], Undo: undos[run.Undo], Labels: run.Labels,
-		Input: run.Secrets.Mask("", run.Input.Data), Output: run.Secrets.Mask("", run.Output.Data), Failure: FailureOf(run.Failure), Definition: run.Definition,
+		Run: run.ID, Flow: run.Flow, State: run.State.String(), Outcome: outcomes[run.Outcome],
+		Undo: undos[run.Undo], Person: run.NeedsPerson(),
+		Labels: run.Labels,
+		Input:  run.Secrets.Mask("", run.Input.Data), Output: run.Secrets.Mask("", run.Output.Data),
+		Failure: FailureOf(run.Failure), Definition: run.Definition,
 		Created: run.Created.UTC(), Started: run.Started.UTC(), Ended: run.Ended.UTC(),
 	}
 }
@@ -59,29 +66,31 @@ var undos = map[storage.Undone]string{
 	storage.UndoNone: "none", storage.UndoneAll: "undone", storage.UndonePart: "partly", storage.UndoFailed: "failed",
 }
 
-// An Atom is a step of a run as it is stored.
+// An Atom describes an atom of a run in JSON, as `ebb show -o json` prints it. Secrets are masked. Times are in UTC.
 type Atom struct {
-	Path          string     `json:"path"`
-	Kind          string     `json:"kind"`
-	State         string     `json:"state"`
-	Incarnation   int        `json:"incarnation"`
-	Attempt       int        `json:"attempt"`
-	Started       time.Time  `json:"started,omitzero"` // of the present attempt
-	Ended         time.Time  `json:"ended,omitzero"`   // of the present attempt
-	Due           time.Time  `json:"due,omitzero"`
-	Input         atom.Value `json:"input,omitempty"`
-	Result        atom.Value `json:"result,omitempty"`
-	Failure       *Failure   `json:"failure,omitempty"`
-	RevertResult  atom.Value `json:"revert_result,omitempty"`
-	RevertFailure *Failure   `json:"revert_failure,omitempty"`
-	Progress      float64    `json:"progress,omitzero"` // of the present attempt, from 0 to 1
-	Details       atom.Value `json:"details,omitempty"` // of the progress, in the task's words
+	Path          string     `json:"path"`                     // place in the run, such as "Ship[3]/Pack#2"
+	Kind          string     `json:"kind"`                     // task, retry, timer, fork, flow or run
+	State         string     `json:"state"`                    // a text of [states.Task], such as "SUCCESS"
+	Status        string     `json:"status"`                   // what became of it, a text of [storage.Status]
+	Incarnation   int        `json:"incarnation"`              // from 0, rises with each reset
+	Attempt       int        `json:"attempt"`                  // how often it was tried in this incarnation
+	Started       time.Time  `json:"started,omitzero"`         // start of the latest attempt
+	Ended         time.Time  `json:"ended,omitzero"`           // end of the latest attempt
+	Due           time.Time  `json:"due,omitzero"`             // when what it waits for ends
+	Input         atom.Value `json:"input,omitempty"`          // input of the task
+	Result        atom.Value `json:"result,omitempty"`         // what Execute returned
+	Failure       *Failure   `json:"failure,omitempty"`        // of the latest failed attempt
+	RevertResult  atom.Value `json:"revert_result,omitempty"`  // what Revert returned
+	RevertFailure *Failure   `json:"revert_failure,omitempty"` // of the latest failed attempt to revert
+	Progress      float64    `json:"progress,omitzero"`        // progress that the task reported, from 0 to 1
+	Details       atom.Value `json:"details,omitempty"`        // details that the task reported with its progress
 }
 
-// AtomOf returns an atom without secrets.
+// AtomOf returns an atom in the form of the JSON, with secrets masked.
 func AtomOf(secrets *storage.Secrets, a *storage.Atom) Atom {
 	return Atom{
-		Path: a.Path, Kind: kinds[a.Kind], State: a.State.String(), Incarnation: a.Incarnation, Attempt: a.Attempt,
+		Path: a.Path, Kind: kinds[a.Kind], State: a.State.String(), Status: string(a.Status()),
+		Incarnation: a.Incarnation, Attempt: a.Attempt,
 		Started: a.StartedAt.UTC(), Ended: a.EndedAt.UTC(), Due: a.Due.UTC(),
 		Input: secrets.Mask("", a.Input.Data), Result: secrets.Mask(a.Path, a.Result.Data), Failure: FailureOf(a.Failure),
 		RevertResult: secrets.Mask(a.Path, a.RevertResult.Data), RevertFailure: FailureOf(a.RevertFailure),
@@ -90,49 +99,57 @@ func AtomOf(secrets *storage.Secrets, a *storage.Atom) Atom {
 }
 
 var kinds = map[storage.AtomKind]string{
-	storage.KindTask: "task", storage.KindRetry: "retry", storage.KindTimer: "timer", storage.KindFork: "fork", storage.KindFlow: "flow",
-	storage.KindRun: "run",
+	storage.KindTask: "task", storage.KindRetry: "retry", storage.KindTimer: "timer", storage.KindFork: "fork",
+	storage.KindFlow: "flow",
+	storage.KindRun:  "run",
 }
 
-// An Entry is a line of the history: a change of state of a run or an atom.
+// An Entry is one line of `ebb history -o json`: a change of state of a run or an atom. Secrets are masked.
 type Entry struct {
-	Seq         int64      `json:"seq"`
-	Time        time.Time  `json:"time"`
-	Kind        string     `json:"kind"` // "run" or "atom"
-	Path        string     `json:"path,omitempty"`
-	From        string     `json:"from"`
-	To          string     `json:"to"`
-	Incarnation int        `json:"incarnation,omitempty"`
-	Attempt     int        `json:"attempt,omitempty"`
-	Failure     *Failure   `json:"failure,omitempty"`
-	Result      atom.Value `json:"result,omitempty"`
+	Seq         int64      `json:"seq"`                   // number of the line, rising within the run
+	Time        time.Time  `json:"time"`                  // of the commit, in UTC
+	Kind        string     `json:"kind"`                  // "run" or "atom"
+	Path        string     `json:"path,omitempty"`        // path of the atom
+	From        string     `json:"from"`                  // state before
+	To          string     `json:"to"`                    // state after, or a text of [storage.Status]
+	Incarnation int        `json:"incarnation,omitempty"` // of the atom
+	Attempt     int        `json:"attempt,omitempty"`     // of the atom, or of its revert
+	Failure     *Failure   `json:"failure,omitempty"`     // why it changed to a state of failure
+	Result      atom.Value `json:"result,omitempty"`      // of the atom, when it succeeded
 }
 
-// EntryOf returns an entry without secrets.
+// EntryOf returns a line of the history in the form of the JSON, with secrets masked.
 func EntryOf(secrets *storage.Secrets, e *storage.Entry) Entry {
 	j := Entry{
-		Seq: e.Seq, Time: e.Time.UTC(), Kind: "atom", Path: e.Path, From: states.Task(e.From).String(), To: states.Task(e.To).String(),
-		Incarnation: e.Incarnation, Attempt: e.Attempt, Failure: FailureOf(e.Failure), Result: secrets.Mask(e.Path, e.Body.Data),
+		Seq: e.Seq, Time: e.Time.UTC(), Kind: "atom", Path: e.Path, From: states.Task(e.From).String(),
+		To:          states.Task(e.To).String(),
+		Incarnation: e.Incarnation, Attempt: e.Attempt, Failure: FailureOf(e.Failure),
+		Result: secrets.Mask(e.Path, e.Body.Data),
 	}
-	if e.Kind == storage.EntryFlow {
+	switch e.Kind {
+	case storage.EntryStays, storage.EntryMayStay:
+		j.To = string(e.Status())
+	case storage.EntryFlow:
 		j.Kind, j.From, j.To = "run", states.Flow(e.From).String(), states.Flow(e.To).String()
+	default: // an atom's states, as above
 	}
 	return j
 }
 
-// An Event is a line of the history in the words of the run's language.
+// An Event is one line of `ebb history --events -o json`: the history in the terms of the run's language, such as the
+// events of AWS Step Functions. Secrets are masked.
 type Event struct {
-	ID       int64      `json:"id"`
-	Previous int64      `json:"previous"`
-	Time     time.Time  `json:"time"`
-	Type     string     `json:"type"`
-	State    string     `json:"state,omitempty"`
-	Details  atom.Value `json:"details,omitempty"`
-	Key      string     `json:"key,omitempty"` // member of the details that body stands for
-	Body     atom.Value `json:"body,omitempty"`
+	ID       int64      `json:"id"`                // number of the event in the run, from 1
+	Previous int64      `json:"previous"`          // ID of the event that led to this one; 0 is none
+	Time     time.Time  `json:"time"`              // of the commit, in UTC
+	Type     string     `json:"type"`              // type in the language, such as "TaskStateEntered"
+	State    string     `json:"state,omitempty"`   // name of the state that it is about
+	Details  atom.Value `json:"details,omitempty"` // fields of the event, except the field in Key
+	Key      string     `json:"key,omitempty"`     // name of the field of the details whose value is Body
+	Body     atom.Value `json:"body,omitempty"`    // value of that field, such as an input
 }
 
-// EventOf returns an event without secrets.
+// EventOf returns a line of the history in the terms of its language in the form of the JSON, with secrets masked.
 func EventOf(secrets *storage.Secrets, e *storage.Entry) Event {
 	return Event{
 		ID: e.Number, Previous: e.Prev, Time: e.Time.UTC(), Type: e.Type, State: e.Path,

@@ -13,62 +13,75 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// A Tree is a run as it is shown: its steps under the flows they belong to. It
-// is made from what is observed of a live run, or from the history of a stored
-// one, and knows no clock.
+// A Tree is a run as `ebb show` and `ebb run` show it: its steps below the flows that contain them. [Tree.Apply]
+// builds it from the events of a live run, and [Recorded] from the history of a stored one. If a run has very many
+// steps, the tree keeps those that matter most, so that its size is bounded.
 type Tree struct {
-	Flow, Run string
-	State     states.Flow
-	Began     time.Time
-	Ended     time.Time
-	Top       Step
-	steps     map[string]*Step // that are kept, see fold.go
-	Undone    []*Step          // what was, or is being, undone, in that order
-	Forgotten int              // so many more, in the middle of undone
-	Partial   bool             // steps were folded
+	Flow, Run string                // name of the flow, id of the run
+	State     states.Flow           // of the run
+	Began     time.Time             // when the run started; zero if it has not
+	Ended     time.Time             // when the run ended; zero if it has not
+	Stopped   bool                  // it was cancelled, see [Stopped]
+	Top       Step                  // the root, whose children are the steps of the flow
+	steps     map[string]*Step      // that are kept, see fold.go
+	open      map[string]*openVisit // by the level of the language that is in it, see visit.go
+	Undone    []*Step               // steps that were reverted, or are being reverted, in that order
+	Forgotten int                   // number of steps left out of Undone, between its first and last ones
+	Partial   bool                  // steps were left out, here or in Undone
 }
 
-// A Step is one node of a run.
+// A Step is one node of a run in a [Tree]. Times are zero if what they are about has not happened.
 type Step struct {
-	Path     string
-	Name     string
-	State    states.Task
-	Attempt  int
-	Progress float64       // from 0 to 1, while it is being called
-	Details  atom.Value    // what it says of that
-	Failure  *atom.Failure // of its last failed attempt
-	UndoTry  int           // which attempt to undo it
-	UndoFail *atom.Failure // of the last failed one
-	Skipped  bool          // it could not be undone, and counts as if it were
-	Began    time.Time     // first attempt
-	Ended    time.Time
-	Undoing  time.Time // when its revert began
-	Undone   time.Time
-	Due      time.Time // when what it waits for comes
-	Timer    bool
-	Inner    bool // only holds others
-	numbered bool // it may be one of a group
+	Path     string         // place in the run, such as "Ship[3]/Pack#2"
+	Name     string         // how it is shown below its parent, see [CutPath]
+	State    states.Task    // its state; of a step that nothing reverts, the one before the undo passed it
+	Stays    storage.Status // STAYS_DONE or MAY_STAY_DONE if the undo passed it and nothing reverts it; "" otherwise
+	Earlier  bool           // what an earlier execution of it did stays done, or may
+	Attempt  int            // counted from 1
+	Progress float64        // progress that the task reported, from 0 to 1
+	Details  atom.Value     // details that the task reported with its progress
+	Failure  *atom.Failure  // of the last failed attempt
+	UndoTry  int            // attempt of its revert, counted from 1
+	UndoFail *atom.Failure  // of the last failed attempt of its revert
+	Skipped  bool           // its revert failed, and an operator counted it as undone
+	Began    time.Time      // start of the first attempt
+	Ended    time.Time      // end of the last attempt
+	Undoing  time.Time      // start of its revert
+	Undone   time.Time      // end of its revert
+	Due      time.Time      // when what it waits for ends
+	Timer    bool           // it is a timer of the flow
+	Inner    bool           // it only contains other steps
+	Kind     string         // of a state without an atom: its type in the language, such as "Choice"; "" otherwise
+	Next     string         // of a state without an atom: name of the state that followed; "" if none did
+	numbered bool           // it may be one of a group
+	run      string         // id of the run that it began, whose steps are shown below it
 	children []*Step
-	folded   map[states.Task]int // how many of the children are not kept, by their states
+	folded   map[storage.Status]int // how many of the children are not kept, by what became of them
 }
 
-// A Change is something that happened to a run or one of its steps.
+// A Change is something that happened to a run or to one of its steps, for [Tree.Apply].
 type Change struct {
-	Path     string // "" is the run itself
-	From, To string // the states' texts; both "" when it only says how far it is
-	Attempt  int    // from REVERTING to REVERTING: of undoing
-	Failure  *atom.Failure
-	Due      time.Time
-	Timer    bool
-	Inner    bool
-	Progress float64
-	Details  atom.Value
-	At       time.Time
+	Path     string        // "" is the run itself
+	From, To string        // texts of the states, or To of a [storage.Status]; both "" if only the progress changed
+	Passed   bool          // nothing reverts the step, so the states of its revert say nothing
+	Attempt  int           // attempt, counted from 1; from REVERTING to REVERTING that of the revert
+	Failure  *atom.Failure // if To is a state of failure
+	Due      time.Time     // if To is a wait: when it ends
+	Timer    bool          // the step is a timer of the flow
+	Inner    bool          // the step only holds others
+	Progress float64       // progress that the task reported, from 0 to 1
+	Details  atom.Value    // details that the task reported with it
+	At       time.Time     // when it happened
 }
 
-// NewTree returns the tree of a run of which nothing has happened.
+// stays reports whether the undo passed the step, and nothing reverts it.
+func (c *Change) stays() bool {
+	return c.To == string(storage.StatusStaysDone) || c.To == string(storage.StatusMayStayDone)
+}
+
+// NewTree returns the tree of a run that has not started: the name of its flow, and its id.
 func NewTree(name, run string) *Tree {
-	return &Tree{Flow: name, Run: run, steps: map[string]*Step{}}
+	return &Tree{Flow: name, Run: run, steps: map[string]*Step{}, open: map[string]*openVisit{}}
 }
 
 func newStep(path, name string) *Step {
@@ -77,8 +90,8 @@ func newStep(path, name string) *Step {
 	return s
 }
 
-// Observed returns the change that an event tells of, and whether there is one
-// to be shown.
+// Observed returns the change that an event of the engine reports. It returns false for events that a tree does not
+// show.
 func Observed(ev engine.Event) (Change, bool) {
 	c := Change{
 		Path: ev.Path, From: ev.From, To: ev.To, Attempt: ev.Attempt, Failure: ev.Failure,
@@ -87,14 +100,24 @@ func Observed(ev engine.Event) (Change, bool) {
 	if c.To == states.TaskRetrying.String() || c.To == states.TaskRunning.String() || ev.Kind == engine.RevertDelayed {
 		c.Due = ev.Due
 	}
+	c.Passed = ev.Kind == engine.AtomChanged && !ev.Inner && !ev.Reverts
 	return c, ev.Kind == engine.FlowChanged || ev.Kind != engine.LanguageEvent && ev.Path != flow.GrowingPath
 }
 
-// Recorded returns the tree of a stored run. It reads the history page by page, and then the
-// atoms of the steps that were kept.
-func Recorded(ctx context.Context, store storage.Reader, run *storage.Run) (*Tree, error) {
+// Recorded returns the tree of a stored run. It reads the history page by page, and then the atoms of the steps that it
+// keeps. With a tracer of the run's language, the tree has the states without atoms, too; without one, tracer is nil.
+// Errors are the store's.
+func Recorded(ctx context.Context, store storage.Reader, run *storage.Run, tracer flow.Tracer) (*Tree, error) {
+	left := maxChildRuns
+	return recorded(ctx, store, run, tracer, &left)
+}
+
+// recorded is Recorded, with the steps of so many child runs at most.
+func recorded(
+	ctx context.Context, store storage.Reader, run *storage.Run, tracer flow.Tracer, left *int,
+) (*Tree, error) {
 	t := NewTree(run.Flow, run.ID)
-	for e, err := range storage.EachEntry(ctx, store, run.ID, 0) {
+	for e, err := range History(ctx, store, run, 0) {
 		if err != nil {
 			return nil, err
 		}
@@ -102,8 +125,16 @@ func Recorded(ctx context.Context, store storage.Reader, run *storage.Run) (*Tre
 		switch {
 		case e.Kind == storage.EntryFlow:
 			c.Path, c.To = "", states.Flow(e.To).String()
-		case e.Kind == storage.EntryAtom && e.Path != flow.GrowingPath:
+		case e.Kind == storage.EntryAtom:
+			t.shown(e.Path)
 			c.From, c.To = states.Task(e.From).String(), states.Task(e.To).String()
+		case e.Kind == storage.EntryStays || e.Kind == storage.EntryMayStay:
+			c.From, c.To = states.Task(e.From).String(), string(e.Status())
+		case e.Kind == storage.EntryEvent && tracer != nil:
+			for _, v := range Traced(tracer, &e) {
+				t.visit(&v, e.Time)
+			}
+			continue
 		default:
 			continue
 		}
@@ -115,18 +146,20 @@ func Recorded(ctx context.Context, store storage.Reader, run *storage.Run) (*Tre
 	if !run.Started.IsZero() {
 		t.Began = run.Started
 	}
-	t.State, t.Ended = run.State, run.Ended
-	return t, nil
+	t.State, t.Ended, t.Stopped = run.State, run.Ended, Stopped(run)
+	return t, t.graft(ctx, store, left)
 }
 
-// atomsAtOnce is how many atoms of steps are read at a time: each may hold large values.
+// atomsAtOnce is the number of atoms that are read at a time, because each may contain large values.
 const atomsAtOnce = 20
 
-// fill takes from the atoms what the history does not say about steps.
+// fill adds the data of atoms that the history does not contain.
 func (t *Tree) fill(ctx context.Context, store storage.Reader, run *storage.Run) error {
 	kept := map[string][]*Step{}
 	for path, s := range t.steps {
-		kept[path] = []*Step{s}
+		if s.Kind == "" {
+			kept[path] = []*Step{s}
+		}
 	}
 	for _, s := range t.Undone {
 		if s != t.steps[s.Path] {
@@ -141,6 +174,7 @@ func (t *Tree) fill(ctx context.Context, store storage.Reader, run *storage.Run)
 		for i := range atoms {
 			for _, s := range kept[atoms[i].Path] {
 				s.fill(&atoms[i], &run.Secrets)
+				s.run = childRun(run.ID, &atoms[i])
 			}
 		}
 	}
@@ -148,7 +182,7 @@ func (t *Tree) fill(ctx context.Context, store storage.Reader, run *storage.Run)
 	return nil
 }
 
-// fill takes from the atom of a step what the history does not say.
+// fill adds the data of the step's atom that the history does not contain.
 func (s *Step) fill(a *storage.Atom, secrets *storage.Secrets) {
 	s.Due, s.Timer = a.Due, a.Kind == storage.KindTimer
 	s.Inner = s.Inner || a.Kind == storage.KindFork || a.Kind == storage.KindFlow
@@ -161,10 +195,13 @@ func (s *Step) fill(a *storage.Atom, secrets *storage.Secrets) {
 	}
 }
 
-// Apply takes a change into the tree.
+// Apply adds a change to the tree. Apply changes in the order in which they happened.
 func (t *Tree) Apply(c *Change) {
 	if c.Path == "" {
 		t.applyFlow(c)
+		return
+	}
+	if c.Passed && (c.To == states.TaskReverting.String() || c.To == states.TaskReverted.String()) {
 		return
 	}
 	s, known := t.steps[c.Path]
@@ -185,6 +222,11 @@ func (t *Tree) Apply(c *Change) {
 // change takes a change of state into a step.
 func (t *Tree) change(s *Step, c *Change) {
 	s.Timer, s.Inner, s.Due = s.Timer || c.Timer, s.Inner || c.Inner, c.Due
+	if c.stays() {
+		s.Stays = storage.Status(c.To)
+		return
+	}
+	s.Stays, s.Earlier = "", s.Earlier || s.Stays != ""
 	if s.State.UnmarshalText([]byte(c.To)) != nil {
 		return // of a newer Ebb: it cannot be shown
 	}
@@ -214,6 +256,14 @@ func (s *Step) apply(c *Change) {
 		s.Ended = c.At
 	default:
 	}
+}
+
+// Status returns what became of the step, see [storage.Atom.Status].
+func (s *Step) Status() storage.Status {
+	if s.Stays != "" {
+		return s.Stays
+	}
+	return storage.Status(s.State.String())
 }
 
 // applyUndo takes a change into a step that is being undone.
@@ -251,8 +301,7 @@ func (t *Tree) applyFlow(c *Change) {
 	}
 }
 
-// StuckAt returns the path of what could not be undone last; "" when all that was
-// tried could.
+// StuckAt returns the path of the step whose revert failed last, or "" if no revert failed.
 func (t *Tree) StuckAt() string {
 	for _, s := range slices.Backward(t.Undone) {
 		if s.State == states.TaskRevertFailure {

@@ -3,44 +3,50 @@ package inspect
 import (
 	"time"
 
+	"github.com/ebbflow/ebb/engine/internal/driver"
+	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
 
-// A Wait is one thing that a run waits for. Its times are in UTC.
+// A Wait is one thing that a run waits for. Kind says what it is; fields that another Kind uses are zero. Times are in
+// UTC.
 type Wait struct {
-	Kind    WaitKind  `json:"kind"`
-	Path    string    `json:"path,omitempty"` // of the atom; "" is the run
-	Since   time.Time `json:"since,omitzero"`
-	Due     time.Time `json:"due,omitzero"`
-	Timeout string    `json:"timeout,omitempty"` // token, worker: which limit passes then
-	Attempt int       `json:"attempt,omitempty"`
-	Token   string    `json:"token,omitempty"`
-	Work    string    `json:"work,omitempty"`    // worker: of which kind
-	Worker  string    `json:"worker,omitempty"`  // worker: the one that took the work; "" if none did
-	Lease   time.Time `json:"-"`                 // worker: until when
-	Message string    `json:"message,omitempty"` // its kind
-	Name    string    `json:"name,omitempty"`    // of the signal or event
-	Limit   string    `json:"limit,omitempty"`   // place: the limit that is reached
-	Failure *Failure  `json:"failure,omitempty"` // why it waits
+	Kind    WaitKind         `json:"kind"`              // what is waited for
+	Path    string           `json:"path,omitempty"`    // path of the atom that waits; "" if the run itself waits
+	Since   time.Time        `json:"since,omitzero"`    // when the wait began
+	Due     time.Time        `json:"due,omitzero"`      // when it ends, or times out; zero if it has no limit
+	Timeout string           `json:"timeout,omitempty"` // token, worker: which limit Due is
+	Attempt int              `json:"attempt,omitempty"` // attempt of the atom, counted from 1
+	Token   string           `json:"token,omitempty"`   // token: the one that another party must complete
+	Work    string           `json:"work,omitempty"`    // worker: kind of the work
+	Worker  string           `json:"worker,omitempty"`  // worker: the worker that took the work; "" if none did
+	Lease   time.Time        `json:"-"`                 // worker: when its lease ends
+	Message flow.MessageKind `json:"message,omitempty"` // message: its kind
+	Name    string           `json:"name,omitempty"`    // name of the signal or event
+	Child   string           `json:"child,omitempty"`   // run: its id
+	Limit   string           `json:"limit,omitempty"`   // place: the limit that is reached
+	Failure *Failure         `json:"failure,omitempty"` // the failure that led to the wait
 }
 
-// A WaitKind says what is waited for.
+// A WaitKind says what a run waits for.
 type WaitKind string
 
-// The kinds of waits; they are the stable words of the JSON.
+// The kinds of waits. Their texts are stable parts of the JSON.
 const (
-	WaitsForExecution WaitKind = "execution"    // a task is being called
-	WaitsForToken     WaitKind = "token"        // the holder of the token ends it
-	WaitsForWorker    WaitKind = "worker"       // a worker that asks for work of its kind does it
-	WaitsForTime      WaitKind = "timer"        // a wait of the flow
-	WaitsForRetry     WaitKind = "retry"        // the pause before another attempt
-	WaitsForRevert    WaitKind = "revert"       // a task is being undone
-	WaitsForUndoAgain WaitKind = "revert_retry" // the pause before another attempt to undo
-	WaitsForMending   WaitKind = "mending"      // an operator decides about what could not be undone
-	WaitsForDeadline  WaitKind = "deadline"     // the run is ended then
-	WaitsForReading   WaitKind = "message"      // the run's owner takes a message out of the inbox
-	WaitsForPlace     WaitKind = "place"        // others are moved, as many as a limit allows
+	WaitsForExecution WaitKind = "execution"    // a task executes now
+	WaitsForToken     WaitKind = "token"        // another party completes a token
+	WaitsForSignal    WaitKind = "signal"       // the run receives the signal Name
+	WaitsForWorker    WaitKind = "worker"       // a worker takes the work from its task queue and does it
+	WaitsForRun       WaitKind = "run"          // the run that an atom has begun ends
+	WaitsForTime      WaitKind = "timer"        // a timer of the flow fires
+	WaitsForRetry     WaitKind = "retry"        // the pause before the next attempt of a task
+	WaitsForRevert    WaitKind = "revert"       // a task is being reverted now
+	WaitsForUndoAgain WaitKind = "revert_retry" // the pause before the next attempt to revert a task
+	WaitsForMending   WaitKind = "mending"      // an operator decides what to do about a revert that failed
+	WaitsForDeadline  WaitKind = "deadline"     // the deadline of the run
+	WaitsForReading   WaitKind = "message"      // the process that drives the run reads a message in the inbox
+	WaitsForPlace     WaitKind = "place"        // a place: as many runs are driven as a limit allows
 )
 
 // Waits lists what the run waits for.
@@ -92,6 +98,16 @@ func (w *Diagnosis) waitOf(a *storage.Atom) Wait {
 		switch token := w.Tokens[a.Path]; {
 		case a.Kind == storage.KindTimer:
 			now.Kind = WaitsForTime
+		case a.Kind == storage.KindRun && token == nil:
+			now.Kind = WaitsForRun
+			now.Child, _ = driver.BegunBy(w.Run.ID, a)
+		case a.Signal != "":
+			now.Kind, now.Name = WaitsForSignal, a.Signal
+			for _, t := range w.Timers {
+				if t.Path == a.Path && t.Incarnation == a.Incarnation {
+					now.Due = t.Due.UTC()
+				}
+			}
 		case token != nil:
 			now.Kind = WaitsForToken
 			now.waitForHolder(token)

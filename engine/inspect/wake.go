@@ -8,17 +8,17 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// A Wake is something that would move the run on.
+// A Wake is something that would let a run that waits continue. By says what; fields that another By uses are zero.
 type Wake struct {
 	By      string    `json:"by"`                // "owner", "timer", "token", "event" or "command"
-	At      time.Time `json:"at,omitzero"`       // timer: when
-	Path    string    `json:"path,omitempty"`    // of the atom it is about
-	Token   string    `json:"token,omitempty"`   // token: which
-	Event   string    `json:"event,omitempty"`   // event: its name
-	Command string    `json:"command,omitempty"` // what to call
+	At      time.Time `json:"at,omitzero"`       // "timer": when it fires, in UTC
+	Path    string    `json:"path,omitempty"`    // path of the atom that would continue; "" is the run
+	Token   string    `json:"token,omitempty"`   // "token": the token to complete
+	Event   string    `json:"event,omitempty"`   // "event": name of the signal or event
+	Command string    `json:"command,omitempty"` // the ebb command that an operator would call, if there is one
 }
 
-// Wakes lists what would move the run on.
+// Wakes lists what would let the run continue, given what it waits for.
 func (w *Diagnosis) Wakes(waits []Wait) []Wake {
 	id := w.Run.ID
 	if w.Run.State.Ended() {
@@ -47,7 +47,12 @@ func (w *Diagnosis) Wakes(waits []Wait) []Wake {
 	if mends := w.Mends(waits); len(mends) > 0 && w.Run.State == states.FlowSuspended {
 		return append(list, mends...)
 	}
-	if !w.Alive() {
+	for _, one := range waits {
+		if one.Kind == WaitsForSignal {
+			list = append(list, Wake{By: "event", Path: one.Path, Event: one.Name, Command: "ebb signal " + id + " " + one.Name})
+		}
+	}
+	if !w.Alive() && w.Run.Definition != "" {
 		list = append(list, Wake{By: "command", Command: "ebb resume " + id})
 	}
 	return list
@@ -71,14 +76,18 @@ func (w *Diagnosis) lacks() []string {
 	return names
 }
 
-// Mends lists the ways to go on with what could not be undone.
+// Mends lists the commands with which an operator can continue a run whose revert failed.
 func (w *Diagnosis) Mends(waits []Wait) []Wake {
 	var list []Wake
+	later := ""
+	if w.Run.Definition == "" && !w.Alive() { // the flow is in a Go program, which applies the command when it runs
+		later = " --no-wait"
+	}
 	for _, one := range waits {
 		if one.Kind == WaitsForMending {
 			list = append(list,
-				Wake{By: "command", Path: one.Path, Command: "ebb retry --revert " + w.Run.ID + " " + one.Path},
-				Wake{By: "command", Path: one.Path, Command: "ebb skip " + w.Run.ID + " " + one.Path})
+				Wake{By: "command", Path: one.Path, Command: "ebb retry --revert " + w.Run.ID + " " + one.Path + later},
+				Wake{By: "command", Path: one.Path, Command: "ebb skip " + w.Run.ID + " " + one.Path + later})
 		}
 	}
 	return list

@@ -3,7 +3,6 @@
 //
 //	var seen listen.Capture
 //	eng, err := engine.New(boot,
-//		engine.WithObserver(listen.Log(logger, listen.Levels{Failure: hclog.Error})),
 //		engine.WithObserver(listen.Durations(histogram.Observe)),
 //		engine.WithObserver(seen.Observe),
 //	)

@@ -10,8 +10,8 @@ import (
 	"github.com/ebbflow/ebb/states"
 )
 
-// Durations returns an observer that tells f how long each attempt of an atom
-// took, and each revert, once it has ended.
+// Durations returns an observer that calls f with the duration of each attempt of an atom, and of each revert, when
+// it has ended.
 func Durations(f func(path string, took time.Duration)) func(engine.Event) {
 	return func(ev engine.Event) {
 		if ev.Kind == engine.AtomChanged && ended(ev.To) {
@@ -29,9 +29,9 @@ func ended(state string) bool {
 	return false
 }
 
-// Progress returns an observer that tells f how far each atom is: 0 when it
-// begins to execute or to revert, then what it reports, and 1 when it has
-// succeeded or is reverted. details are those of a report.
+// Progress returns an observer that calls f with the progress of each atom: 0 when it starts to execute or to
+// revert, then the reported values, and 1 when it has succeeded or is reverted. details are the details of a
+// report; nil otherwise.
 func Progress(f func(path string, fraction float64, details atom.Value)) func(engine.Event) {
 	return func(ev engine.Event) {
 		switch {
@@ -46,28 +46,27 @@ func Progress(f func(path string, fraction float64, details atom.Value)) func(en
 	}
 }
 
-// A Capture keeps what it observes, for tests. The zero Capture is ready.
+// A Capture stores the events that it observes, for tests. The zero Capture is ready to use.
 type Capture struct {
 	mu     sync.Mutex
 	events []engine.Event
 }
 
-// Observe is the observer.
+// Observe stores an event. Pass it to engine.WithObserver.
 func (c *Capture) Observe(ev engine.Event) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.events = append(c.events, ev)
 }
 
-// Events returns what was observed so far, in order.
+// Events returns the stored events in order.
 func (c *Capture) Events() []engine.Event {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Clone(c.events)
 }
 
-// States returns the states that the atom at a path went through, in order; ""
-// is the run itself.
+// States returns the states of the atom at a path, in order; "" means the run itself.
 func (c *Capture) States(path string) []string {
 	var list []string
 	for _, ev := range c.Events() {

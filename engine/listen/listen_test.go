@@ -1,17 +1,14 @@
 package listen_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/hashicorp/go-hclog"
 	"go.uber.org/goleak"
 
 	"github.com/ebbflow/ebb/atom"
@@ -52,38 +49,6 @@ func observe(t *testing.T, observers ...func(engine.Event)) {
 			t.Fatal(err)
 		}
 	})
-}
-
-func TestLog(t *testing.T) {
-	t.Parallel()
-	var out bytes.Buffer
-	log := hclog.New(&hclog.LoggerOptions{Output: &out, Level: hclog.Trace, DisableTime: true})
-	observe(t, listen.Log(log, listen.Levels{Undo: hclog.Error}))
-	want := `[INFO]  run: run=r from=PENDING to=RUNNING
-[DEBUG] first: run=r from=PENDING to=RUNNING
-[TRACE] first: run=r progress=0.5 details="\"half\""
-[DEBUG] first: run=r from=RUNNING to=SUCCESS took=1m0s
-[DEBUG] second: run=r from=PENDING to=RUNNING
-[WARN]  second: run=r from=RUNNING to=FAILURE code=Error message=no
-[ERROR] second: run=r from=FAILURE to=REVERTING
-[ERROR] second: run=r from=REVERTING to=REVERTED
-[ERROR] first: run=r from=SUCCESS to=REVERTING
-[ERROR] first: run=r from=REVERTING to=REVERTED took=1s
-[WARN]  run: run=r from=RUNNING to=REVERTED
-`
-	if diff := cmp.Diff(want, out.String()); diff != "" {
-		t.Errorf("log (-want +got):\n%s", diff)
-	}
-}
-
-func TestLogLeavesOut(t *testing.T) {
-	t.Parallel()
-	var out bytes.Buffer
-	log := hclog.New(&hclog.LoggerOptions{Output: &out, Level: hclog.Info, DisableTime: true})
-	observe(t, listen.Log(log, listen.Levels{Run: hclog.Off, Failure: hclog.Off}))
-	if got := out.String(); strings.Contains(got, "run:") || strings.Contains(got, "WARN") || strings.Count(got, "\n") != 4 {
-		t.Errorf("logged:\n%s", got)
-	}
 }
 
 func TestDurations(t *testing.T) {

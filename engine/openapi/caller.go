@@ -15,37 +15,37 @@ import (
 	"github.com/ebbflow/ebb/internal/redact"
 )
 
-// Scheme begins the names of tasks that are operations.
+// Scheme is the prefix of the names of tasks that call operations.
 const Scheme = "openapi"
 
-// CodeArgument is the code of the failure of a call whose arguments do not fit the
-// operation. No request was made.
+// CodeArgument is the code of the failure of a call whose arguments do not fit the operation. The call made no
+// request.
 const CodeArgument = "OpenAPI.Argument"
 
-// A Caller finds operations and calls them. It may be used by any number of
-// goroutines, and is not changed after its first use.
+// A Caller finds operations and calls them. Any number of goroutines may use it. Do not change it after its first
+// use.
 type Caller struct {
-	// Documents returns the OpenAPI document, in JSON or YAML, that a URI stands
-	// for. It should give the same whenever it is asked, such as what is stored with
-	// a definition; each document is read once. References to other documents are
-	// not followed.
+	// Documents returns the OpenAPI document, in JSON or YAML, with the given URI. It should always return the same
+	// document, such as one that is stored with a definition; the Caller reads each document once. It does not
+	// follow references to other documents.
 	Documents func(uri string) ([]byte, error)
-	// Client makes the requests. Nil is a client that follows up to three redirects,
-	// and takes 64 KiB of headers. A call that is cancelled ends its request.
+	// Client makes the requests. Nil means a client that follows up to three redirects, and accepts 64 KiB of
+	// headers. If a call is cancelled, its request ends.
 	Client *http.Client
-	// Allow returns an error for a URL that must not be asked; nil allows all.
+	// Allow returns an error for a URL that must not be requested; nil allows all URLs.
 	Allow func(*url.URL) error
 
 	mu   sync.Mutex
 	read map[string]*openapi3.T
 }
 
-// Task returns the body of the task called openapi:URI#operationId. The error says
-// why there is none: the document cannot be read, or has no such operation.
+// Task returns the body of the task named openapi:URI#operationId. If the document cannot be read, or does not have
+// the operation, Task returns an error.
 func (c *Caller) Task(name string) (atom.Body, error) {
 	uri, id, ok := strings.Cut(strings.TrimPrefix(name, Scheme+":"), "#")
 	if !ok || uri == "" || id == "" {
-		return nil, fmt.Errorf("openapi: %s names no operation (such as openapi:https://example.org/api.json#getOrder)", redact.Text(name))
+		return nil, fmt.Errorf("openapi: %s names no operation (such as openapi:https://example.org/api.json#getOrder)",
+			redact.Text(name))
 	}
 	doc, err := c.document(uri)
 	if err != nil {
@@ -86,14 +86,16 @@ func (c *Caller) document(uri string) (*openapi3.T, error) {
 	return doc, nil
 }
 
-// parametersOf returns the parameters of an operation: its own, and those of its
-// path that it does not have itself.
+// parametersOf returns the parameters of an operation: its own, and those of its path that it does not override.
 func parametersOf(item *openapi3.PathItem, op *openapi3.Operation) []*openapi3.Parameter {
 	var all []*openapi3.Parameter
 	for _, list := range []openapi3.Parameters{op.Parameters, item.Parameters} {
 		for _, ref := range list {
 			p := ref.Value
-			if p == nil || slices.ContainsFunc(all, func(q *openapi3.Parameter) bool { return q.Name == p.Name && q.In == p.In }) {
+			if p == nil || slices.ContainsFunc(all, func(q *openapi3.Parameter) bool {
+				return q.Name == p.Name &&
+					q.In == p.In
+			}) {
 				continue
 			}
 			all = append(all, p)
@@ -102,7 +104,7 @@ func parametersOf(item *openapi3.PathItem, op *openapi3.Operation) []*openapi3.P
 	return all
 }
 
-// serverOf returns the URL that an operation's path is appended to.
+// serverOf returns the base URL of an operation's path.
 func serverOf(doc *openapi3.T, uri string, item *openapi3.PathItem, op *openapi3.Operation) (*url.URL, error) {
 	servers := doc.Servers
 	if len(item.Servers) > 0 {

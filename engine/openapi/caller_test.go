@@ -81,19 +81,45 @@ func TestMachineCallsREST(t *testing.T) {
 			`GET https://shop.example.org/v1/orders/a%2Fb%20c?expand=x&expand=y&filter%5Bage%5D=5&ids=1%2C2  X-Tenant=t Cookie=session=s+1`,
 			`{"r":{"n":1.50}}`,
 		},
-		"the rest is the body": {"putOrder", `{"id": 7, "sum": 1.50}`, ok("[]"), `PUT https://shop.example.org/v1/orders/7 {"sum":1.50} Content-Type=application/json`, `{"r":[]}`},
-		"a body":               {"putOrder", `{"id": 7, "body": [1]}`, ok("2"), `PUT https://shop.example.org/v1/orders/7 [1] Content-Type=application/json`, `{"r":2}`},
-		"no JSON":              {"brew", `{}`, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "tea") }, `GET https://docs.example.org/other/teapot `, `{"r":null}`},
-		"refused": {"brew", `{}`, func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Type", "application/problem+json")
-			w.WriteHeader(http.StatusTeapot)
-			_, _ = io.WriteString(w, `{"title":"short and stout"}`)
-		}, `GET https://docs.example.org/other/teapot `, `{"e":{"body":{"title":"short and stout"},"code":"SM4C.Function","status":418,"type":"Http.StatusCode.418"},"r":null}`},
-		"missing":      {"getOrder", `{}`, ok("1"), "", `{"e":{"body":null,"code":"SM4C.Function","status":null,"type":"OpenAPI.Argument"},"r":null}`},
-		"too much":     {"brew", `{"sugar": 1}`, ok("1"), "", `{"e":{"body":null,"code":"SM4C.Function","status":null,"type":"OpenAPI.Argument"},"r":null}`},
-		"up the path":  {"getOrder", `{"id": ".."}`, ok("1"), "", `{"e":{"body":null,"code":"SM4C.Function","status":null,"type":"OpenAPI.Argument"},"r":null}`},
-		"broken JSON":  {"brew", `{}`, ok("{"), `GET https://docs.example.org/other/teapot `, `{"e":{"body":null,"code":"SM4C.Function","status":null,"type":"` + atom.CodeBadResult + `"},"r":null}`},
-		"a null is no": {"getOrder", `{"id": "1", "expand": null}`, ok("1"), `GET https://shop.example.org/v1/orders/1 `, `{"r":1}`},
+		"the rest is the body": {
+			"putOrder", `{"id": 7, "sum": 1.50}`, ok("[]"),
+			`PUT https://shop.example.org/v1/orders/7 {"sum":1.50} Content-Type=application/json`, `{"r":[]}`,
+		},
+		"a body": {
+			"putOrder", `{"id": 7, "body": [1]}`, ok("2"),
+			`PUT https://shop.example.org/v1/orders/7 [1] Content-Type=application/json`, `{"r":2}`,
+		},
+		"no JSON": {"brew", `{}`, func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, "tea")
+		}, `GET https://docs.example.org/other/teapot `, `{"r":null}`},
+		"refused": {
+			"brew", `{}`, func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Type", "application/problem+json")
+				w.WriteHeader(http.StatusTeapot)
+				_, _ = io.WriteString(w, `{"title":"short and stout"}`)
+			}, `GET https://docs.example.org/other/teapot `,
+			`{"e":{"body":{"title":"short and stout"},"code":"SM4C.Function","status":418,"type":"Http.StatusCode.418"},"r":null}`,
+		},
+		"missing": {
+			"getOrder", `{}`, ok("1"), "",
+			`{"e":{"body":null,"code":"SM4C.Function","status":null,"type":"OpenAPI.Argument"},"r":null}`,
+		},
+		"too much": {
+			"brew", `{"sugar": 1}`, ok("1"), "",
+			`{"e":{"body":null,"code":"SM4C.Function","status":null,"type":"OpenAPI.Argument"},"r":null}`,
+		},
+		"up the path": {
+			"getOrder", `{"id": ".."}`, ok("1"), "",
+			`{"e":{"body":null,"code":"SM4C.Function","status":null,"type":"OpenAPI.Argument"},"r":null}`,
+		},
+		"broken JSON": {
+			"brew", `{}`, ok("{"), `GET https://docs.example.org/other/teapot `,
+			`{"e":{"body":null,"code":"SM4C.Function","status":null,"type":"` + atom.CodeBadResult + `"},"r":null}`,
+		},
+		"a null is no": {
+			"getOrder", `{"id": "1", "expand": null}`, ok("1"), `GET https://shop.example.org/v1/orders/1 `,
+			`{"r":1}`,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -152,7 +178,10 @@ func TestDocuments(t *testing.T) {
 		"another operation": {"openapi:https://a/b#get", document, `has no operation "get"`},
 		"no document":       {"openapi:https://a/b#get", "{", "https://a/b: "},
 		"Swagger 2":         {"openapi:https://a/b#get", `{"swagger": "2.0", "paths": {}}`, "no document of OpenAPI 3"},
-		"no server":         {"openapi:b#getOrder", strings.Replace(document, "https://{host}/v1/", "/v1", 1), "no http: or https: URL"},
+		"no server": {
+			"openapi:b#getOrder", strings.Replace(document, "https://{host}/v1/", "/v1", 1),
+			"no http: or https: URL",
+		},
 		"no JSON": {
 			"openapi:https://a/b#putOrder", strings.Replace(document, "application/json", "application/xml", 1), "takes no JSON",
 		},

@@ -19,15 +19,15 @@ import (
 	"github.com/ebbflow/ebb/internal/webclient"
 )
 
-// An operation is the body of a task.
+// An operation is the body of a task that calls an operation.
 type operation struct {
 	caller     *Caller
 	server     *url.URL
 	path       string
 	method     string
 	parameters []*openapi3.Parameter
-	body       string // media type of the request's body; "" when it has none
-	required   bool   // the body is
+	body       string // media type of the request's body; "" if it has none
+	required   bool   // the body is required
 }
 
 func newOperation(
@@ -61,8 +61,7 @@ func (o *operation) Execute(ctx context.Context, in atom.Values) (atom.Value, er
 	return o.call(ctx, in.Input(), atom.IdempotencyKey(ctx))
 }
 
-// Revert calls the operation to undo another, under the revert's own idempotency
-// key.
+// Revert calls the operation to undo another, under the revert's own idempotency key.
 func (o *operation) Revert(ctx context.Context, in atom.Values, _ atom.Outcome[atom.Value]) (atom.Value, error) {
 	return o.call(ctx, in.Input(), atom.RevertKey(ctx))
 }
@@ -70,8 +69,8 @@ func (o *operation) Revert(ctx context.Context, in atom.Values, _ atom.Outcome[a
 // Reverts reports that Revert does something.
 func (o *operation) Reverts() bool { return true }
 
-// call makes the request. An answer of 400 and above is a failure whose details
-// have its status and body; one that is no JSON is null.
+// call makes the request. An answer with status 400 or above is a failure whose details contain the status and
+// body. A body that is not JSON is null.
 func (o *operation) call(ctx context.Context, in atom.Value, key string) (atom.Value, error) {
 	req, err := o.request(ctx, in)
 	if err != nil {
@@ -96,7 +95,7 @@ func (o *operation) call(ctx context.Context, in atom.Value, key string) (atom.V
 	if err != nil {
 		return nil, broken(ctx, err)
 	}
-	defer func() { _ = answer.Body.Close() }() // it was read as far as it is wanted
+	defer func() { _ = answer.Body.Close() }() // the body was read as far as needed
 	body, err := io.ReadAll(io.LimitReader(answer.Body, atom.MaxValue+1))
 	switch {
 	case err != nil:
@@ -113,7 +112,7 @@ func (o *operation) call(ctx context.Context, in atom.Value, key string) (atom.V
 	return atom.FromJSON(body), nil
 }
 
-// CodeConnection is the code of the failure of a request that brought no answer.
+// CodeConnection is the code of the failure of a request without an answer.
 const CodeConnection = "OpenAPI.Connection"
 
 func broken(ctx context.Context, err error) error {
@@ -126,7 +125,7 @@ func broken(ctx context.Context, err error) error {
 	return atom.Errorf(CodeConnection, "%w", err)
 }
 
-// refusal is the failure that an answer of 400 and above is.
+// refusal returns the failure for an answer with status 400 or above.
 func refusal(answer *http.Response, body []byte) error {
 	f := &atom.Failure{
 		Code:    "Http.StatusCode." + strconv.Itoa(answer.StatusCode),

@@ -16,10 +16,10 @@ import (
 	"github.com/ebbflow/ebb/atom"
 )
 
-// bodyArgument is the argument that is the body, if no parameter has its name.
+// bodyArgument is the argument that contains the body, if no parameter has its name.
 const bodyArgument = "body"
 
-// request puts the arguments where their parameters are.
+// request builds the request from the arguments.
 func (o *operation) request(ctx context.Context, in atom.Value) (*http.Request, error) {
 	var args map[string]json.RawMessage
 	if err := in.Decode(&args); err != nil {
@@ -80,7 +80,7 @@ func (o *operation) request(ctx context.Context, in atom.Value) (*http.Request, 
 	return req, nil
 }
 
-// payload returns the body that the arguments are which are no parameters.
+// payload returns the body built from the arguments that are not parameters.
 func (o *operation) payload(rest map[string]json.RawMessage) ([]byte, error) {
 	body, whole := rest[bodyArgument]
 	switch {
@@ -152,8 +152,7 @@ func scalar(raw json.RawMessage) (text string, err error) {
 	return string(raw), nil
 }
 
-// flat returns the value in the style called simple: the members of an object as
-// name,value, or exploded name=value.
+// flat returns the value in the style simple: the members of an object as name,value or, exploded, name=value.
 func (v *value) flat(explode bool) []string {
 	switch {
 	case v.list != nil:

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// A head keeps the first bytes that are written to it and drops the rest, so a
-// program that writes without end neither blocks nor fills the memory.
+// A head keeps the first bytes that are written to it and drops the rest. So a program that writes without end neither
+// blocks nor fills the memory.
 type head struct {
 	kept  bytes.Buffer
 	limit int

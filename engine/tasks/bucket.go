@@ -17,24 +17,25 @@ import (
 )
 
 // A Bucket holds objects under keys, as Amazon S3 does. The readers and writers of
-// distributed Maps know no more of the world than this.
+// distributed Maps access nothing else.
 type Bucket interface {
 	// Open opens an object. An error that wraps [fs.ErrNotExist] says that there is
 	// none.
 	Open(key string) (io.ReadSeekCloser, error)
-	// List returns up to n objects whose keys begin with prefix and come behind after,
-	// in the order of their keys' bytes.
+	// List returns up to n objects whose keys begin with prefix and sort after the key
+	// after, in the order of the bytes of their keys.
 	List(prefix, after string, n int) ([]Object, error)
-	// Write gives an object the text from an offset on, and nothing behind it. An
-	// object that is not there is made. What was written survives the machine.
+	// Write writes the text at an offset and cuts the object off behind it. It creates
+	// the object if there is none. The text survives a crash of the machine once Write
+	// has returned.
 	Write(key string, offset int64, text string) error
 }
 
 // An Object is one object of a listing.
 type Object struct {
-	Key      string
-	Size     int64
-	Modified time.Time
+	Key      string    // name in the bucket
+	Size     int64     // in bytes
+	Modified time.Time // when it was last written
 }
 
 // Folder returns the bucket whose objects are the files of a folder, with slashes
@@ -43,8 +44,8 @@ type Object struct {
 // made in it.
 func Folder(dir string) Bucket { return folder{dir: dir} }
 
-// SharedFolder is Folder for files and folders that every user of the folder may use in the
-// same way: they have the folder's mode, whatever the umask.
+// SharedFolder is Folder with other modes: new files and folders have the folder's mode, whatever the umask. So every
+// user of the folder may use them in the same way.
 func SharedFolder(dir string) Bucket { return folder{dir, true} }
 
 type folder struct {
@@ -203,5 +204,6 @@ func (r *Registry) bucket(name string) (Bucket, error) {
 	if b := r.buckets[name]; b != nil {
 		return b, nil
 	}
-	return nil, fmt.Errorf("no folder is named for the bucket %q (ebb run has --bucket %s=DIR for it)", name, cmp.Or(name, "NAME"))
+	return nil, fmt.Errorf("no folder is named for the bucket %q (ebb run has --bucket %s=DIR for it)", name,
+		cmp.Or(name, "NAME"))
 }

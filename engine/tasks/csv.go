@@ -73,7 +73,8 @@ func (t items) rowsOf(p *place, config *asl.ReaderConfig, from string) (*rows, e
 		}
 	}
 	r := &rows{objectText: text, csv: csv.NewReader(b), at: at, source: p.uri()}
-	r.csv.Comma, r.csv.FieldsPerRecord, r.csv.LazyQuotes, r.csv.ReuseRecord = delimiters[config.CSVDelimiter], -1, true, true
+	r.csv.Comma, r.csv.FieldsPerRecord, r.csv.LazyQuotes, r.csv.ReuseRecord = delimiters[config.CSVDelimiter], -1, true,
+		true
 	return r, nil
 }
 

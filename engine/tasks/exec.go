@@ -22,11 +22,11 @@ import (
 // Codes of failures that calls of programs and servers give. Exit statuses and
 // signals have codes of their own, see the package's page.
 const (
-	CodeNotFound = "Exec.NotFound"        // there is no such program, or it may not be run
-	CodeNoJSON   = "Runtime.MarshalError" // the result is no JSON; AWS Lambda's name for it
-	CodeSocket   = "Http.Socket"          // the server could not be asked, or broke off
-	// CodeStillRunning is the failure of an attempt that did not start its program, as
-	// one of an earlier attempt of the same atom still ran on this machine.
+	CodeNotFound = "Exec.NotFound"        // the program does not exist or is not executable
+	CodeNoJSON   = "Runtime.MarshalError" // the result is not JSON; AWS Lambda has this name for it
+	CodeSocket   = "Http.Socket"          // the connection to the server failed
+	// CodeStillRunning is the code of an attempt that did not start its program, because a program of an earlier
+	// attempt still ran on this machine.
 	CodeStillRunning = "Exec.StillRunning"
 )
 

@@ -33,20 +33,36 @@ func TestExec(t *testing.T) {
 		code    string // of the failure
 		message string
 	}{
-		"input and output are JSON":   {program: `cat`, want: `{"to":"Rome"}`},
-		"no output is null":           {program: `:`, want: `null`},
-		"arguments":                   {program: `printf '["%s","%s",%d]' "$1" "$2" $#`, line: `./task.sh 'a b'  "c d"`, want: `["a b","c d",2]`},
-		"standard error is free":      {program: `echo working >&2; echo 1`, want: `1`},
-		"an unread input":             {program: `exec <&-; echo 2`, want: `2`},
-		"exit status":                 {program: `echo no room >&2; exit 3`, code: "Exec.Exit3", message: "no room"},
-		"end of standard error":       {program: many, code: "Exec.Exit1", message: "line 1999"},
-		"a failure of its own":        {program: `echo '{"Error":"Full","Cause":"no room"}'; echo x >&2; exit 1`, code: "Full", message: "no room"},
-		"an Error with status 0":      {program: `echo '{"Error":"Full"}'`, want: `{"Error":"Full"}`},
-		"signal":                      {program: `kill -KILL $$`, code: "Exec.SignalKILL"},
-		"no JSON":                     {program: `echo hello`, code: "Runtime.MarshalError", message: "the output is no JSON: hello"},
-		"two values":                  {program: `echo 1 2`, code: "Runtime.MarshalError", message: "the output is no JSON: 1 2"},
-		"300 KiB pass":                {program: `printf '"'; head -c 307200 /dev/zero | tr '\0' x; printf '"'`, want: `"` + strings.Repeat("x", 307200) + `"`},
-		"more than a value may be":    {program: huge, code: atom.CodeTooLarge, message: "the output is larger than 1048576 bytes"},
+		"input and output are JSON": {program: `cat`, want: `{"to":"Rome"}`},
+		"no output is null":         {program: `:`, want: `null`},
+		"arguments": {
+			program: `printf '["%s","%s",%d]' "$1" "$2" $#`, line: `./task.sh 'a b'  "c d"`,
+			want: `["a b","c d",2]`,
+		},
+		"standard error is free": {program: `echo working >&2; echo 1`, want: `1`},
+		"an unread input":        {program: `exec <&-; echo 2`, want: `2`},
+		"exit status":            {program: `echo no room >&2; exit 3`, code: "Exec.Exit3", message: "no room"},
+		"end of standard error":  {program: many, code: "Exec.Exit1", message: "line 1999"},
+		"a failure of its own": {
+			program: `echo '{"Error":"Full","Cause":"no room"}'; echo x >&2; exit 1`,
+			code:    "Full", message: "no room",
+		},
+		"an Error with status 0": {program: `echo '{"Error":"Full"}'`, want: `{"Error":"Full"}`},
+		"signal":                 {program: `kill -KILL $$`, code: "Exec.SignalKILL"},
+		"no JSON": {
+			program: `echo hello`, code: "Runtime.MarshalError",
+			message: "the output is no JSON: hello",
+		},
+		"two values": {
+			program: `echo 1 2`, code: "Runtime.MarshalError",
+			message: "the output is no JSON: 1 2",
+		},
+		"300 KiB pass": {program: `printf '"'; head -c 307200 /dev/zero | tr '\0' x; printf '"'`, want: `"` +
+			strings.Repeat("x", 307200) + `"`},
+		"more than a value may be": {
+			program: huge, code: atom.CodeTooLarge,
+			message: "the output is larger than 1048576 bytes",
+		},
 		"a program that is not there": {line: `./gone.sh`, code: "Exec.NotFound"},
 		"what is left behind":         {program: `sleep 60 >/dev/null 2>&1 & echo 3`, want: `3`},
 	}
@@ -201,10 +217,12 @@ func TestCheck(t *testing.T) {
 	tests := map[string]string{
 		"exec:./there.sh": "",
 		"exec:sh -c ':'":  "",
-		"exec:./gone.sh":  "tasks: exec:./gone.sh: there is no program " + dir + "/gone.sh (the path starts from the definition's folder)",
+		"exec:./gone.sh": "tasks: exec:./gone.sh: there is no program " + dir +
+			"/gone.sh (the path starts from the definition's folder)",
 		"exec:no-such-program-here": "tasks: exec:no-such-program-here: there is no program no-such-program-here " +
 			"(it is looked up along PATH; write ./no-such-program-here for one beside the definition)",
-		"exec:./plain.sh":       "tasks: exec:./plain.sh: " + dir + "/plain.sh may not be run (chmod +x " + dir + "/plain.sh)",
+		"exec:./plain.sh": "tasks: exec:./plain.sh: " + dir + "/plain.sh may not be run (chmod +x " + dir +
+			"/plain.sh)",
 		"exec: ":                "tasks: exec:  names no program (such as exec:./book.sh flight)",
 		"exec:./there.sh 'a":    "tasks: exec: the quote ' is not closed",
 		"https://example.org/x": "",

@@ -35,7 +35,10 @@ func FuzzParseMocks(f *testing.F) {
 
 // FuzzTask looks for tasks of any name: there is one, or an error that names it.
 func FuzzTask(f *testing.F) {
-	for _, name := range []string{"exec:./book.sh 'a b' c", "exec:\"", "https://example.org/x?y", "http://[::1", "local", "arn:aws:lambda:::function:F", ""} {
+	for _, name := range []string{
+		"exec:./book.sh 'a b' c", "exec:\"", "https://example.org/x?y", "http://[::1", "local",
+		"arn:aws:lambda:::function:F", "",
+	} {
 		f.Add(name)
 	}
 	f.Fuzz(func(t *testing.T, name string) {

@@ -54,7 +54,8 @@ func prepareSupervision() bool {
 		return false
 	}
 	limits := extendedLimits{flags: killOnJobClose}
-	if ok, _, _ := setInformationJobObject.Call(job, extendedLimitInformation, uintptr(unsafe.Pointer(&limits)), unsafe.Sizeof(limits)); ok == 0 {
+	if ok, _, _ := setInformationJobObject.Call(job, extendedLimitInformation, uintptr(unsafe.Pointer(&limits)),
+		unsafe.Sizeof(limits)); ok == 0 {
 		return false
 	}
 	self, err := syscall.GetCurrentProcess()

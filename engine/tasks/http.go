@@ -79,7 +79,8 @@ func (s *server) post(ctx context.Context, in atom.Values, key string) (atom.Val
 	defer func() { _ = answer.Body.Close() }() // it was read as far as it is wanted
 	if answer.StatusCode < 200 || answer.StatusCode > 299 {
 		body, _ := io.ReadAll(io.LimitReader(answer.Body, maxCause+1)) // what came is still of use
-		return nil, atom.Errorf("Http.StatusCode."+strconv.Itoa(answer.StatusCode), "%s", begin(bytes.TrimSpace(body), maxCause))
+		return nil, atom.Errorf("Http.StatusCode."+strconv.Itoa(answer.StatusCode), "%s", begin(bytes.TrimSpace(body),
+			maxCause))
 	}
 	body, err := io.ReadAll(io.LimitReader(answer.Body, atom.MaxValue+1))
 	if err != nil {

@@ -89,9 +89,11 @@ func (r request) ask(ctx context.Context, in atom.Values, key string) (atom.Valu
 	case err != nil:
 		return nil, atom.Errorf("States."+CodeSocket, "%w", err)
 	case answer.StatusCode < 200 || answer.StatusCode > 299:
-		return nil, atom.Errorf("States.Http.StatusCode."+strconv.Itoa(answer.StatusCode), "%s", begin(bytes.TrimSpace(body), maxCause))
+		return nil, atom.Errorf("States.Http.StatusCode."+strconv.Itoa(answer.StatusCode), "%s", begin(bytes.TrimSpace(body),
+			maxCause))
 	case len(body) > atom.MaxValue:
-		return nil, atom.Errorf(atom.CodeTooLarge, "the answer of %s is larger than %d bytes", redact.URL(a.Endpoint), atom.MaxValue)
+		return nil, atom.Errorf(atom.CodeTooLarge, "the answer of %s is larger than %d bytes", redact.URL(a.Endpoint),
+			atom.MaxValue)
 	}
 	out := answered{Headers: answer.Header, StatusCode: answer.StatusCode, StatusText: http.StatusText(answer.StatusCode)}
 	if out.ResponseBody = string(body); json.Valid(body) && strings.Contains(answer.Header.Get("Content-Type"), "json") {

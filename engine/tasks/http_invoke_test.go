@@ -26,7 +26,8 @@ func TestHTTPInvoke(t *testing.T) {
 			body, _ := io.ReadAll(req.Body)
 			w.Header().Set("Content-Type", "application/json; charset=utf-8")
 			_ = json.NewEncoder(w).Encode([]any{
-				req.Method, req.URL.RequestURI(), req.Header.Get("Content-Type"), req.Header.Values("X-Who"), req.Header.Get("Idempotency-Key"), string(body),
+				req.Method, req.URL.RequestURI(), req.Header.Get("Content-Type"), req.Header.Values("X-Who"), req.Header.Get(
+					"Idempotency-Key"), string(body),
 			})
 		}
 	})
@@ -57,9 +58,15 @@ func TestHTTPInvoke(t *testing.T) {
 		{`{"ApiEndpoint": "URL/text", "Method": "GET"}`, `"7"`},
 		{`{"ApiEndpoint": "URL/gone", "Method": "GET"}`, `States.Http.StatusCode.404: no such book`},
 		{`{"ApiEndpoint": "http://127.0.0.1:1/", "Method": "GET"}`, `States.Http.Socket: `},
-		{`{"ApiEndpoint": "file:///etc/passwd", "Method": "GET"}`, `States.Runtime: the ApiEndpoint file:///etc/passwd is no URL`},
+		{
+			`{"ApiEndpoint": "file:///etc/passwd", "Method": "GET"}`,
+			`States.Runtime: the ApiEndpoint file:///etc/passwd is no URL`,
+		},
 		{`{"Method": "GET"}`, `States.Runtime: an HTTP task needs ApiEndpoint and Method`},
-		{`{"ApiEndpoint": "URL/", "Method": "POST", "RequestBody": 1, "Transform": {"RequestBodyEncoding": "URL_ENCODED"}}`, `States.Runtime: a RequestBody that is`},
+		{
+			`{"ApiEndpoint": "URL/", "Method": "POST", "RequestBody": 1, "Transform": {"RequestBodyEncoding": "URL_ENCODED"}}`,
+			`States.Runtime: a RequestBody that is`,
+		},
 	} {
 		in := strings.ReplaceAll(c.in, "URL", s.URL)
 		in = strings.ReplaceAll(in, s.URL+"_ENCODED", "URL_ENCODED")
@@ -72,7 +79,8 @@ func TestHTTPInvoke(t *testing.T) {
 				StatusText   string
 				Headers      map[string][]string
 			}
-			if err := v.Decode(&answer); err != nil || answer.StatusCode != http.StatusOK || answer.StatusText != "OK" || len(answer.Headers["Content-Type"]) != 1 {
+			if err := v.Decode(&answer); err != nil || answer.StatusCode != http.StatusOK || answer.StatusText != "OK" ||
+				len(answer.Headers["Content-Type"]) != 1 {
 				t.Errorf("%s", v)
 			}
 			got = string(answer.ResponseBody)

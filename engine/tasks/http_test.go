@@ -45,7 +45,8 @@ func TestHTTP(t *testing.T) {
 	s := serve(t, func(w http.ResponseWriter, req *http.Request) {
 		a := asked{
 			req.Method, req.Header.Get("Idempotency-Key"), req.Header.Get("Content-Type"),
-			req.Header.Get("Ebb-Run"), req.Header.Get("Ebb-Path"), req.Header.Get("Ebb-Attempt"), req.Header.Get("Traceparent"), nil,
+			req.Header.Get("Ebb-Run"), req.Header.Get("Ebb-Path"), req.Header.Get("Ebb-Attempt"), req.Header.Get("Traceparent"),
+			nil,
 		}
 		_ = json.NewDecoder(req.Body).Decode(&a.Body)
 		w.WriteHeader(http.StatusCreated)
@@ -62,7 +63,10 @@ func TestHTTP(t *testing.T) {
 	if err := got.Decode(&was); err != nil {
 		t.Fatal(err)
 	}
-	want := asked{"POST", "r/Book hotel/0", "application/json", "r", "Book%20hotel", "2", "00-a-b-01", map[string]any{"n": 1.0}}
+	want := asked{
+		"POST", "r/Book hotel/0", "application/json", "r", "Book%20hotel", "2", "00-a-b-01",
+		map[string]any{"n": 1.0},
+	}
 	if diff := cmp.Diff(want, was); diff != "" {
 		t.Error(diff)
 	}

@@ -92,7 +92,9 @@ func (t items) open(q *asl.ItemQuery) (source, error) {
 	case action == "s3:listObjectsV2":
 		return t.openList(&p, q.From)
 	case action != "s3:getObject":
-		return nil, fmt.Errorf("an ItemReader cannot read from %s here (use arn:aws:states:::s3:getObject or arn:aws:states:::s3:listObjectsV2)", q.Resource)
+		return nil, fmt.Errorf(
+			"an ItemReader cannot read from %s here (use arn:aws:states:::s3:getObject or arn:aws:states:::s3:listObjectsV2)",
+			q.Resource)
 	case config.InputType == "MANIFEST" || config.ManifestType != "":
 		return t.openManifest(&p, config, q.From)
 	}
@@ -109,5 +111,6 @@ func (t items) openObject(p *place, config *asl.ReaderConfig, from string) (sour
 	case "JSON", "":
 		return t.openJSON(p, config.ItemsPointer, from)
 	}
-	return nil, fmt.Errorf("files of the InputType %s cannot be read here; %s can be made CSV or JSONL first", config.InputType, p.uri())
+	return nil, fmt.Errorf("files of the InputType %s cannot be read here; %s can be made CSV or JSONL first",
+		config.InputType, p.uri())
 }

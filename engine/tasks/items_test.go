@@ -104,21 +104,36 @@ var itemCases = []struct {
 	fails    string // part of the error
 }{
 	{
-		name: "header in the first row", at: `{"Bucket": "b", "Key": "f"}`, config: asl.ReaderConfig{InputType: "CSV", CSVHeaderLocation: "FIRST_ROW"},
+		name: "header in the first row", at: `{"Bucket": "b", "Key": "f"}`, config: asl.ReaderConfig{
+			InputType:         "CSV",
+			CSVHeaderLocation: "FIRST_ROW",
+		},
 		files: map[string]string{"f": "a,b\r\n1,\"x\ny\"\n2\n3,4,5\n,\n   \n"},
-		want:  []string{`{"a":"1","b":"x\ny"}`, `{"a":"2","b":""}`, `{"a":"3","b":"4"}`, `{"a":"","b":""}`, `{"a":"   ","b":""}`},
+		want: []string{
+			`{"a":"1","b":"x\ny"}`, `{"a":"2","b":""}`, `{"a":"3","b":"4"}`, `{"a":"","b":""}`,
+			`{"a":"   ","b":""}`,
+		},
 	},
 	{
-		name: "byte order mark", at: `{"Bucket": "b", "Key": "f"}`, config: asl.ReaderConfig{InputType: "CSV", CSVHeaderLocation: "FIRST_ROW"},
+		name: "byte order mark", at: `{"Bucket": "b", "Key": "f"}`, config: asl.ReaderConfig{
+			InputType:         "CSV",
+			CSVHeaderLocation: "FIRST_ROW",
+		},
 		files: map[string]string{"f": "\ufeffa,b\n1,2\n3,4"}, want: []string{`{"a":"1","b":"2"}`, `{"a":"3","b":"4"}`},
 	},
 	{
 		name: "given header and delimiter", at: `{"Bucket": "b", "Key": "d/f"}`,
-		config: asl.ReaderConfig{InputType: "CSV", CSVHeaderLocation: "GIVEN", CSVHeaders: []string{"z", "a"}, CSVDelimiter: "PIPE"},
-		files:  map[string]string{"d/f": "1|2\n\"3|\"|4\n"}, want: []string{`{"z":"1","a":"2"}`, `{"z":"3|","a":"4"}`},
+		config: asl.ReaderConfig{
+			InputType: "CSV", CSVHeaderLocation: "GIVEN", CSVHeaders: []string{"z", "a"},
+			CSVDelimiter: "PIPE",
+		},
+		files: map[string]string{"d/f": "1|2\n\"3|\"|4\n"}, want: []string{`{"z":"1","a":"2"}`, `{"z":"3|","a":"4"}`},
 	},
 	{
-		name: "packed", at: `{"Bucket": "b", "Key": "f.csv.gz"}`, config: asl.ReaderConfig{InputType: "CSV", CSVHeaderLocation: "FIRST_ROW"},
+		name: "packed", at: `{"Bucket": "b", "Key": "f.csv.gz"}`, config: asl.ReaderConfig{
+			InputType:         "CSV",
+			CSVHeaderLocation: "FIRST_ROW",
+		},
 		files: map[string]string{"f.csv.gz": "packed: a\n1\n2\n"}, want: []string{`{"a":"1"}`, `{"a":"2"}`},
 	},
 	{
@@ -126,7 +141,8 @@ var itemCases = []struct {
 		files: map[string]string{"f": "a,a\n1,2\n"}, fails: "CSV headers cannot contain duplicates.",
 	},
 	{
-		name: "empty file", at: `{"Bucket": "b", "Key": "f"}`, config: asl.ReaderConfig{InputType: "CSV"}, files: map[string]string{"f": ""}, want: []string{},
+		name: "empty file", at: `{"Bucket": "b", "Key": "f"}`, config: asl.ReaderConfig{InputType: "CSV"},
+		files: map[string]string{"f": ""}, want: []string{},
 	},
 	{
 		name: "array", at: `{"Bucket": "b", "Key": "f"}`, config: asl.ReaderConfig{InputType: "JSON"},
@@ -136,11 +152,17 @@ var itemCases = []struct {
 		name: "empty array", at: `{"Bucket": "b", "Key": "f"}`, files: map[string]string{"f": `[]`}, want: []string{},
 	},
 	{
-		name: "pointer", at: `{"Bucket": "b", "Key": "f"}`, config: asl.ReaderConfig{InputType: "JSON", ItemsPointer: "/a~1b/1/c"},
-		files: map[string]string{"f": `{"x": {"c": [0]}, "a/b": [[9], {"b": 1, "c": [4, 5]}], "c": [7]}`}, want: []string{`4`, `5`},
+		name: "pointer", at: `{"Bucket": "b", "Key": "f"}`, config: asl.ReaderConfig{
+			InputType:    "JSON",
+			ItemsPointer: "/a~1b/1/c",
+		},
+		files: map[string]string{"f": `{"x": {"c": [0]}, "a/b": [[9], {"b": 1, "c": [4, 5]}], "c": [7]}`}, want: []string{
+			`4`, `5`,
+		},
 	},
 	{
-		name: "pointer to nothing", at: `{"Bucket": "b", "Key": "f"}`, config: asl.ReaderConfig{ItemsPointer: "/a"}, files: map[string]string{"f": `{"b": []}`},
+		name: "pointer to nothing", at: `{"Bucket": "b", "Key": "f"}`, config: asl.ReaderConfig{ItemsPointer: "/a"},
+		files: map[string]string{"f": `{"b": []}`},
 		fails: `S3://b/f: ItemsPointer /a: there is no "a"`,
 	},
 	{
@@ -148,27 +170,40 @@ var itemCases = []struct {
 		fails: "Attempting to map over non-iterable node.",
 	},
 	{
-		name: "array that does not end", at: `{"Bucket": "b", "Key": "f"}`, files: map[string]string{"f": `[1, 2`}, fails: "unexpected EOF", want: []string{`1`, `2`},
+		name: "array that does not end", at: `{"Bucket": "b", "Key": "f"}`, files: map[string]string{"f": `[1, 2`},
+		fails: "unexpected EOF", want: []string{`1`, `2`},
 	},
 	{
 		name: "lines", at: `{"Bucket": "b", "Key": "f"}`, config: asl.ReaderConfig{InputType: "JSONL"},
 		files: map[string]string{"f": "{\"a\": 1}\n\n 2 \r\n\"x\""}, want: []string{`{"a":1}`, `2`, `"x"`},
 	},
 	{
-		name: "broken line", at: `{"Bucket": "b", "Key": "f"}`, config: asl.ReaderConfig{InputType: "JSONL"}, files: map[string]string{"f": "1\n{\n"},
-		want: []string{`1`}, fails: "S3://b/f: the line at byte 2 is no JSON",
+		name: "broken line", at: `{"Bucket": "b", "Key": "f"}`, config: asl.ReaderConfig{InputType: "JSONL"},
+		files: map[string]string{"f": "1\n{\n"},
+		want:  []string{`1`}, fails: "S3://b/f: the line at byte 2 is no JSON",
 	},
 	{
-		name: "all files", resource: listObjects, at: `{"Bucket": "b", "Prefix": "in/"}`, config: asl.ReaderConfig{InputType: "JSONL", Transformation: "LOAD_AND_FLATTEN"},
+		name: "all files", resource: listObjects, at: `{"Bucket": "b", "Prefix": "in/"}`, config: asl.ReaderConfig{
+			InputType: "JSONL", Transformation: "LOAD_AND_FLATTEN",
+		},
 		files: map[string]string{"in/a": "1\n2\n", "in/b/c": "", "in/d": "3\n", "out": "4\n"}, want: []string{`1`, `2`, `3`},
 	},
 	{
 		name: "inventory", at: `{"Bucket": "b", "Key": "m.json"}`, config: asl.ReaderConfig{InputType: "MANIFEST"},
-		files: map[string]string{"m.json": inventoryManifest, "data/1.csv.gz": "packed: b,k1,1\nb,k2,2\n", "data/2.csv": "b,k3,3\n"},
-		want:  []string{`{"Bucket":"b","Key":"k1","Size":"1"}`, `{"Bucket":"b","Key":"k2","Size":"2"}`, `{"Bucket":"b","Key":"k3","Size":"3"}`},
+		files: map[string]string{
+			"m.json": inventoryManifest, "data/1.csv.gz": "packed: b,k1,1\nb,k2,2\n",
+			"data/2.csv": "b,k3,3\n",
+		},
+		want: []string{
+			`{"Bucket":"b","Key":"k1","Size":"1"}`, `{"Bucket":"b","Key":"k2","Size":"2"}`,
+			`{"Bucket":"b","Key":"k3","Size":"3"}`,
+		},
 	},
 	{
-		name: "list of files", at: `{"Bucket": "b", "Key": "m"}`, config: asl.ReaderConfig{InputType: "JSONL", ManifestType: "ATHENA_DATA"},
+		name: "list of files", at: `{"Bucket": "b", "Key": "m"}`, config: asl.ReaderConfig{
+			InputType:    "JSONL",
+			ManifestType: "ATHENA_DATA",
+		},
 		files: map[string]string{"m": "\"s3://b/x\"\ns3://b/y\n", "x": "1\n", "y": "2\n3\n"}, want: []string{`1`, `2`, `3`},
 	},
 	{
@@ -176,10 +211,16 @@ var itemCases = []struct {
 		fails: "files of the InputType PARQUET cannot be read here; S3://b/f can be made CSV or JSONL first",
 	},
 	{name: "no such object", at: `{"Bucket": "b", "Key": "f"}`, fails: `the bucket b has no object "f"`},
-	{name: "no such bucket", at: `{"Bucket": "c", "Key": "f"}`, fails: `no folder is named for the bucket "c" (ebb run has --bucket c=DIR for it)`},
+	{
+		name: "no such bucket", at: `{"Bucket": "c", "Key": "f"}`,
+		fails: `no folder is named for the bucket "c" (ebb run has --bucket c=DIR for it)`,
+	},
 	{name: "no bucket", at: `[]`, fails: "must be given a Bucket"},
 	{name: "out of the folder", at: `{"Bucket": "b", "Key": "../secret"}`, fails: "escapes"},
-	{name: "another service", resource: "arn:aws:states:::dynamodb:scan", at: `{}`, fails: "cannot read from arn:aws:states:::dynamodb:scan here"},
+	{
+		name: "another service", resource: "arn:aws:states:::dynamodb:scan", at: `{}`,
+		fails: "cannot read from arn:aws:states:::dynamodb:scan here",
+	},
 }
 
 // TestReadItems reads each file at once, and item by item as it is when a Map has
@@ -221,7 +262,8 @@ func TestReadItems(t *testing.T) {
 func TestListItems(t *testing.T) {
 	t.Parallel()
 	r := bucketOf(t, map[string]string{"p/b/x": "12", "p/b-x": "", "p/a": "1", "p/b.txt": "", "q": "", "p/c/d/e": ""})
-	got, err := read(t, r, asl.ItemQuery{Resource: listObjects, Parameters: json.RawMessage(`{"Bucket": "b", "Prefix": "p/"}`)}, 2)
+	got, err := read(t, r, asl.ItemQuery{Resource: listObjects, Parameters: json.RawMessage(
+		`{"Bucket": "b", "Prefix": "p/"}`)}, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -247,13 +289,21 @@ func TestListItems(t *testing.T) {
 // and fills a page up to its size.
 func TestReadItemsBounded(t *testing.T) {
 	t.Parallel()
-	r := bucketOf(t, map[string]string{"f": "a\n\"" + strings.Repeat("x", 5<<20), "g": strings.Repeat(`"`+strings.Repeat("y", 1000)+"\"\n", 100)})
-	q := asl.ItemQuery{Resource: getObject, Parameters: json.RawMessage(`{"Bucket": "b", "Key": "f"}`), ReaderConfig: asl.ReaderConfig{InputType: "CSV"}}
+	r := bucketOf(t, map[string]string{
+		"f": "a\n\"" + strings.Repeat("x", 5<<20),
+		"g": strings.Repeat(`"`+strings.Repeat("y", 1000)+"\"\n", 100),
+	})
+	q := asl.ItemQuery{
+		Resource: getObject, Parameters: json.RawMessage(`{"Bucket": "b", "Key": "f"}`),
+		ReaderConfig: asl.ReaderConfig{InputType: "CSV"},
+	}
 	if _, err := page(t, r, &q); err == nil || !strings.Contains(err.Error(), "an item is larger than") {
 		t.Errorf("error %v", err)
 	}
 	q = asl.ItemQuery{
-		Resource: getObject, Parameters: json.RawMessage(`{"Bucket": "b", "Key": "g"}`), ReaderConfig: asl.ReaderConfig{InputType: "JSONL"}, Bytes: 10_000,
+		Resource: getObject, Parameters: json.RawMessage(`{"Bucket": "b", "Key": "g"}`), ReaderConfig: asl.ReaderConfig{
+			InputType: "JSONL",
+		}, Bytes: 10_000,
 	}
 	if p, err := page(t, r, &q); err != nil || len(p.Items) != 9 || p.End {
 		t.Errorf("%d items, end %t: %v", len(p.Items), p.End, err)

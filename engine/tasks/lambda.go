@@ -13,13 +13,12 @@ import (
 // lambdaInvoke is the service by which functions are called by their names.
 const lambdaInvoke = "arn:aws:states:::lambda:invoke"
 
-// CodeNoFunction is the code of the failure of a call of a function that is not
-// mapped, as AWS calls it.
+// CodeNoFunction is AWS's code for a call of a function that does not exist; here, that
+// is not mapped.
 const CodeNoFunction = "Lambda.ResourceNotFoundException"
 
-// function returns what the function of a name or an ARN is mapped to, or was
-// added as: by what it is called, by its ARN without a version, or by its bare
-// name. A bare name finds a function that is known by its ARN, too.
+// function returns the task of a Lambda function. It looks for the name or ARN as it is, then for the ARN without a
+// version, then for the bare name. A bare name finds a function that is known by its ARN, too.
 func (r *Registry) function(called string) (atom.Body, bool) {
 	names := []string{called}
 	if parts := strings.Split(called, ":"); strings.HasPrefix(called, "arn:") && len(parts) >= 7 {
@@ -41,8 +40,8 @@ func (r *Registry) function(called string) (atom.Body, bool) {
 	return nil, false
 }
 
-// invocation is the body of lambda:invoke: the function that its input names does
-// the work, and what it gives is wrapped as the service wraps it.
+// invocation is the body of lambda:invoke. It calls the function that its input names, and wraps the result as the
+// service does.
 type invocation struct{ registry *Registry }
 
 // Execute calls the function.
@@ -51,11 +50,18 @@ func (i invocation) Execute(ctx context.Context, in atom.Values) (atom.Value, er
 	if err != nil {
 		return nil, err
 	}
+	if f, ok := body.(*remoteFunction); ok {
+		a, err := f.call(ctx, payload, atom.IdempotencyKey(ctx))
+		if err != nil {
+			return nil, err
+		}
+		return invoked(a.payload, a.version, a.status)
+	}
 	result, err := body.Execute(ctx, atom.Single(payload))
 	if err != nil {
 		return nil, err
 	}
-	return invoked(result)
+	return invoked(result, "$LATEST", http.StatusOK)
 }
 
 // Revert lets the function undo.
@@ -70,40 +76,63 @@ func (i invocation) Revert(ctx context.Context, in atom.Values, did atom.Outcome
 // Reverts reports that Revert may do something.
 func (invocation) Reverts() bool { return true }
 
+// An invocationInput is the input of lambda:invoke.
+type invocationInput struct {
+	FunctionName   string          `json:"FunctionName"`   //nolint:tagliatelle // the service's name
+	Payload        json.RawMessage `json:"Payload"`        //nolint:tagliatelle // the service's name
+	Qualifier      string          `json:"Qualifier"`      //nolint:tagliatelle // the service's name
+	InvocationType string          `json:"InvocationType"` //nolint:tagliatelle // the service's name
+	LogType        string          `json:"LogType"`        //nolint:tagliatelle // the service's name
+	ClientContext  string          `json:"ClientContext"`  //nolint:tagliatelle // the service's name
+}
+
 func (i invocation) find(in atom.Values) (body atom.Body, payload atom.Value, err error) {
-	var call struct {
-		FunctionName string          `json:"FunctionName"` //nolint:tagliatelle // the service's name
-		Payload      json.RawMessage `json:"Payload"`      //nolint:tagliatelle // the service's name
-	}
+	var call invocationInput
 	if err := json.Unmarshal(argument(in).JSON(), &call); err != nil || call.FunctionName == "" {
 		return nil, nil, atom.Errorf("Lambda.ValidationException", "lambda:invoke needs the FunctionName of a function")
-	}
-	body, ok := i.registry.function(call.FunctionName)
-	if !ok {
-		return nil, nil, atom.Errorf(CodeNoFunction, "Function not found: %s (map it to exec:PROGRAM or https://…%s)", call.FunctionName, i.registry.registered())
 	}
 	payload = atom.FromJSON(call.Payload)
 	if call.Payload == nil {
 		payload = atom.FromJSON([]byte("{}"))
 	}
-	return body, payload, nil
+	if body, ok := i.registry.function(call.FunctionName); ok {
+		return body, payload, nil
+	}
+	if i.registry.Lambda == nil {
+		return nil, nil, atom.Errorf(CodeNoFunction, "Function not found: %s (map it to exec:PROGRAM or https://…%s)",
+			call.FunctionName, i.registry.registered())
+	}
+	f := &remoteFunction{
+		registry: i.registry, name: call.FunctionName, qualifier: call.Qualifier, header: http.Header{},
+	}
+	for name, value := range map[string]string{
+		"X-Amz-Invocation-Type": call.InvocationType, "X-Amz-Log-Type": call.LogType,
+		"X-Amz-Client-Context": call.ClientContext,
+	} {
+		if value != "" {
+			f.header.Set(name, value)
+		}
+	}
+	return f, payload, nil
 }
 
 // invoked returns what the service makes of a function's result.
-func invoked(result atom.Value) (atom.Value, error) {
+func invoked(result atom.Value, version string, status int) (atom.Value, error) {
 	if len(result) == 0 {
 		result = atom.Null
 	}
 	return atom.Encode(map[string]any{
-		"ExecutedVersion": "$LATEST", "Payload": result, "StatusCode": http.StatusOK,
-		"SdkHttpMetadata": map[string]any{"HttpStatusCode": http.StatusOK},
+		"ExecutedVersion": version, "Payload": result, "StatusCode": status,
+		"SdkHttpMetadata": map[string]any{"HttpStatusCode": status},
 	})
 }
 
 // mapsFunctions reports whether any function can be called.
 func (r *Registry) mapsFunctions() error {
-	if len(r.names()) == 0 {
-		return fmt.Errorf("tasks: there is no function that %s could call (map a function's name or ARN to exec:PROGRAM or https://…)", lambdaInvoke)
+	if len(r.names()) == 0 && r.Lambda == nil {
+		return fmt.Errorf(
+			"tasks: there is no function that %s could call (map a function's name or ARN to exec:PROGRAM or https://…)",
+			lambdaInvoke)
 	}
 	return nil
 }

@@ -36,10 +36,12 @@ func TestFunctions(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := body.Execute(calling(t, atom.Call{}), atom.Single(atom.FromJSON([]byte(`{"FunctionName": "`+called+`", "Payload": {"n": 1}}`))))
+			got, err := body.Execute(calling(t, atom.Call{}),
+				atom.Single(atom.FromJSON([]byte(`{"FunctionName": "`+called+`", "Payload": {"n": 1}}`))))
 			want := `{"ExecutedVersion":"$LATEST","Payload":{"by":"pay","in":{"n":1}},"SdkHttpMetadata":{"HttpStatusCode":200},"StatusCode":200}`
 			if known == payARN+":7" && called != known {
-				want = "Lambda.ResourceNotFoundException: Function not found: " + called + " (map it to exec:PROGRAM or https://…; registered are pay)"
+				want = "Lambda.ResourceNotFoundException: Function not found: " + called +
+					" (map it to exec:PROGRAM or https://…; registered are pay)"
 			}
 			if text := said(got, err); text != want {
 				t.Errorf("known as %s, called %s: %s", known, called, text)
@@ -65,7 +67,8 @@ func said(v atom.Value, err error) string {
 func TestServices(t *testing.T) {
 	t.Parallel()
 	r := &tasks.Registry{}
-	if err := r.Check("arn:aws:states:::lambda:invoke", "S"); err == nil || !strings.Contains(err.Error(), "map a function's name or ARN") {
+	if err := r.Check("arn:aws:states:::lambda:invoke", "S"); err == nil || !strings.Contains(err.Error(),
+		"map a function's name or ARN") {
 		t.Error(err)
 	}
 	r.Map("arn:aws:states:::sqs:sendMessage", "https://example.org/send")
@@ -73,9 +76,11 @@ func TestServices(t *testing.T) {
 		"arn:aws:states:::sqs:sendMessage":                  "",
 		"arn:aws:states:::sqs:sendMessage.waitForTaskToken": "",
 		"arn:aws:states:::http:invoke":                      "",
+		"arn:aws:states:eu-west-1:1:activity:pay":           "",
 		"arn:aws:states:::lambda:invoke.waitForTaskToken":   "",
 		"arn:aws:states:::sns:publish":                      "tasks: there is no task arn:aws:states:::sns:publish (use exec:PROGRAM, https://… or worker:KIND, or map the name to one)",
-		payARN:                                              "tasks: there is no task " + payARN + " (use exec:PROGRAM, https://… or worker:KIND, or map the name to one)",
+		payARN: "tasks: there is no task " + payARN +
+			" (use exec:PROGRAM, https://… or worker:KIND, or map the name to one)",
 	} {
 		_, err := r.Task(name)
 		if err == nil && want != "" || err != nil && err.Error() != want {

@@ -54,7 +54,8 @@ func (o *objects) next() (asl.Item, error) {
 	}
 	tag := strconv.FormatInt(found.Size, 16) + "-" + strconv.FormatInt(found.Modified.UnixNano(), 16)
 	value, err := json.Marshal(map[string]any{
-		"Etag": `"` + tag + `"`, "Key": found.Key, "LastModified": found.Modified.Unix(), "Size": found.Size, "StorageClass": "STANDARD",
+		"Etag": `"` + tag + `"`, "Key": found.Key, "LastModified": found.Modified.Unix(), "Size": found.Size,
+		"StorageClass": "STANDARD",
 	})
 	return asl.Item{Value: value, Source: o.place.uri(), Next: found.Key}, err
 }

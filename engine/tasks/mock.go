@@ -12,19 +12,19 @@ import (
 	"strings"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/internal/nodepath"
 )
 
-// CodeNoMock is the code of the failure of a mocked state that is tried more
-// often than its mock has answers.
+// CodeNoMock is the code of the failure if a mocked state is tried more often than its mock has
+// answers.
 const CodeNoMock = "Ebb.NoMock"
 
 // maxMocked is the highest attempt a mock may have an answer for.
 const maxMocked = 10_000
 
-// Mocks answer for states in place of their tasks. An answer depends on the
-// state's name and on which attempt of its visit it is, so a resumed run gets
-// the same as one that was not interrupted. A mocked state is undone by nothing,
-// for what it did was not real either.
+// Mocks answer for states in place of their tasks. An answer depends on the state's name and on the
+// number of the attempt within the visit. So a resumed run gets the same answers. Undoing a mocked
+// state does nothing, because the state had no real effect.
 type Mocks struct {
 	states map[string]mock
 }
@@ -61,10 +61,9 @@ type mockFile struct {
 //	   "0":   {"Throw": {"Error": "Busy", "Cause": "try again"}},
 //	   "1-2": {"Return": {"receipt": 7}}}}}
 //
-// The numbers are attempts of one visit of a state, from 0. Of a file with one
-// machine that one is taken whatever its name, and of a machine with one case
-// that one when testCase is "". Name stands for the file in messages; all that
-// is wrong in the file is reported at once.
+// The numbers are attempts of one visit of a state, from 0. If the file has one machine, its name does not matter. If
+// the machine has one case, testCase may be "". Name stands for the file in messages; all that is wrong in the file is
+// reported at once.
 func ParseMocks(name string, text []byte, machine, testCase string) (*Mocks, error) {
 	var file mockFile
 	decoder := json.NewDecoder(bytes.NewReader(text))
@@ -104,8 +103,9 @@ func (file *mockFile) responses(chosen map[string]string) (*Mocks, []error) {
 	for _, state := range slices.Sorted(maps.Keys(chosen)) {
 		response := chosen[state]
 		if _, ok := file.MockedResponses[response]; !ok {
-			problems = append(problems, fmt.Errorf("the state %q is to answer %q, which MockedResponses does not have (it has %s)",
-				state, response, list(file.MockedResponses)))
+			problems = append(problems,
+				fmt.Errorf("the state %q is to answer %q, which MockedResponses does not have (it has %s)",
+					state, response, list(file.MockedResponses)))
 			continue
 		}
 		answers, err := file.answers(response)
@@ -126,7 +126,8 @@ func (file *mockFile) answers(response string) ([]answer, error) {
 		entry := entries[key]
 		first, last, ok := attempts(key)
 		if !ok {
-			return nil, fmt.Errorf("%s/%s: the name must be an attempt or a range of them, such as 0 or 1-2, up to %d", place, key, maxMocked)
+			return nil, fmt.Errorf("%s/%s: the name must be an attempt or a range of them, such as 0 or 1-2, up to %d", place,
+				key, maxMocked)
 		}
 		if (entry.Return == nil) == (entry.Throw == nil) {
 			return nil, fmt.Errorf("%s/%s must have one of Return and Throw", place, key)
@@ -221,7 +222,7 @@ func (b mocked) Execute(ctx context.Context, in atom.Values) (atom.Value, error)
 		return result, err
 	}
 	if b.body == nil {
-		return nil, atom.Errorf(atom.CodeNoTask, "%w", b.missing)
+		return nil, atom.Errorf(atom.CodeNoTask, "no mock answers for the state %q, and %w", stateOf(call.Path), b.missing)
 	}
 	return b.body.Execute(ctx, in)
 }
@@ -232,7 +233,8 @@ func (b mocked) Revert(ctx context.Context, in atom.Values, did atom.Outcome[ato
 		return atom.Null, nil
 	}
 	if b.body == nil {
-		return nil, atom.Errorf(atom.CodeNoTask, "%w", b.missing)
+		return nil, atom.Errorf(atom.CodeNoTask, "no mock answers for the state %q, and %w",
+			stateOf(atom.CurrentCall(ctx).Path), b.missing)
 	}
 	return b.body.Revert(ctx, in, did)
 }
@@ -245,15 +247,10 @@ func (m mock) answer(attempt int) (atom.Value, error) {
 	if n := attempt - 1; n >= 0 && n < len(m.answers) {
 		return m.answers[n].value, m.answers[n].failure
 	}
-	return nil, atom.Errorf(CodeNoMock, "the mock %q has %d answers and is asked for attempt %d, counted from 0", m.name, len(m.answers), attempt-1)
+	return nil, atom.Errorf(CodeNoMock, "the mock %q has %d answers and is asked for attempt %d, counted from 0", m.name,
+		len(m.answers), attempt-1)
 }
 
 // stateOf returns the name of the state that the atom at path is a visit of:
 // Pay for Fork[0]/Pay#2.
-func stateOf(path string) string {
-	name := path[strings.LastIndexByte(path, '/')+1:]
-	if i := strings.LastIndexByte(name, '#'); i > 0 && i < len(name)-1 && strings.Trim(name[i+1:], "0123456789") == "" {
-		name = name[:i]
-	}
-	return strings.NewReplacer("~1", "/", "~0", "~").Replace(name)
-}
+func stateOf(path string) string { return nodepath.State(nodepath.Last(path)) }

@@ -46,14 +46,17 @@ func TestMocks(t *testing.T) {
 		{"in a branch, on a later visit", "paid", "Fork[0]/Pay#3", "exec:./gone", 1, false, `{"receipt": 7}`},
 		{"throws", "slow", "Pay", "real", 2, false, `Busy: try again`},
 		{"by attempt", "slow", "Pay", "real", 3, false, `null`},
-		{"no more answers", "slow", "Pay", "real", 4, false, `Ebb.NoMock: the mock "Slow" has 3 answers and is asked for attempt 3, counted from 0`},
+		{
+			"no more answers", "slow", "Pay", "real", 4, false,
+			`Ebb.NoMock: the mock "Slow" has 3 answers and is asked for attempt 3, counted from 0`,
+		},
 		{"an escaped name", "slow", "Wrap~1up", "real", 1, false, `{"receipt": 7}`},
 		{"other states are real", "paid", "Book", "real", 1, false, `"real"`},
 		{"undone by nothing", "paid", "Pay", "real", 1, true, `null`},
 		{"others are really undone", "paid", "Book", "real", 1, true, `"really undone"`},
 		{
 			"a state that neither mocks nor tasks know", "paid", "Book", "nowhere", 1, false,
-			`Ebb.NoTask: tasks: there is no task nowhere (use exec:PROGRAM, https://… or worker:KIND, or map the name to one; registered are real)`,
+			`Ebb.NoTask: no mock answers for the state "Book", and tasks: there is no task nowhere (use exec:PROGRAM, https://… or worker:KIND, or map the name to one; registered are real)`,
 		},
 	}
 	for _, test := range tests {
@@ -108,18 +111,41 @@ func TestParseMocksRefuses(t *testing.T) {
 		return `{"StateMachines": {"m": {"TestCases": {"c": {"S": "R"}}}}, "MockedResponses": {` + responses + `}}`
 	}
 	tests := map[string]struct{ text, testCase, want string }{
-		"broken JSON":   {"{\n \"StateMachines\": [}", "", "tasks: m.json:2:20: invalid character '}' looking for beginning of value (a mock file has"},
+		"broken JSON": {
+			"{\n \"StateMachines\": [}", "",
+			"tasks: m.json:2:20: invalid character '}' looking for beginning of value (a mock file has",
+		},
 		"unknown field": {`{"Machines": {}}`, "", `tasks: m.json:1:16: unknown field "Machines" (a mock file has`},
-		"wrong type":    {`{"StateMachines": 3}`, "", `tasks: m.json:1:19: StateMachines must not be number (a mock file has`},
-		"no machine":    {`{}`, "", `tasks: m.json: StateMachines has no "trip" (it has none)`},
-		"no case":       {one(``), "x", `tasks: m.json: no test case "x" (name one behind #: c)`},
-		"no response":   {one(``), "c", `tasks: m.json: the state "S" is to answer "R", which MockedResponses does not have (it has none)`},
-		"bad number":    {one(`"R": {"x": {"Return": 1}}`), "c", `tasks: m.json: MockedResponses/R/x: the name must be an attempt or a range of them, such as 0 or 1-2`},
-		"huge range":    {one(`"R": {"0-99999999999": {"Return": 1}}`), "c", `tasks: m.json: MockedResponses/R/0-99999999999: the name must be an attempt`},
-		"both":          {one(`"R": {"0": {"Return": 1, "Throw": {"Error": "E"}}}`), "c", `tasks: m.json: MockedResponses/R/0 must have one of Return and Throw`},
-		"no error":      {one(`"R": {"0": {"Throw": {}}}`), "c", `tasks: m.json: MockedResponses/R/0/Throw must have Error`},
-		"gap":           {one(`"R": {"1": {"Return": 1}}`), "", `tasks: m.json: MockedResponses/R has no answer for attempt 0, but for a later one`},
-		"twice":         {one(`"R": {"0-1": {"Return": 1}, "1": {"Return": 2}}`), "", `tasks: m.json: MockedResponses/R has two answers for attempt 1`},
+		"wrong type": {
+			`{"StateMachines": 3}`, "",
+			`tasks: m.json:1:19: StateMachines must not be number (a mock file has`,
+		},
+		"no machine": {`{}`, "", `tasks: m.json: StateMachines has no "trip" (it has none)`},
+		"no case":    {one(``), "x", `tasks: m.json: no test case "x" (name one behind #: c)`},
+		"no response": {
+			one(``), "c", `tasks: m.json: the state "S" is to answer "R", which MockedResponses does not have (it has none)`,
+		},
+		"bad number": {
+			one(`"R": {"x": {"Return": 1}}`), "c",
+			`tasks: m.json: MockedResponses/R/x: the name must be an attempt or a range of them, such as 0 or 1-2`,
+		},
+		"huge range": {
+			one(`"R": {"0-99999999999": {"Return": 1}}`), "c",
+			`tasks: m.json: MockedResponses/R/0-99999999999: the name must be an attempt`,
+		},
+		"both": {
+			one(`"R": {"0": {"Return": 1, "Throw": {"Error": "E"}}}`), "c",
+			`tasks: m.json: MockedResponses/R/0 must have one of Return and Throw`,
+		},
+		"no error": {one(`"R": {"0": {"Throw": {}}}`), "c", `tasks: m.json: MockedResponses/R/0/Throw must have Error`},
+		"gap": {
+			one(`"R": {"1": {"Return": 1}}`), "",
+			`tasks: m.json: MockedResponses/R has no answer for attempt 0, but for a later one`,
+		},
+		"twice": {
+			one(`"R": {"0-1": {"Return": 1}, "1": {"Return": 2}}`), "",
+			`tasks: m.json: MockedResponses/R has two answers for attempt 1`,
+		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/internal/logevent"
 )
 
 const (
@@ -30,9 +31,9 @@ const (
 	maxHolder = 512
 )
 
-// nameOf returns the name of the atom that ctx is a call of, among all atoms of this machine:
-// that of a socket in the abstract namespace. A socket of that name exists as long as a
-// program of the atom runs. It is "" outside of an engine.
+// nameOf returns the name of the atom whose call ctx belongs to. It is unique on this machine, and names a socket in
+// the abstract namespace. A socket of that name exists as long as a program of the atom runs. It is "" outside of an
+// engine.
 func nameOf(ctx context.Context) string {
 	scope := atom.Scope(ctx)
 	if scope == "" {
@@ -57,7 +58,7 @@ func takeName(ctx context.Context) (*os.File, error) {
 	var holder atomic.Value
 	holder.Store("")
 	notice := time.AfterFunc(nameNotice, func() {
-		atom.Logger(ctx).Warn("the attempt waits for a program of an earlier attempt to end", "program", holder.Load())
+		atom.Logger(ctx).Warn(logevent.ProgramWaiting, "program", holder.Load())
 	})
 	defer notice.Stop()
 	late := atom.Errorf(CodeStillRunning, "a program of an earlier attempt still runs")

@@ -63,14 +63,18 @@ func TestForeignName(t *testing.T) {
 	logged := testlog{lines: make(chan string, 1)}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	ctx = atom.WithHost(ctx, &atom.Call{Run: "run", Path: "path", Fence: 1}, scope{name: t.TempDir(), log: hclog.New(&hclog.LoggerOptions{Output: logged})})
+	ctx = atom.WithHost(ctx, &atom.Call{Run: "run", Path: "path", Fence: 1}, scope{
+		name: t.TempDir(),
+		log:  hclog.New(&hclog.LoggerOptions{Output: logged}),
+	})
 	listenAs(t, 65534, tasks.NameOf(ctx))
 	ended := make(chan error, 1)
 	go func() {
 		_, err := tasks.TakeName(ctx)
 		ended <- err
 	}()
-	if line := <-logged.lines; !strings.Contains(line, "a process of user 65534 has the name") || strings.Contains(line, "init") {
+	if line := <-logged.lines; !strings.Contains(line, "a process of user 65534 has the name") || strings.Contains(line,
+		"init") {
 		t.Errorf("it logged %q", line)
 	}
 	cancel()

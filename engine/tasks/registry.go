@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -14,22 +15,24 @@ import (
 )
 
 // A Registry finds the bodies of tasks by the names that languages know them
-// by. The zero value runs programs and asks servers. Set it up before the first
-// run: it may be read, not changed, by several goroutines.
+// by. The zero value runs programs and calls servers. Set it up before the first run:
+// several goroutines may read it, and none may change it then.
 type Registry struct {
-	// Dir is the folder from which programs named by a path are looked up: that
-	// of the definition. "" is the folder Ebb was started in.
+	// Dir is the folder of the definition. Paths of programs are relative to it. "" is the folder Ebb was started in.
 	Dir string
 	// Env is added to the environment of programs, as "NAME=value".
 	Env []string
 	// Grace is the time between SIGTERM and SIGKILL when a program's call is
 	// cancelled. 0 is five seconds.
 	Grace time.Duration
-	// Client asks servers. Nil is a client that follows up to three redirects, and takes 64 KiB of headers.
+	// Client calls servers. Nil is a client that follows up to three redirects and accepts 64 KiB of headers.
 	Client *http.Client
-	// Schemes find tasks by the word before the first colon of their names, such as
-	// openapi; they win over those that the registry knows itself.
+	// Schemes find tasks by the scheme of their names, the word before the first colon,
+	// such as openapi. They take precedence over the built-in schemes.
 	Schemes map[string]func(name string) (atom.Body, error)
+	// Lambda calls the Lambda functions that nothing else stands for: the URL of a server that has the Invoke operation
+	// of AWS Lambda's API. Nil calls none of them.
+	Lambda *url.URL
 	// Mocks answer in place of the tasks of the states they name.
 	Mocks *Mocks
 
@@ -46,8 +49,8 @@ func (r *Registry) Add(name string, body atom.Body) {
 	r.bodies[name] = body
 }
 
-// Map has one name, such as a Lambda function's ARN, stand for another. What it
-// stands for is not mapped again.
+// Map makes one name, such as the ARN of a Lambda function, stand for another. The
+// registry does not map the other name again.
 func (r *Registry) Map(name, resource string) {
 	if r.mapped == nil {
 		r.mapped = map[string]string{}
@@ -64,8 +67,8 @@ func (r *Registry) AddBucket(name string, b Bucket) {
 	r.buckets[name] = b
 }
 
-// Task returns the body that does the task of that name. With mocks it always
-// returns one, for whether a mock answers is known only when a state calls.
+// Task returns the body of the task of that name. With mocks it always returns one, because only
+// the call of a state shows whether a mock answers.
 func (r *Registry) Task(name string) (atom.Body, error) {
 	body, err := r.find(name)
 	if r.Mocks == nil || name == asl.ReadItems || name == asl.WriteObjects { // those are no state's
@@ -74,8 +77,7 @@ func (r *Registry) Task(name string) (atom.Body, error) {
 	return mocked{mocks: r.Mocks, body: body, missing: err}, nil
 }
 
-// Instead implements [engine.Chooser]: what was added or mapped, or is mocked, is done in
-// place of a run.
+// Instead implements [engine.Chooser]: a task that was added, mapped or mocked replaces a run.
 func (r *Registry) Instead(task, path string) bool {
 	service, _ := withoutPattern(task)
 	return r.Mocks.cover(stateOf(path)) || r.known(task) != nil || r.known(service) != nil
@@ -104,8 +106,13 @@ func (r *Registry) find(name string) (atom.Body, error) {
 		return invocation{r}, nil
 	case service == httpInvoke:
 		return request{r.http()}, nil
+	case strings.HasPrefix(resource, "arn:") && strings.Contains(resource, ":activity:"):
+		return workersOf(resource) // a revert; the States Language itself waits for the work of its states
 	case resource == name && strings.HasPrefix(name, "arn:aws:lambda:"): // what it is mapped to is not mapped again
 		if body, ok := r.function(resource); ok {
+			return body, nil
+		}
+		if body := r.remote(resource); body != nil {
 			return body, nil
 		}
 	}
@@ -172,9 +179,8 @@ func (r *Registry) unknown(name, resource string) error {
 	return fmt.Errorf("tasks: there is no task %s (%s)", redact.URL(name), fix)
 }
 
-// Check reports whether the task of that name could be called now: that it is
-// known, and for a program that it is there and may be run. It is for the time
-// before a run begins. A state that is mocked needs no task.
+// Check returns an error if the task of that name cannot be called. Either the name is unknown, or the program does not
+// exist or is not executable. Use it before a run begins. A mocked state needs no task.
 func (r *Registry) Check(name, state string) error {
 	if service, _ := withoutPattern(name); r.Mocks.cover(state) || service == asl.StartExecution {
 		return nil // a run of its own does the latter, when there is nothing in its place

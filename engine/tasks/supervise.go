@@ -4,8 +4,8 @@ import "sync/atomic"
 
 var supervising atomic.Bool
 
-// Supervise has programs end with this process, however it ends, and all that they
-// started with them. Call it once at the start of main, and of TestMain. The ebb
+// Supervise makes programs, and every process that they started, end when this process
+// ends, in whatever way it ends. Call it once at the start of main, and of TestMain. The ebb
 // command does.
 //
 // On Linux and other Unix systems each program is then started by a supervisor:
@@ -13,12 +13,11 @@ var supervising atomic.Bool
 // main. It takes over while packages are initialized, so the code of main does not
 // run in it; that of packages initialized earlier does.
 //
-// On Linux, where /proc is mounted, the supervisor also finds processes that were started in the background,
-// by double forks, or in sessions of their own. While a supervisor lives, no later
-// attempt of its atom starts a program on this machine: the owner of that attempt has the
-// supervisor end everything, and waits for up to a minute. Processes count as on
-// one machine if they share a network namespace. Elsewhere the supervisor ends the
-// process group of the program, and later attempts do not wait.
+// On Linux, where /proc is mounted, the supervisor also finds processes that were started in the background, by double
+// forks, or in sessions of their own. While a supervisor lives, no later attempt of its atom starts a program on this
+// machine. The owner of the later attempt tells the supervisor to end everything, and waits for up to a minute.
+// Processes count as on one machine if they share a network namespace. Elsewhere the supervisor ends the process group
+// of the program, and later attempts do not wait.
 //
 // On Windows Supervise puts this process into a job object. The system ends all
 // processes that this one has started when this one ends.

@@ -252,7 +252,8 @@ func TestProgramDescriptors(t *testing.T) {
 	defer func() { _ = syscall.Close(leaked) }() // as above
 	dir := t.TempDir()
 	list := filepath.Join(dir, "list")
-	script(t, filepath.Join(dir, "task.sh"), `ls -l /proc/self/fd >`+list+`; grep -E "^Sig(Blk|Ign):" /proc/self/status >>`+list)
+	script(t, filepath.Join(dir, "task.sh"), `ls -l /proc/self/fd >`+list+
+		`; grep -E "^Sig(Blk|Ign):" /proc/self/status >>`+list)
 	body, err := (&tasks.Registry{Dir: dir}).Task("exec:./task.sh")
 	if err != nil {
 		t.Fatal(err)
@@ -379,7 +380,8 @@ func TestUnsupervised(t *testing.T) {
 	if os.Getenv(unsupervised) != "" {
 		t.Skip("this is that process")
 	}
-	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^(TestExec|TestExecEnvironment|TestExecKillsGroup|TestExecTimeout)$")
+	cmd := exec.CommandContext(t.Context(), os.Args[0],
+		"-test.run=^(TestExec|TestExecEnvironment|TestExecKillsGroup|TestExecTimeout)$")
 	cmd.Env = append(os.Environ(), unsupervised+"=1")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)

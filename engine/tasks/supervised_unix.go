@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/internal/logevent"
 	"github.com/ebbflow/ebb/internal/supervisor"
 )
 
@@ -89,8 +90,9 @@ func supervise(ctx context.Context, program *exec.Cmd, name *os.File) (*supervis
 	err = s.cmd.Start()
 	_ = theirs.Close() // it is the supervisor's
 	if err != nil {
-		_ = ours.Close()                                               // no process is at the other end
-		return nil, fmt.Errorf("cannot start the supervisor: %v", err) //nolint:errorlint // the program may be there though the binary of Ebb is not
+		_ = ours.Close() // no process is at the other end
+		//nolint:errorlint // the program may be there though the binary of Ebb is not
+		return nil, fmt.Errorf("cannot start the supervisor: %v", err)
 	}
 	return s, nil
 }
@@ -146,7 +148,7 @@ func (s *supervised) outcome(ctx context.Context, err error) (exit, error) {
 			e := exitBy(syscall.WaitStatus(r.Value))
 			how = &e
 		case supervisor.Left:
-			atom.Logger(ctx).Warn("processes that a program started cannot be ended", "program", s.program, "processes", r.Value)
+			atom.Logger(ctx).Warn(logevent.ProgramStuck, "program", s.program, "processes", r.Value)
 		}
 	}
 	failure, broke := errors.AsType[*exec.ExitError](err)

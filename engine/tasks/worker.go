@@ -13,7 +13,8 @@ const workerScheme = "worker"
 // workersOf returns the body whose calls are work of a kind for workers.
 func workersOf(kind string) (atom.Body, error) {
 	if kind == "" || len(kind) > storage.MaxID {
-		return nil, fmt.Errorf("tasks: %s:%.60s: the kind of work has 1 to %d bytes, such as worker:charge", workerScheme, kind, storage.MaxID)
+		return nil, fmt.Errorf("tasks: %s:%.60s: the kind of work has 1 to %d bytes, such as worker:charge", workerScheme,
+			kind, storage.MaxID)
 	}
 	return atom.Work(kind), nil
 }

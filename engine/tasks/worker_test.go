@@ -30,7 +30,10 @@ func TestWorker(t *testing.T) {
 		}
 		return q.Queue(&atom.Call{Path: path})
 	}
-	for name, want := range map[string]string{"worker:charge": "charge", "pay": "charge", "worker:arn:aws:x": "arn:aws:x"} {
+	for name, want := range map[string]string{
+		"worker:charge": "charge", "pay": "charge",
+		"worker:arn:aws:x": "arn:aws:x",
+	} {
 		if got := queue(name, "Pay"); got != want {
 			t.Errorf("%s is work of the kind %q, want %q", name, got, want)
 		}
@@ -46,7 +49,8 @@ func TestWorker(t *testing.T) {
 	if got := queue("worker:charge", "Fork[0]/Book#2"); got != "charge" {
 		t.Errorf("another state is work of the kind %q", got)
 	}
-	if _, err := (&tasks.Registry{}).Task("worker:"); err == nil || !strings.Contains(err.Error(), "such as worker:charge") {
+	if _, err := (&tasks.Registry{}).Task("worker:"); err == nil || !strings.Contains(err.Error(),
+		"such as worker:charge") {
 		t.Errorf("without a kind: %v", err)
 	}
 	if _, err := atom.Work("charge").Execute(t.Context(), atom.Values{}); err == nil {

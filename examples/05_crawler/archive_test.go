@@ -204,7 +204,8 @@ func openArchive(dir string) *Archive {
 
 // Write puts a file into the archive.
 func (a *Archive) Write(name, content string) {
-	if err := errors.Join(a.root.MkdirAll(path.Dir(name), 0o700), a.root.WriteFile(name, []byte(content), 0o600)); err != nil {
+	if err := errors.Join(a.root.MkdirAll(path.Dir(name), 0o700), a.root.WriteFile(name, []byte(content),
+		0o600)); err != nil {
 		panic(err)
 	}
 }

@@ -231,7 +231,10 @@ func TestUndone(t *testing.T) {
 	enginetest.FailAt(t, enginetest.World[*Archive]{
 		New: func(tb testing.TB) *Archive {
 			tb.Helper()
-			a, remove := newArchive(map[string]string{"a.jpg": "a", "b/b.jpg": "b", "b/SHA256SUMS": line("b", "b.jpg"), "c/c.jpg": "c"})
+			a, remove := newArchive(map[string]string{
+				"a.jpg": "a", "b/b.jpg": "b", "b/SHA256SUMS": line("b", "b.jpg"),
+				"c/c.jpg": "c",
+			})
 			tb.Cleanup(remove)
 			return a
 		},

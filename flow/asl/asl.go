@@ -11,80 +11,87 @@ import (
 	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
-// Position returns line and column of an offset into a definition's text, both
-// from 1, the column in characters.
+// Position returns the line and column of an offset in a definition's text. Both start at 1; the column counts
+// characters.
 func Position(text []byte, offset int) (line, column int) { return jsontext.Position(text, offset) }
 
-// A Machine is a compiled state machine: a [flow.Language] and nothing else. It
-// never changes and may be used by any number of goroutines and runs.
+// A Machine is a compiled state machine, and a [flow.Language]. It does not change, and any number of goroutines
+// and runs may use it.
 type Machine struct {
 	machine  *syntax.Machine
-	warnings Problems
+	warnings flow.Diagnostics
+	size     int // of the definition, in bytes
 }
 
-// Parse reads and compiles a state machine. The name stands for it in messages
-// and is the name of its flow; a file's name is a good one.
+// Parse compiles a state machine. name identifies the definition in messages and is the name of its flow; use a
+// file's name, for example.
 //
-// If the definition is not legal, or if this version cannot run part of it, the
-// error is [Problems]: all problems at once, each with its place. Likely errors
-// that do not prevent a run are in [Machine.Warnings].
+// If the definition is not legal, or if this version cannot run part of it, the error is [flow.Diagnostics]: all
+// problems at once, each with its position. Likely errors that do not prevent a run are in [Machine.Warnings].
 func Parse(name string, text []byte, opts ...Option) (*Machine, error) {
 	m, problems := check.Definition(name, text, chosen(opts))
-	if refused := problems.Of(Error, Unsupported); len(refused) > 0 {
+	if refused := problems.Of(flow.SeverityError, flow.SeverityUnsupported); len(refused) > 0 {
 		return nil, refused
 	}
-	return &Machine{m, problems}, nil
+	return &Machine{m, problems, len(text)}, nil
 }
 
-// Validate reports all that is wrong, or looks wrong, with a state machine, by
-// the same rules as [Parse]. The definition is legal if [Problems.Legal] says
-// so, and can be run if Parse returns no error.
-func Validate(name string, text []byte, opts ...Option) Problems {
+// Validate reports all errors and warnings of a state machine, by the same rules as [Parse]. The definition is
+// legal if [flow.Diagnostics.Legal] reports true, and can run if Parse returns no error.
+func Validate(name string, text []byte, opts ...Option) flow.Diagnostics {
 	_, problems := check.Definition(name, text, chosen(opts))
 	return problems
 }
 
-// Name returns the name that Parse was given.
+// Name returns the name that Parse received.
 func (m *Machine) Name() string { return m.machine.Name }
 
-// Warnings returns the likely errors of a definition that can be run, in the order
-// of the text.
-func (m *Machine) Warnings() Problems { return m.warnings }
+// Warnings returns the likely errors of a definition that can run, in the order of the text.
+func (m *Machine) Warnings() flow.Diagnostics { return m.warnings }
 
 // NumbersNodes implements [flow.Numbering].
 func (*Machine) NumbersNodes() {}
 
+// Size implements [flow.SizedLanguage].
+func (m *Machine) Size() int { return m.size }
+
 // Grow answers one question of the engine.
 func (m *Machine) Grow(ask *flow.Ask) flow.Growth { return interpreter.Grow(m.machine, ask) }
 
-// Undo returns the input of the task that undoes a Task state. Without Parameters
-// the input is
+// Undo returns the input of the task that undoes a Task state. Without Parameters the input is
 //
 //	{"Input": …, "Result": …, "Outcome": "Done"}
 //
-// where Input is the effective input of the task that is undone, Result its
-// result or null, and Outcome is Done, Failed or Unknown; a failed one also has
-// Error and Cause. Parameters are evaluated with that object as $, Arguments with
-// it as $states.input.
+// where Input is the effective input of the undone task, Result is its result or null, and Outcome is Done, Failed
+// or Unknown. If the task failed, Error and Cause are added. Parameters are evaluated with that object as $,
+// Arguments with the object as $states.input.
 func (m *Machine) Undo(ask *flow.UndoAsk) (atom.Value, error) {
 	return interpreter.Undo(m.machine, ask)
 }
 
-// Flow returns the machine as a flow that can be run.
+// Reopens implements [flow.Reopener]: a run continues as AWS redrives an execution. The states that were entered and
+// not left start again, with their input and with retriers that count from 0. Reopens refuses Express executions.
+func (*Machine) Reopens(run *flow.RunInfo) error { return interpreter.Reopens(run) }
+
+// Flow returns a flow that runs the machine.
 func (m *Machine) Flow() *flow.GrowingFlow { return flow.Growing(m.machine.Name, m) }
 
-// An Option is a choice about how a definition is read.
+// An Option determines how [Parse] and [Validate] read a definition.
 type Option func(*check.Options)
 
-// Strict refuses Ebb's additions to the language, such as Revert. It also refuses
-// states that no transition leads to: AWS refuses them, though they could be run.
+// Strict refuses Ebb's additions to the language, such as Revert. It also refuses states that no transition leads
+// to, as AWS does.
 func Strict() Option { return func(o *check.Options) { o.Strict = true } }
+
+// Reachable refuses states that no transition leads to, as AWS does. Unlike [Strict], it allows Ebb's additions.
+func Reachable() Option { return func(o *check.Options) { o.Reachable = true } }
 
 // Express checks the definition as an Express machine, which has no activities,
 // no .sync, no .waitForTaskToken and no distributed Map.
 func Express() Option { return func(o *check.Options) { o.Express = true } }
 
-// Under reads the definition by the rules of a profile; [AWS] is the default.
+// Under makes [Parse] and [Validate] read the definition by the rules of an edition of the language. The default is
+// [AWS].
 func Under(p Profile) Option { return func(o *check.Options) { o.Profile = p } }
 
 func chosen(opts []Option) (o check.Options) {
@@ -96,39 +103,62 @@ func chosen(opts []Option) (o check.Options) {
 
 // Attributes has the properties of a run, besides its id, that the context object and
 // the history of a machine show. The program that starts a run encodes Attributes into
-// [flow.Run.Attributes]. An empty field has a default that is made from the run's id
+// [flow.RunInfo.Attributes]. An empty field has a default that is made from the run's id
 // and the flow's name.
 type Attributes = interpreter.Attributes
+
+// RunID returns the id of the run of an execution by the end of the execution's ARN, behind the kind: Trip:monday for
+// arn:aws:states:us-east-1:111111111111:execution:Trip:monday. If that is too long for an id of a run, the id is its
+// first bytes and a hash. A run of a machine that has an ARN starts executions, also of a distributed Map's items,
+// under these ids.
+func RunID(execution string) string { return interpreter.RunID(execution) }
+
+// A run that has started a map run has a label whose key is MapRunLabel and the ID of the map run, and whose value is
+// MapRunStarted, if its machine has an ARN.
+const (
+	MapRunLabel   = interpreter.MapRunLabel
+	MapRunStarted = interpreter.MapRunStarted
+)
+
+// RedriveLabel is the key of the label that counts how often a run was reopened, see [Machine.Reopens]. A run that was
+// not has no such label.
+const RedriveLabel = interpreter.RedriveLabel
+
+// A MapRun has the settings of one start of a distributed Map state.
+type MapRun = interpreter.MapRun
+
+// MapRunOf returns the settings of a map run from the input of the fork of its state; false if the fork is of another
+// state.
+func MapRunOf(input atom.Value) (MapRun, bool) { return interpreter.MapRunOf(input) }
 
 // StartExecution is the service, without a pattern, that starts executions.
 const StartExecution = syntax.StartExecution
 
-// The limits within which definitions are read and machines run.
+// Limits of definitions and of running machines.
 const (
-	// MaxDefinition is the size in bytes of the longest definition.
+	// MaxDefinition is the maximum size of a definition in bytes.
 	MaxDefinition = definition.MaxSize
-	// MaxNesting is how deep objects and arrays of a definition may nest.
-	MaxNesting = definition.MaxNesting
-	// MaxProblems is how many problems of each severity are reported before the
-	// rest is left out.
+	// MaxProblems is the maximum number of reported problems of each severity.
 	MaxProblems = definition.MaxProblems
-	// MaxPayload is the size in bytes of the largest effective input, task
-	// result, state output or variable, as AWS has it. A larger one fails the
-	// state with States.DataLimitExceeded.
+	// MaxPayload is AWS's maximum size in bytes of an effective input, a task result, a state output or a variable.
+	// A larger value fails the state with States.DataLimitExceeded.
 	MaxPayload = data.MaxPayload
+	// MaxEvents is AWS's maximum number of events in the history of a Standard execution, see [Attributes].Limited.
+	MaxEvents = interpreter.MaxEvents
 )
 
-// A Profile says by which edition of the language definitions are read and run.
+// A Profile is an edition of the language: [AWS] or [Spec2016]. Its rules determine how definitions are read and
+// run. See [Under].
 type Profile = syntax.Profile
 
-// The profiles.
+// The editions of the language.
 const (
-	AWS      = syntax.AWS      // the language of AWS Step Functions, as it is today
-	Spec2016 = syntax.Spec2016 // the language as it was first published, with all later fields still legal
+	AWS      = syntax.AWS      // the current language of AWS Step Functions
+	Spec2016 = syntax.Spec2016 // the first published language, with all later fields still legal
 )
 
 // Profiles returns all profiles.
 func Profiles() []Profile { return syntax.Profiles() }
 
-// ParseProfile returns the profile of a name.
+// ParseProfile returns the profile with the name "aws" or "spec2016".
 func ParseProfile(name string) (Profile, error) { return syntax.ParseProfile(name) }

@@ -31,7 +31,7 @@ func BenchmarkLoop(b *testing.B) {
 			if strings.HasPrefix(name, "Add") {
 				input = `{"n": 0}`
 			}
-			run := &flow.Run{ID: "run-1", Flow: "test", Started: epoch, Input: atom.FromJSON([]byte(input))}
+			run := &flow.RunInfo{ID: "run-1", Flow: "test", Started: epoch, Input: atom.FromJSON([]byte(input))}
 			b.ReportAllocs()
 			for b.Loop() {
 				walkAll(b, m, run)
@@ -50,7 +50,7 @@ func BenchmarkPass(b *testing.B) {
 	}
 	text.WriteString(`"S400": {"Type": "Succeed"}}}`)
 	m := parse(b, text.String())
-	run := &flow.Run{ID: "run-1", Flow: "test", Started: epoch, Input: atom.FromJSON([]byte(`{"order": {"id": "o-1", "total": 12.5}, "lines": [1, 2, 3]}`))}
+	run := &flow.RunInfo{ID: "run-1", Flow: "test", Started: epoch, Input: atom.FromJSON([]byte(`{"order": {"id": "o-1", "total": 12.5}, "lines": [1, 2, 3]}`))}
 	b.ReportAllocs()
 	for b.Loop() {
 		walkAll(b, m, run)
@@ -63,7 +63,7 @@ func BenchmarkPass(b *testing.B) {
 func BenchmarkTask(b *testing.B) {
 	m := parse(b, `{"StartAt": "S", "States": {"S": {"Type": "Task", "Resource": "exec:x", "Parameters": {"id.$": "$.id", "fixed": 1}, "ResultPath": `+
 		`"$.r", "End": true}}}`)
-	run := &flow.Run{ID: "run-1", Flow: "test", Started: epoch, Input: atom.FromJSON([]byte(`{"id": 7, "list": [1, 2, 3]}`))}
+	run := &flow.RunInfo{ID: "run-1", Flow: "test", Started: epoch, Input: atom.FromJSON([]byte(`{"id": 7, "list": [1, 2, 3]}`))}
 	result := atom.FromJSON([]byte(`{"ok": true}`))
 	b.ReportAllocs()
 	for b.Loop() {
@@ -79,7 +79,7 @@ func BenchmarkTask(b *testing.B) {
 }
 
 // walkAll asks until the run ends; nothing in it waits.
-func walkAll(b *testing.B, m flow.Language, run *flow.Run) {
+func walkAll(b *testing.B, m flow.Language, run *flow.RunInfo) {
 	ask := &flow.Ask{Run: run, Index: -1, Now: epoch, Event: 1, Cause: flow.Cause{Kind: flow.Begin, Input: run.Input}}
 	for {
 		g := m.Grow(ask)

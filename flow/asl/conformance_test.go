@@ -40,7 +40,7 @@ func replay(t *testing.T, record *conformance.Execution) conformance.Outcome {
 	script := record.Script()
 	s := &simulator{
 		lang: machine,
-		run: &flow.Run{
+		run: &flow.RunInfo{
 			ID: record.ExecutionName, Flow: record.MachineName, Started: record.Clock,
 			Attributes: atom.MustEncode(asl.Attributes{
 				ExecutionID: executionARN, ExecutionName: record.ExecutionName, RoleARN: "arn:aws:iam::111111111111:role/any",

@@ -273,7 +273,7 @@ func TestMapNames(t *testing.T) {
 	for _, execution := range []string{"STANDARD", "EXPRESS"} {
 		m := distributedMachine(t, "JSONPath", `"Label": "L",`+fmt.Sprintf(toBucket, ``), execution,
 			`"Do": {"Type": "Pass", "End": true, "Parameters": {"id.$": "$$.Execution.Id", "name.$": "$$.Execution.Name", "m.$": "$$.StateMachine.Id"}}`)
-		s := &simulator{lang: m, task: (&stock{}).task, run: &flow.Run{
+		s := &simulator{lang: m, task: (&stock{}).task, run: &flow.RunInfo{
 			ID: "r", Flow: "m", Started: epoch, Attributes: atom.MustEncode(asl.Attributes{
 				ExecutionID: "arn:aws:states:us-east-1:111111111111:execution:sm:e", ExecutionName: "e",
 				StateMachineID: "arn:aws:states:us-east-1:111111111111:stateMachine:sm", StateMachineName: "sm",
@@ -292,6 +292,9 @@ func TestMapNames(t *testing.T) {
 		}
 		if !strings.HasPrefix(got.ID, want) || got.M != "arn:aws:states:us-east-1:111111111111:stateMachine:sm/L" {
 			t.Errorf("%+v", got)
+		}
+		if _, name, _ := strings.Cut(got.ID, ":sm/L:"); s.subs[0].run.ID != asl.RunID("sm/L:"+name) {
+			t.Errorf("%s runs as %s", got.ID, s.subs[0].run.ID)
 		}
 		if !strings.HasPrefix(s.end.Value.String(), `{"MapRunArn":"arn:aws:states:us-east-1:111111111111:mapRun:sm/L:`) {
 			t.Errorf("%s", s.end.Value)

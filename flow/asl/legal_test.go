@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl"
 )
 
@@ -31,7 +32,7 @@ func TestLegalRuns(t *testing.T) {
 		ran++
 		problems := asl.Validate("test", text, asl.Under(profile))
 		machine, err := asl.Parse("test", text, asl.Under(profile))
-		if refused := slices.ContainsFunc(problems, func(p asl.Problem) bool { return p.Severity != asl.Warning }); refused != (err != nil) {
+		if refused := slices.ContainsFunc(problems, func(p flow.Diagnostic) bool { return p.Severity != flow.SeverityWarning }); refused != (err != nil) {
 			t.Fatalf("Validate says %v, Parse %v\n%s", problems, err, text)
 		}
 		if err != nil {
@@ -205,7 +206,7 @@ func TestLayout(t *testing.T) {
 }
 
 // found returns which rules are broken, and where.
-func found(problems asl.Problems) []string {
+func found(problems flow.Diagnostics) []string {
 	out := make([]string, len(problems))
 	for i, p := range problems {
 		out[i] = p.Rule + " at " + p.Pointer

@@ -5,31 +5,29 @@ import (
 	"github.com/ebbflow/ebb/flow/asl/internal/syntax"
 )
 
-// The names of the tasks by which a distributed Map reads items and writes results.
-// The language itself reads and writes nothing. Package engine/tasks has both tasks
-// for local folders. A program that uses another object store registers its own
-// tasks under the same names.
+// The names of the tasks with which a distributed Map reads items and writes results. The language itself does no
+// I/O. Package engine/tasks has both tasks for local folders. A program that uses another object store registers
+// its own tasks under the same names.
 const (
-	// ReadItems is the name of the task that reads a page of items: it is given an
-	// [ItemQuery] and returns an [ItemPage]. If the task fails, the Map fails with
-	// States.ItemReaderFailed.
+	// ReadItems is the name of the task that reads a page of items. Its input is an [ItemQuery], its result an
+	// [ItemPage]. If the task fails, the Map fails with States.ItemReaderFailed.
 	ReadItems = interpreter.ReadItems
-	// WriteObjects is the name of the task that writes results: it is given an
-	// [ObjectWrite] and returns anything. If the task fails, the Map fails with
-	// States.ResultWriterFailed.
+	// WriteObjects is the name of the task that writes results. Its input is an [ObjectWrite]; its result is
+	// ignored. If the task fails, the Map fails with States.ResultWriterFailed.
 	WriteObjects = interpreter.WriteObjects
 )
 
 type (
 	// ItemQuery asks for the next items of an ItemReader.
 	ItemQuery = interpreter.ItemQuery
-	// ReaderConfig is that of the definition, with its fields as they stand there.
+	// ReaderConfig is the ReaderConfig of the definition, with its fields unchanged.
 	ReaderConfig = syntax.ReaderConfig
-	// ItemPage is a page of items that ReadItems returns.
+	// ItemPage is a page of items, the result of ReadItems.
 	ItemPage = interpreter.ItemPage
 	// Item is one item that was read.
 	Item = interpreter.Item
-	// ObjectWrite writes parts of objects. Doing it twice is the same as doing it once.
+	// ObjectWrite asks to write parts of objects. Writing them twice must have the same effect as writing them
+	// once.
 	ObjectWrite = interpreter.ObjectWrite
 	// ObjectPart is the content of an object from an offset on.
 	ObjectPart = interpreter.ObjectPart

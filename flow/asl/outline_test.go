@@ -30,10 +30,10 @@ func TestMachineStates(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []asl.StateInfo{
-		{Name: "Big?", Type: "Choice", Start: true, Next: []asl.Transition{{To: "Both", Label: "rule 1"}, {To: "Pay", Label: "Default"}}},
+		{Name: "Big?", Type: "Choice", Start: true, Next: []asl.Transition{{To: "Both", Label: "$.n > 9"}, {To: "Pay", Label: "default"}}},
 		{
-			Name: "Pay", Type: "Task", Next: []asl.Transition{{To: "Each"}, {To: "No", Label: "Catch A, B"}},
-			Task: "exec:./pay", Revert: "exec:./refund",
+			Name: "Pay", Type: "Task", Next: []asl.Transition{{To: "Each"}, {To: "No", Label: "Catch A, B", Catch: true}},
+			Errors: []string{"A", "B"}, Task: "exec:./pay", Revert: "exec:./refund",
 		},
 		{Name: "Both", Type: "Parallel", Next: []asl.Transition{{To: "Each"}}},
 		{Name: "L", Type: "Wait", In: "Both", Start: true, End: true},

@@ -17,14 +17,14 @@ func problems(t *testing.T, err error) []string {
 	if err == nil {
 		return nil
 	}
-	var all asl.Problems
+	var all flow.Diagnostics
 	if !errors.As(err, &all) {
-		t.Fatalf("the error is a %T, want asl.Problems: %v", err, err)
+		t.Fatalf("the error is a %T, want flow.Diagnostics: %v", err, err)
 	}
 	return lines(all)
 }
 
-func lines(all asl.Problems) []string {
+func lines(all flow.Diagnostics) []string {
 	var out []string
 	for _, p := range all {
 		out = append(out, string(p.Code)+" "+p.String())
@@ -279,7 +279,7 @@ func TestParseWarnings(t *testing.T) {
 		t.Errorf("warnings (-want +got):\n%s", diff)
 	}
 	for _, p := range m.Warnings() {
-		if p.Severity != asl.Warning {
+		if p.Severity != flow.SeverityWarning {
 			t.Errorf("%s has severity %s", p, p.Severity)
 		}
 	}
@@ -299,7 +299,7 @@ func TestParsePointers(t *testing.T) {
 	t.Parallel()
 	_, err := asl.Parse("", []byte(`{"StartAt": "a/b~c", "States": {"a/b~c": {"Type": "Choice", "Choices": [{"Variable": "$.x", "IsNull": 1, "Next": `+
 		`"E"}]}, "E": {"Type": "Succeed"}}}`))
-	var all asl.Problems
+	var all flow.Diagnostics
 	if !errors.As(err, &all) || len(all) != 1 {
 		t.Fatalf("got %v, want one problem", err)
 	}

@@ -1,29 +1,10 @@
 package asl
 
 import (
-	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl/internal/check"
 )
 
-// All languages report the problems of a definition with the same types.
-type (
-	// Severity is how serious a problem is.
-	Severity = flow.Severity
-	// Problem is one thing that is wrong, or looks wrong, in a definition.
-	Problem = flow.Diagnostic
-	// Problems are all problems that [Validate] found, or the problems that keep [Parse]
-	// from returning a machine, in the order of the text.
-	Problems = flow.Diagnostics //nolint:errname // it is the plural, and reads as English
-)
-
-// The severities.
-const (
-	Error       = flow.SeverityError       // the definition is not legal
-	Unsupported = flow.SeverityUnsupported // it is legal, but this version of Ebb cannot run it
-	Warning     = flow.SeverityWarning     // it can be run, but hardly does what was meant
-)
-
-// The codes of problems that are found in the text that a definition is part of.
+// Codes of problems that are found in the text around a definition.
 const (
 	InvalidJSON  = check.InvalidJSON
 	NotSupported = check.NotSupported // Ebb's own

@@ -1,12 +1,14 @@
 package asl_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/asl"
 )
 
 // TestUndo shows what the task is given that undoes another.
@@ -62,9 +64,24 @@ func TestUndoFails(t *testing.T) {
 			`'{"Input":null,"Result":null,"Outcome":"Unknown"}'`,
 		"Gone": `asl: S: the definition test has no state "Gone" with a Revert`,
 	} {
-		_, err := m.Undo(&flow.UndoAsk{Run: &flow.Run{}, Path: "S", Spec: &flow.Spec{Undo: &flow.Undo{Note: note}}})
+		_, err := m.Undo(&flow.UndoAsk{Run: &flow.RunInfo{}, Path: "S", Spec: &flow.Spec{Undo: &flow.Undo{Note: note}}})
 		if err == nil || err.Error() != want {
 			t.Errorf("%s: %v, want %s", note, err, want)
 		}
+	}
+}
+
+// TestFlowWarns: the flow of a machine warns of what the definition is warned of, so that engine.New logs it.
+func TestFlowWarns(t *testing.T) {
+	t.Parallel()
+	m, err := asl.Parse("m", []byte(`{"StartAt": "A", "States": {
+		"A": {"Type": "Task", "Resource": "exec:x", "Next": "B"},
+		"B": {"Type": "Task", "Resource": "exec:x", "Revert": "exec:y", "End": true}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := flow.Compile(m.Flow(), nil)
+	if err != nil || len(plan.Warnings) != 1 || !strings.Contains(plan.Warnings[0], `state "A" has no Revert`) {
+		t.Errorf("warnings %q, %v", plan.Warnings, err)
 	}
 }

@@ -292,6 +292,23 @@ var ruleCases = []ruleCase{
 		good: machineOf(`"A": {"Type": "Task", "Resource": "arn:aws:states:::batch:submitJob.sync", "End": true}`),
 	},
 	{
+		rule: "known-integration", bad: machineOf(`"A": {"Type": "Task", "Resource": "arn:aws:states:::sqs:sendMesage", "End": true}`),
+		good: machineOf(`"A": {"Type": "Task", "Resource": "arn:aws:states:::sqs:sendMessage", "End": true}`),
+	},
+	{
+		rule: "parameter", bad: machineOf(`"A": {"Type": "Task", "Resource": "arn:aws:states:::sqs:sendMessage", "Parameters": {"MessageBody": "x"}, "End": true}`),
+		good: machineOf(`"A": {"Type": "Task", "Resource": "arn:aws:states:::sqs:sendMessage", "Parameters": {"MessageBody": "x", "QueueUrl.$": "$.q"}, "End": true}`),
+	},
+	{
+		rule: "parameter", bad: machineOf(`"A": {"Type": "Task", "Resource": "arn:aws:states:::lambda:invoke", "Parameters": {"FunctionName": "f", "Payloda": 1}, "End": true}`),
+		good: machineOf(`"A": {"Type": "Task", "Resource": "arn:aws:states:::lambda:invoke", "Parameters": {"FunctionName": "f", "Payload": 1}, "End": true}`),
+	},
+	{rule: "context", bad: taskWith(`"Parameters": {"id.$": "$$.Execution.Idd"}, `), good: taskWith(`"Parameters": {"id.$": "$$.Execution.Id", "i.$": "$$.Execution.Input.a"}, `)},
+	{
+		rule: "format", bad: taskWith(`"Parameters": {"id.$": "States.Array(States.Format('{} and {}', $.a))"}, `),
+		good: taskWith(`"Parameters": {"id.$": "States.Format('{} and \\{}', $.a)"}, `),
+	},
+	{
 		rule: "express", bad: machineOf(`"A": {"Type": "Task", "Resource": "arn:aws:states:eu-west-1:111111111111:activity:pay", "End": true}`), good: taskWith(""),
 		opts: []asl.Option{asl.Express()},
 	},
@@ -347,6 +364,21 @@ var ruleCases = []ruleCase{
 		rule: "revert-to", bad: mapWith(``, `"Catch": [{"ErrorEquals": ["E"], "Next": "A", "Revert": {"To": "A"}}], `),
 		good: machineOf(`"A": {"Type": "Map", "Iterator": {"StartAt": "B", "States": {"B": {"Type": "Task", "Resource": "exec:x", "Revert": "exec:y", "End": true}}},
 			"Catch": [{"ErrorEquals": ["E"], "Next": "A", "Revert": {"To": "A"}}], "End": true}`),
+	},
+	{
+		rule: "stays-done", bad: machineOf(`"A": {"Type": "Task", "Resource": "exec:x", "Next": "B"},
+			"B": {"Type": "Task", "Resource": "exec:x", "Revert": "exec:y", "End": true}`),
+		good: machineOf(`"A": {"Type": "Task", "Resource": "exec:x", "Revert": "none", "Next": "B"},
+			"B": {"Type": "Task", "Resource": "exec:x", "Revert": "exec:y", "Next": "C"},
+			"C": {"Type": "Task", "Resource": "exec:x", "End": true}`),
+	},
+	{
+		rule: "stays-done", bad: machineOf(`"A": {"Type": "Map", "ItemProcessor": {"StartAt": "B", "States": {
+			"B": {"Type": "Task", "Resource": "exec:x", "End": true}}}, "Next": "C"},
+			"C": {"Type": "Task", "Resource": "exec:x", "Revert": "exec:y", "End": true}`),
+		good: machineOf(`"A": {"Type": "Task", "Resource": "exec:x", "Revert": false, "Next": "B"},
+			"B": {"Type": "Task", "Resource": "exec:x", "Next": "C"},
+			"C": {"Type": "Task", "Resource": "exec:x", "Revert": "exec:y", "End": true}`),
 	},
 	{
 		rule: "revert-inside", bad: taskWith(`"Revert": false, "Catch": [{"ErrorEquals": ["E"], "Next": "A", "Revert": "inside"}], `),
@@ -425,7 +457,7 @@ var ruleCases = []ruleCase{
 // its severity, and one that keeps it.
 func TestRules(t *testing.T) {
 	t.Parallel()
-	severity := map[string]asl.Severity{}
+	severity := map[string]flow.Severity{}
 	untested := map[string]bool{}
 	for _, r := range check.Rules() {
 		severity[r.Name], untested[r.Name] = r.Severity, true
@@ -436,11 +468,11 @@ func TestRules(t *testing.T) {
 		}
 		delete(untested, c.rule)
 		problems := asl.Validate("", []byte(c.bad), c.opts...)
-		broken := func(p asl.Problem) bool { return p.Rule == c.rule }
+		broken := func(p flow.Diagnostic) bool { return p.Rule == c.rule }
 		if !slices.ContainsFunc(problems, broken) {
 			t.Errorf("%s: not found in %.300s\nbut %v", c.rule, c.bad, problems)
 		}
-		if severity[c.rule] != asl.Error && !problems.Legal() && len(c.opts) == 0 {
+		if severity[c.rule] != flow.SeverityError && !problems.Legal() && len(c.opts) == 0 {
 			t.Errorf("%s: is illegal: %.300s: %v", c.rule, c.bad, problems)
 		}
 		problems = asl.Validate("", []byte(c.good), c.opts...)

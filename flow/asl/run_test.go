@@ -110,7 +110,7 @@ func TestUnknownState(t *testing.T) {
 		{Kind: flow.Continue},
 		{Kind: flow.Joined, Note: atom.FromJSON([]byte(`{"s":"S"}`))},
 	} {
-		g := m.Grow(&flow.Ask{Run: &flow.Run{}, Index: -1, Cause: cause, Event: 1})
+		g := m.Grow(&flow.Ask{Run: &flow.RunInfo{}, Index: -1, Cause: cause, Event: 1})
 		if g.End == nil || g.End.Failure == nil || g.End.Failure.Code != atom.CodeLanguage {
 			t.Errorf("%v: %+v, want a failure with code %s", cause.Note, g.End, atom.CodeLanguage)
 		}

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl"
 	"github.com/ebbflow/ebb/internal/conformance"
 )
@@ -82,8 +83,8 @@ func TestConformanceASLSchema(t *testing.T) {
 	tally.Demand(t, "schema", 1)
 }
 
-func warned(problems asl.Problems, rules ...string) bool {
-	return slices.ContainsFunc(problems, func(p asl.Problem) bool { return slices.Contains(rules, p.Rule) })
+func warned(problems flow.Diagnostics, rules ...string) bool {
+	return slices.ContainsFunc(problems, func(p flow.Diagnostic) bool { return slices.Contains(rules, p.Rule) })
 }
 
 // A schemaTest judges values by a JSON Schema, as far as ours uses it.

@@ -17,7 +17,7 @@ import (
 // contract of package flow and nothing else.
 type simulator struct {
 	lang flow.Language
-	run  *flow.Run
+	run  *flow.RunInfo
 	// task says how a task ends; nil gives every task its input back.
 	task func(call call) answer
 	// steps is how many steps are taken before the run is left as it is; 0 is many.
@@ -129,7 +129,7 @@ func simulate(tb testing.TB, lang flow.Language, input string, task func(call) a
 
 func (s *simulator) start(input string) {
 	if s.run == nil {
-		s.run = &flow.Run{ID: "run-1", Flow: "test", Started: epoch}
+		s.run = &flow.RunInfo{ID: "run-1", Flow: "test", Started: epoch}
 	}
 	s.now = s.run.Started
 	if input != "" {
@@ -209,7 +209,7 @@ func (s *simulator) ask(f *simFlow, cause flow.Cause) {
 	if g.Memory != nil {
 		f.memory = g.Memory
 	}
-	f.drop(g.Drop, g.DropOpen)
+	f.drop(g.Drop, g.DropNext)
 	for _, spec := range g.Add {
 		s.add(f, spec)
 	}
@@ -281,9 +281,9 @@ func (f *simFlow) note(name string, note atom.Value) {
 	}
 }
 
-func (f *simFlow) drop(names []string, all bool) {
-	for _, n := range f.open {
-		n.gone = n.gone || all || slices.Contains(names, n.spec.Name)
+func (f *simFlow) drop(names []string, next int) {
+	for i, n := range f.open {
+		n.gone = n.gone || i < next || slices.Contains(names, n.spec.Name)
 	}
 	f.open = slices.DeleteFunc(f.open, func(n *simNode) bool { return n.gone })
 }
@@ -346,7 +346,7 @@ func (s *simulator) nested(n *simNode) {
 	child := n.spec.Child
 	sub := &simulator{
 		lang: s.lang, task: s.task, steps: s.steps,
-		run: &flow.Run{ID: child.ID, Flow: child.Flow, Started: s.now, Attributes: child.Attributes},
+		run: &flow.RunInfo{ID: child.ID, Flow: child.Flow, Started: s.now, Attributes: child.Attributes},
 	}
 	sub.start(n.spec.Input.String())
 	s.asked += sub.asked
@@ -414,7 +414,7 @@ func (s *simulator) work(n *simNode) {
 		if n.spec.Pivot && cause.Kind == flow.Ended {
 			s.undone = nil
 		}
-		if n.spec.Undo != nil { // once, however often it was tried
+		if n.spec.Reverts() { // once, however often it was tried
 			s.undone = append(slices.DeleteFunc(s.undone, func(o *simNode) bool { return o == n }), n)
 		}
 		s.nodeEnded(n, cause)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl"
 	"github.com/ebbflow/ebb/internal/conformance"
 )
@@ -31,10 +32,10 @@ func TestConformanceASLValidation(t *testing.T) {
 			tally.Count("invalid", record.Name, "")
 		}
 		if codes := record.Codes(); len(codes) > 0 {
-			tally.Count("code", record.Name, unlike(problems, func(p asl.Problem) bool { return codes[string(p.Code)] }))
+			tally.Count("code", record.Name, unlike(problems, func(p flow.Diagnostic) bool { return codes[string(p.Code)] }))
 		}
 		if places := record.Locations(); len(places) > 0 {
-			tally.Count("location", record.Name, unlike(problems, func(p asl.Problem) bool { return slices.Contains(places, p.Pointer) }))
+			tally.Count("location", record.Name, unlike(problems, func(p flow.Diagnostic) bool { return slices.Contains(places, p.Pointer) }))
 		}
 	}
 	tally.Print(t)
@@ -85,7 +86,7 @@ func typed(machine string) []asl.Option {
 }
 
 // refusal returns the errors among problems, "" when there are none.
-func refusal(problems asl.Problems) string {
+func refusal(problems flow.Diagnostics) string {
 	if problems.Legal() {
 		return ""
 	}
@@ -93,9 +94,9 @@ func refusal(problems asl.Problems) string {
 }
 
 // unlike returns the problems when none of their errors is the expected one.
-func unlike(problems asl.Problems, expected func(asl.Problem) bool) string {
+func unlike(problems flow.Diagnostics, expected func(flow.Diagnostic) bool) string {
 	for _, p := range problems {
-		if p.Severity == asl.Error && expected(p) {
+		if p.Severity == flow.SeverityError && expected(p) {
 			return ""
 		}
 	}

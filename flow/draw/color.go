@@ -1,14 +1,13 @@
 package draw
 
-// A colour is how a state is shown.
+// A colour is how a state is drawn.
 type colour struct {
 	fill, line, text string
 	dashed           bool
 }
 
-// colours are those of the states of tasks and retries; what is not begun has
-// none. They differ in
-// brightness too, so a picture can be read without telling red from green.
+// colours are those of the states of tasks and retries, of what stays done, and of what tests cover. What is not begun
+// has none. They differ in brightness too, so a picture can be read without telling red from green.
 var colours = map[string]colour{
 	"RUNNING":        {fill: "#fff3bf", line: "#b08900", text: "#000000"},
 	"RETRYING":       {fill: "#fff3bf", line: "#b08900", text: "#000000", dashed: true},
@@ -17,6 +16,13 @@ var colours = map[string]colour{
 	"REVERTING":      {fill: "#d0ebff", line: "#1864ab", text: "#000000", dashed: true},
 	"REVERTED":       {fill: "#d0ebff", line: "#1864ab", text: "#000000"},
 	"REVERT_FAILURE": {fill: "#5f0f40", line: "#2d0720", text: "#ffffff"},
+	"STAYS_DONE":     {fill: "#e5dbff", line: "#5f3dc4", text: "#000000"},
+	"MAY_STAY_DONE":  {fill: "#e5dbff", line: "#5f3dc4", text: "#000000", dashed: true},
 	"IGNORE":         {fill: "#f1f3f5", line: "#adb5bd", text: "#868e96", dashed: true},
+	"COVERED":        {fill: "#c3f0ca", line: "#2b8a3e", text: "#000000"},
+	"MISSED":         {fill: "#ffe8cc", line: "#d9480f", text: "#000000", dashed: true},
 	"CANCELLED":      {fill: "#dee2e6", line: "#495057", text: "#000000"},
 }
+
+// takenLine is the color of an edge that a run took.
+const takenLine = "#1864ab"

@@ -1,19 +1,17 @@
-// Package draw makes pictures of flows, and of what became of their runs, as
-// text for [Mermaid] and for Graphviz.
+// Package draw renders diagrams of flows, and of the progress of runs, as text for [Mermaid] and for Graphviz.
 //
 //	view := draw.OfPlan(plan)
 //	fmt.Print(draw.Mermaid(view))                            // what was planned
-//	fmt.Print(draw.DOT(view.Coloured(map[string]string{      // what became of it
+//	fmt.Print(draw.DOT(view.Coloured(map[string]string{      // what happened
 //		"create-volume": "REVERTED",
 //		"boot":          "FAILURE",
 //	})))
 //
-// A [View] is a plain struct that knows nothing of flows or stores: a caller that has
-// another thing to draw, such as a state machine or a stored run, fills one in.
+// A [View] is a plain struct that depends on neither flows nor stores. To draw something else, such as a state
+// machine or a stored run, fill in a View.
 //
-// The package is pure. The same view gives the same text, byte by byte; its size
-// is in proportion to the view's. Names are escaped, so none can add to the
-// picture anything but its own text.
+// The package is pure. The same view gives the same text, byte by byte; its size is proportional to the view's.
+// Names are escaped, so a name can add only its own text to the diagram.
 //
 // [Mermaid]: https://mermaid.js.org
 package draw

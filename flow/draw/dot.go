@@ -5,14 +5,15 @@ import (
 	"strings"
 )
 
-// dotShapes are Graphviz's words for the kinds.
+// dotShapes are Graphviz's names of the shapes, by kind.
 var dotShapes = [...]string{
-	Task: "shape=box", Undoable: "shape=box, peripheries=2", Retry: "shape=hexagon", Choice: "shape=diamond", Wait: "shape=parallelogram",
+	Task: "shape=box", Undoable: "shape=box, peripheries=2", Retry: "shape=hexagon", Choice: "shape=diamond",
+	Wait:    "shape=parallelogram",
 	Compute: "shape=box", Junction: "shape=point", Start: "shape=oval", End: "shape=oval",
 }
 
-// DOT returns v as a directed graph for Graphviz. A node that can be undone has a
-// double border. An edge whose target is decided at run time is dashed.
+// DOT returns the view as a directed graph for Graphviz. A node that can be undone has a double border. An edge
+// whose target is decided at run time is dashed.
 func DOT(v View) string {
 	d := &dot{}
 	fmt.Fprintf(&d.out, "digraph %s {\n", dotText(v.Title))
@@ -63,7 +64,10 @@ func (d *dot) edge(from, to string, e *Edge) {
 	if e.Label != "" {
 		attributes = append(attributes, "label="+dotText(e.Label))
 	}
-	if e.Maybe {
+	switch {
+	case e.Taken:
+		attributes = append(attributes, fmt.Sprintf("color=%q, penwidth=3", takenLine))
+	case e.Maybe:
 		attributes = append(attributes, "style=dashed")
 	}
 	if attributes == nil {
@@ -75,5 +79,5 @@ func (d *dot) edge(from, to string, e *Edge) {
 
 var dotEscapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
 
-// dotText returns s as one of Graphviz's quoted strings.
+// dotText returns s as a quoted string of Graphviz.
 func dotText(s string) string { return `"` + dotEscapes.Replace(printable(s)) + `"` }

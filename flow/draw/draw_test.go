@@ -44,7 +44,8 @@ func planOf(t *testing.T, root flow.Node) *flow.Plan {
 func checkout() flow.Node {
 	risk := atom.NewKey[float64]("risk")
 	reserve, review := undoes("reserve"), does("manual-review")
-	charge := flow.Linear("charge", undoes("charge-card")).WithRetry(atom.Times(3, atom.Constant(1), "CardNetwork.Timeout"))
+	charge := flow.Linear("charge", undoes("charge-card")).WithRetry(atom.Times(3, atom.Constant(1),
+		"CardNetwork.Timeout"))
 	ship := flow.Unordered("ship", does("pack"), does("label"))
 	return flow.Graph("checkout", reserve, charge, review, ship).
 		Link(reserve, charge).
@@ -86,10 +87,20 @@ func machine() draw.View {
 func hostile() draw.View {
 	nasty := "a\"]; evil[\"`b`\\\n<script>&#quot; -->\r\x00"
 	return draw.View{
-		Title:  nasty,
-		Groups: []draw.Group{{ID: "x", Label: nasty, In: "x"}, {ID: "y", In: "z"}, {ID: "z", In: "y"}, {ID: "x", In: "z"}, {}},
-		Nodes:  []draw.Node{{ID: nasty, In: "x", State: nasty}, {ID: nasty, In: "y"}, {ID: "lost", In: "nowhere"}, {}},
-		Edges:  []draw.Edge{{From: nasty, To: "lost", Label: nasty}, {From: "lost", To: "absent"}, {From: "absent", To: "lost"}},
+		Title: nasty,
+		Groups: []draw.Group{
+			{ID: "x", Label: nasty, In: "x"},
+			{ID: "y", In: "z"},
+			{ID: "z", In: "y"},
+			{ID: "x", In: "z"},
+			{},
+		},
+		Nodes: []draw.Node{{ID: nasty, In: "x", State: nasty}, {ID: nasty, In: "y"}, {ID: "lost", In: "nowhere"}, {}},
+		Edges: []draw.Edge{
+			{From: nasty, To: "lost", Label: nasty},
+			{From: "lost", To: "absent"},
+			{From: "absent", To: "lost"},
+		},
 	}
 }
 

@@ -22,7 +22,10 @@ var (
 // anyView draws views of any kind, most of them broken.
 func anyView() *rapid.Generator[draw.View] {
 	id := rapid.OneOf(rapid.SampledFrom([]string{"", "a", "b", "c"}), rapid.String())
-	text := rapid.OneOf(rapid.SampledFrom([]string{"", `"`, `\`, "]", "-->", "\n", "`x`", "#quot;", "\"\n  n9 --> n8\n", "\x00"}), rapid.String())
+	text := rapid.OneOf(rapid.SampledFrom([]string{
+		"", `"`, `\`, "]", "-->", "\n", "`x`", "#quot;", "\"\n  n9 --> n8\n",
+		"\x00",
+	}), rapid.String())
 	state := rapid.OneOf(rapid.SampledFrom([]string{"SUCCESS", "REVERTED", "RETRYING", "PENDING"}), text)
 	kind := rapid.Map(rapid.IntRange(int(draw.Task), int(draw.End)), func(k int) draw.Kind { return draw.Kind(k) })
 	return rapid.Custom(func(t *rapid.T) draw.View {
@@ -38,7 +41,10 @@ func anyView() *rapid.Generator[draw.View] {
 				}
 			}), 0, 6).Draw(t, "nodes"),
 			Edges: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) draw.Edge {
-				return draw.Edge{From: id.Draw(t, "from"), To: id.Draw(t, "to"), Label: text.Draw(t, "label"), Maybe: rapid.Bool().Draw(t, "maybe")}
+				return draw.Edge{
+					From: id.Draw(t, "from"), To: id.Draw(t, "to"), Label: text.Draw(t, "label"),
+					Maybe: rapid.Bool().Draw(t, "maybe"),
+				}
 			}), 0, 6).Draw(t, "edges"),
 		}
 	})

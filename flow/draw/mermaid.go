@@ -4,17 +4,18 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 )
 
-// mermaidShapes are what stands before and behind a node's text.
+// mermaidShapes are the brackets around a node's text, by kind.
 var mermaidShapes = [...][2]string{
 	Task: {"[", "]"}, Undoable: {"[[", "]]"}, Retry: {"{{", "}}"}, Choice: {"{", "}"}, Wait: {"[/", "/]"},
 	Compute: {"(", ")"}, Junction: {"((", "))"}, Start: {"([", "])"}, End: {"([", "])"},
 }
 
-// Mermaid returns v as a flowchart. A node that can be undone has double sides. An
-// edge whose target is decided at run time is dotted.
+// Mermaid returns the view as a flowchart. A node that can be undone has double sides. An edge whose target is
+// decided at run time is dotted, unless a run took it.
 func Mermaid(v View) string {
 	m := &mermaid{states: map[string][]string{}}
 	if v.Title != "" {
@@ -22,6 +23,9 @@ func Mermaid(v View) string {
 	}
 	m.out.WriteString("flowchart TD\n")
 	treeOf(&v).write(m)
+	if len(m.taken) > 0 {
+		fmt.Fprintf(&m.out, "  linkStyle %s stroke:%s,stroke-width:3px\n", strings.Join(m.taken, ","), takenLine)
+	}
 	for _, state := range slices.Sorted(maps.Keys(m.states)) {
 		c := colours[state]
 		fmt.Fprintf(&m.out, "  classDef %s fill:%s,stroke:%s,color:%s", state, c.fill, c.line, c.text)
@@ -35,7 +39,9 @@ func Mermaid(v View) string {
 
 type mermaid struct {
 	out    strings.Builder
-	states map[string][]string // names of the nodes in each state that has a colour
+	states map[string][]string // names of the nodes in each colored state
+	edges  int                 // number of edges written
+	taken  []string            // numbers of the edges that a run took
 }
 
 func (m *mermaid) linef(indent int, format string, args ...any) {
@@ -59,22 +65,26 @@ func (m *mermaid) end(indent int) { m.linef(indent, "end") }
 
 func (m *mermaid) edge(from, to string, e *Edge) {
 	arrow := "-->"
-	if e.Maybe {
+	if e.Maybe && !e.Taken {
 		arrow = "-.->"
 	}
 	if e.Label != "" {
 		arrow += "|" + mermaidText(e.Label) + "|"
 	}
 	m.linef(1, "%s %s %s", from, arrow, to)
+	if e.Taken {
+		m.taken = append(m.taken, strconv.Itoa(m.edges))
+	}
+	m.edges++
 }
 
-// mermaidEscapes are the characters that mean something to Mermaid, to the HTML
-// that it writes, or to the YAML of the title.
+// mermaidEscapes escapes the characters that have a meaning for Mermaid, for the HTML that it writes, or for the
+// YAML of the title.
 var mermaidEscapes = strings.NewReplacer(
 	"#", "#35;", `"`, "#quot;", "&", "#amp;", "<", "#lt;", ">", "#gt;", "`", "#96;", `\`, "#92;", "\n", "<br/>",
 )
 
-// mermaidText returns s quoted. An empty text is a blank, which Mermaid needs.
+// mermaidText returns s quoted. It replaces an empty text by a blank, which Mermaid needs.
 func mermaidText(s string) string {
 	if s == "" {
 		s = " "

@@ -7,11 +7,14 @@ import (
 	"github.com/ebbflow/ebb/flow"
 )
 
-// OfPlan returns the picture of a compiled flow. The IDs of its nodes are the
-// names of the atoms, which are their paths in a run; the flows in it become
-// groups. Where many atoms meet many others a junction keeps the edges few.
+// OfPlan returns the diagram of a compiled flow. The IDs of its nodes are the names of the atoms, which are their
+// paths in a run; the flows in it become groups. Where many atoms lead to many others, a junction reduces the
+// number of edges.
 func OfPlan(p *flow.Plan) View {
-	s := &sketch{plan: p, labels: map[[2]int32]string{}, ids: make([]string, len(p.Nodes)), in: make([]string, len(p.Nodes))}
+	s := &sketch{
+		plan: p, labels: map[[2]int32]string{}, ids: make([]string, len(p.Nodes)),
+		in: make([]string, len(p.Nodes)),
+	}
 	s.view.Title = p.Flow
 	s.place()
 	s.decisions()
@@ -19,17 +22,17 @@ func OfPlan(p *flow.Plan) View {
 	return s.view
 }
 
-// sketch is a picture of a plan in the making.
+// sketch is an incomplete diagram of a plan.
 type sketch struct {
 	plan   *flow.Plan
 	view   View
-	ids    []string            // of the plan's nodes; "" for those not shown
-	in     []string            // groups of the plan's nodes; those of entrances and exits are around their flow
-	labels map[[2]int32]string // of the edges that a decider decides
+	ids    []string            // IDs of the plan's nodes; "" for nodes that are not shown
+	in     []string            // groups of the plan's nodes; entrances and exits are in the group around their flow
+	labels map[[2]int32]string // labels of the edges that a decider decides
 }
 
-// place makes the groups, and the nodes of the atoms. The plan lists a flow's
-// nodes between its entrance and its exit.
+// place creates the groups, and the nodes of the atoms. The plan lists a flow's nodes between its entrance and its
+// exit.
 func (s *sketch) place() {
 	open := []string{""}
 	for i, n := range s.plan.Nodes {
@@ -50,7 +53,7 @@ func (s *sketch) place() {
 	}
 }
 
-// label is an atom's name, and for a retry its policy.
+// label returns an atom's name and, for a retry, its policy.
 func label(a *flow.PlanAtom) string {
 	if policy, ok := a.Controller().(interface{ String() string }); ok {
 		return a.Name() + ": " + policy.String()
@@ -69,8 +72,8 @@ func kind(a *flow.PlanAtom) Kind {
 	}
 }
 
-// decisions notes which edges a decider decides. It stands at the atoms that
-// the edge leads to, also when that is through the entrances of flows.
+// decisions records which edges a decider decides. A decision is stored at the atoms that the edge leads to, even
+// if it leads through entrances of flows.
 func (s *sketch) decisions() {
 	for i := range s.plan.Atoms {
 		a := &s.plan.Atoms[i]
@@ -93,18 +96,17 @@ func (s *sketch) decisions() {
 	}
 }
 
-// arc is half an edge: its other end and what is written on it.
+// arc is half an edge: the node at its other end, and its label.
 type arc struct {
 	node  int32
 	label string
 	maybe bool
 }
 
-// contract joins the edges that meet at entrances and exits, unless that made
-// more of them: then it shows a junction.
+// contract joins the edges that meet at entrances and exits. If that would add edges, it shows a junction instead.
 func (s *sketch) contract() {
 	p := s.plan
-	into := make([][]arc, len(p.Nodes)) // of nodes not shown: the arcs from those that are
+	into := make([][]arc, len(p.Nodes)) // for nodes that are not shown: the arcs from shown nodes
 	for _, n := range topological(p) {
 		var from []arc
 		seen := map[int32]bool{}
@@ -142,7 +144,7 @@ func joined(a, b string) string {
 	return a + ", " + b
 }
 
-// topological returns the plan's nodes, each behind all that lead to it.
+// topological returns the plan's nodes, each after all nodes that lead to it.
 func topological(p *flow.Plan) []int32 {
 	missing := make([]int, len(p.Nodes))
 	order := make([]int32, 0, len(p.Nodes))

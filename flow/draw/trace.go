@@ -10,31 +10,31 @@ import (
 // A Trace explains the failure of a run: the steps that failed, their inputs, and the
 // steps before them.
 type Trace struct {
-	Title string   // of the run, one line
-	Why   string   // why the run failed, where no step says it. Optional
-	Roots []string // IDs of the steps that failed, in the order in which they are shown
-	Steps []TraceStep
+	Title string      // first line of the text, such as the run and how it ended
+	Why   string      // why the run failed, if no step contains the reason; may be ""
+	Roots []string    // IDs of the steps that failed, in the order in which they are shown
+	Steps []TraceStep // the steps that failed, and those before them, in any order
 }
 
-// A TraceStep is one step of a run, as it is explained.
+// A TraceStep is one step of a run in a [Trace].
 type TraceStep struct {
-	ID     string   // unique among steps, and shown. Required
-	State  string   // a state's text
-	Note   string   // behind the state, such as which attempt it was. Optional
-	Why    []string // how it failed, and how undoing it did; each may have several lines
-	Stack  string   // where user code panicked. Optional
-	In     []TraceValue
-	Out    string   // what it returned, as text; "" is not shown
-	Before []string // IDs of the steps directly before it; those that are not there are left out
+	ID     string       // names the step: unique among the steps, and shown; must not be ""
+	State  string       // text of its state, such as "FAILURE"; gives the symbol
+	Note   string       // shown after the state, such as the number of the attempt; may be ""
+	Why    []string     // why it failed, and why its revert failed; each text may have several lines
+	Stack  string       // stack of a panic in user code; may be ""
+	In     []TraceValue // arguments of the step
+	Out    string       // result of the step, as text; "" is not shown
+	Before []string     // IDs of the steps directly before it; unknown IDs are ignored
 }
 
-// A TraceValue is something that a step was given.
+// A TraceValue is an argument of a step in a [Trace].
 type TraceValue struct {
-	Name string // "" is shown as "input"
-	Text string
+	Name string // name of the argument; "" is shown as "input"
+	Text string // value of the argument; long values are cut
 }
 
-// The limits of a shown trace, so that it stays readable.
+// Limits of a shown trace, so that it stays readable.
 const (
 	traceSteps    = 40  // steps in all
 	traceBranches = 8   // steps directly before one
@@ -43,9 +43,8 @@ const (
 	traceLines    = 12  // lines about a failure, and of a stack
 )
 
-// Explain returns a trace as text. Below each failed step are the steps directly
-// before it, and so on back. Several steps before one step are branches. A step is
-// shown only once, and long values are cut.
+// Explain formats a trace. Below each failed step it shows the steps directly before it, and so on. If several
+// steps precede a step, they are branches. Each step is shown once, and long values are cut.
 func Explain(t Trace) string {
 	x := &explainer{steps: make(map[string]*TraceStep, len(t.Steps)), shown: map[string]bool{}}
 	for i := range t.Steps {
@@ -58,7 +57,7 @@ func Explain(t Trace) string {
 		x.line("  " + l)
 	}
 	for _, id := range x.present(t.Roots) {
-		if !x.shown[id] { // it came before another
+		if !x.shown[id] { // not yet shown before another step
 			x.step(id, "", "")
 		}
 	}
@@ -71,18 +70,19 @@ type explainer struct {
 	shown map[string]bool
 }
 
-// traceSymbols stand before steps, as ebb show has them.
+// traceSymbols are the symbols of steps, as in ebb show.
 var traceSymbols = map[string]string{
 	"PENDING": "·", "RUNNING": "▸", "SUCCESS": "✓", "FAILURE": "✗", "REVERTING": "↶", "REVERTED": "↶",
 	"REVERT_FAILURE": "!", "IGNORE": "-", "RETRYING": "↻", "CANCELLED": "⊘",
+	"STAYS_DONE": "◆", "MAY_STAY_DONE": "◇",
 }
 
-// step shows a step and what came before it. first stands before its first line,
-// rest before all others.
+// step shows a step and the steps before it. first is the prefix of its first line, rest of the others.
 func (x *explainer) step(id, first, rest string) {
 	for {
 		s := x.steps[id]
-		head := strings.TrimLeft(traceSymbols[s.State]+" ", " ") + oneLine(id, traceValue) + "  " + oneLine(s.State, traceValue)
+		head := strings.TrimLeft(traceSymbols[s.State]+" ", " ") + oneLine(id, traceValue) + "  " + oneLine(s.State,
+			traceValue)
 		switch {
 		case x.shown[id]:
 			x.line(first + head + ", as above")
@@ -110,7 +110,7 @@ func (x *explainer) step(id, first, rest string) {
 	}
 }
 
-// details shows how a step failed, what it was given and what it returned.
+// details shows how a step failed, its arguments and its result.
 func (x *explainer) details(s *TraceStep, bar string) {
 	for _, why := range s.Why {
 		for _, l := range lines(why) {
@@ -132,7 +132,7 @@ func (x *explainer) details(s *TraceStep, bar string) {
 	}
 }
 
-// branches shows the steps directly before one, when they are several.
+// branches shows the steps directly before a step, if there are several.
 func (x *explainer) branches(before []string, rest string) {
 	more := len(before) - traceBranches
 	if more > 0 {
@@ -150,7 +150,7 @@ func (x *explainer) branches(before []string, rest string) {
 	}
 }
 
-// present returns those of the IDs that there are steps of, each once.
+// present returns the IDs for which there are steps, each once.
 func (x *explainer) present(ids []string) []string {
 	var list []string
 	seen := map[string]bool{}
@@ -167,7 +167,7 @@ func (x *explainer) line(s string) {
 	x.out.WriteString(strings.TrimRight(s, " ") + "\n")
 }
 
-// lines returns the lines of a text, as many as a trace shows.
+// lines returns the lines of a text, up to the limit of a trace.
 func lines(text string) []string {
 	text = strings.TrimRight(text, "\n")
 	if text == "" {
@@ -183,7 +183,7 @@ func lines(text string) []string {
 	return list
 }
 
-// oneLine returns a text on one line, without what moves a cursor, and cut.
+// oneLine returns a text on one line, without control characters, and cut.
 func oneLine(s string, most int) string {
 	n := 0
 	for i := range s {

@@ -14,7 +14,10 @@ import (
 
 func traces() map[string]draw.Trace {
 	chain := draw.Trace{Title: `run "r" of long: FAILURE`, Roots: []string{"s99"}}
-	group := draw.Trace{Title: `run "r" of group: FAILURE`, Roots: []string{"all"}, Steps: []draw.TraceStep{{ID: "all", State: "FAILURE"}}}
+	group := draw.Trace{
+		Title: `run "r" of group: FAILURE`, Roots: []string{"all"},
+		Steps: []draw.TraceStep{{ID: "all", State: "FAILURE"}},
+	}
 	for i := range 100 {
 		s := draw.TraceStep{ID: fmt.Sprint("s", i), State: "SUCCESS"}
 		group.Steps[0].Before = append(group.Steps[0].Before, s.ID)
@@ -33,10 +36,17 @@ func traces() map[string]draw.Trace {
 					Before: []string{"hotel", "flight", "hotel", "car"},
 				},
 				{ID: "hotel", State: "REVERTED", Out: `{"booking":"h-1"}`, Before: []string{"search"}},
-				{ID: "flight", State: "REVERT_FAILURE", Why: []string{"could not be undone: Error: busy"}, Before: []string{"search"}},
-				{ID: "search", State: "SUCCESS", Note: "took 2s", In: []draw.TraceValue{{Text: `"Oslo"`}}, Out: `"` + strings.Repeat("x", 500) + `"`, Before: []string{"begin"}},
+				{
+					ID: "flight", State: "REVERT_FAILURE", Why: []string{"could not be undone: Error: busy"},
+					Before: []string{"search"},
+				},
+				{ID: "search", State: "SUCCESS", Note: "took 2s", In: []draw.TraceValue{{Text: `"Oslo"`}}, Out: `"` +
+					strings.Repeat("x", 500) + `"`, Before: []string{"begin"}},
 				{ID: "begin", State: "SUCCESS"},
-				{ID: "notify", State: "FAILURE", Why: []string{"Panic: panic: boom"}, Stack: "goroutine 7 [running]:\nmain.notify()\n\t/src/notify.go:7 +0x1d\n"},
+				{
+					ID: "notify", State: "FAILURE", Why: []string{"Panic: panic: boom"},
+					Stack: "goroutine 7 [running]:\nmain.notify()\n\t/src/notify.go:7 +0x1d\n",
+				},
 			},
 		},
 		"no step": {Title: `run "r" of f: FAILURE`, Why: "Timeout: the run took longer than 1h"},
@@ -61,7 +71,8 @@ func TestExplain(t *testing.T) {
 func TestExplainAnything(t *testing.T) {
 	t.Parallel()
 	id := rapid.SampledFrom([]string{"", "a", "b", "c", "d\x1b[2J", "e\n"})
-	text := rapid.OneOf(rapid.SampledFrom([]string{"", "\n\n", "a\nb", "\x1b[31m", strings.Repeat("long\n", 100)}), rapid.String())
+	text := rapid.OneOf(rapid.SampledFrom([]string{"", "\n\n", "a\nb", "\x1b[31m", strings.Repeat("long\n", 100)}),
+		rapid.String())
 	ids := rapid.SliceOfN(id, 0, 5)
 	rapid.Check(t, func(t *rapid.T) {
 		trace := draw.Trace{Title: text.Draw(t, "title"), Why: text.Draw(t, "why"), Roots: ids.Draw(t, "roots")}

@@ -7,17 +7,19 @@ import (
 	"github.com/ebbflow/ebb/internal/visible"
 )
 
-// A tree is a view's nodes and groups in their nesting, under names that every
-// language of pictures takes.
+// A tree contains a view's nodes and groups in their nesting, with names that are valid in every diagram language.
 type tree struct {
 	view   *View
 	names  map[string]string // of nodes, by ID: n0, n1, …
-	nodes  map[string][]int  // by the ID of the group they are in
+	nodes  map[string][]int  // by the ID of their group
 	groups map[string][]int
 }
 
 func treeOf(v *View) *tree {
-	t := &tree{view: v, names: make(map[string]string, len(v.Nodes)), nodes: map[string][]int{}, groups: map[string][]int{}}
+	t := &tree{
+		view: v, names: make(map[string]string, len(v.Nodes)), nodes: map[string][]int{},
+		groups: map[string][]int{},
+	}
 	known := make(map[string]bool, len(v.Groups))
 	in := func(id string) string {
 		if known[id] {
@@ -40,7 +42,7 @@ func treeOf(v *View) *tree {
 	return t
 }
 
-// A writer writes one language of pictures.
+// A writer writes one diagram language.
 type writer interface {
 	node(indent int, name string, n *Node)
 	begin(indent int, name string, g *Group)
@@ -74,5 +76,5 @@ func (t *tree) inside(group string, indent int, w writer) {
 	}
 }
 
-// printable returns s as a reader can see it, with its line breaks.
+// printable returns s without invisible characters, with its line breaks.
 func printable(s string) string { return strings.ReplaceAll(visible.Lines(s), "\t", " ") }

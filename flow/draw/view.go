@@ -2,39 +2,40 @@ package draw
 
 import "slices"
 
-// A View is the content of a picture. The zero View is an empty picture.
+// A View is the content of a diagram: nodes, the edges between them, and groups around them. [DOT], [Mermaid] and the
+// other functions render it. The zero View is an empty diagram.
 type View struct {
-	Title  string  // Optional.
-	Groups []Group // a group stands behind the one it is in, or else counts as in none
-	Nodes  []Node
-	Edges  []Edge // edges from or to a node that is not in Nodes are left out
+	Title  string  // shown above the diagram; may be ""
+	Groups []Group // a group must follow the group that contains it; otherwise it is drawn at the top level
+	Nodes  []Node  // in the order of the layout
+	Edges  []Edge  // edges from or to an unknown node are left out
 }
 
-// A Group is a frame around nodes and other groups: a flow within a flow, a
-// branch of a Parallel state.
+// A Group is a frame around nodes and other groups, such as a flow within a flow, or a branch of a Parallel state.
 type Group struct {
-	ID    string // unique among groups. Required.
-	Label string // Optional; default is no text.
-	In    string // ID of the group around it. Optional; default is none.
+	ID    string // names the group: unique among groups, not shown; must not be ""
+	Label string // text of the frame; may be ""
+	In    string // ID of the group that contains it; "" means none
 }
 
-// A Node is one thing in the picture.
+// A Node is one node of a [View]: a step of a flow, or its start or end.
 type Node struct {
-	ID    string // unique among nodes. Required.
-	Label string // Optional; default is the ID.
-	Kind  Kind   // gives the shape
-	State string // a state's text, gives the colour. Optional; default is planned only.
-	In    string // ID of the group it is in. Optional; default is none.
+	ID    string // names the node: unique among nodes; must not be ""
+	Label string // text of the node; "" shows the ID
+	Kind  Kind   // determines the shape
+	State string // text of what became of it in a run, such as "SUCCESS" or "STAYS_DONE"; gives the color. "" is not run
+	In    string // ID of the group that contains it; "" means none
 }
 
 // An Edge leads from one node to another.
 type Edge struct {
-	From, To string // IDs of nodes. Required.
-	Label    string // Optional.
-	Maybe    bool   // whether To follows is decided when it is its turn
+	From, To string // IDs of nodes
+	Label    string // text of the edge; may be ""
+	Maybe    bool   // drawn dashed: the run decides whether To follows From
+	Taken    bool   // drawn thick and in color: a run took it
 }
 
-// Kind is the kind of a node.
+// Kind is the kind of a [Node]. It determines the shape.
 type Kind uint8
 
 // The kinds of nodes.
@@ -42,16 +43,16 @@ const (
 	Task     Kind = iota // does work
 	Undoable             // does work that can be undone
 	Retry                // decides about failures in its flow
-	Choice               // decides what comes next
+	Choice               // decides which node follows
 	Wait                 // waits for a time
 	Compute              // only computes
 	Junction             // only joins edges; shown without text
-	Start                // where it begins
-	End                  // where it ends
+	Start                // the flow starts here
+	End                  // the flow ends here
 )
 
-// Coloured returns the view with the state of each node that states names by
-// its ID.
+// Coloured returns the view with the State of its nodes set. states contains the texts of states, by the IDs of
+// nodes.
 func (v View) Coloured(states map[string]string) View {
 	v.Nodes = slices.Clone(v.Nodes)
 	for i := range v.Nodes {
@@ -62,7 +63,16 @@ func (v View) Coloured(states map[string]string) View {
 	return v
 }
 
-// text returns what is written in n: its name and, below that, its state.
+// Along returns the view with Taken of the given edges set, in which Taken is false.
+func (v View) Along(taken map[Edge]bool) View {
+	v.Edges = slices.Clone(v.Edges)
+	for i, e := range v.Edges {
+		v.Edges[i].Taken = e.Taken || taken[e]
+	}
+	return v
+}
+
+// text returns the text of n: its name and, below that, its state.
 func (n *Node) text() string {
 	label := n.Label
 	if label == "" {

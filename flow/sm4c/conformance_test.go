@@ -16,7 +16,7 @@ import (
 // in virtual time.
 func TestConformanceSM4CLanguage(t *testing.T) {
 	t.Parallel()
-	for _, file := range conformance.MachineFiles(t) {
+	conformance.ForFiles(t, "sm4c", func(t *testing.T, file string) {
 		aspects := conformance.NewAspects(file)
 		for _, c := range conformance.MachineCases(t, file) {
 			aspects.CountMachine(c, play(t, c))
@@ -25,7 +25,7 @@ func TestConformanceSM4CLanguage(t *testing.T) {
 		for _, aspect := range conformance.MachineAspects {
 			aspects.Demand(t, aspect, 1)
 		}
-	}
+	})
 }
 
 // parseCase compiles a definition of a case.
@@ -99,10 +99,10 @@ func play(t *testing.T, c *conformance.MachineCase) *conformance.MachineEnd {
 	root = w.start(rootRun, rootFlow, input, nil)
 	for _, d := range c.Events {
 		if d.AtStart {
-			w.tell(root, sm4c.MessageEvent, "", d.Event)
+			w.tell(root, flow.MessageEvent, "", d.Event)
 			continue
 		}
-		w.at(epoch.Add(time.Duration(d.AfterMS)*time.Millisecond), func() { w.tell(root, sm4c.MessageEvent, "", d.Event) })
+		w.at(epoch.Add(time.Duration(d.AfterMS)*time.Millisecond), func() { w.tell(root, flow.MessageEvent, "", d.Event) })
 	}
 	w.live()
 	if w.fault != nil {
@@ -136,7 +136,7 @@ func play(t *testing.T, c *conformance.MachineCase) *conformance.MachineEnd {
 func scripted(w *world, root *simRun, reply *conformance.Reply) answer {
 	a := answer{after: reply.After(), output: string(reply.Result), then: func() {
 		for _, e := range reply.Emit {
-			w.tell(root, sm4c.MessageEvent, "", e)
+			w.tell(root, flow.MessageEvent, "", e)
 		}
 	}}
 	if reply.Error != nil {

@@ -1,6 +1,5 @@
-// Package sm4c runs SM4C, State Machines For Cloud: it compiles a definition into
-// a [Machine], which is a [flow.Language], so a state machine is a flow that grows
-// while it runs.
+// Package sm4c runs SM4C, State Machines For Cloud. It compiles a definition into a [Machine], which is a
+// [flow.Language]. Therefore, a state machine is a flow that grows while it runs.
 //
 //	m, err := sm4c.Parse("trip.sm4c.json", text)
 //	if err != nil {
@@ -8,18 +7,17 @@
 //	}
 //	run(m.Flow())
 //
-// # What becomes of a definition
+// # How a definition runs
 //
-// A call is an atom, named after where it stands: HotelReserved/enter, or by its
-// own name HotelReserved/book; the second one of a name is …#2. A delay, and the
-// time of a transition, is a timer. A parallel or foreach action is a group of
-// flows, Trip/enter/parallel[1]. A subflow is a run of its own, as is a call that
-// is not waited for. What only computes happens within an answer.
+// A call is an atom. Its name is its position, such as HotelReserved/enter, or its own name, such as
+// HotelReserved/book; the second atom with a name is …#2. A delay, and the time of a transition, is a timer. A
+// parallel or foreach action is a group of flows, Trip/enter/parallel[1]. A subflow is a child run, as is a call
+// that the machine does not wait for. Actions that only compute run within an answer of the language.
 //
-// What the machine remembers, its data, keys and inbox included, is the memory of
-// the run's own flow. An event is put there, or consumed by a transition, in the
-// commit that takes its message. Events are sent through the outbox.
+// The machine's data, keys and inbox are the memory of the run's own flow. The commit that processes an event's
+// message puts the event into the inbox, or lets a transition consume it. The machine sends events through the
+// outbox.
 //
-// Ebb adds revert to calls, functions of type task, and resources; [Strict]
-// refuses them. The package is pure: no clock, no I/O, no goroutine.
+// Ebb adds revert to calls, functions of type task, and resources; [Strict] refuses them. The package is pure: no
+// clock, no I/O, no goroutine.
 package sm4c

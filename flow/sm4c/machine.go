@@ -1,125 +1,110 @@
 package sm4c
 
 import (
-	"time"
+	"errors"
 
+	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/sm4c/internal/check"
+	"github.com/ebbflow/ebb/flow/sm4c/internal/interpreter"
+	"github.com/ebbflow/ebb/flow/sm4c/internal/stateerror"
+	"github.com/ebbflow/ebb/flow/sm4c/internal/syntax"
 )
 
-// A Machine is a compiled state machine: a [flow.Language] and nothing else. It
-// never changes and may be used by any number of goroutines and runs.
+// A Machine is a compiled state machine, and a [flow.Language]. It does not change, and any number of goroutines
+// and runs may use it.
 type Machine struct {
-	name       string // as Parse was given it
-	title      string
-	version    string
-	text       []byte
-	warnings   Problems
-	states     []*state
-	byName     map[string]*state
-	start      *state
-	timeout    *executionTimeout // nil: none
-	events     []*event
-	awaited    []*event // by some group
-	functions  []*function
-	actions    []*action // all, by their numbers
-	correlates bool      // some awaited event has a correlation
-	keys       []string  // names of the attributes that correlate without a value of their own
-	documents  map[string][]byte
+	machine  *syntax.Machine
+	warnings flow.Diagnostics
 }
 
-// An executionTimeout ends a run that takes too long.
-type executionTimeout struct {
-	after  time.Duration
-	action *action // nil: none
-}
-
-// Parse reads and compiles a state machine. The name stands for it in messages
-// and is the name of its flow; a file's name is a good one.
+// Parse compiles a state machine. name identifies the definition in messages and is the name of its flow; use a
+// file's name, for example.
 //
-// If the definition is not legal, or if this version cannot run part of it, the
-// error is [Problems]: all problems at once, each with its place. Likely errors
-// that do not prevent a run are in [Machine.Warnings].
+// If the definition is not legal, or if this version cannot run part of it, the error is [flow.Diagnostics]: all
+// problems at once, each with its position. Likely errors that do not prevent a run are in [Machine.Warnings].
 func Parse(name string, text []byte, opts ...Option) (*Machine, error) {
-	m, problems := check(name, text, opts)
-	if refused := problems.Of(Error, Unsupported); len(refused) > 0 {
+	m, problems := check.Definition(name, text, chosen(opts))
+	if refused := problems.Of(flow.SeverityError, flow.SeverityUnsupported); len(refused) > 0 {
 		return nil, refused
 	}
-	m.warnings = problems
-	return m, nil
+	return &Machine{m, problems}, nil
 }
 
-// Validate reports all that is wrong, or looks wrong, with a state machine, by
-// the same rules as [Parse].
-func Validate(name string, text []byte, opts ...Option) Problems {
-	_, problems := check(name, text, opts)
+// Validate reports all errors and warnings of a state machine, by the same rules as [Parse].
+func Validate(name string, text []byte, opts ...Option) flow.Diagnostics {
+	_, problems := check.Definition(name, text, chosen(opts))
 	return problems
 }
 
-// Name returns the name that Parse was given.
-func (m *Machine) Name() string { return m.name }
+// Name returns the name that Parse received.
+func (m *Machine) Name() string { return m.machine.Name }
 
-// Title returns the name that the definition has given itself, and its version.
-func (m *Machine) Title() (name, version string) { return m.title, m.version }
+// Title returns the name and version that the definition itself contains.
+func (m *Machine) Title() (name, version string) { return m.machine.Title, m.machine.Version }
 
-// Text returns the definition together with the documents that it has loaded, as
-// it is to be stored: [Parse] of it loads nothing, and gives the same machine.
-func (m *Machine) Text() []byte { return m.text }
+// Text returns the definition together with its loaded documents. Store this text: [Parse] of it loads nothing, and
+// returns the same machine.
+func (m *Machine) Text() []byte { return m.machine.Text }
 
-// Document returns a document that is stored with the definition, such as the
-// OpenAPI document of a REST function, and whether there is one of the URI.
+// Document returns the stored document with the given URI, such as the OpenAPI document of a REST function, and
+// whether there is one.
 func (m *Machine) Document(uri string) ([]byte, bool) {
-	doc, ok := m.documents[uri]
+	doc, ok := m.machine.Documents[uri]
 	return doc, ok
 }
 
-// Warnings returns the likely errors of a definition that can be run, in the order
-// of the text.
-func (m *Machine) Warnings() Problems { return m.warnings }
+// Warnings returns the likely errors of a definition that can run, in the order of the text.
+func (m *Machine) Warnings() flow.Diagnostics { return m.warnings }
 
-// Flow returns the machine as a flow that can be run.
-func (m *Machine) Flow() *flow.GrowingFlow { return flow.Growing(m.name, m) }
+// Size implements [flow.SizedLanguage]. It includes the loaded documents.
+func (m *Machine) Size() int { return len(m.machine.Text) }
 
-// All languages report the problems of a definition with the same types.
-type (
-	// Severity is how serious a problem is.
-	Severity = flow.Severity
-	// Problem is one thing that is wrong, or looks wrong, in a definition.
-	Problem = flow.Diagnostic
-	// Problems are all problems that [Validate] found, or the problems that keep [Parse]
-	// from returning a machine, in the order of the text.
-	Problems = flow.Diagnostics //nolint:errname // it is the plural, and reads as English
-)
+// Flow returns a flow that runs the machine.
+func (m *Machine) Flow() *flow.GrowingFlow { return flow.Growing(m.machine.Name, m) }
 
-// The severities.
+// NumbersNodes implements [flow.Numbering].
+func (*Machine) NumbersNodes() {}
+
+var errNoReopening = errors.New("the language State Machines For Cloud has no way back into a state that failed; " +
+	"start another run")
+
+// Reopens implements [flow.Reopener]: it refuses all runs, because the language has no rule for it.
+func (*Machine) Reopens(*flow.RunInfo) error { return errNoReopening }
+
+// Grow answers one question of the engine.
+func (m *Machine) Grow(ask *flow.Ask) flow.Growth { return interpreter.Grow(m.machine, ask) }
+
+// Undo returns the input of the function that undoes a call. Without arguments the input is
+//
+//	{"arguments": …, "result": …, "outcome": "done"}
+//
+// where arguments are the arguments of the undone call, result is its result or null, and outcome is done, failed
+// or unknown. If the call failed, the member error is added. In the arguments of a revert, . is the arguments of
+// the call and $value is its result.
+func (m *Machine) Undo(ask *flow.UndoAsk) (atom.Value, error) {
+	return interpreter.Undo(m.machine, ask)
+}
+
+// Why returns what a machine currently does, from the memory of its run.
+func (m *Machine) Why(memory atom.Value) (*flow.Waiting, error) {
+	return interpreter.Why(m.machine, memory)
+}
+
+// MaxDefinition is the maximum size in bytes of a definition or a loaded document.
+const MaxDefinition = check.MaxDefinition
+
+// The codes of errors. Error handlers see them, and runs fail with them.
 const (
-	Error       = flow.SeverityError       // the definition is not legal
-	Unsupported = flow.SeverityUnsupported // it is legal, but this version of Ebb cannot run it
-	Warning     = flow.SeverityWarning     // it can be run, but hardly does what was meant
+	CodeExpression = stateerror.CodeExpression // an expression failed, or returned more than one value
+	// CodeType: the input of a foreach is not an array, or an attribute of an event is not a string.
+	CodeType     = stateerror.CodeType
+	CodeFunction = stateerror.CodeFunction // a function failed
+	CodeSubflow  = stateerror.CodeSubflow  // a subflow failed, or is unknown
+	CodeStuck    = stateerror.CodeStuck    // no transition of a state can ever fire
+	CodeLivelock = stateerror.CodeLivelock // the machine repeats itself, taking transitions without a wait
+	CodeTimeout  = stateerror.CodeTimeout  // the run exceeded its timeout; its outcome is timed out, not failed
 )
 
-// The limits within which definitions are read and machines run.
-const (
-	// MaxDefinition is the size in bytes of the longest definition, or loaded
-	// document.
-	MaxDefinition = 1 << 20
-	// MaxNesting is how deep objects and arrays of a definition may nest.
-	MaxNesting = 200
-	// MaxProblems is how many problems of each severity are reported before the
-	// rest is left out.
-	MaxProblems = 100
-	// MaxInbox is how many events a run keeps that it has not consumed, and
-	// MaxInboxBytes is their size. Further events are dropped, and the history
-	// records that.
-	MaxInbox      = 1000
-	MaxInboxBytes = 512 << 10
-	// MaxTransitions is how many transitions may follow each other without a wait before
-	// a machine that repeats itself fails with [CodeLivelock].
-	MaxTransitions = 10_000
-
-	maxName         = 256     // bytes of a name
-	maxDepth        = 50      // of subflows in subflows
-	maxText         = 1 << 10 // bytes of a message in the history
-	maxEventDetails = 8 << 10 // bytes of what a line of the history says
-	maxDocuments    = 100     // that a definition may have loaded
-	stepBudget      = 500     // actions and transitions in one answer
-)
+// Schema returns the JSON Schema of definitions, for editors.
+func Schema() []byte { return check.Schema() }

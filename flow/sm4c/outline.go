@@ -4,143 +4,116 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ebbflow/ebb/internal/jsontext"
+	"github.com/ebbflow/ebb/flow/sm4c/internal/interpreter"
+	"github.com/ebbflow/ebb/flow/sm4c/internal/syntax"
+	"github.com/ebbflow/ebb/internal/nodepath"
 )
 
-// A FunctionInfo describes a function that a task calls.
+// A FunctionInfo describes a function that tasks implement.
 type FunctionInfo struct {
-	Name string
-	Type string // rest or task
-	Task string // what the registry of tasks is to know it by
-	At   int    // where its operation stands in the text, see [Position]; -1 when it was loaded
+	Name string // name in the definition
+	Type string // rest, rpc or task
+	Task string // name of the task, see engine.Tasks
+	At   int    // offset of its operation in the text, see [Position]; -1 if it was loaded
 }
 
-// Functions returns the functions that are called, in the order of the
-// definition: all but expressions.
+// Functions returns the functions of the definition except expression functions, in the order of the definition.
 func (m *Machine) Functions() []FunctionInfo {
 	var all []FunctionInfo
-	for _, f := range m.functions {
-		if f.formula == nil {
-			all = append(all, FunctionInfo{Name: f.name, Type: f.kind.String(), Task: f.task(), At: f.at})
+	for _, f := range m.machine.Functions {
+		if f.Formula == nil {
+			all = append(all, FunctionInfo{Name: f.Name, Type: f.Kind.String(), Task: f.Task(), At: f.At})
 		}
 	}
 	return all
 }
 
-// Subflows returns the names of the flows that the machine runs, each once.
+// Subflows returns the names of the flows that the machine calls, each once.
 func (m *Machine) Subflows() []string {
 	var names []string
-	for _, a := range m.actions {
-		if a.kind == invokeSubflow && !slices.Contains(names, a.subflow) {
-			names = append(names, a.subflow)
+	for _, a := range m.machine.Actions {
+		if a.Kind == syntax.InvokeSubflow && !slices.Contains(names, a.Subflow) {
+			names = append(names, a.Subflow)
 		}
 	}
 	return names
 }
 
-// Awaits returns the names of the events that some transition awaits, each once.
+// Awaits returns the names of the events that transitions await, each once.
 func (m *Machine) Awaits() []string {
 	var names []string
-	for _, d := range m.awaited {
-		if !slices.Contains(names, d.name) {
-			names = append(names, d.name)
+	for _, d := range m.machine.Awaited {
+		if !slices.Contains(names, d.Name) {
+			names = append(names, d.Name)
 		}
 	}
 	return names
 }
 
-// Hears reports whether a signal of that name could be an event that some transition
-// awaits: by the name of the event, or by its type. Others are left out.
+// Hears reports whether a signal with that name could be an event that some transition awaits, by the name or the
+// type of the event. A run ignores other signals.
 func (m *Machine) Hears(signal string) bool {
-	e := m.signal(signal)
-	return slices.ContainsFunc(m.awaited, func(d *event) bool { return m.means(d, e) })
+	return interpreter.Hears(m.machine, signal)
 }
 
-// A StateInfo describes a state in an outline or a picture.
+// A StateInfo describes a state in an outline or a diagram.
 type StateInfo struct {
-	Name     string
-	Start    bool
-	Next     []Transition // none: the machine ends here
-	Calls    []string     // what its actions and those of its transitions call, by the names of functions and subflows
-	Undoable bool         // some call of it is undone when the machine fails
-	Waits    bool         // it may wait for events, or a time
+	Name     string       // name in the definition
+	Start    bool         // true if a run starts in this state
+	Next     []Transition // transitions; none if the machine ends in this state
+	Calls    []string     // names of the functions and subflows that it and its transitions call
+	Undoable bool         // true if a failure of the machine undoes one of these calls
+	Waits    bool         // true if the machine may wait in this state for events or a time
 }
 
-// A Transition leads from a state to another, or, without an exit, to itself.
+// A Transition leads from one state to another or, if the state is not left, to itself.
 type Transition struct {
-	To    string
-	Label string // what it is taken for: "paid or refused", "after PT5M", a condition; "" for nothing
+	To    string // name of the next state
+	Label string // condition of the transition, such as "paid or refused" or "after PT5M"; "" if there is none
 }
 
 // States returns the states in the order of the definition.
 func (m *Machine) States() []StateInfo {
-	all := make([]StateInfo, 0, len(m.states))
-	for _, s := range m.states {
-		info := StateInfo{Name: s.name, Start: s == m.start}
-		for _, t := range s.transitions {
-			if t.trigger == inert {
+	all := make([]StateInfo, 0, len(m.machine.States))
+	for _, s := range m.machine.States {
+		info := StateInfo{Name: s.Name, Start: s == m.machine.Start}
+		for _, t := range s.Transitions {
+			if t.Trigger == syntax.Inert {
 				continue
 			}
-			info.Waits = info.Waits || t.trigger == events || t.trigger == timer
+			info.Waits = info.Waits || t.Trigger == syntax.Events || t.Trigger == syntax.Timer
 			to := s
-			if t.next != nil {
-				to = t.next
+			if t.Next != nil {
+				to = t.Next
 			}
-			info.Next = append(info.Next, Transition{To: to.name, Label: t.label})
+			info.Next = append(info.Next, Transition{To: to.Name, Label: t.Label})
 		}
-		for _, e := range s.effects() {
-			e.action.outline(&info)
+		for _, e := range s.Effects() {
+			outline(e.Action, &info)
 		}
 		all = append(all, info)
 	}
 	return all
 }
 
-func (a *action) outline(info *StateInfo) {
+func outline(a *syntax.Action, info *StateInfo) {
 	switch {
-	case a.function != nil && a.function.formula == nil:
-		info.Calls = append(info.Calls, a.function.name)
-	case a.kind == invokeSubflow:
-		info.Calls = append(info.Calls, a.subflow)
+	case a.Function != nil && a.Function.Formula == nil:
+		info.Calls = append(info.Calls, a.Function.Name)
+	case a.Kind == syntax.InvokeSubflow:
+		info.Calls = append(info.Calls, a.Subflow)
 	}
-	info.Undoable = info.Undoable || a.revert != nil && !a.revert.pivot
-	for _, child := range a.children {
-		child.outline(info)
+	info.Undoable = info.Undoable || a.Revert.Reverts()
+	for _, child := range a.Children {
+		outline(child, info)
 	}
 }
 
-// StateOf returns the state that a node of a run belongs to, by its path, or ""
-// when it belongs to none.
+// StateOf returns the state that a node of a run belongs to, by the node's path; "" if it belongs to none.
 func (m *Machine) StateOf(path string) string {
 	first, _, _ := strings.Cut(path, "/")
-	if name := unescape.Replace(first); m.byName[name] != nil {
+	if name := nodepath.Unescape(first); m.machine.ByName[name] != nil {
 		return name
 	}
 	return ""
-}
-
-// unescape takes back what segment does.
-var unescape = strings.NewReplacer("~1", "/", "~0", "~")
-
-// labelOf returns what a transition is taken for.
-func labelOf(n *node) string {
-	switch triggerOf(n) {
-	case condition:
-		program, _, _ := inside(text(n, "condition"))
-		return jsontext.Cut(program)
-	case events:
-		var all []string
-		for _, g := range items(n, "eventGroups") {
-			var names []string
-			for _, e := range items(g, "events") {
-				names = append(names, e.Str)
-			}
-			all = append(all, strings.Join(names, " or "))
-		}
-		return strings.Join(all, ", and ")
-	case timer:
-		return "after " + text(n, "timeout")
-	default:
-		return ""
-	}
 }

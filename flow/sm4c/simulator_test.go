@@ -37,7 +37,7 @@ type world struct {
 type simRun struct {
 	world   *world
 	lang    flow.Language
-	about   *flow.Run
+	about   *flow.RunInfo
 	top     *simFlow
 	events  []flow.Event
 	end     *flow.End
@@ -127,7 +127,7 @@ func newWorld(flows map[string]flow.Language) *world {
 func (w *world) start(id, name string, input, attributes atom.Value) *simRun {
 	r := &simRun{
 		world: w, lang: w.flows[name],
-		about: &flow.Run{ID: id, Flow: name, Definition: "hash of " + name, Started: w.now, Input: input, Attributes: attributes},
+		about: &flow.RunInfo{ID: id, Flow: name, Definition: "hash of " + name, Started: w.now, Input: input, Attributes: attributes},
 	}
 	if w.runs[id] != nil {
 		w.brokenf("there are two runs %s", id)
@@ -145,7 +145,7 @@ func (w *world) start(id, name string, input, attributes atom.Value) *simRun {
 }
 
 // tell sends a message to a run.
-func (w *world) tell(r *simRun, kind, name string, body []byte) {
+func (w *world) tell(r *simRun, kind flow.MessageKind, name string, body []byte) {
 	cause := flow.Cause{Kind: flow.Told, Message: kind, Name: name, Result: atom.FromJSON(body)}
 	if !r.begun {
 		r.unread = append(r.unread, cause)
@@ -339,7 +339,7 @@ func (w *world) ended(n *simNode, cause flow.Cause) {
 		return
 	}
 	cause.Name, cause.Note, cause.Attempt = n.spec.Name, n.spec.Note, n.attempt
-	if cause.Kind == flow.Ended && n.spec.Undo != nil {
+	if cause.Kind == flow.Ended && n.spec.Reverts() {
 		n.flow.run.undone = append(n.flow.run.undone, n)
 	}
 	w.ask(n.flow, cause)

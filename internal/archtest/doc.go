@@ -8,5 +8,6 @@
 //   - every dependency has a line of reason in docs/reference/dependencies.md (dependencies_test.go),
 //   - no page links to what is not there, and docs/reference/guarantees.md names tests that exist (docs_test.go).
 //
-// Tables at the head of each file list what is forbidden. To change the architecture, change a table and give the reason.
+// Tables at the head of each file list what is forbidden. To change the architecture, change a table and give the
+// reason.
 package archtest

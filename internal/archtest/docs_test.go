@@ -8,15 +8,19 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 var (
 	// code finds what in a page is no prose.
 	code = regexp.MustCompile("(?s)```.*?```|`[^`\n]*`")
+	// codeSpan finds code within a line.
+	codeSpan = regexp.MustCompile("`[^`]*`")
 	// link finds the target of a link in prose.
 	link = regexp.MustCompile(`\]\(([^)\s]+)\)`)
-	// namedTest finds a test that a page names by its folder, such as `engine: TestStop`.
-	namedTest = regexp.MustCompile("`([a-z0-9_/]+): ((?:Test|Fuzz|Example)\\w*)(?:/(\\w+))?`")
+	// namedTest finds a test that a page names by its folder, such as `engine: TestStop`. A test without a folder is in the
+	// folder of the test before it.
+	namedTest = regexp.MustCompile("`(?:([a-z0-9_/]+): )?((?:Test|Fuzz|Example)\\w*)(?:/(\\w+))?`")
 	// heading finds a heading of a page.
 	heading = regexp.MustCompile(`(?m)^#+ (.+)$`)
 	// notInAnchor finds what the name of a heading's anchor leaves out.
@@ -77,26 +81,53 @@ func anchorOf(heading string) string {
 	return strings.ReplaceAll(notInAnchor.ReplaceAllString(strings.ToLower(heading), ""), " ", "-")
 }
 
-// TestGuaranteesNameTests looks for the tests that pages name, and for parts of suites by their names.
+// TestPageLines finds lines of pages that have more than 120 columns. Tables, URLs and code spans cannot be broken.
+func TestPageLines(t *testing.T) {
+	t.Parallel()
+	walk(t, ".", func(name string) {
+		if path.Ext(name) != ".md" {
+			return
+		}
+		text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(name)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, line := range strings.Split(string(text), "\n") {
+			columns := utf8.RuneCountInString(line)
+			breakable := utf8.RuneCountInString(codeSpan.ReplaceAllString(line, "")) > 20
+			if columns > 120 && breakable && !strings.HasPrefix(line, "|") && !strings.Contains(line, "://") {
+				t.Errorf("%s:%d has %d columns", name, i+1, columns)
+			}
+		}
+	})
+}
+
+// TestGuaranteesNameTests looks for the tests that pages of the reference name, and for parts of suites by their names.
 func TestGuaranteesNameTests(t *testing.T) {
 	t.Parallel()
-	for _, page := range []string{"docs/reference/guarantees.md", "docs/reference/taskflow-parity.md"} {
-		findNamedTests(t, page)
+	for page, atLeast := range map[string]int{
+		"asl": 20, "cli": 2, "guarantees": 250, "limits": 3, "security": 100, "sm4c": 5, "taskflow-parity": 50,
+	} {
+		findNamedTests(t, "docs/reference/"+page+".md", atLeast)
 	}
 }
 
-func findNamedTests(t *testing.T, page string) {
+func findNamedTests(t *testing.T, page string, atLeast int) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(page)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	named := namedTest.FindAllStringSubmatch(string(text), -1)
-	if len(named) == 0 {
-		t.Fatalf("%s names no tests", page)
+	if len(named) < atLeast {
+		t.Errorf("%s names %d tests: has their form changed?", page, len(named))
 	}
+	folder := ""
 	for _, match := range named {
-		folder, test, part := match[1], match[2], match[3]
+		if match[1] != "" {
+			folder = match[1]
+		}
+		test, part := match[2], match[3]
 		if !hasTest(t, folder, test) {
 			t.Errorf("%s names %s in %s, which is not there", page, test, folder)
 		}
@@ -138,11 +169,17 @@ func hasPart(t *testing.T, folder, part string) bool {
 
 func contains(t *testing.T, name, text string) bool {
 	t.Helper()
+	return strings.Contains(textOf(t, name), text)
+}
+
+// textOf returns the text of a file, named below the root.
+func textOf(t *testing.T, name string) string {
+	t.Helper()
 	all, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(name)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return strings.Contains(string(all), text)
+	return string(all)
 }
 
 func TestAnchors(t *testing.T) {

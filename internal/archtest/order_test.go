@@ -17,30 +17,44 @@ var packages = []string{
 }
 
 // commandPackages is the import order within the command.
-var commandPackages = []string{"cmd/ebb/internal/document", "cmd/ebb/internal/definition", "cmd/ebb/internal/view", "cmd/ebb"}
+var commandPackages = []string{
+	"cmd/ebb/internal/document", "cmd/ebb/internal/definition", "cmd/ebb/internal/view",
+	"cmd/ebb/internal/casetest", "cmd/ebb/internal/exit", "cmd/ebb/internal/retention", "cmd/ebb/internal/sdnotify",
+	"cmd/ebb/internal/session", "cmd/ebb/internal/doctor", "cmd/ebb/internal/drive", "cmd/ebb/internal/command", "cmd/ebb",
+}
+
+// siblings says which packages may import a package beside them: the services of AWS are served in one wire protocol.
+var siblings = map[string]string{"server/sfn": "server/aws"}
 
 // internalUsers says which folders may import each package below internal/.
 // Such a package imports none of the packages in the import order, unless internalOrder gives it a place there.
 var internalUsers = map[string][]string{
 	"internal/archtest":     {},                                                                                         // tests only
+	"internal/boundedcache": {"engine", "conductor", "cmd"},                                                             // values that were used last
+	"internal/buildinfo":    {"server", "cmd"},                                                                          // the version of the program
 	"internal/codec":        {"storage/sqlstore", "storage/memstore", "storage/internal/storagetest", "engine"},         // the form in which stores keep records
-	"internal/clip":         {"atom", "flow/asl", "engine"},                                                             // texts that are cut off
+	"internal/clip":         {"atom", "flow", "engine", "cmd"},                                                          // texts that are cut off
 	"internal/childtest":    {},                                                                                         // tests only
 	"internal/conformance":  {"engine/internal/taskflowtest"},                                                           // tests only
 	"internal/crashdisk":    {},                                                                                         // tests only
 	"internal/cron":         {"jobs"},                                                                                   // when schedules tick
+	"internal/stepgraph":    {"flow"},                                                                                   // what stays done before a failure
 	"internal/digraph":      {"flow/asl", "flow/sm4c"},                                                                  // loops of states
-	"internal/awsshape":     {"flow/asl"},                                                                               // what services of AWS answer
+	"internal/awsmodels":    {},                                                                                         // writes what awsshape reads
+	"internal/awsshape":     {"flow/asl", "internal/awsmodels"},                                                         // what services of AWS answer
+	"internal/enginebench":  {"cmd"},                                                                                    // ebb bench
 	"internal/ecmaregexp":   {"internal/jsonata"},                                                                       // the regular expressions of JSONata
 	"internal/faultstore":   {},                                                                                         // tests only
+	"internal/failat":       {"engine/enginetest", "cmd"},                                                               // tries every failure and crash
 	"internal/failpoint":    {"storage", "engine", "cmd"},                                                               // where a test may kill the process
 	"internal/filelock":     {"storage/sqlstore", "internal/childtest"},                                                 // the write queue and the owners' locks of SQLite files
-	"internal/hcslog":       {"storage/sqlstore", "engine", "conductor"},                                                // hclog for programs that log with slog
+	"internal/hcslog":       {"storage/sqlstore", "engine", "conductor", "cmd"},                                         // hclog and slog for each other
+	"internal/logevent":     {"storage/sqlstore", "engine", "conductor", "server", "cmd", "internal/memorybudget"},      // names of what is logged
 	"internal/jsonata":      {"flow/asl"},                                                                               // a query language of the States Language
 	"internal/jsonpath":     {"flow/asl"},                                                                               // the other one, in its dialect
 	"internal/jq":           {"flow/sm4c"},                                                                              // the query language of State Machines For Cloud
-	"internal/jsontext":     {"flow", "internal/jq", "internal/jsonpath", "server"},                                     // definitions with places, and data
-	"internal/spelling":     {"flow", "internal/jq", "cmd"},                                                             // which name was meant
+	"internal/jsontext":     {"engine/grpc", "flow", "internal/jq", "internal/jsonpath", "server"},                      // definitions with places, and data
+	"internal/spelling":     {"flow", "engine", "internal/jq", "cmd"},                                                   // which name was meant
 	"internal/visible":      {"flow/draw", "cmd"},                                                                       // text from outside, as it is shown
 	"internal/redact":       {"atom", "flow/sm4c", "storage/sqlstore", "engine", "server", "cmd", "internal/webclient"}, // secrets in URLs and the like
 	"internal/regularfile":  {"engine/tasks", "server", "cmd"},                                                          // files that a definition names
@@ -50,13 +64,17 @@ var internalUsers = map[string][]string{
 	"internal/webscope":     {"cmd"},                                                                                    // what --allow allows
 	"internal/supervisor":   {"engine/tasks"},                                                                           // ends programs with Ebb
 	"internal/testlog":      {},                                                                                         // a command of .ci/run
+	"internal/nodepath":     {"flow", "storage", "engine", "server", "cmd"},                                             // the paths of nodes
+	"internal/pagetest":     {"internal/conformance"},                                                                   // tests that write pages
 	"internal/postgrestest": {},                                                                                         // tests only
 }
 
 // internalOrder says beside which package of the import order a package below internal/ stands.
 var internalOrder = map[string]string{
-	"internal/codec":      "storage",
-	"internal/faultstore": "storage",
+	"internal/codec":       "storage",
+	"internal/enginebench": "engine",
+	"internal/failat":      "engine",
+	"internal/faultstore":  "storage",
 }
 
 // TestImportOrder judges every import of non-test code in the workspace.
@@ -109,6 +127,8 @@ func mayImport(from, to string) error {
 	}
 	left, right := orderOf(from), orderOf(to)
 	switch {
+	case siblings[from] == to:
+		return nil
 	case left < 0:
 		return fmt.Errorf("%s imports %s: a package below internal/ imports no package of the import order", from, to)
 	case right < 0:
@@ -153,6 +173,8 @@ func TestMayImport(t *testing.T) {
 		{"jobs", "conductor", false},
 		{"conductor", "server", false},
 		{"server/workers", "worker", true},
+		{"server/sfn", "server/aws", true},
+		{"server/aws", "server/sfn", false},
 		{"worker", "atom", false},
 		{"engine", ".", false},
 		{"cmd/ebb", "cmd/ebb/internal/view", true},

@@ -13,7 +13,7 @@ import (
 
 // purePackages are the folders, with all below them and what they use of internal/, whose code is a function of its arguments.
 var purePackages = []string{
-	"states", "atom", "flow", "internal/awsshape", "internal/digraph", "internal/ecmaregexp", "internal/jq", "internal/jsonata", "internal/jsonpath", "internal/jsontext", "internal/spelling", "internal/visible", "internal/redact",
+	"states", "atom", "flow", "internal/awsshape", "internal/digraph", "internal/ecmaregexp", "internal/jq", "internal/jsonata", "internal/jsonpath", "internal/jsontext", "internal/spelling", "internal/stepgraph", "internal/visible", "internal/redact",
 	"engine/inspect", "engine/internal/scheduler", "internal/cron",
 }
 
@@ -29,7 +29,10 @@ var pureImports = map[string]string{
 
 // namedImports says which impure packages of the standard library a pure folder may import for the names of their types, with the reason.
 var namedImports = map[string]map[string]string{
-	"atom": {"database/sql": "a task is handed a transaction, which the store opens"},
+	"atom": {
+		"database/sql": "a task is handed a transaction, which the store opens",
+		"log/slog":     "a task is handed a logger, which the engine makes",
+	},
 }
 
 // outsideImports says which modules of others a pure folder may import, with the reason. Elsewhere depguard keeps the list.

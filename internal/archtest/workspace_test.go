@@ -28,7 +28,8 @@ func walk(t *testing.T, folder string, visit func(name string)) {
 			return err
 		}
 		if d.IsDir() {
-			if file != top && (d.Name() == "testdata" || strings.ContainsAny(d.Name()[:1], "._")) {
+			others := d.Name() == "testdata" || d.Name() == "node_modules" || strings.ContainsAny(d.Name()[:1], "._")
+			if file != top && others {
 				return filepath.SkipDir
 			}
 			return nil

@@ -1,54 +1,86 @@
 package awsshape
 
 import (
-	_ "embed" // the operations
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 )
 
 // A shape is what a value looks like.
 type shape struct {
-	kind   byte // of the first character in operations
+	kind   byte // the first character of its line
 	words  []string
 	of     *shape // of the elements of an array, or of an object's values
-	fields map[string]field
+	fields []field
+	name   string // of another shape, if kind is '@'
 }
 
 type field struct {
+	name     string
 	shape    *shape
 	required bool
 }
 
-// Check compares an answer of an operation, such as lambda and invoke, with what
-// the service would give, and returns what is wrong with it in the words of AWS.
-// The answer is a JSON tree with numbers as [json.Number]. Fields that the service does
-// not have are fine. If strict, the required ones must be there.
+// Check compares an answer of an operation with the shape of the service's answers. The service and the action are
+// those of the integration's ARN, such as lambda and invoke, or aws-sdk:s3 and getObject. Check returns what is wrong
+// in the words of AWS. The answer is a JSON tree with numbers as [json.Number]. Fields that the service does not have
+// are fine. If strict, the required ones must be there. Check accepts any answer of an operation that it does not know.
 func Check(service, action string, answer any, strict bool) error {
-	s := shapes()[strings.TrimPrefix(service, "aws-sdk:")+":"+action]
+	key, sdk := strings.CutPrefix(service, "aws-sdk:")
+	c := checker{strict: strict, written: pascal}
+	if !sdk {
+		c.written = upperFirst
+		if unchecked[service] {
+			return nil
+		}
+		if other, ok := optimized[service]; ok {
+			key = other
+		}
+	}
+	if c.service = serviceOf(key); c.service == nil {
+		return nil
+	}
+	s := c.service.shape(action)
 	if s == nil {
 		return nil
 	}
 	if _, ok := answer.(map[string]any); !ok {
 		return errors.New("Mock result must be a valid JSON object") //nolint:staticcheck // AWS's words
 	}
-	return s.check("", answer, strict)
+	return c.check(s, "", answer)
 }
 
-func (s *shape) check(name string, value any, strict bool) error {
+// unchecked are the optimized integrations whose answers AWS does not check, or shapes differently from the service.
+var unchecked = map[string]bool{"apigateway": true, "bedrock": true, "eks": true, "http": true}
+
+// A checker compares values with the shapes of one service.
+type checker struct {
+	service *service
+	strict  bool
+	written func(name string) string // how the integration writes the names of the model
+}
+
+func (c *checker) check(s *shape, name string, value any) error {
+	if s.kind == '@' {
+		if s = c.service.shape("@" + s.name); s == nil {
+			return nil
+		}
+	}
 	switch v := value.(type) {
 	case map[string]any:
-		if s.kind == '<' || s.kind == '{' {
-			return s.members(name, v, strict)
+		switch s.kind {
+		case '<':
+			return c.values(s, name, v)
+		case '{':
+			return c.members(s, v)
 		}
 	case []any:
 		if s.kind == '[' {
 			for _, element := range v {
-				if err := s.of.check(name, element, strict); err != nil {
+				if err := c.check(s.of, name, element); err != nil {
 					return err
 				}
 			}
@@ -56,7 +88,8 @@ func (s *shape) check(name string, value any, strict bool) error {
 		}
 	case string:
 		if s.kind == 's' && len(s.words) > 0 && !slices.Contains(s.words, v) {
-			return fmt.Errorf("Mock result schema validation error: Field '%s' is not an expected value", name) //nolint:staticcheck // AWS's words
+			//nolint:staticcheck // AWS's words
+			return fmt.Errorf("Mock result schema validation error: Field '%s' is not an expected value", name)
 		}
 		if s.kind == 's' {
 			return nil
@@ -73,100 +106,42 @@ func (s *shape) check(name string, value any, strict bool) error {
 	if s.kind == '*' {
 		return nil
 	}
-	return fmt.Errorf("Mock result schema validation error: Field '%s' must be %s", name, kindNames[s.kind]) //nolint:staticcheck // AWS's words
+	//nolint:staticcheck // AWS's words
+	return fmt.Errorf("Mock result schema validation error: Field '%s' must be %s", name, kindNames[s.kind])
 }
 
-var kindNames = map[byte]string{'s': "a string", 'n': "a number", 'b': "a boolean", '[': "an array", '<': "an object", '{': "an object"}
+var kindNames = map[byte]string{
+	's': "a string", 'n': "a number", 'b': "a boolean", '[': "an array", '<': "an object",
+	'{': "an object",
+}
 
-func (s *shape) members(name string, object map[string]any, strict bool) error {
-	if strict {
-		for _, required := range slices.Sorted(maps.Keys(s.fields)) {
-			if _, ok := object[required]; !ok && s.fields[required].required {
-				return fmt.Errorf("Mock result schema validation error: Required field '%s' is missing", required) //nolint:staticcheck // AWS's words
-			}
-		}
-	}
-	for _, member := range slices.Sorted(maps.Keys(object)) {
-		of, at := s.of, name
-		if s.kind == '{' {
-			of, at = s.fields[member].shape, member
-		}
-		if of == nil {
-			continue
-		}
-		if err := of.check(at, object[member], strict); err != nil {
+func (c *checker) values(s *shape, name string, object map[string]any) error {
+	for _, key := range slices.Sorted(maps.Keys(object)) {
+		if err := c.check(s.of, name, object[key]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-//go:embed operations.txt
-var operations string
-
-// shapes are the operations, read.
-var shapes = sync.OnceValue(func() map[string]*shape {
-	texts := map[string]string{}
-	for line := range strings.Lines(operations) {
-		if name, text, ok := strings.Cut(strings.TrimSpace(line), " "); ok && name != "#" {
-			texts[name] = text
+// members checks the required fields in the order of the model, and then each field in the order of their names.
+func (c *checker) members(s *shape, object map[string]any) error {
+	known := make(map[string]*shape, len(s.fields))
+	for i := range s.fields {
+		f := &s.fields[i]
+		name := c.written(f.name)
+		known[name] = f.shape
+		if _, ok := object[name]; !ok && f.required && c.strict {
+			//nolint:staticcheck // AWS's words
+			return fmt.Errorf("Mock result schema validation error: Required field '%s' is missing", name)
 		}
 	}
-	all := make(map[string]*shape, len(texts))
-	for name, text := range texts {
-		r := reader{text: text, shared: texts}
-		all[name] = r.shape()
-	}
-	return all
-})
-
-// A reader reads a shape from a line of the operations.
-type reader struct {
-	text   string
-	shared map[string]string
-}
-
-// until returns what stands before the next of some characters, and leaves that one.
-func (r *reader) until(ends string) (before string) {
-	i := strings.IndexAny(r.text, ends)
-	if i < 0 {
-		i = len(r.text)
-	}
-	before, r.text = r.text[:i], r.text[i:]
-	return before
-}
-
-func (r *reader) take(prefix string) (taken bool) {
-	r.text, taken = strings.CutPrefix(r.text, prefix)
-	return taken
-}
-
-func (r *reader) shape() *shape {
-	s := &shape{kind: r.text[0]}
-	if s.kind == '@' {
-		other := reader{text: r.shared[r.until("!,]>}")], shared: r.shared}
-		return other.shape()
-	}
-	r.text = r.text[1:]
-	switch s.kind {
-	case 's':
-		if r.take("(") {
-			s.words = strings.Split(r.until(")"), "|")
-			r.take(")")
-		}
-	case '[', '<':
-		s.of = r.shape()
-		r.text = r.text[1:]
-	case '{':
-		s.fields = map[string]field{}
-		for !r.take("}") {
-			r.take(",")
-			name := r.until(":")
-			r.take(":")
-			f := field{shape: r.shape()}
-			f.required = r.take("!")
-			s.fields[name] = f
+	for _, name := range slices.Sorted(maps.Keys(object)) {
+		if of := known[name]; of != nil {
+			if err := c.check(of, name, object[name]); err != nil {
+				return err
+			}
 		}
 	}
-	return s
+	return nil
 }

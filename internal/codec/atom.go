@@ -40,6 +40,8 @@ const (
 	atomRevertAttempt
 	atomProgress
 	atomOverflow
+	atomUndo
+	atomSignal
 )
 
 // AppendAtom appends the form in which stores keep the atom, without its path.
@@ -67,6 +69,8 @@ func AppendAtom(b []byte, a *storage.Atom) []byte {
 	f.time(atomEndedAt, a.EndedAt)
 	f.int(atomRevertAttempt, a.RevertAttempt)
 	f.number(atomOverflow, uint64(a.Overflow))
+	f.number(atomUndo, uint64(a.Undo))
+	f.text(atomSignal, a.Signal)
 	return f
 }
 
@@ -123,6 +127,10 @@ func DecodeAtom(path string, b []byte, payload Payloads) (storage.Atom, error) {
 			a.RevertAttempt = s.int()
 		case atomOverflow:
 			a.Overflow = int64(s.number())
+		case atomUndo:
+			a.Undo = storage.UndoMode(s.byte())
+		case atomSignal:
+			a.Signal = s.text()
 		default:
 			s.unknown()
 		}

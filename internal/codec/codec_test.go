@@ -70,6 +70,8 @@ func atoms() *rapid.Generator[storage.Atom] {
 			Note:          helds().Draw(t, "note"),
 			Result:        helds().Draw(t, "result"),
 			Ended:         storage.EndMark(rapid.Byte().Draw(t, "ended")),
+			Signal:        rapid.String().Draw(t, "signal"),
+			Undo:          storage.UndoMode(rapid.Byte().Draw(t, "undo")),
 			Failure:       rapid.Ptr(rapid.Make[atom.Failure](), true).Draw(t, "failure"),
 
 			RevertResult:  helds().Draw(t, "revert result"),
@@ -97,6 +99,7 @@ func entries() *rapid.Generator[storage.Entry] {
 			Incarnation: rapid.IntMin(0).Draw(t, "incarnation"),
 			Attempt:     rapid.IntMin(0).Draw(t, "attempt"),
 			Failure:     rapid.Ptr(rapid.Make[atom.Failure](), true).Draw(t, "failure"),
+			Flow:        rapid.String().Draw(t, "flow"),
 			Number:      rapid.Int64Min(0).Draw(t, "number"),
 			Prev:        rapid.Int64Min(0).Draw(t, "prev"),
 			Type:        rapid.String().Draw(t, "type"),

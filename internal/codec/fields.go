@@ -10,10 +10,9 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// A record is stored as a row of fields. A field is a tag byte, which holds its
-// number and its shape, then a varint or a length and bytes. Zero fields are
-// left out, so a record costs what is said in it, and a field that a later
-// version adds is absent, that is zero, in what was written before.
+// A record is stored as a row of fields. A field is a tag byte, which holds its number and its shape, then a varint or
+// a length and bytes. Zero fields are left out, so they cost nothing. A field that a later version adds is zero in
+// records that were written before.
 
 // The shapes of fields.
 const (

@@ -23,24 +23,8 @@ const (
 	entryDetails
 	entryKey
 	entryBody
+	entryFlow
 )
-
-func appendEntry(e *storage.Entry, f *fields) {
-	f.number(entryKind, uint64(e.Kind))
-	f.time(entryTime, e.Time)
-	f.text(entryPath, e.Path)
-	f.number(entryFrom, uint64(e.From))
-	f.number(entryTo, uint64(e.To))
-	f.int(entryIncarnation, e.Incarnation)
-	f.int(entryAttempt, e.Attempt)
-	f.failure(entryFailure, e.Failure)
-	f.number(entryNumber, uint64(e.Number))
-	f.number(entryPrev, uint64(e.Prev))
-	f.text(entryType, e.Type)
-	f.bytes(entryDetails, e.Details)
-	f.text(entryKey, e.Key)
-	f.held(entryBody, e.Body)
-}
 
 func (s *scan) entry(payload Payloads) storage.Entry {
 	var e storage.Entry
@@ -74,6 +58,8 @@ func (s *scan) entry(payload Payloads) storage.Entry {
 			e.Key = s.text()
 		case entryBody:
 			e.Body = s.held(payload)
+		case entryFlow:
+			e.Flow = s.text()
 		default:
 			s.unknown()
 		}
@@ -81,14 +67,27 @@ func (s *scan) entry(payload Payloads) storage.Entry {
 	return e
 }
 
-// AppendHistory appends the form in which stores keep consecutive entries. Their
-// numbers are not in it: the number of the first is the key of the whole.
+// AppendHistory appends consecutive entries in the form in which stores keep them. The numbers of the
+// entries are not part of that form: the number of the first entry is the key of the whole.
 func AppendHistory(b []byte, entries []storage.Entry) []byte {
 	for i := range entries {
 		start := len(b)
-		b = append(b, 0) // the length, which nearly always fits in one byte
-		f := fields(b)
-		appendEntry(&entries[i], &f)
+		e, f := &entries[i], fields(append(b, 0)) // the length, which nearly always fits in one byte
+		f.number(entryKind, uint64(e.Kind))
+		f.time(entryTime, e.Time)
+		f.text(entryPath, e.Path)
+		f.number(entryFrom, uint64(e.From))
+		f.number(entryTo, uint64(e.To))
+		f.int(entryIncarnation, e.Incarnation)
+		f.int(entryAttempt, e.Attempt)
+		f.failure(entryFailure, e.Failure)
+		f.number(entryNumber, uint64(e.Number))
+		f.number(entryPrev, uint64(e.Prev))
+		f.text(entryType, e.Type)
+		f.bytes(entryDetails, e.Details)
+		f.text(entryKey, e.Key)
+		f.held(entryBody, e.Body)
+		f.text(entryFlow, e.Flow)
 		b = f
 		size := len(b) - start - 1
 		if size < 0x80 {
@@ -110,12 +109,11 @@ func AppendHistory(b []byte, entries []storage.Entry) []byte {
 func DecodeHistory(first int64, b []byte, after int64, space *Space, payload Payloads) ([]storage.Entry, error) {
 	var out []storage.Entry
 	for seq := first; len(b) > 0 && !space.Full(); seq++ {
-		size, n := binary.Uvarint(b)
-		if n <= 0 || size > uint64(len(b)-n) {
-			return nil, fmt.Errorf("%w: history entry %d is cut off", storage.ErrCorrupt, seq)
+		row, rest, err := nextEntry(seq, b)
+		if err != nil {
+			return nil, err
 		}
-		row := b[n : n+int(size)]
-		b = b[n+int(size):]
+		b = rest
 		if seq <= after {
 			continue
 		}

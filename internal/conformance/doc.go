@@ -1,6 +1,9 @@
-// Package conformance reads the recorded truth that Ebb is measured by, a
-// folder of JSON lines beside the checkout, and compares what a run here gave
-// with what the record says. Only tests use it.
+// Package conformance reads the cases that Ebb is measured by, and compares what a run here gave with what a case says.
+// Only tests use it.
+//
+// Our own cases are in testdata, described in testdata/FORMAT.md. Recorded ones are not part of the repository. The
+// environment variable EBB_CONFORMANCE names their folder; the default is shared/conformance beside the checkout.
+// Without that folder, a test that needs it is skipped with a message that begins "needs conformance:".
 //
 //	for _, rec := range conformance.Executions(t) {
 //		got := run(rec)                  // an Outcome
@@ -8,14 +11,9 @@
 //	}
 //	tally.Print(t)
 //
-// A folder may be named by the environment variable EBB_CONFORMANCE; without it
-// the folder shared/conformance beside the checkout is taken. Where there is
-// none the test is skipped with a message that begins "needs conformance:".
-//
 // # Levels
 //
-// An execution agrees up to a level: L1 status, output and error; L2 the cause,
-// too; L3 types and states of the history's events in order; L4 their details;
-// L5 their numbers and what each follows from. Levels from L3 on count only the
-// records that carry events.
+// A recorded execution agrees up to a level: L1 status, output and error; L2 the cause, too; L3 types and states of the
+// history's events in order; L4 their details; L5 their numbers and what each follows from. Levels from L3 on count
+// only the records that carry events.
 package conformance

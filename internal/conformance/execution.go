@@ -103,9 +103,8 @@ func Executions(tb testing.TB) []*Execution {
 	return all
 }
 
-// mendStates corrects the states of events of Maps within Maps, which recorders
-// took from the event before: an iteration's is in its details, and a Map's
-// success tells of the state whose exit follows from the same event.
+// mendStates corrects the states of events of Maps within Maps, which recorders took from the event before. The details
+// of an iteration name its state. The success of a Map belongs to the state whose exit follows from the same event.
 func (e *Expected) mendStates() {
 	for i := range e.Events {
 		event := &e.Events[i]
@@ -126,9 +125,8 @@ func (e *Expected) mendStates() {
 	}
 }
 
-// Foreign returns what the execution needs that is no part of the language
-// itself, "" if there is nothing: a service besides Lambda and S3, a distributed
-// Map, an activity or a token that is handed back.
+// Foreign returns what the execution needs beyond the language: a service other than Lambda and S3, a distributed Map,
+// an activity or a token. It returns "" if the execution needs nothing.
 func (e *Execution) Foreign() string {
 	for _, need := range e.Requires {
 		if need == "distributed_map" || need == "callback" || need == "activity" {

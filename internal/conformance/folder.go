@@ -3,22 +3,68 @@ package conformance
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
-// Folder returns the folder of recorded truth, or skips the test.
+// Folder returns the folder of the recorded cases. It skips the test if there is none.
 func Folder(tb testing.TB) string {
 	tb.Helper()
-	folder := os.Getenv("EBB_CONFORMANCE")
-	if folder == "" {
-		folder = filepath.Join(top(tb), "..", "shared", "conformance")
-	}
+	folder := recorded(tb)
 	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
-		tb.Skipf("needs conformance: no folder %s (set EBB_CONFORMANCE)", folder)
+		tb.Skipf("needs conformance: no folder %s of recorded cases (set EBB_CONFORMANCE)", folder)
 	}
 	return folder
+}
+
+// recorded returns where the recorded cases are, if they are there.
+func recorded(tb testing.TB) string {
+	tb.Helper()
+	if folder := os.Getenv("EBB_CONFORMANCE"); folder != "" {
+		return folder
+	}
+	return filepath.Join(top(tb), "..", "shared", "conformance")
+}
+
+// ForFiles runs a subtest for each file of cases of a kind, such as "sm4c": ours, then the recorded ones. It passes
+// their names, such as "sm4c/own". Without recorded ones the subtest "recorded" is skipped.
+func ForFiles(t *testing.T, kind string, test func(t *testing.T, file string)) {
+	t.Helper()
+	ours, others := filesIn(t, ownFolder(t), kind), filesIn(t, recorded(t), kind)
+	if len(ours) == 0 {
+		t.Fatalf("there are no cases of our own of %s", kind)
+	}
+	for _, file := range append(ours, others...) {
+		t.Run(filepath.Base(file), func(t *testing.T) { test(t, file) })
+	}
+	if len(others) == 0 {
+		t.Run("recorded", func(t *testing.T) {
+			t.Skipf("needs conformance: no files %s in %s", filepath.Join(kind, "*.jsonl"), Folder(t))
+		})
+	}
+}
+
+// filesIn returns the names of the files of cases of a kind in a folder.
+func filesIn(tb testing.TB, folder, kind string) []string {
+	tb.Helper()
+	files, err := filepath.Glob(filepath.Join(folder, kind, "*.jsonl"))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	for i, file := range files {
+		files[i] = kind + "/" + strings.TrimSuffix(filepath.Base(file), ".jsonl")
+	}
+	return files
+}
+
+// ownFolder returns the folder of our own cases, which is part of the repository.
+func ownFolder(tb testing.TB) string {
+	tb.Helper()
+	return filepath.Join(top(tb), "internal", "conformance", "testdata")
 }
 
 // top returns the folder of the checkout: the first above the test with a go.work.
@@ -38,10 +84,13 @@ func top(tb testing.TB) string {
 	}
 }
 
-// lines decodes each line of a file of the folder into a T.
+// lines decodes each line of a file of cases, ours or recorded, into a T.
 func lines[T any](tb testing.TB, name string) []*T {
 	tb.Helper()
-	file, err := os.Open(filepath.Join(Folder(tb), name))
+	file, err := os.Open(filepath.Join(ownFolder(tb), name))
+	if errors.Is(err, fs.ErrNotExist) {
+		file, err = os.Open(filepath.Join(Folder(tb), name))
+	}
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -71,9 +71,8 @@ func (e *Event) label() string {
 	return e.Type + " " + *e.State
 }
 
-// branches groups events: those outside of all Parallel and Map states first,
-// then those of each branch and iteration, found by following from each event
-// what it follows from.
+// branches groups events: first those outside of all Parallel and Map states, then those of each branch and iteration.
+// It follows each event back to the event that led to it.
 func branches(events []Event) [][]Event {
 	index := map[int64]int{}
 	for i := range events {
@@ -157,9 +156,8 @@ func sameBranches(want, got [][]Event, details bool) string {
 	return ""
 }
 
-// sortedInParallel compares with a record whose recorder sorted what happened
-// inside Parallel states and lost the events that tell how they ended: those
-// stretches are compared without order.
+// sortedInParallel compares with a record whose recorder sorted the events inside Parallel states, and lost the events
+// of their ends. It compares those parts without order.
 func (e *Expected) sortedInParallel(got []Event, details bool) string {
 	got = slices.DeleteFunc(slices.Clone(got), func(g Event) bool {
 		return g.Type == "ParallelStateSucceeded" || g.Type == "ParallelStateFailed"
@@ -184,7 +182,8 @@ func (e *Expected) sortedInParallel(got []Event, details bool) string {
 // Parallel, before the event that ends it.
 func stretch(events []Event, inside bool) (run, rest []Event) {
 	for i := range events {
-		if inside && events[i].Type == "ParallelStateExited" || !inside && i > 0 && events[i-1].Type == "ParallelStateStarted" {
+		if inside && events[i].Type == "ParallelStateExited" || !inside && i > 0 &&
+			events[i-1].Type == "ParallelStateStarted" {
 			return events[:i], events[i:]
 		}
 		if inside && strings.HasPrefix(events[i].Type, "Execution") {
@@ -219,7 +218,8 @@ func (e *Expected) numbers(got []Event) string {
 	for i := range e.Events {
 		want := &e.Events[i]
 		if want.ID != got[i].ID || want.Prev != got[i].Prev {
-			return fmt.Sprintf("event %d %s: want number %d after %d, got %d after %d", i, want.label(), want.ID, want.Prev, got[i].ID, got[i].Prev)
+			return fmt.Sprintf("event %d %s: want number %d after %d, got %d after %d", i, want.label(), want.ID, want.Prev,
+				got[i].ID, got[i].Prev)
 		}
 	}
 	return ""

@@ -21,14 +21,14 @@ func (e *Execution) Script() *Script {
 	return &Script{calls: e.Tasks, used: make([]bool, len(e.Tasks)), handlers: e.Handlers}
 }
 
-// Next returns the answer to a call, and whether there is one: the first unused
-// one of the same state, or of the same resource where the state is not known,
-// that was given the same input; failing that, the first. Calls that were not
-// recorded are answered by what the function's program did.
+// Next returns the answer to a call, and whether there is one. It takes the first unused answer of the state, or of the
+// resource if the state is not known, with the same input. Without one, it takes the first. Workers of activities know
+// no state: theirs is "". Calls that were not recorded are answered by what the function's program did.
 func (s *Script) Next(state, resource string, input json.RawMessage) (Answer, bool) {
 	found := -1
 	for i, call := range s.calls {
-		if s.used[i] || call.State != nil && *call.State != state || call.State == nil && !sameResource(call, resource) {
+		unknown := state == "" || call.State == nil
+		if s.used[i] || unknown && !sameResource(call, resource) || !unknown && *call.State != state {
 			continue
 		}
 		if found < 0 {
@@ -85,9 +85,11 @@ func (s *Script) program(resource string, input json.RawMessage) (Answer, bool) 
 // invoked returns what Invoke makes of a function's result.
 func invoked(payload json.RawMessage) json.RawMessage {
 	headers := map[string]any{
-		"Connection": "keep-alive", "Content-Length": strconv.Itoa(len(jsonText(decoded(payload), true))), "Content-Type": "application/json",
-		"Date": "today", "X-Amz-Executed-Version": "$LATEST", "x-amzn-Remapped-Content-Length": "0", "x-amzn-RequestId": "x-amzn-RequestId",
-		"X-Amzn-Trace-Id": "t",
+		"Connection": "keep-alive", "Content-Length": strconv.Itoa(len(jsonText(decoded(payload), true))),
+		"Content-Type": "application/json",
+		"Date":         "today", "X-Amz-Executed-Version": "$LATEST", "x-amzn-Remapped-Content-Length": "0",
+		"x-amzn-RequestId": "x-amzn-RequestId",
+		"X-Amzn-Trace-Id":  "t",
 	}
 	all := map[string]any{}
 	for name, value := range headers {
@@ -107,7 +109,8 @@ func handled(file string, input json.RawMessage) (Answer, bool) {
 	exception := func(name string) Answer {
 		return Answer{Failed: true, Error: &name, spaced: true, Cause: map[string]any{"$json": map[string]any{
 			"errorMessage": "Some exception was raised.", "errorType": name, "requestId": "r",
-			"stackTrace": []any{"  File \"/var/task/handler.py\", line 2, in handler\n    raise " + name + "(\"Some exception was raised.\")\n"},
+			"stackTrace": []any{"  File \"/var/task/handler.py\", line 2, in handler\n    raise " + name +
+				"(\"Some exception was raised.\")\n"},
 		}}}
 	}
 	switch file {

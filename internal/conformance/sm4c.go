@@ -3,9 +3,7 @@ package conformance
 import (
 	"encoding/json"
 	"fmt"
-	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -75,21 +73,7 @@ type SentEvent struct {
 	Attributes map[string]string `json:"contextAttributes"`
 }
 
-// MachineFiles returns the names of the files of cases, such as sm4c/open.
-func MachineFiles(tb testing.TB) []string {
-	tb.Helper()
-	files, err := filepath.Glob(filepath.Join(Folder(tb), "sm4c", "*.jsonl"))
-	if err != nil {
-		tb.Fatal(err)
-	}
-	var names []string
-	for _, file := range files {
-		names = append(names, "sm4c/"+strings.TrimSuffix(filepath.Base(file), ".jsonl"))
-	}
-	return names
-}
-
-// MachineCases returns the cases of a file.
+// MachineCases returns the cases of a file that [ForFiles] names.
 func MachineCases(tb testing.TB, file string) []*MachineCase {
 	tb.Helper()
 	return lines[MachineCase](tb, file+".jsonl")

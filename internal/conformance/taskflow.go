@@ -2,9 +2,7 @@ package conformance
 
 import (
 	"encoding/json"
-	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 )
 
@@ -172,24 +170,10 @@ type TaskFlowAtom struct {
 	RevertResult  json.RawMessage `json:"revert_result,omitempty"`
 }
 
-// TaskFlowFiles returns the names of the files of taskflow/ that hold records,
-// such as "named", and fails the test when there is none.
-func TaskFlowFiles(tb testing.TB) []string {
-	tb.Helper()
-	files, err := filepath.Glob(filepath.Join(Folder(tb), "taskflow", "*.jsonl"))
-	if err != nil || len(files) == 0 {
-		tb.Fatalf("%s holds no files taskflow/*.jsonl (%v)", Folder(tb), err)
-	}
-	for i, file := range files {
-		files[i] = strings.TrimSuffix(filepath.Base(file), ".jsonl")
-	}
-	return files
-}
-
-// TaskFlow returns the records of a file of taskflow/, such as "named".
+// TaskFlow returns the records of a file that [ForFiles] names.
 func TaskFlow(tb testing.TB, file string) []*TaskFlowRecord {
 	tb.Helper()
-	return lines[TaskFlowRecord](tb, "taskflow/"+file+".jsonl")
+	return lines[TaskFlowRecord](tb, file+".jsonl")
 }
 
 // Index returns the position of each atom in a walk of the description.
@@ -216,9 +200,8 @@ func (c *TaskFlowCase) Index() map[string]int {
 	return index
 }
 
-// Canonical returns the trace with every stretch of changes to PENDING, and of
-// changes to IGNORE, in the order of the atoms' index: these are written in
-// bulk, in no order.
+// Canonical returns the trace with neighboring changes to PENDING, and to IGNORE, in the order of the atoms' index.
+// TaskFlow writes these in bulk, in no order.
 func (c *TaskFlowCase) Canonical(trace []TaskFlowChange) []TaskFlowChange {
 	index, out := c.Index(), slices.Clone(trace)
 	for i := 0; i < len(out); {

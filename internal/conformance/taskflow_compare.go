@@ -8,11 +8,9 @@ import (
 	"strings"
 )
 
-// Compare returns where an outcome first differs from the record, or "". It
-// compares everything: traces, calls with their arguments, how each run ended
-// and what is stored. Two of TaskFlow's peculiarities are allowed for: failures
-// that stand for values (P2) are left out of the symbols, and reverts may be
-// told more failures than TaskFlow tells, which hides some (P9).
+// Compare returns where an outcome first differs from the record, or "". It compares everything: traces, calls with
+// their arguments, how each run ended and what is stored. It allows two departures. Failures in place of values (P2)
+// are left out of the symbols. Reverts may receive more failures than in TaskFlow, which hides some (P9).
 func (r *TaskFlowRecord) Compare(got *TaskFlowOutcome) string {
 	if r.Expect.BuildError != "" || got.BuildError != "" {
 		return difference("build_error", r.Expect.BuildError, got.BuildError)
@@ -110,8 +108,8 @@ func (r *TaskFlowRecord) compareCall(at string, want, got TaskFlowCall) string {
 	return difference(at+" of "+want.Atom, tree(want), tree(got))
 }
 
-// hasFailed reports whether the record tells of this failure of an atom: as its
-// last one, or as raised, or in what a retry was shown.
+// hasFailed reports whether the record has this failure of an atom: as its last failure, as raised, or in the tries of
+// a retry.
 func (r *TaskFlowRecord) hasFailed(atom, failure string) bool {
 	if r.Expect.Final.Atoms[atom].Failure == failure {
 		return true
@@ -119,7 +117,8 @@ func (r *TaskFlowRecord) hasFailed(atom, failure string) bool {
 	for i := range r.Expect.Runs {
 		run := &r.Expect.Runs[i]
 		for _, call := range run.Calls {
-			if strings.Contains(string(call.History), failure) || call.Atom == atom && strings.Contains(string(call.Result), failure) {
+			if strings.Contains(string(call.History), failure) || call.Atom == atom &&
+				strings.Contains(string(call.Result), failure) {
 				return true
 			}
 		}

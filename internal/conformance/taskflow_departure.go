@@ -23,7 +23,8 @@ func (r *TaskFlowRecord) Departure() string {
 		}
 		raised := func(failure string) bool { return slices.Equal(run.Raised, []string{failure}) }
 		switch {
-		case len(run.RaisedStale) > 0 || slices.ContainsFunc(run.Calls, func(c TaskFlowCall) bool { return len(c.Stale) > 0 }):
+		case len(run.RaisedStale) > 0 ||
+			slices.ContainsFunc(run.Calls, func(c TaskFlowCall) bool { return len(c.Stale) > 0 }):
 			return "P1"
 		case run.Flow == "REVERTED" && hasValue(last, "REVERT_FAILURE"):
 			return "P3"

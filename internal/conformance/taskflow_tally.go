@@ -18,7 +18,7 @@ type TaskFlowTally struct {
 
 // NewTaskFlowTally returns an empty tally of an aspect of a file.
 func NewTaskFlowTally(file, aspect string) *TaskFlowTally {
-	return &TaskFlowTally{what: "taskflow/" + file + ": " + aspect, left: map[string]int{}}
+	return &TaskFlowTally{what: file + ": " + aspect, left: map[string]int{}}
 }
 
 // Add counts a record: miss is where it differs, "" when it agrees.

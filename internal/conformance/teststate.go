@@ -8,28 +8,8 @@ import (
 // A StateTest is one call of TestState as it was recorded on AWS: a line of
 // asl/teststate.jsonl.
 type StateTest struct {
-	Name   string
-	Params struct {
-		Definition      string
-		StateName       string
-		RoleARN         string `json:"roleArn"`
-		Input           *string
-		Variables       *string
-		Context         *string
-		InspectionLevel string
-		RevealSecrets   bool
-		Mock            *struct {
-			Result              *string
-			FieldValidationMode string
-			ErrorOutput         *struct{ Error, Cause string }
-		}
-		StateConfiguration struct {
-			RetrierRetryCount        int
-			ErrorCausedByState       string
-			MapIterationFailureCount int
-			MapItemReaderData        *string
-		}
-	}
+	Name     string
+	Params   StateTestParams
 	Expected struct {
 		Refused        string `json:"api_error"` // the exception
 		Message        string
@@ -42,6 +22,39 @@ type StateTest struct {
 	}
 }
 
+// StateTestParams are the parameters of a call of TestState.
+type StateTestParams struct {
+	sent json.RawMessage // as they were sent
+
+	Definition      string
+	StateName       string
+	RoleARN         string `json:"roleArn"`
+	Input           *string
+	Variables       *string
+	Context         *string
+	InspectionLevel string
+	RevealSecrets   bool
+	Mock            *struct {
+		Result              *string
+		FieldValidationMode string
+		ErrorOutput         *struct{ Error, Cause string }
+	}
+	StateConfiguration struct {
+		RetrierRetryCount        int
+		ErrorCausedByState       string
+		MapIterationFailureCount int
+		MapItemReaderData        *string
+	}
+}
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (p *StateTestParams) UnmarshalJSON(text []byte) error {
+	type plain StateTestParams
+	err := json.Unmarshal(text, (*plain)(p))
+	p.sent = append(p.sent, text...)
+	return err
+}
+
 // A StateTestOutcome is Ebb's outcome of a test of a state.
 type StateTestOutcome struct {
 	Refused, Message                string
@@ -50,10 +63,42 @@ type StateTestOutcome struct {
 	InspectionData                  map[string]any
 }
 
+// Request returns the parameters of the call as they were sent.
+func (t *StateTest) Request() json.RawMessage { return t.Params.sent }
+
 // StateTests returns the recorded calls.
 func StateTests(tb testing.TB) []*StateTest {
 	tb.Helper()
 	return lines[StateTest](tb, "asl/teststate.jsonl")
+}
+
+// ReadStateTestOutcome reads what the API answers, as an SDK does.
+func ReadStateTestOutcome(tb testing.TB, response []byte) *StateTestOutcome {
+	tb.Helper()
+	var answer struct {
+		Status, NextState, Error, Cause string
+		Output                          *string
+		InspectionData                  map[string]any
+	}
+	if err := json.Unmarshal(response, &answer); err != nil {
+		tb.Fatal(err)
+	}
+	out := &StateTestOutcome{
+		Status: answer.Status, NextState: answer.NextState, Error: answer.Error, Cause: answer.Cause,
+		InspectionData: map[string]any{},
+	}
+	if answer.Output != nil {
+		out.Output = []byte(*answer.Output)
+	}
+	for name, value := range answer.InspectionData {
+		if text, is := value.(string); is {
+			if err := json.Unmarshal([]byte(text), &value); err != nil {
+				tb.Fatalf("inspectionData/%s: %v", name, err)
+			}
+		}
+		out.InspectionData[name] = value
+	}
+	return out
 }
 
 // Compare returns where an outcome first differs from the record, or "".

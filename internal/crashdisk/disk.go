@@ -102,9 +102,8 @@ func (d *Disk) unwatch() {
 	delete(disks, d.dir)
 }
 
-// OnOp has f called before each operation on a watched file, by the goroutine
-// that does it, one at a time. f may take an [Image], and must use no database of
-// the folder. A nil f ends it.
+// OnOp makes the disk call f before each operation on a watched file, in the goroutine of the operation, one at a time.
+// f may take an [Image], and must use no database of the folder. A nil f ends it.
 func (d *Disk) OnOp(f func(Op)) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -76,7 +76,9 @@ func Watch(tb testing.TB, dir string) *Disk {
 
 // convert takes the bits of one type for those of another of the same size: C
 // passes addresses, of records and of functions, as numbers.
-func convert[To, From any](from From) To { return *(*To)(unsafe.Pointer(&from)) } //nolint:gosec // there is no other way to write a VFS
+//
+//nolint:gosec // there is no other way to write a VFS
+func convert[To, From any](from From) To { return *(*To)(unsafe.Pointer(&from)) }
 
 // Careless returns a temporary folder on which syncs cost nothing, for tests that
 // sync much and mean something else. There are no images of it.
@@ -132,7 +134,8 @@ func vfsOpen(tls *libc.TLS, _, name, file uintptr, flags int32, out uintptr) int
 		}
 	}
 	inner := file + shimSize
-	rc := function[func(*libc.TLS, uintptr, uintptr, uintptr, int32, uintptr) int32](at[sqlite3.Tsqlite3_vfs](below).FxOpen)(
+	rc := function[func(*libc.TLS, uintptr, uintptr, uintptr, int32, uintptr) int32](at[sqlite3.Tsqlite3_vfs](
+		below).FxOpen)(
 		tls, below, name, inner, flags, out)
 	if *at[uintptr](inner) == 0 {
 		return rc
@@ -152,7 +155,8 @@ func vfsDelete(tls *libc.TLS, _, name uintptr, syncFolder int32) int32 {
 	if code := beforeDelete(path); code != sqlite3.SQLITE_OK {
 		return code
 	}
-	rc := function[func(*libc.TLS, uintptr, uintptr, int32) int32](at[sqlite3.Tsqlite3_vfs](below).FxDelete)(tls, below, name, syncFolder)
+	rc := function[func(*libc.TLS, uintptr, uintptr, int32) int32](at[sqlite3.Tsqlite3_vfs](below).FxDelete)(tls, below,
+		name, syncFolder)
 	if rc == sqlite3.SQLITE_OK {
 		deleted(path, syncFolder != 0)
 	}
@@ -270,7 +274,8 @@ func fileDeviceCharacteristics(tls *libc.TLS, file uintptr) int32 {
 
 func fileShmMap(tls *libc.TLS, file uintptr, region, size, extend int32, out uintptr) int32 {
 	inner, m := inside(file)
-	return function[func(*libc.TLS, uintptr, int32, int32, int32, uintptr) int32](m.FxShmMap)(tls, inner, region, size, extend, out)
+	return function[func(*libc.TLS, uintptr, int32, int32, int32, uintptr) int32](m.FxShmMap)(tls, inner, region, size,
+		extend, out)
 }
 
 func fileShmBarrier(tls *libc.TLS, file uintptr) {

@@ -39,8 +39,9 @@ func TestNext(t *testing.T) {
 		{"5/20 * * * *", "2026-11-21T10:44:59.9Z", "2026-11-21T10:45:00Z 2026-11-21T11:05:00Z"},
 		{"0 0 29 2 *", "2026-01-01T00:00:00Z", "2028-02-29T00:00:00Z 2032-02-29T00:00:00Z"},
 		{"0 0 29 2 *", "2096-03-01T00:00:00Z", "2104-02-29T00:00:00Z"},
-		{"0 0 13 * 5", "2026-11-01T00:00:00Z", "2026-11-06T00:00:00Z 2026-11-13T00:00:00Z 2026-11-20T00:00:00Z"},  // either
-		{"0 0 */2 * 7", "2026-11-01T00:00:00Z", "2026-11-15T00:00:00Z 2026-11-29T00:00:00Z 2026-12-13T00:00:00Z"}, // both: odd days that are Sundays
+		{"0 0 13 * 5", "2026-11-01T00:00:00Z", "2026-11-06T00:00:00Z 2026-11-13T00:00:00Z 2026-11-20T00:00:00Z"}, // either
+		// Both: odd days that are Sundays
+		{"0 0 */2 * 7", "2026-11-01T00:00:00Z", "2026-11-15T00:00:00Z 2026-11-29T00:00:00Z 2026-12-13T00:00:00Z"},
 		{"0 12 1 jan,JUL *", "2026-11-21T00:00:00Z", "2027-01-01T12:00:00Z 2027-07-01T12:00:00Z"},
 		{"@yearly", "2026-11-21T00:00:00Z", "2027-01-01T00:00:00Z"},
 		{"@monthly", "2026-11-21T00:00:00Z", "2026-12-01T00:00:00Z"},
@@ -52,15 +53,30 @@ func TestNext(t *testing.T) {
 		{"TZ=Asia/Kathmandu 0 9 * * *", "2026-11-21T00:00:00Z", "2026-11-21T03:15:00Z"},
 
 		// The clock is put forward: an appointment that is left out is then, once.
-		{"TZ=Europe/Rome 30 2 * * *", "2026-03-28T00:00:00Z", "2026-03-28T01:30:00Z 2026-03-29T01:00:00Z 2026-03-30T00:30:00Z"},
-		{"TZ=Europe/Rome 0,15,45 2,3 29 3 *", "2026-03-29T00:00:00Z", "2026-03-29T01:00:00Z 2026-03-29T01:15:00Z 2026-03-29T01:45:00Z"},
+		{
+			"TZ=Europe/Rome 30 2 * * *", "2026-03-28T00:00:00Z",
+			"2026-03-28T01:30:00Z 2026-03-29T01:00:00Z 2026-03-30T00:30:00Z",
+		},
+		{
+			"TZ=Europe/Rome 0,15,45 2,3 29 3 *", "2026-03-29T00:00:00Z",
+			"2026-03-29T01:00:00Z 2026-03-29T01:15:00Z 2026-03-29T01:45:00Z",
+		},
 		{"TZ=Europe/Rome 30 * * * *", "2026-03-29T00:00:00Z", "2026-03-29T00:30:00Z 2026-03-29T01:30:00Z"},
-		{"TZ=America/Sao_Paulo 0 0 * * *", "2018-11-03T12:00:00Z", "2018-11-04T03:00:00Z 2018-11-05T02:00:00Z"}, // midnight is left out
-		{"TZ=Pacific/Apia 0 12 30 12 *", "2011-12-01T00:00:00Z", "2011-12-30T10:00:00Z 2012-12-29T22:00:00Z"},   // a whole day is
+		// Midnight is left out
+		{"TZ=America/Sao_Paulo 0 0 * * *", "2018-11-03T12:00:00Z", "2018-11-04T03:00:00Z 2018-11-05T02:00:00Z"},
+		// A whole day is
+		{"TZ=Pacific/Apia 0 12 30 12 *", "2011-12-01T00:00:00Z", "2011-12-30T10:00:00Z 2012-12-29T22:00:00Z"},
 		// It is put back: an appointment is the first time, intervals are both times.
 		{"TZ=Europe/Rome 30 2 * * *", "2026-10-24T12:00:00Z", "2026-10-25T00:30:00Z 2026-10-26T01:30:00Z"},
-		{"CRON_TZ=Europe/Rome 30 * * * *", "2026-10-25T00:00:00Z", "2026-10-25T00:30:00Z 2026-10-25T01:30:00Z 2026-10-25T02:30:00Z"},
-		{"TZ=Australia/Lord_Howe */30 * * * *", "2026-04-04T14:15:00Z", "2026-04-04T14:30:00Z 2026-04-04T15:00:00Z 2026-04-04T15:30:00Z"}, // by half an hour
+		{
+			"CRON_TZ=Europe/Rome 30 * * * *", "2026-10-25T00:00:00Z",
+			"2026-10-25T00:30:00Z 2026-10-25T01:30:00Z 2026-10-25T02:30:00Z",
+		},
+		// By half an hour
+		{
+			"TZ=Australia/Lord_Howe */30 * * * *", "2026-04-04T14:15:00Z",
+			"2026-04-04T14:30:00Z 2026-04-04T15:00:00Z 2026-04-04T15:30:00Z",
+		},
 		{"TZ=Australia/Lord_Howe 45 1 * * *", "2026-04-04T00:00:00Z", "2026-04-04T14:45:00Z 2026-04-05T15:15:00Z"},
 	} {
 		s, at := parsed(t, c.spec), moment(t, c.from)
@@ -126,7 +142,8 @@ func TestLast(t *testing.T) {
 	from := moment(t, "2025-11-21T00:00:00Z")
 	until := moment(t, "2026-11-21T00:00:30Z")
 	for spec, want := range map[string]string{
-		"@every 10s": "00:00:10 00:00:20 00:00:30", "*/5 * * * *": "23:50:00 23:55:00 00:00:00", "0 0 21 * *": "00:00:00 00:00:00 00:00:00",
+		"@every 10s": "00:00:10 00:00:20 00:00:30", "*/5 * * * *": "23:50:00 23:55:00 00:00:00",
+		"0 0 21 * *":   "00:00:00 00:00:00 00:00:00",
 		"@every 4800h": "00:00:00", "0 0 1 1 *": "00:00:00",
 	} {
 		var got []string
@@ -148,7 +165,8 @@ func TestLast(t *testing.T) {
 // zones are those in which clocks are put forward and back in ways of their own:
 // at midnight, a minute after it, by half an hour, by a day.
 var zones = []string{
-	"UTC", "Europe/Rome", "America/New_York", "America/St_Johns", "America/Sao_Paulo", "Australia/Lord_Howe", "Pacific/Apia",
+	"UTC", "Europe/Rome", "America/New_York", "America/St_Johns", "America/Sao_Paulo", "Australia/Lord_Howe",
+	"Pacific/Apia",
 	"Asia/Kathmandu", "Africa/Casablanca", "Asia/Beirut", "America/Havana", "America/Nuuk",
 }
 
@@ -184,7 +202,7 @@ func itoa(n int) string { return string(rune('0'+n/10)) + string(rune('0'+n%10))
 
 // TestNextByHand compares the ticks of a few days with the ticks that a check of the
 // clock once a minute finds.
-func TestNextByHand(t *testing.T) { //nolint:gocognit // the clock is read by hand
+func TestNextByHand(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		name := rapid.SampledFrom(zones).Draw(rt, "zone")
@@ -206,7 +224,8 @@ func TestNextByHand(t *testing.T) { //nolint:gocognit // the clock is read by ha
 			rt.Fatal(err)
 		}
 		// Mostly around a change of the clocks, which is where it is hard.
-		from := time.Date(rapid.IntRange(1990, 2030).Draw(rt, "year"), 1, rapid.IntRange(1, 365).Draw(rt, "day of year"), 0, 0, 0, 0, time.UTC)
+		from := time.Date(rapid.IntRange(1990, 2030).Draw(rt, "year"), 1, rapid.IntRange(1, 365).Draw(rt, "day of year"), 0,
+			0, 0, 0, time.UTC)
 		if _, change := from.In(zone).ZoneBounds(); !change.IsZero() && rapid.IntRange(0, 3).Draw(rt, "at a change") > 0 {
 			from = change.Add(-24 * time.Hour).Truncate(time.Minute)
 		}
@@ -235,7 +254,8 @@ func TestNextByHand(t *testing.T) { //nolint:gocognit // the clock is read by ha
 				continue
 			}
 			if ticks != next.Equal(at) {
-				rt.Fatalf("%s from %v: ticks next at %v; at %v, when clocks show %v, it ticks: %t", spec, from, next, at, wall.Format("02 15:04"), ticks)
+				rt.Fatalf("%s from %v: ticks next at %v; at %v, when clocks show %v, it ticks: %t", spec, from, next, at,
+					wall.Format("02 15:04"), ticks)
 			}
 			if ticks {
 				next = s.Next(at)
@@ -246,7 +266,10 @@ func TestNextByHand(t *testing.T) { //nolint:gocognit // the clock is read by ha
 
 // FuzzParse: nothing that is read makes it panic, hang, or go back in time.
 func FuzzParse(f *testing.F) {
-	for _, spec := range []string{"*/5 1-3,7 * jan-mar MON", "@every 1h", "TZ=Europe/Rome 0 0 29 2 1", "@daily", "0 0 31 12 7/1"} {
+	for _, spec := range []string{
+		"*/5 1-3,7 * jan-mar MON", "@every 1h", "TZ=Europe/Rome 0 0 29 2 1", "@daily",
+		"0 0 31 12 7/1",
+	} {
 		f.Add(spec, int64(1_700_000_000))
 	}
 	f.Fuzz(func(t *testing.T, spec string, unix int64) {
@@ -269,7 +292,10 @@ func FuzzParse(f *testing.F) {
 }
 
 func BenchmarkNext(b *testing.B) {
-	for _, spec := range []string{"*/5 * * * *", "TZ=Europe/Rome 30 2 * * *", "TZ=Europe/Rome 0 0 29 2 *", "TZ=Europe/Rome 0 * 29 2 1"} {
+	for _, spec := range []string{
+		"*/5 * * * *", "TZ=Europe/Rome 30 2 * * *", "TZ=Europe/Rome 0 0 29 2 *",
+		"TZ=Europe/Rome 0 * 29 2 1",
+	} {
 		b.Run(spec, func(b *testing.B) {
 			s, at := parsed(b, spec), time.Unix(1_700_000_000, 0)
 			for b.Loop() {

@@ -91,7 +91,9 @@ func parse(spec string) (*Schedule, error) {
 	if strings.HasPrefix(words[0], "@") {
 		macro := macros[words[0]]
 		if macro == "" || len(words) > 1 {
-			return nil, fmt.Errorf("%s: want @yearly, @monthly, @weekly, @daily, @hourly or @every DURATION, and nothing behind it", strings.Join(words, " "))
+			return nil, fmt.Errorf(
+				"%s: want @yearly, @monthly, @weekly, @daily, @hourly or @every DURATION, and nothing behind it", strings.Join(
+					words, " "))
 		}
 		words = strings.Fields(macro)
 	}

@@ -68,7 +68,8 @@ func Compile(pattern, flags string) (*Regexp, error) {
 	c.add(instruction{op: save, x: 1})
 	c.add(instruction{op: accept})
 	if c.tooLarge {
-		return nil, &SyntaxError{0, fmt.Sprintf("the pattern compiles to more than %d instructions; lower its repetitions", MaxProgram)}
+		return nil, &SyntaxError{0, fmt.Sprintf("the pattern compiles to more than %d instructions; lower its repetitions",
+			MaxProgram)}
 	}
 	return c.re, nil
 }

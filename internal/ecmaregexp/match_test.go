@@ -94,7 +94,10 @@ func TestCompileRefuses(t *testing.T) {
 // TestBudget shows that patterns whose time or memory explodes end.
 func TestBudget(t *testing.T) {
 	t.Parallel()
-	for _, pattern := range []string{"(a+)+$", "(a|aa)*b", "(a*)*b", `(a*)(a*)(a*)(a*)(a*)\1\2\3\4\5b`, "(?=(a+)+$)x", "(?:a?){900}(?:a){900}b"} {
+	for _, pattern := range []string{
+		"(a+)+$", "(a|aa)*b", "(a*)*b", `(a*)(a*)(a*)(a*)(a*)\1\2\3\4\5b`, "(?=(a+)+$)x",
+		"(?:a?){900}(?:a){900}b",
+	} {
 		re, err := ecmaregexp.Compile(pattern, "")
 		if err != nil {
 			t.Fatalf("/%s/: %v", pattern, err)

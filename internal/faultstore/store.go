@@ -86,9 +86,10 @@ func Sometimes(seed uint64, share float64, faults ...Fault) Plan {
 }
 
 var writes = map[string]bool{
-	"Create": true, "Begin": true, "Try": true, "Acquit": true, "Commit": true, "Release": true, "Step": true, "Transact": true,
-	"Send": true, "EndToken": true, "TakeToken": true, "KeepToken": true, "FinishToken": true, "Beat": true,
-	"PutDefinition": true, "Sent": true, "Unsent": true, "Purge": true,
+	"Create": true, "Begin": true, "Try": true, "Acquit": true, "Commit": true, "Release": true, "Step": true,
+	"Transact": true,
+	"Send":     true, "EndToken": true, "TakeToken": true, "KeepToken": true, "FinishToken": true, "Beat": true,
+	"PutDefinition": true, "WriteRecords": true, "Sent": true, "Unsent": true, "Purge": true,
 	"PostJob": true, "ClaimJobs": true, "RenewJob": true, "EndJob": true, "PurgeJobs": true,
 	"PutSchedule": true, "MoveSchedule": true, "DeleteSchedule": true,
 }
@@ -160,27 +161,35 @@ func answer[T any](ctx context.Context, f *store, c Call, call func() (T, error)
 	return none, fault.Err
 }
 
-func (f *store) Create(ctx context.Context, run storage.Run) error {
-	return f.do(ctx, Call{Method: "Create", Run: run.ID}, func() error { return f.Store.Create(ctx, run) })
+func (f *store) Create(ctx context.Context, run storage.Run, checks ...storage.RecordCheck) error {
+	return f.do(ctx, Call{Method: "Create", Run: run.ID}, func() error { return f.Store.Create(ctx, run, checks...) })
 }
 
 func (f *store) Begin(ctx context.Context, run string) (storage.Claim, *storage.Snapshot, error) {
-	return f.begin(ctx, Call{Method: "Begin", Run: run}, func() (storage.Claim, *storage.Snapshot, error) { return f.Store.Begin(ctx, run) })
+	return f.begin(ctx, Call{Method: "Begin", Run: run}, func() (storage.Claim, *storage.Snapshot, error) {
+		return f.Store.Begin(ctx, run)
+	})
 }
 
 func (f *store) Seize(ctx context.Context, run string) (storage.Claim, *storage.Snapshot, error) {
-	return f.begin(ctx, Call{Method: "Seize", Run: run}, func() (storage.Claim, *storage.Snapshot, error) { return f.Store.Seize(ctx, run) })
+	return f.begin(ctx, Call{Method: "Seize", Run: run}, func() (storage.Claim, *storage.Snapshot, error) {
+		return f.Store.Seize(ctx, run)
+	})
 }
 
 func (f *store) Try(ctx context.Context, run string) (storage.Claim, *storage.Snapshot, error) {
-	return f.begin(ctx, Call{Method: "Try", Run: run}, func() (storage.Claim, *storage.Snapshot, error) { return f.Store.Try(ctx, run) })
+	return f.begin(ctx, Call{Method: "Try", Run: run}, func() (storage.Claim, *storage.Snapshot, error) {
+		return f.Store.Try(ctx, run)
+	})
 }
 
 func (f *store) Acquit(ctx context.Context, claim storage.Claim) error {
 	return f.do(ctx, Call{Method: "Acquit", Run: claim.Run}, func() error { return f.Store.Acquit(ctx, claim) })
 }
 
-func (f *store) begin(ctx context.Context, c Call, call func() (storage.Claim, *storage.Snapshot, error)) (storage.Claim, *storage.Snapshot, error) {
+func (f *store) begin(ctx context.Context, c Call, call func() (storage.Claim, *storage.Snapshot, error)) (
+	storage.Claim, *storage.Snapshot, error,
+) {
 	var snap *storage.Snapshot
 	claim, err := answer(ctx, f, c, func() (claim storage.Claim, err error) {
 		claim, snap, err = call()
@@ -201,18 +210,25 @@ func (f *store) Due(ctx context.Context, q storage.DueQuery) (due []storage.Due,
 }
 
 func (f *store) Commit(ctx context.Context, claim storage.Claim, cp *storage.Checkpoint) error {
-	return f.do(ctx, Call{Method: "Commit", Run: claim.Run, Checkpoint: cp}, func() error { return f.Store.Commit(ctx, claim, cp) })
+	return f.do(ctx, Call{Method: "Commit", Run: claim.Run, Checkpoint: cp}, func() error {
+		return f.Store.Commit(ctx, claim, cp)
+	})
 }
 
 func (f *store) Release(ctx context.Context, claim storage.Claim, wakeups int64, due time.Time) error {
-	return f.do(ctx, Call{Method: "Release", Run: claim.Run}, func() error { return f.Store.Release(ctx, claim, wakeups, due) })
+	return f.do(ctx, Call{Method: "Release", Run: claim.Run}, func() error {
+		return f.Store.Release(ctx, claim, wakeups,
+			due)
+	})
 }
 
 func (f *store) Step(ctx context.Context, run string, step func(*storage.Snapshot) (*storage.Checkpoint, error)) error {
 	return f.do(ctx, Call{Method: "Step", Run: run}, func() error { return f.Store.Step(ctx, run, step) })
 }
 
-func (f *transactor) Transact(ctx context.Context, claim storage.Claim, key string, fn func(*sql.Tx) (atom.Value, error)) (atom.Value, error) {
+func (f *transactor) Transact(ctx context.Context, claim storage.Claim, key string, fn func(*sql.Tx) (atom.Value,
+	error),
+) (atom.Value, error) {
 	return answer(ctx, f.store, Call{Method: "Transact", Run: claim.Run}, func() (atom.Value, error) {
 		return f.tx.Transact(ctx, claim, key, fn)
 	})
@@ -222,15 +238,21 @@ func (f *store) Send(ctx context.Context, messages ...storage.Message) error {
 	return f.do(ctx, Call{Method: "Send"}, func() error { return f.Store.Send(ctx, messages...) })
 }
 
-func (f *store) EndToken(ctx context.Context, id string, result atom.Value, failure *atom.Failure) (storage.Token, error) {
-	return answer(ctx, f, Call{Method: "EndToken"}, func() (storage.Token, error) { return f.Store.EndToken(ctx, id, result, failure) })
+func (f *store) EndToken(ctx context.Context, id string, result atom.Value, failure *atom.Failure) (storage.Token,
+	error,
+) {
+	return answer(ctx, f, Call{Method: "EndToken"}, func() (storage.Token, error) {
+		return f.Store.EndToken(ctx, id, result, failure)
+	})
 }
 
 func (f *store) Beat(ctx context.Context, id string) (storage.Token, error) {
 	return answer(ctx, f, Call{Method: "Beat"}, func() (storage.Token, error) { return f.Store.Beat(ctx, id) })
 }
 
-func (f *store) Messages(ctx context.Context, run string, after int64) (wakeups int64, messages []storage.Message, err error) {
+func (f *store) Messages(ctx context.Context, run string, after int64) (wakeups int64, messages []storage.Message,
+	err error,
+) {
 	err = f.do(ctx, Call{Method: "Messages", Run: run}, func() (err error) {
 		wakeups, messages, err = f.Store.Messages(ctx, run, after)
 		return err
@@ -247,10 +269,14 @@ func (f *store) RunsWithMessages(ctx context.Context, since int64) (changed []st
 }
 
 func (f *store) KeepToken(ctx context.Context, id string, take int64, lease time.Duration) (storage.Token, error) {
-	return answer(ctx, f, Call{Method: "KeepToken"}, func() (storage.Token, error) { return f.Store.KeepToken(ctx, id, take, lease) })
+	return answer(ctx, f, Call{Method: "KeepToken"}, func() (storage.Token, error) {
+		return f.Store.KeepToken(ctx, id, take, lease)
+	})
 }
 
-func (f *store) FinishToken(ctx context.Context, id string, take int64, result atom.Value, failure *atom.Failure) (storage.Token, error) {
+func (f *store) FinishToken(ctx context.Context, id string, take int64, result atom.Value, failure *atom.Failure) (
+	storage.Token, error,
+) {
 	return answer(ctx, f, Call{Method: "FinishToken"}, func() (storage.Token, error) {
 		return f.Store.FinishToken(ctx, id, take, result, failure)
 	})
@@ -273,7 +299,9 @@ func (f *store) Limits(ctx context.Context) ([]storage.Limit, error) {
 }
 
 func (f *store) Limited(ctx context.Context, run string) (*storage.LimitedError, error) {
-	return answer(ctx, f, Call{Method: "Limited", Run: run}, func() (*storage.LimitedError, error) { return f.Store.Limited(ctx, run) })
+	return answer(ctx, f, Call{Method: "Limited", Run: run}, func() (*storage.LimitedError, error) {
+		return f.Store.Limited(ctx, run)
+	})
 }
 
 func (f *store) Run(ctx context.Context, id string) (storage.Run, error) {
@@ -284,56 +312,128 @@ func (f *store) Runs(ctx context.Context, q storage.RunQuery) ([]storage.Run, er
 	return answer(ctx, f, Call{Method: "Runs"}, func() ([]storage.Run, error) { return f.Store.Runs(ctx, q) })
 }
 
+func (f *store) Events(ctx context.Context, run string, q storage.EventQuery) ([]storage.Entry, error) {
+	return answer(ctx, f, Call{Method: "Events", Run: run}, func() ([]storage.Entry, error) {
+		return f.Store.Events(ctx, run, q)
+	})
+}
+
+func (f *store) CountRuns(ctx context.Context, q storage.RunQuery) (int, error) {
+	return answer(ctx, f, Call{Method: "CountRuns"}, func() (int, error) { return f.Store.CountRuns(ctx, q) })
+}
+
 func (f *store) Atoms(ctx context.Context, run string, q storage.AtomQuery) ([]storage.Atom, error) {
-	return answer(ctx, f, Call{Method: "Atoms", Run: run}, func() ([]storage.Atom, error) { return f.Store.Atoms(ctx, run, q) })
+	return answer(ctx, f, Call{Method: "Atoms", Run: run}, func() ([]storage.Atom, error) {
+		return f.Store.Atoms(ctx, run, q)
+	})
 }
 
 func (f *store) AtomsAt(ctx context.Context, run string, paths ...string) ([]storage.Atom, error) {
-	return answer(ctx, f, Call{Method: "AtomsAt", Run: run}, func() ([]storage.Atom, error) { return f.Store.AtomsAt(ctx, run, paths...) })
+	return answer(ctx, f, Call{Method: "AtomsAt", Run: run}, func() ([]storage.Atom, error) {
+		return f.Store.AtomsAt(ctx, run, paths...)
+	})
 }
 
 func (f *store) Atom(ctx context.Context, run, path string) (storage.Atom, error) {
-	return answer(ctx, f, Call{Method: "Atom", Run: run}, func() (storage.Atom, error) { return f.Store.Atom(ctx, run, path) })
+	return answer(ctx, f, Call{Method: "Atom", Run: run}, func() (storage.Atom, error) {
+		return f.Store.Atom(ctx, run, path)
+	})
 }
 
 func (f *store) Tries(ctx context.Context, run, path string) (atom.History, error) {
-	return answer(ctx, f, Call{Method: "Tries", Run: run}, func() (atom.History, error) { return f.Store.Tries(ctx, run, path) })
+	return answer(ctx, f, Call{Method: "Tries", Run: run}, func() (atom.History, error) {
+		return f.Store.Tries(ctx, run, path)
+	})
 }
 
 func (f *store) History(ctx context.Context, run string, after int64, limit int) ([]storage.Entry, error) {
-	return answer(ctx, f, Call{Method: "History", Run: run}, func() ([]storage.Entry, error) { return f.Store.History(ctx, run, after, limit) })
+	return answer(ctx, f, Call{Method: "History", Run: run}, func() ([]storage.Entry, error) {
+		return f.Store.History(ctx, run, after, limit)
+	})
 }
 
 func (f *store) Undos(ctx context.Context, run string, below int64, limit int) ([]storage.Undo, error) {
-	return answer(ctx, f, Call{Method: "Undos", Run: run}, func() ([]storage.Undo, error) { return f.Store.Undos(ctx, run, below, limit) })
+	return answer(ctx, f, Call{Method: "Undos", Run: run}, func() ([]storage.Undo, error) {
+		return f.Store.Undos(ctx, run, below, limit)
+	})
 }
 
 func (f *store) RunTimers(ctx context.Context, run string) ([]storage.TimerRow, error) {
-	return answer(ctx, f, Call{Method: "RunTimers", Run: run}, func() ([]storage.TimerRow, error) { return f.Store.RunTimers(ctx, run) })
+	return answer(ctx, f, Call{Method: "RunTimers", Run: run}, func() ([]storage.TimerRow, error) {
+		return f.Store.RunTimers(ctx, run)
+	})
 }
 
 func (f *store) RunTokens(ctx context.Context, run string) ([]storage.Token, error) {
-	return answer(ctx, f, Call{Method: "RunTokens", Run: run}, func() ([]storage.Token, error) { return f.Store.RunTokens(ctx, run) })
+	return answer(ctx, f, Call{Method: "RunTokens", Run: run}, func() ([]storage.Token, error) {
+		return f.Store.RunTokens(ctx, run)
+	})
 }
 
 func (f *store) Token(ctx context.Context, id string) (storage.Token, error) {
 	return answer(ctx, f, Call{Method: "Token"}, func() (storage.Token, error) { return f.Store.Token(ctx, id) })
 }
 
+func (f *store) WriteRecords(ctx context.Context, writes ...storage.RecordWrite) ([]storage.NamedRecord, error) {
+	return answer(ctx, f, Call{Method: "WriteRecords"}, func() ([]storage.NamedRecord, error) {
+		return f.Store.WriteRecords(ctx, writes...)
+	})
+}
+
+func (f *store) NamedRecord(ctx context.Context, kind, key string) (storage.NamedRecord, error) {
+	return answer(ctx, f, Call{Method: "NamedRecord"}, func() (storage.NamedRecord, error) {
+		return f.Store.NamedRecord(ctx, kind, key)
+	})
+}
+
+func (f *store) NamedRecords(ctx context.Context, q storage.RecordQuery) ([]storage.NamedRecord, error) {
+	return answer(ctx, f, Call{Method: "NamedRecords"}, func() ([]storage.NamedRecord, error) {
+		return f.Store.NamedRecords(ctx, q)
+	})
+}
+
+func (f *store) CountRecords(ctx context.Context, kind, prefix string) (int, error) {
+	return answer(ctx, f, Call{Method: "CountRecords"}, func() (int, error) {
+		return f.Store.CountRecords(ctx, kind, prefix)
+	})
+}
+
+func (f *store) AwaitEnd(ctx context.Context, run string) (storage.Run, error) {
+	return answer(ctx, f, Call{Method: "AwaitEnd", Run: run}, func() (storage.Run, error) {
+		return f.Store.AwaitEnd(ctx, run)
+	})
+}
+
+func (f *store) AwaitToken(ctx context.Context, t storage.Taking, wait time.Duration,
+	enough <-chan struct{},
+) (storage.Token, error) {
+	return answer(ctx, f, Call{Method: "AwaitToken"}, func() (storage.Token, error) {
+		return f.Store.AwaitToken(ctx, t, wait, enough)
+	})
+}
+
 func (f *store) PutDefinition(ctx context.Context, def storage.Definition) (storage.Definition, error) {
-	return answer(ctx, f, Call{Method: "PutDefinition"}, func() (storage.Definition, error) { return f.Store.PutDefinition(ctx, def) })
+	return answer(ctx, f, Call{Method: "PutDefinition"}, func() (storage.Definition, error) {
+		return f.Store.PutDefinition(ctx, def)
+	})
 }
 
 func (f *store) Definitions(ctx context.Context, name string) ([]storage.Definition, error) {
-	return answer(ctx, f, Call{Method: "Definitions"}, func() ([]storage.Definition, error) { return f.Store.Definitions(ctx, name) })
+	return answer(ctx, f, Call{Method: "Definitions"}, func() ([]storage.Definition, error) {
+		return f.Store.Definitions(ctx, name)
+	})
 }
 
 func (f *store) Definition(ctx context.Context, hash string) (storage.Definition, error) {
-	return answer(ctx, f, Call{Method: "Definition"}, func() (storage.Definition, error) { return f.Store.Definition(ctx, hash) })
+	return answer(ctx, f, Call{Method: "Definition"}, func() (storage.Definition, error) {
+		return f.Store.Definition(ctx, hash)
+	})
 }
 
 func (f *store) Outgoing(ctx context.Context, now time.Time, limit int) ([]storage.Outgoing, error) {
-	return answer(ctx, f, Call{Method: "Outgoing"}, func() ([]storage.Outgoing, error) { return f.Store.Outgoing(ctx, now, limit) })
+	return answer(ctx, f, Call{Method: "Outgoing"}, func() ([]storage.Outgoing, error) {
+		return f.Store.Outgoing(ctx, now, limit)
+	})
 }
 
 func (f *store) Sent(ctx context.Context, n ...int64) error {
@@ -341,15 +441,21 @@ func (f *store) Sent(ctx context.Context, n ...int64) error {
 }
 
 func (f *store) Labeled(ctx context.Context, value string, keys ...string) (map[string][]string, error) {
-	return answer(ctx, f, Call{Method: "Labeled"}, func() (map[string][]string, error) { return f.Store.Labeled(ctx, value, keys...) })
+	return answer(ctx, f, Call{Method: "Labeled"}, func() (map[string][]string, error) {
+		return f.Store.Labeled(ctx, value, keys...)
+	})
 }
 
 func (f *store) Descendants(ctx context.Context, root string) (int64, error) {
-	return answer(ctx, f, Call{Method: "Descendants", Run: root}, func() (int64, error) { return f.Store.Descendants(ctx, root) })
+	return answer(ctx, f, Call{Method: "Descendants", Run: root}, func() (int64, error) {
+		return f.Store.Descendants(ctx, root)
+	})
 }
 
 func (f *store) RunOutbox(ctx context.Context, run string, limit int) ([]storage.Outgoing, error) {
-	return answer(ctx, f, Call{Method: "RunOutbox", Run: run}, func() ([]storage.Outgoing, error) { return f.Store.RunOutbox(ctx, run, limit) })
+	return answer(ctx, f, Call{Method: "RunOutbox", Run: run}, func() ([]storage.Outgoing, error) {
+		return f.Store.RunOutbox(ctx, run, limit)
+	})
 }
 
 func (f *store) Unsent(ctx context.Context, out storage.Outgoing) error {

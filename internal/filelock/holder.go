@@ -41,7 +41,8 @@ func (h *Holder) Helps() string {
 
 func stateName(state string) string {
 	name := map[string]string{
-		"R": "running", "S": "sleeping", "D": "waiting for a disk", stopped: "stopped", traced: "stopped by a debugger", zombie: "ended", "I": "idle",
+		"R": "running", "S": "sleeping", "D": "waiting for a disk", stopped: "stopped", traced: "stopped by a debugger",
+		zombie: "ended", "I": "idle",
 	}[state]
 	if name == "" {
 		return "state " + state

@@ -32,11 +32,13 @@ func Holders(path string, at int64) ([]Holder, error) {
 	var all []Holder
 	for line := range strings.Lines(string(text)) { // 1: FLOCK  ADVISORY  WRITE 4711 fe:00:9978418 0 EOF
 		f := strings.Fields(line)
-		if len(f) < 8 || f[1] == "->" || !strings.HasSuffix(f[5], inode) || !covers(f[6], f[7], at) { // -> marks a process that waits
+		// -> marks a process that waits
+		if len(f) < 8 || f[1] == "->" || !strings.HasSuffix(f[5], inode) || !covers(f[6], f[7], at) {
 			continue
 		}
 		pid, err := strconv.Atoi(f[4])
-		if err == nil && pid > 0 && !slices.ContainsFunc(all, func(h Holder) bool { return h.PID == pid }) && opened(pid, file) {
+		if err == nil && pid > 0 && !slices.ContainsFunc(all, func(h Holder) bool { return h.PID == pid }) &&
+			opened(pid, file) {
 			all = append(all, holderOf(pid))
 		}
 	}

@@ -36,7 +36,8 @@ func open(path string, like Like) (*os.File, error) {
 // openThere opens a regular file that exists.
 func openThere(path string, how int) (*os.File, error) {
 	f, err := os.OpenFile(path, how|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0) // a FIFO is not waited for
-	if errors.Is(err, syscall.ELOOP) || errors.Is(err, syscall.EISDIR) || errors.Is(err, syscall.ENXIO) || errors.Is(err, syscall.EMLINK) {
+	if errors.Is(err, syscall.ELOOP) || errors.Is(err, syscall.EISDIR) || errors.Is(err, syscall.ENXIO) ||
+		errors.Is(err, syscall.EMLINK) {
 		return nil, &fs.PathError{Op: "open", Path: path, Err: ErrForeign}
 	}
 	if err != nil {

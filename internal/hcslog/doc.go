@@ -1,3 +1,3 @@
-// Package hcslog lets programs that log with log/slog give their logger to Ebb, which
-// logs with hclog.
+// Package hcslog makes loggers of log/slog from loggers of hclog, with which Ebb logs, and the other way round. So
+// programs and tasks may use either.
 package hcslog

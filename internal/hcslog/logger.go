@@ -18,12 +18,15 @@ import (
 // LevelTrace is what hclog's trace is to slog: below debug.
 const LevelTrace = slog.LevelDebug - 4
 
-// Logger returns a logger that hands what it is told to a handler: levels as slog
-// has them, the names of named loggers as the attribute "logger", and arguments as
-// attributes. What the handler does not want is not made. A level that is set on it
-// holds for it and those made of it, beside the handler's own.
-func Logger(h slog.Handler) hclog.Logger {
-	return &logger{handler: h, level: new(atomic.Int32)}
+// Logger returns a logger that writes to the handler of another: levels as slog has them, the names of named loggers as
+// the attribute "logger", and arguments as attributes. It makes no record that the handler does not want. A level that
+// is set on it holds for it and those made of it, beside the handler's own. For nil it returns nil, which the options
+// that take a logger refuse.
+func Logger(log *slog.Logger) hclog.Logger {
+	if log == nil {
+		return nil
+	}
+	return &logger{handler: log.Handler(), level: new(atomic.Int32)}
 }
 
 type logger struct {
@@ -37,20 +40,21 @@ var _ hclog.Logger = (*logger)(nil)
 
 // levels are hclog's levels as slog's.
 var levels = map[hclog.Level]slog.Level{
-	hclog.Trace: LevelTrace, hclog.Debug: slog.LevelDebug, hclog.Info: slog.LevelInfo, hclog.Warn: slog.LevelWarn, hclog.Error: slog.LevelError,
+	hclog.Trace: LevelTrace, hclog.Debug: slog.LevelDebug, hclog.Info: slog.LevelInfo, hclog.Warn: slog.LevelWarn,
+	hclog.Error: slog.LevelError,
 }
 
-func (l *logger) is(level hclog.Level) bool {
+func (l *logger) is(ctx context.Context, level hclog.Level) bool {
 	as, known := levels[level]
 	if least := hclog.Level(l.level.Load()); !known || least == hclog.Off || level < least {
 		return false
 	}
-	return l.handler.Enabled(context.Background(), as)
+	return l.handler.Enabled(ctx, as)
 }
 
 // log logs at a level, for a method that the caller of the logger has called.
 func (l *logger) log(level hclog.Level, msg string, args []any) {
-	if !l.is(level) {
+	if !l.is(context.Background(), level) {
 		return
 	}
 	var caller [1]uintptr
@@ -94,11 +98,11 @@ func (l *logger) Info(msg string, args ...any)                   { l.log(hclog.I
 func (l *logger) Warn(msg string, args ...any)                   { l.log(hclog.Warn, msg, args) }
 func (l *logger) Error(msg string, args ...any)                  { l.log(hclog.Error, msg, args) }
 
-func (l *logger) IsTrace() bool { return l.is(hclog.Trace) }
-func (l *logger) IsDebug() bool { return l.is(hclog.Debug) }
-func (l *logger) IsInfo() bool  { return l.is(hclog.Info) }
-func (l *logger) IsWarn() bool  { return l.is(hclog.Warn) }
-func (l *logger) IsError() bool { return l.is(hclog.Error) }
+func (l *logger) IsTrace() bool { return l.is(context.Background(), hclog.Trace) }
+func (l *logger) IsDebug() bool { return l.is(context.Background(), hclog.Debug) }
+func (l *logger) IsInfo() bool  { return l.is(context.Background(), hclog.Info) }
+func (l *logger) IsWarn() bool  { return l.is(context.Background(), hclog.Warn) }
+func (l *logger) IsError() bool { return l.is(context.Background(), hclog.Error) }
 
 func (l *logger) ImpliedArgs() []any { return l.implied }
 
@@ -128,7 +132,7 @@ func (l *logger) SetLevel(level hclog.Level) { l.level.Store(int32(level)) }
 // GetLevel returns the lowest level that is logged.
 func (l *logger) GetLevel() hclog.Level {
 	for level := hclog.Trace; level <= hclog.Error; level++ {
-		if l.is(level) {
+		if l.is(context.Background(), level) {
 			return level
 		}
 	}

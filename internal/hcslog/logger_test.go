@@ -16,15 +16,18 @@ import (
 func TestLogger(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	l := hcslog.Logger(slog.NewJSONHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug, AddSource: true, ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
-		if a.Key == slog.TimeKey {
-			return slog.Attr{}
-		}
-		if source, is := a.Value.Any().(*slog.Source); is {
-			return slog.Bool("here", strings.HasSuffix(source.File, "logger_test.go"))
-		}
-		return a
-	}}))
+	l := hcslog.Logger(slog.New(slog.NewJSONHandler(&out, &slog.HandlerOptions{
+		Level: slog.LevelDebug, AddSource: true,
+		ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+			if a.Key == slog.TimeKey {
+				return slog.Attr{}
+			}
+			if source, is := a.Value.Any().(*slog.Source); is {
+				return slog.Bool("here", strings.HasSuffix(source.File, "logger_test.go"))
+			}
+			return a
+		},
+	})))
 	said := func(want string) {
 		t.Helper()
 		if got := strings.TrimSpace(out.String()); got != want {
@@ -38,7 +41,8 @@ func TestLogger(t *testing.T) {
 	said(`{"level":"DEBUG","here":true,"msg":"a","k":1}`)
 	named := l.Named("ebb").With("run", "r-1").Named("board")
 	named.Info("b", "err", errors.New("bad"), "odd")
-	said(`{"level":"INFO","here":true,"msg":"b","logger":"ebb.board","run":"r-1","err":"bad","` + hclog.MissingKey + `":"odd"}`)
+	said(`{"level":"INFO","here":true,"msg":"b","logger":"ebb.board","run":"r-1","err":"bad","` + hclog.MissingKey +
+		`":"odd"}`)
 	named.Warn("c", 7, hclog.Fmt("%d of %d", 1, 2))
 	said(`{"level":"WARN","here":true,"msg":"c","logger":"ebb.board","run":"r-1","7":"1 of 2"}`)
 	named.ResetNamed("x").Error("d")
@@ -58,7 +62,8 @@ func TestLogger(t *testing.T) {
 	}
 	out.Reset()
 
-	if l.IsTrace() || !l.IsDebug() || !l.IsInfo() || !l.IsWarn() || !l.IsError() || l.GetLevel() != hclog.Debug || named.Name() != "ebb.board" {
+	if l.IsTrace() || !l.IsDebug() || !l.IsInfo() || !l.IsWarn() || !l.IsError() || l.GetLevel() != hclog.Debug ||
+		named.Name() != "ebb.board" {
 		t.Errorf("it is at %v, and named %q", l.GetLevel(), named.Name())
 	}
 	if implied := named.ImpliedArgs(); len(implied) != 2 {

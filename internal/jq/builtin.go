@@ -45,21 +45,29 @@ var builtins = sync.OnceValue(func() map[string]*builtin {
 		}
 	}
 	// Those whose cost does not depend on their input.
-	add(builtin{}, `empty/0 not/0 select/1 type/0 has/1 in/1 toboolean/0 abs/0 first/0 last/0 nth/1 arrays/0 objects/0 iterables/0
-		booleans/0 numbers/0 finites/0 normals/0 strings/0 nulls/0 values/0 scalars/0 range/1 range/2 range/3 first/1 last/1 isempty/1
+	add(builtin{},
+		`empty/0 not/0 select/1 type/0 has/1 in/1 toboolean/0 abs/0 first/0 last/0 nth/1 arrays/0 objects/0 iterables/0
+		booleans/0 numbers/0 finites/0 normals/0 strings/0 nulls/0 values/0 scalars/0 range/1 range/2 range/3 first/1
+		last/1 isempty/1
 		infinite/0 nan/0 isinfinite/0 isnan/0 isnormal/0 isfinite/0 recurse/0 truncate_stream/1 JOIN/2 JOIN/3 JOIN/4
-		sin/0 cos/0 tan/0 asin/0 acos/0 atan/0 sinh/0 cosh/0 tanh/0 asinh/0 acosh/0 atanh/0 floor/0 round/0 nearbyint/0 rint/0 ceil/0
-		trunc/0 significand/0 fabs/0 sqrt/0 cbrt/0 exp/0 exp10/0 exp2/0 expm1/0 frexp/0 modf/0 log/0 log10/0 log1p/0 log2/0 logb/0
-		gamma/0 tgamma/0 lgamma/0 erf/0 erfc/0 j0/0 j1/0 y0/0 y1/0 atan2/2 copysign/2 drem/2 fdim/2 fmax/2 fmin/2 fmod/2 hypot/2
+		sin/0 cos/0 tan/0 asin/0 acos/0 atan/0 sinh/0 cosh/0 tanh/0 asinh/0 acosh/0 atanh/0 floor/0 round/0 nearbyint/0
+		rint/0 ceil/0
+		trunc/0 significand/0 fabs/0 sqrt/0 cbrt/0 exp/0 exp10/0 exp2/0 expm1/0 frexp/0 modf/0 log/0 log10/0 log1p/0 log2/0
+		logb/0
+		gamma/0 tgamma/0 lgamma/0 erf/0 erfc/0 j0/0 j1/0 y0/0 y1/0 atan2/2 copysign/2 drem/2 fdim/2 fmax/2 fmin/2 fmod/2
+		hypot/2
 		nextafter/2 nexttoward/2 remainder/2 ldexp/2 scalb/2 scalbln/2 pow/2 fma/3 gmtime/0`)
 	add(builtin{args: []argument{outputs(costOrder), filter}}, `jn/2 yn/2`)
 	// Those that emit any number of outputs, or call themselves.
-	add(builtin{grows: true}, `while/2 until/2 repeat/1 limit/2 skip/2 nth/2 recurse/1 recurse/2 combinations/0 combinations/1 walk/1`)
+	add(builtin{grows: true},
+		`while/2 until/2 repeat/1 limit/2 skip/2 nth/2 recurse/1 recurse/2 combinations/0 combinations/1 walk/1`)
 	// Those that look at each element, member or character of their input.
-	add(builtin{in: costFlat}, `length/0 utf8bytelength/0 keys/0 reverse/0 ltrim/0 rtrim/0 trim/0 implode/0 ascii_downcase/0
+	add(builtin{in: costFlat},
+		`length/0 utf8bytelength/0 keys/0 reverse/0 ltrim/0 rtrim/0 trim/0 implode/0 ascii_downcase/0
 		ascii_upcase/0 map/1 map_values/1 to_entries/0 all/0 any/0 all/1 any/1 mktime/0`)
 	add(builtin{in: costFlat}, `all/2 any/2`)
-	add(builtin{in: costFlat, args: []argument{outputs(costFlat)}}, `startswith/1 endswith/1 ltrimstr/1 rtrimstr/1 trimstr/1 split/1`)
+	add(builtin{in: costFlat, args: []argument{outputs(costFlat)}},
+		`startswith/1 endswith/1 ltrimstr/1 rtrimstr/1 trimstr/1 split/1`)
 	add(builtin{in: costExplode}, `explode/0`)
 	add(builtin{in: costTranspose}, `transpose/0`)
 	add(builtin{in: costDigits}, `tonumber/0 fromjson/0`)
@@ -81,7 +89,8 @@ var builtins = sync.OnceValue(func() map[string]*builtin {
 	add(builtin{in: costDeep, args: []argument{outputs(costPath), filter}}, `setpath/2`)
 	add(builtin{in: costDeep, args: []argument{outputs(costDeep)}}, `delpaths/1`)
 	// Those that are defined here.
-	add(builtin{inner: true, in: costDeep, args: []argument{outputs(costDeep)}}, `_min_by/1 _max_by/1 _sort_by/1 _group_by/1 _unique_by/1`)
+	add(builtin{inner: true, in: costDeep, args: []argument{outputs(costDeep)}},
+		`_min_by/1 _max_by/1 _sort_by/1 _group_by/1 _unique_by/1`)
 	add(builtin{inner: true}, `_captures/0 `+matchGuard+`/4`)
 	for name, text := range definitions {
 		all[name] = &builtin{own: text}
@@ -90,11 +99,16 @@ var builtins = sync.OnceValue(func() map[string]*builtin {
 		all[name].grows = true
 	}
 	// Those that a sandbox has not.
+	const (
+		sameAlways   = "the time is not to be seen here: an expression gives the same whenever it is evaluated"
+		terminalOnly = "it is of use at a terminal only"
+	)
 	for names, why := range map[string]string{
-		"now/0 localtime/0 strflocaltime/1":           "the time is not to be seen here: an expression gives the same whenever it is evaluated",
-		"env/0 $ENV/0 get_search_list/0 modulemeta/0": "nothing outside is to be seen here",
-		"input/0 inputs/0":                            "there is one input, which is .",
-		"debug/0 debug/1 stderr/0 input_filename/0 input_line_number/0 builtins/0 halt/0 halt_error/0 halt_error/1": "it is of use at a terminal only",
+		"now/0 localtime/0 strflocaltime/1":                               sameAlways,
+		"env/0 $ENV/0 get_search_list/0 modulemeta/0":                     "nothing outside is to be seen here",
+		"input/0 inputs/0":                                                "there is one input, which is .",
+		"debug/0 debug/1 stderr/0 input_filename/0":                       terminalOnly,
+		"input_line_number/0 builtins/0 halt/0 halt_error/0 halt_error/1": terminalOnly,
 	} {
 		add(builtin{refused: why}, names)
 	}

@@ -5,8 +5,9 @@ package jq
 // operations that look at all of it. They are gojq's own but for that; guards
 // are put into them as into any program.
 var definitions = map[string]string{
-	"add/1":          `def add(f): [f] | add;`,
-	"from_entries/0": `def from_entries: map({ (.key // .Key // .name // .Name): if has("value") then .value else .Value end }) | add // {};`,
+	"add/1": `def add(f): [f] | add;`,
+	"from_entries/0": `def from_entries:
+		map({ (.key // .Key // .name // .Name): if has("value") then .value else .Value end }) | add // {};`,
 	"with_entries/1": `def with_entries(f): to_entries | map(f) | from_entries;`,
 	"min_by/1":       `def min_by(f): _min_by(map([f]));`,
 	"max_by/1":       `def max_by(f): _max_by(map([f]));`,
@@ -21,11 +22,13 @@ var definitions = map[string]string{
 	"match/2":        `def match($re; $flags): ` + matchGuard + `($re; $flags; false; ` + meterVariable + `)[];`,
 	"test/1":         `def test($re): if $re | type == "array" then test($re[0]; $re[1]) else test($re; null) end;`,
 	"test/2":         `def test($re; $flags): ` + matchGuard + `($re; $flags; true; ` + meterVariable + `);`,
-	"capture/1":      `def capture($re): if $re | type == "array" then capture($re[0]; $re[1]) else capture($re; null) end;`,
-	"capture/2":      `def capture($re; $flags): match($re; $flags) | .captures | _captures;`,
-	"scan/1":         `def scan($re): scan($re; null);`,
-	"scan/2":         `def scan($re; $flags): match($re; $flags + "g") | if .captures == [] then .string else [.captures[].string] end;`,
-	"splits/1":       `def splits($re): splits($re; null);`,
+	"capture/1": `def capture($re):
+		if $re | type == "array" then capture($re[0]; $re[1]) else capture($re; null) end;`,
+	"capture/2": `def capture($re; $flags): match($re; $flags) | .captures | _captures;`,
+	"scan/1":    `def scan($re): scan($re; null);`,
+	"scan/2": `def scan($re; $flags):
+		match($re; $flags + "g") | if .captures == [] then .string else [.captures[].string] end;`,
+	"splits/1": `def splits($re): splits($re; null);`,
 	"splits/2": `def splits($re; $flags): .[foreach (match($re; $flags + "g"), null) as {$offset, $length}
 		(null; {start: .next, end: $offset, next: $offset + $length})];`,
 	"split/2": `def split($re; $flags): [splits($re; $flags)];`,

@@ -46,7 +46,8 @@ const (
 
 // guardOfInput is called with a cost and the meter. It returns its input.
 func guardOfInput(v any, args []any) any {
-	if err := args[1].(*meter).input(cost(args[0].(int)), v); err != nil { //nolint:forcetypeassert // calls of guards are made by this package
+	//nolint:forcetypeassert // calls of guards are made by this package
+	if err := args[1].(*meter).input(cost(args[0].(int)), v); err != nil {
 		return err
 	}
 	return v
@@ -74,7 +75,8 @@ func guardOfArgument(_ any, args []any) any {
 // guardOfOperands is called with an operator, its operands and the meter. It
 // returns the operands.
 func guardOfOperands(_ any, args []any) any {
-	op, left, right, m := gojq.Operator(args[0].(int)), args[1], args[2], args[3].(*meter) //nolint:forcetypeassert // as above
+	//nolint:forcetypeassert // as above
+	op, left, right, m := gojq.Operator(args[0].(int)), args[1], args[2], args[3].(*meter)
 	if err := m.operands(op, left, right); err != nil {
 		return err
 	}

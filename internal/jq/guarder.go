@@ -545,7 +545,8 @@ func numeral(q *gojq.Query) (any, bool) {
 
 // isText reports whether a query is a string that stands in the program.
 func isText(q *gojq.Query) bool {
-	return q.Term != nil && q.Term.Type == gojq.TermTypeString && q.Term.Str.Queries == nil && len(q.Term.SuffixList) == 0 && len(q.FuncDefs) == 0
+	return q.Term != nil && q.Term.Type == gojq.TermTypeString && q.Term.Str.Queries == nil &&
+		len(q.Term.SuffixList) == 0 && len(q.FuncDefs) == 0
 }
 
 func isConstant(q *gojq.Query) bool {

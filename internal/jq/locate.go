@@ -2,9 +2,8 @@ package jq
 
 import "strings"
 
-// locate returns where a word stands in a program the nth time, from 1, as a
-// word of its own: outside of strings and comments, and not where it is defined.
-// If it stands there less often it is the last time; 0 when it never does.
+// locate returns the position of the nth use of a word in a program, from 1. It does not count the word in strings, in
+// comments, and where it is defined. If it stands there less often it is the last time; 0 when it never does.
 func locate(source, word string, nth int) int {
 	l := &locator{source: source, word: word, nth: nth}
 	at, _ := l.program(0, false)

@@ -7,9 +7,8 @@ import (
 	"time"
 )
 
-// A meter counts the steps of one evaluation. gojq asks its context before each
-// instruction whether to stop, so the meter is that context; guards charge it
-// for more. It belongs to one goroutine.
+// A meter counts the steps of one evaluation. gojq asks its context before each instruction whether to stop, so the
+// meter is that context. Guards charge it for expensive operations. It belongs to one goroutine.
 type meter struct {
 	left    int // steps of the slice
 	kept    int // steps for the slices to come

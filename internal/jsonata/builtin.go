@@ -7,11 +7,10 @@ import (
 	"strings"
 )
 
-// builtins holds the functions of the language, and those that the States
-// Language adds. There is no $eval.
+// builtins contains the functions of the language, and those that the States Language adds. There is no $eval.
 var builtins = &frame{table: map[string]any{}}
 
-// HasFunction reports whether the language has a function of a name.
+// HasFunction reports whether the language has a function with that name.
 func HasFunction(name string) bool { return builtins.table[name] != nil }
 
 // FunctionNames returns the names of the language's functions, in order.

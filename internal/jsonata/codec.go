@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// The functions that write texts in other alphabets.
+// The functions that encode and decode texts.
 
 // encodeBase64 encodes the characters of a text as one byte each.
 func encodeBase64(r *run, args []any) (any, error) {
@@ -29,8 +29,7 @@ func encodeBase64(r *run, args []any) (any, error) {
 	return base64.StdEncoding.EncodeToString(bytes), nil
 }
 
-// decodeBase64 returns a text of a character for each byte. What is no digit is
-// passed over.
+// decodeBase64 returns a text with a character for each byte. It ignores characters that are not digits of base64.
 func decodeBase64(r *run, args []any) (any, error) {
 	text, ok := argument[string](args, 0)
 	if !ok {
@@ -65,14 +64,13 @@ func decodeBase64(r *run, args []any) (any, error) {
 	return b.String(), nil
 }
 
-// What URLs need not escape, and what has a meaning in whole URLs.
+// The characters that URLs do not escape, and those with a meaning in whole URLs.
 const (
 	componentSafe = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.!~*'()"
 	reserved      = ";/?:@&=+$,#"
 )
 
-// encodeURL returns the function that escapes all but the characters that are
-// safe.
+// encodeURL returns the function that escapes all characters except the safe ones.
 func encodeURL(name, safe string) func(*run, []any) (any, error) {
 	return func(r *run, args []any) (any, error) {
 		text, ok := argument[string](args, 0)
@@ -98,8 +96,7 @@ func encodeURL(name, safe string) func(*run, []any) (any, error) {
 	}
 }
 
-// decodeURL returns the function that undoes it. Escapes of the characters given
-// stay.
+// decodeURL returns the inverse of an encoding function. Escapes of the characters in stay do not change.
 func decodeURL(name, stay string) func(*run, []any) (any, error) {
 	return func(r *run, args []any) (any, error) {
 		text, ok := argument[string](args, 0)
@@ -127,8 +124,8 @@ func decodeURL(name, stay string) func(*run, []any) (any, error) {
 	}
 }
 
-// unescape returns the character that a text begins with as %XX for each byte,
-// and those escapes; none if it does not.
+// unescape returns the first character of a text whose bytes are written as %XX, and its escapes; "" if there is
+// none.
 func unescape(text string) (char, escapes string) {
 	var bytes []byte
 	for i := 0; i+2 < len(text) && text[i] == '%' && len(bytes) < utf8.UTFMax; i += 3 {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// The functions on points in time, which are milliseconds since 1970.
+// The functions for times, which are milliseconds since 1970.
 
 func now(r *run, args []any) (any, error) {
 	return r.formatTime(float64(r.now.UnixMilli()), args)
@@ -24,8 +24,7 @@ func fromMillis(r *run, args []any) (any, error) {
 	return r.formatTime(n, args[1:])
 }
 
-// farthest is how many milliseconds from 1970 a time may be, a hundred million
-// days.
+// farthest is the maximum distance of a time from 1970 in milliseconds: a hundred million days.
 const farthest = 8.64e15
 
 const isoPicture = "[Y0001]-[M01]-[D01]T[H01]:[m01]:[s01].[f001][Z01:01t]"
@@ -35,7 +34,7 @@ func (r *run) formatTime(ms float64, args []any) (any, error) {
 	if !ok {
 		picture = isoPicture
 	}
-	offset := 0.0 // as it is written: 530 is five hours and thirty minutes
+	offset := 0.0 // as written: 530 means five hours and thirty minutes
 	if zone, ok := argument[string](args, 1); ok {
 		offset = leadingInteger(zone)
 	}
@@ -147,7 +146,7 @@ func (p *timePart) formatZone(r *run, hours, minutes float64) (string, error) {
 	return text, nil
 }
 
-// fragment returns a part of a point in time.
+// fragment returns a component of a time.
 func fragment(at time.Time, component byte) int {
 	year, month, day := at.Date()
 	switch component {
@@ -182,11 +181,10 @@ func fragment(at time.Time, component byte) int {
 	}
 }
 
-// weekday counts from Monday, 1, to Sunday, 7.
+// weekday returns 1 for Monday to 7 for Sunday.
 func weekday(at time.Time) int { return (int(at.Weekday())+6)%7 + 1 }
 
-// firstWeek returns the Monday of the first week of a month or year: the one with
-// most of its days in it.
+// firstWeek returns the Monday of the first week of a month or year: the week with most of its days in that period.
 func firstWeek(year int, month time.Month) time.Time {
 	first := time.Date(year, month, 1, 0, 0, 0, 0, time.UTC)
 	day := weekday(first)
@@ -236,12 +234,12 @@ func toMillis(r *run, args []any) (any, error) {
 	return parseISO(text), nil
 }
 
-// isoTime is what may be a time as ECMAScript writes it.
-var isoTime = regexp.MustCompile(`^\d{4}(-[01]\d)*(-[0-3]\d)*(T[0-2]\d:[0-5]\d:[0-5]\d)*(\.\d+)?([+-][0-2]\d:?[0-5]\d|Z)?$`)
+// isoTime matches times in ECMAScript's form.
+var isoTime = regexp.MustCompile(
+	`^\d{4}(-[01]\d)*(-[0-3]\d)*(T[0-2]\d:[0-5]\d:[0-5]\d)*(\.\d+)?([+-][0-2]\d:?[0-5]\d|Z)?$`)
 
-// parseISO reads a time as ECMAScript writes it: a year, perhaps month, day, time
-// to the second, fraction and zone. Without a zone it is UTC. What is no time is
-// NaN.
+// parseISO parses a time in ECMAScript's form: a year, and optionally month, day, time to the second, fraction and
+// zone. Without a zone it is UTC. It returns NaN for any other text.
 func parseISO(text string) float64 {
 	parts := isoParts.FindStringSubmatch(text)
 	if parts == nil {
@@ -266,4 +264,5 @@ func parseISO(text string) float64 {
 	return float64(at.UnixMilli())
 }
 
-var isoParts = regexp.MustCompile(`^(\d{4})(?:-(\d\d))?(?:-(\d\d))?(?:T(\d\d):(\d\d):(\d\d))?(?:\.(\d+))?(?:([+-])(\d\d):?(\d\d)|Z)?$`)
+var isoParts = regexp.MustCompile(
+	`^(\d{4})(?:-(\d\d))?(?:-(\d\d))?(?:T(\d\d):(\d\d):(\d\d))?(?:\.(\d+))?(?:([+-])(\d\d):?(\d\d)|Z)?$`)

@@ -60,14 +60,14 @@ func (n *wildcardNode) evaluate(r *run, input any, _ *frame) (any, error) {
 	}
 	for _, value := range values {
 		if _, ok := value.(*array); ok {
-			out.sequence = false // one that was in an array stays in one
+			out.sequence = false // a sequence that was in an array stays a sequence
 		}
 		r.flatten(value, out)
 	}
 	return out, nil
 }
 
-// flatten adds a value, or all that is in an array at any depth.
+// flatten appends a value or, at any depth, the items of an array.
 func (r *run) flatten(v any, out *array) {
 	a, ok := v.(*array)
 	if !ok {
@@ -94,8 +94,8 @@ func (n *descendantNode) evaluate(r *run, input any, _ *frame) (any, error) {
 	return out, nil
 }
 
-// descend adds a value that is no array, and all below it. What is added counts
-// each time, so a deep value is soon too large.
+// descend appends a value that is not an array, and all values below it. The size of each value counts, so a deep
+// value soon exceeds the limit.
 func (r *run) descend(v any, out *array) {
 	if r.work(1); out.size > MaxSize {
 		r.stop(errSize)

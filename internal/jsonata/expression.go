@@ -4,8 +4,7 @@ import (
 	"time"
 )
 
-// An Expression is a compiled expression. Any number of goroutines may evaluate
-// it.
+// An Expression is a compiled expression. Any number of goroutines may evaluate it.
 type Expression struct {
 	text     string
 	root     node
@@ -24,40 +23,38 @@ func Parse(text string) (*Expression, error) {
 	return nil, &ParseError{Code: f.code, Message: f.text(), Offset: f.at}
 }
 
-// Patterns returns how many instructions the regular expressions in it compiled
-// to, which is at most [MaxPatterns].
+// Patterns returns the number of instructions of its regular expressions, which is at most [MaxPatterns].
 func (e *Expression) Patterns() int { return e.patterns }
 
 // Text returns the expression as it was parsed.
 func (e *Expression) Text() string { return e.text }
 
-// An Environment has the values that an expression can see. The zero value shows the
-// expression nothing.
+// An Environment contains the values that an expression can see. With the zero value, it sees none.
 type Environment struct {
-	// Input is what $ and $$ are, undefined in the States Language.
+	// Input is the value of $ and $$. It is undefined in the States Language.
 	Input Value
-	// Variable returns a variable, and whether there is one of the name.
+	// Variable returns a variable, and whether it exists.
 	Variable func(name string) (Value, bool)
-	// Now is what $now and $millis tell.
+	// Now is the result of $now and $millis.
 	Now time.Time
-	// Random gives random bits to $random, $shuffle and $uuid; nil gives zeros.
+	// Random returns random bits for $random, $shuffle and $uuid. If Random is nil, they are zero.
 	Random func() uint64
-	// Steps is how many steps may be taken. Evaluate takes away those that it
-	// took. nil is MaxSteps.
+	// Steps is the number of steps that the evaluation may take. Evaluate subtracts the steps that it took. nil
+	// means MaxSteps.
 	Steps *int
-	// Interrupted is asked every few thousand steps whether to give up; nil never does.
-	// The error is then of no use.
+	// Interrupted is called every few thousand steps. If it returns true, Evaluate returns an error that has no
+	// meaning. nil means never.
 	Interrupted func() bool
 }
 
-// inputName is the name under which the outermost frame has the input.
+// inputName is the name of the input in the outermost frame.
 var inputName = []string{"$"}
 
-// Evaluate returns the value of the expression, which may be undefined. The error is
-// an [*Error]: an error of the expression, or an exceeded limit of this package. An
-// evaluation always ends, and leaves nothing behind.
+// Evaluate returns the value of the expression, which may be undefined. The error is an [*Error]: an error of the
+// expression, or an exceeded limit of this package. An evaluation always ends, and starts nothing that continues
+// afterwards.
 func (e *Expression) Evaluate(env *Environment) (Value, error) {
-	var all struct { // in one piece, which is quicker
+	var all struct { // one allocation is faster than several
 		run    run
 		host   frame
 		values [1]any
@@ -96,7 +93,7 @@ type Kind uint8
 
 // The types of values.
 const (
-	Undefined Kind = iota // nothing
+	Undefined Kind = iota // no value
 	Null
 	Boolean
 	Number
@@ -106,7 +103,7 @@ const (
 	Function
 )
 
-// String returns the name of the type, in the words of the language.
+// String returns the language's name of the type.
 func (k Kind) String() string {
 	return [...]string{
 		Undefined: "undefined", Null: "null", Boolean: "boolean", Number: "number", String: "string",
@@ -114,8 +111,7 @@ func (k Kind) String() string {
 	}[k]
 }
 
-// A Value is the input or the result of an expression. Its zero value is undefined. A
-// Value cannot be changed.
+// A Value is an input or a result of an expression. The zero Value is undefined. A Value does not change.
 type Value struct{ v any }
 
 // Kind returns the type of the value.
@@ -143,13 +139,13 @@ func (v Value) Kind() Kind {
 // Bool returns whether the value is true.
 func (v Value) Bool() bool { return v.v == true }
 
-// Number returns the value of a number, 0 of anything else.
+// Number returns the value of a number; 0 for any other value.
 func (v Value) Number() float64 {
 	n, _ := number(v.v)
 	return n
 }
 
-// Text returns the value of a string, "" of anything else.
+// Text returns the value of a string; "" for any other value.
 func (v Value) Text() string {
 	s, _ := v.v.(string)
 	return s
@@ -158,21 +154,21 @@ func (v Value) Text() string {
 // Size returns about how many bytes the value takes as JSON.
 func (v Value) Size() int { return sizeOf(v.v) }
 
-// AppendJSON appends the value as JSON. Functions are empty strings, numbers that
-// are not finite are their names, and undefined is null.
+// AppendJSON appends the value as JSON. A function becomes an empty string, a number that is not finite becomes its
+// name, and undefined becomes null.
 func (v Value) AppendJSON(b []byte) []byte {
 	w := writer{b: b}
 	w.value(v.v)
 	return w.b
 }
 
-// A Member is a name and a value of an object.
+// A Member is a member of an object: a name and a value.
 type Member struct {
 	Name  string
 	Value Value
 }
 
-// ObjectOf returns an object of members; those that are undefined are left out.
+// ObjectOf returns an object of the members that are not undefined.
 func ObjectOf(members ...Member) Value {
 	o := &object{names: make([]string, 0, len(members)), values: make([]any, 0, len(members))}
 	for _, m := range members {

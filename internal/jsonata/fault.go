@@ -6,12 +6,11 @@ import (
 	"strings"
 )
 
-// An Error is why an evaluation ended without a result, in the words of the
-// language.
+// An Error is the reason why an evaluation has no result, in the words of the language.
 type Error struct {
-	Code    string // such as T2001, or LimitCode; "" for the few errors that have none
+	Code    string // such as T2001, or LimitCode; "" for the few errors without a code
 	Message string
-	Offset  int // of what went wrong, in bytes from the start of the expression
+	Offset  int // position of the error, in bytes from the start of the expression
 }
 
 func (e *Error) Error() string {
@@ -21,7 +20,7 @@ func (e *Error) Error() string {
 	return e.Code + ": " + e.Message
 }
 
-// A ParseError says why a text is no expression.
+// A ParseError is returned if a text is not a valid expression.
 type ParseError struct {
 	Code    string
 	Message string
@@ -30,25 +29,25 @@ type ParseError struct {
 
 func (e *ParseError) Error() string { return e.Code + ": " + e.Message }
 
-// A fault is an error on its way out. What is around it may add to it: where it
-// happened, and which operator or function it concerns.
+// A fault is an error during an evaluation. Enclosing nodes may add its position, and the operator or function that
+// it concerns.
 type fault struct {
 	code    string
-	at      int  // offset
-	placed  bool // at is known
-	token   any  // nil: not known
+	at      int  // offset in the expression
+	placed  bool // at is set
+	token   any  // nil: unknown
 	value   any
 	value2  any
 	exp     any
-	index   int    // of an argument, from 1
-	want    string // what the items of an array should be
-	name    string // of a function
-	message string // of faults that have words of their own
+	index   int    // number of an argument, from 1
+	want    string // required type of the items of an array
+	name    string // name of a function
+	message string // message of a fault without a message of the language
 }
 
 func (f *fault) Error() string { return f.code + ": " + f.text() }
 
-// text fills in the message of the fault's code.
+// text returns the message of the fault.
 func (f *fault) text() string {
 	template, ok := messages[f.code]
 	if !ok || f.message != "" {
@@ -67,8 +66,7 @@ func (f *fault) text() string {
 	}
 }
 
-// filling returns what stands for a name in a message: texts as JSON, but for
-// names that begin with '='.
+// filling returns the text for a name in a message: texts as JSON, except for names that start with '='.
 func (f *fault) filling(name string) string {
 	raw := strings.HasPrefix(name, "=")
 	var v any
@@ -107,11 +105,10 @@ func (f *fault) filling(name string) string {
 	return string(w.b)
 }
 
-// maxQuoted is the size of the largest value that a message quotes.
+// maxQuoted is the maximum size of a value that a message quotes.
 const maxQuoted = 1 << 10
 
-// messages are those of the reference implementation (see LICENSE-jsonata). In
-// braces stands what is filled in.
+// messages are the messages of the reference implementation (see LICENSE-jsonata), with names in braces.
 var messages = map[string]string{
 	"S0101": "String literal must be terminated by a matching quote",
 	"S0102": "Number out of range: {token}",
@@ -162,8 +159,10 @@ var messages = map[string]string{
 	"T2010": "The expressions either side of operator {token} must evaluate to numeric or string values",
 	"T2011": "The insert/update clause of the transform expression must evaluate to an object: {value}",
 	"T2012": "The delete clause of the transform expression must evaluate to a string or array of strings: {value}",
-	"T2013": "The transform expression clones the input object using the $clone() function.  This has been overridden in the current scope by a non-function.",
-	"D2014": "The size of the sequence allocated by the range operator (..) must not exceed 1e6.  Attempted to allocate {value}.",
+	"T2013": "The transform expression clones the input object using the $clone() function.  This has been overridden " +
+		"in the current scope by a non-function.",
+	"D2014": "The size of the sequence allocated by the range operator (..) must not exceed 1e6.  Attempted to " +
+		"allocate {value}.",
 	"D3001": "Attempting to invoke string function on Infinity or NaN",
 	"D3010": "Second argument of replace function cannot be an empty string",
 	"D3011": "Fourth argument of replace function must evaluate to a positive number",
@@ -173,29 +172,39 @@ var messages = map[string]string{
 	"D3040": "Third argument of match function must evaluate to a positive number",
 	"D3050": "The second argument of reduce function must be a function with at least two arguments",
 	"D3060": "The sqrt function cannot be applied to a negative number: {value}",
-	"D3061": "The power function has resulted in a value that cannot be represented as a JSON number: base={value}, exponent={exp}",
-	"D3070": "The single argument form of the sort function can only be applied to an array of strings or an array of numbers.  " +
+	"D3061": "The power function has resulted in a value that cannot be represented as a JSON number: base={value}, " +
+		"exponent={exp}",
+	"D3070": "The single argument form of the sort function can only be applied to an array of strings or an array of " +
+		"numbers.  " +
 		"Use the second argument to specify a comparison function",
 	"D3080": "The picture string must only contain a maximum of two sub-pictures",
 	"D3081": "The sub-picture must not contain more than one instance of the 'decimal-separator' character",
 	"D3082": "The sub-picture must not contain more than one instance of the 'percent' character",
 	"D3083": "The sub-picture must not contain more than one instance of the 'per-mille' character",
 	"D3084": "The sub-picture must not contain both a 'percent' and a 'per-mille' character",
-	"D3085": "The mantissa part of a sub-picture must contain at least one character that is either an 'optional digit character' or a member of the " +
+	"D3085": "The mantissa part of a sub-picture must contain at least one character that is either an 'optional digit " +
+		"character' or a member of the " +
 		"'decimal digit family'",
-	"D3086": "The sub-picture must not contain a passive character that is preceded by an active character and that is followed by another active character",
-	"D3087": "The sub-picture must not contain a 'grouping-separator' character that appears adjacent to a 'decimal-separator' character",
+	"D3086": "The sub-picture must not contain a passive character that is preceded by an active character and that is " +
+		"followed by another active character",
+	"D3087": "The sub-picture must not contain a 'grouping-separator' character that appears adjacent to a " +
+		"'decimal-separator' character",
 	"D3088": "The sub-picture must not contain a 'grouping-separator' at the end of the integer part",
 	"D3089": "The sub-picture must not contain two adjacent instances of the 'grouping-separator' character",
-	"D3090": "The integer part of the sub-picture must not contain a member of the 'decimal digit family' that is followed by an instance of the " +
+	"D3090": "The integer part of the sub-picture must not contain a member of the 'decimal digit family' that is " +
+		"followed by an instance of the " +
 		"'optional digit character'",
-	"D3091": "The fractional part of the sub-picture must not contain an instance of the 'optional digit character' that is followed by a member of the " +
+	"D3091": "The fractional part of the sub-picture must not contain an instance of the 'optional digit character' " +
+		"that is followed by a member of the " +
 		"'decimal digit family'",
-	"D3092": "A sub-picture that contains a 'percent' or 'per-mille' character must not contain a character treated as an 'exponent-separator'",
-	"D3093": "The exponent part of the sub-picture must comprise only of one or more characters that are members of the 'decimal digit family'",
+	"D3092": "A sub-picture that contains a 'percent' or 'per-mille' character must not contain a character treated as " +
+		"an 'exponent-separator'",
+	"D3093": "The exponent part of the sub-picture must comprise only of one or more characters that are members of " +
+		"the 'decimal digit family'",
 	"D3100": "The radix of the formatBase function must be between 2 and 36.  It was given {value}",
 	"D3110": "The argument of the toMillis function must be an ISO 8601 formatted timestamp. Given {value}",
-	"D3130": "Formatting or parsing an integer as a sequence starting with {value} is not supported by this implementation",
+	"D3130": "Formatting or parsing an integer as a sequence starting with {value} is not supported by this " +
+		"implementation",
 	"D3131": "In a decimal digit pattern, all digits must be from the same decimal group",
 	"D3132": "Unknown component specifier {value} in date/time picture string",
 	"D3133": "The 'name' modifier can only be applied to months and days in the date/time picture string, not {value}",

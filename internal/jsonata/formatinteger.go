@@ -8,9 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// $formatInteger and $parseInteger write whole numbers as a picture says: with
-// digits of any script, as letters, Roman numerals or words (XPath and XQuery
-// Functions 3.1, format-integer).
+// $formatInteger and $parseInteger write whole numbers in the format of a picture (XPath and XQuery Functions 3.1,
+// format-integer): digits of any script, letters, Roman numerals or words.
 
 type integerStyle uint8
 
@@ -51,8 +50,10 @@ type separator struct {
 
 // decimalZeros are the zeros of the scripts that have digits of their own.
 var decimalZeros = []rune{
-	0x30, 0x0660, 0x06F0, 0x07C0, 0x0966, 0x09E6, 0x0A66, 0x0AE6, 0x0B66, 0x0BE6, 0x0C66, 0x0CE6, 0x0D66, 0x0DE6, 0x0E50, 0x0ED0, 0x0F20, 0x1040, 0x1090,
-	0x17E0, 0x1810, 0x1946, 0x19D0, 0x1A80, 0x1A90, 0x1B50, 0x1BB0, 0x1C40, 0x1C50, 0xA620, 0xA8D0, 0xA900, 0xA9D0, 0xA9F0, 0xAA50, 0xABF0, 0xFF10,
+	0x30, 0x0660, 0x06F0, 0x07C0, 0x0966, 0x09E6, 0x0A66, 0x0AE6, 0x0B66, 0x0BE6, 0x0C66, 0x0CE6, 0x0D66, 0x0DE6, 0x0E50,
+	0x0ED0, 0x0F20, 0x1040, 0x1090,
+	0x17E0, 0x1810, 0x1946, 0x19D0, 0x1A80, 0x1A90, 0x1B50, 0x1BB0, 0x1C40, 0x1C50, 0xA620, 0xA8D0, 0xA900, 0xA9D0,
+	0xA9F0, 0xAA50, 0xABF0, 0xFF10,
 }
 
 func zeroOf(c rune) (rune, bool) {
@@ -235,7 +236,9 @@ var romanNumerals = []struct {
 	value   float64
 	numeral string
 }{
-	{1000, "m"}, {900, "cm"}, {500, "d"}, {400, "cd"}, {100, "c"}, {90, "xc"}, {50, "l"}, {40, "xl"}, {10, "x"}, {9, "ix"}, {5, "v"}, {4, "iv"}, {1, "i"},
+	{1000, "m"}, {900, "cm"}, {500, "d"}, {400, "cd"}, {100, "c"}, {90, "xc"}, {50, "l"}, {40, "xl"}, {10, "x"}, {
+		9, "ix",
+	}, {5, "v"}, {4, "iv"}, {1, "i"},
 }
 
 func roman(n float64) string {
@@ -255,7 +258,8 @@ var (
 	}
 	ordinals = []string{
 		"Zeroth", "First", "Second", "Third", "Fourth", "Fifth", "Sixth", "Seventh", "Eighth", "Ninth", "Tenth",
-		"Eleventh", "Twelfth", "Thirteenth", "Fourteenth", "Fifteenth", "Sixteenth", "Seventeenth", "Eighteenth", "Nineteenth",
+		"Eleventh", "Twelfth", "Thirteenth", "Fourteenth", "Fifteenth", "Sixteenth", "Seventeenth", "Eighteenth",
+		"Nineteenth",
 	}
 	decades    = []string{"Twenty", "Thirty", "Forty", "Fifty", "Sixty", "Seventy", "Eighty", "Ninety"}
 	magnitudes = []string{"Thousand", "Million", "Billion", "Trillion"}
@@ -289,7 +293,8 @@ func words(n float64, behind, ordinal bool) string {
 		factor *= 1000
 	}
 	times := math.Floor(n / factor)
-	return joint(behind, ", ") + words(times, false, false) + " " + magnitudes[magnitude-1] + remainder(n-times*factor, ordinal)
+	return joint(behind, ", ") + words(times, false, false) + " " + magnitudes[magnitude-1] + remainder(n-times*factor,
+		ordinal)
 }
 
 func joint(behind bool, text string) string {

@@ -20,12 +20,17 @@ type numberStyle struct {
 }
 
 func numberStyleOf(options *object) *numberStyle {
-	s := &numberStyle{decimal: ".", grouping: ",", exponent: "e", minus: "-", percent: "%", perMille: "‰", digit: "#", pattern: ";"}
+	s := &numberStyle{
+		decimal: ".", grouping: ",", exponent: "e", minus: "-", percent: "%", perMille: "‰", digit: "#",
+		pattern: ";",
+	}
 	zero := "0"
 	if options != nil {
 		for name, to := range map[string]*string{
-			"decimal-separator": &s.decimal, "grouping-separator": &s.grouping, "exponent-separator": &s.exponent, "minus-sign": &s.minus,
-			"percent": &s.percent, "per-mille": &s.perMille, "digit": &s.digit, "pattern-separator": &s.pattern, "zero-digit": &zero,
+			"decimal-separator": &s.decimal, "grouping-separator": &s.grouping, "exponent-separator": &s.exponent,
+			"minus-sign": &s.minus,
+			"percent":    &s.percent, "per-mille": &s.perMille, "digit": &s.digit, "pattern-separator": &s.pattern,
+			"zero-digit": &zero,
 		} {
 			if text, ok := options.get(name).(string); ok {
 				*to = text
@@ -178,7 +183,9 @@ func (s *numberStyle) check(p *subPicture) (code string) {
 		{firstOptional >= 0 && slices.ContainsFunc(p.integer[:max(0, firstOptional)], isDigit), "D3090"},
 		{lastOptional >= 0 && slices.ContainsFunc(p.fraction[max(0, lastOptional):], isDigit), "D3091"},
 		{p.hasExponent && len(p.exponent) > 0 && (percent || perMille), "D3092"},
-		{p.hasExponent && (len(p.exponent) == 0 || slices.ContainsFunc(p.exponent, func(c string) bool { return !isDigit(c) })), "D3093"},
+		{p.hasExponent && (len(p.exponent) == 0 || slices.ContainsFunc(p.exponent, func(c string) bool {
+			return !isDigit(c)
+		})), "D3093"},
 	} {
 		if rule.broken {
 			code = rule.code

@@ -275,7 +275,8 @@ func (r *run) callback(f function, args ...any) (any, error) {
 // to the name it has.
 func (r *run) hand(f function, args ...any) (any, error) {
 	v, err := r.apply(f, args, null{})
-	if wrong, ok := err.(*fault); ok && wrong.token == nil && wrong.code != LimitCode { //nolint:errorlint // faults are never wrapped
+	//nolint:errorlint // faults are never wrapped
+	if wrong, ok := err.(*fault); ok && wrong.token == nil && wrong.code != LimitCode {
 		if n, ok := f.(*native); ok && n.name != "" {
 			wrong.token = n.name
 		}

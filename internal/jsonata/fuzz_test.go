@@ -15,11 +15,16 @@ import (
 func FuzzEvaluate(f *testing.F) {
 	for _, text := range []string{
 		`$states.input.a.b[c > 1].d`, `($f := function($x)<n:n>{$x < 1 ? 0 : $f($x - 1)}; $f(5))`, `[1..5].($ * 2) ~> $sum()`,
-		`a.b@$v#$i.{"v": $v, "i": $i, "p": %.f}`, `list^(>$)[0]`, `a ~> |b|{"z": $count($)}, "c"|`, `$map(words, $uppercase(?))`,
-		`$replace("hello", /l(.)/, "$1!")`, `$fromMillis(0, "[Y0001]-[M01]-[D01]T[H01]:[m01][Z]")`, `$formatNumber(-1234.5, "#,##0.00;(0)")`,
-		`{"a": 1, "b": [true, null, "x"]}.*`, `**[0]`, `a.b{d: $sum(c)}`, `$random(42) & $uuid() & $now()`, `$parse("[1, {}]")[1]`,
-		`$partition($range(1, 9, 2), 2)`, `$hash("a", "MD5")`, `$sort(list, function($l, $r) { $l > $r })`, "`a b`.\"c\"[]", `1 +`, `"\ud800"`, `/(/`, `$toMillis("5", "[D]")`,
-		`$formatInteger(123456, "#,##0;o") & $formatInteger(99, "w") & $parseInteger("xiv", "i")`, `$split("a, b", /, */) in words and nope or -num`,
+		`a.b@$v#$i.{"v": $v, "i": $i, "p": %.f}`, `list^(>$)[0]`, `a ~> |b|{"z": $count($)}, "c"|`,
+		`$map(words, $uppercase(?))`,
+		`$replace("hello", /l(.)/, "$1!")`, `$fromMillis(0, "[Y0001]-[M01]-[D01]T[H01]:[m01][Z]")`,
+		`$formatNumber(-1234.5, "#,##0.00;(0)")`,
+		`{"a": 1, "b": [true, null, "x"]}.*`, `**[0]`, `a.b{d: $sum(c)}`, `$random(42) & $uuid() & $now()`,
+		`$parse("[1, {}]")[1]`,
+		`$partition($range(1, 9, 2), 2)`, `$hash("a", "MD5")`, `$sort(list, function($l, $r) { $l > $r })`, "`a b`.\"c\"[]",
+		`1 +`, `"\ud800"`, `/(/`, `$toMillis("5", "[D]")`,
+		`$formatInteger(123456, "#,##0;o") & $formatInteger(99, "w") & $parseInteger("xiv", "i")`,
+		`$split("a, b", /, */) in words and nope or -num`,
 	} {
 		f.Add(text, `{"a": {"b": [{"c": 1, "d": "x"}, {"c": 2}], "f": 1.5}, "list": [3, 1, 2], "words": ["b", "a"], "num": -2, "n": null}`)
 	}

@@ -25,9 +25,8 @@ func (s *share) value() any {
 	return s.all
 }
 
-// group makes an object: each value goes, under the name that a pair gives for
-// it, to those of the same name, and for each name the pair's other expression is
-// evaluated for all of them.
+// group makes an object. The first expression of a pair gives each value a name. For each name, the second expression
+// is evaluated on all values of that name.
 func (r *run) group(g *grouping, input any, env *frame) (any, error) {
 	values := wrapped(input)
 	if len(values.items) == 0 {

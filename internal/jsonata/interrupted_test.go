@@ -25,7 +25,8 @@ func TestInterrupted(t *testing.T) {
 		asked, left := 0, jsonata.MaxSteps
 		_, err = e.Evaluate(&jsonata.Environment{Steps: &left, Interrupted: func() bool { asked++; return false }})
 		if left != whole || (err == nil) != (plain == nil) || err != nil && err.Error() != plain.Error() || asked < 20 {
-			t.Errorf("%s: %d steps left and %v, asked %d times; %d and %v when it is not asked", text, left, err, asked, whole, plain)
+			t.Errorf("%s: %d steps left and %v, asked %d times; %d and %v when it is not asked", text, left, err, asked, whole,
+				plain)
 		}
 		asked, left = 0, jsonata.MaxSteps
 		_, err = e.Evaluate(&jsonata.Environment{Steps: &left, Interrupted: func() bool { asked++; return asked == 3 }})

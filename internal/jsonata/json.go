@@ -48,7 +48,8 @@ func (d *decoder) document() (any, error) {
 func (d *decoder) fail(problem string) error { return &DecodeError{d.pos, problem} }
 
 func (d *decoder) space() {
-	for d.pos < len(d.text) && (d.text[d.pos] == ' ' || d.text[d.pos] == '\n' || d.text[d.pos] == '\t' || d.text[d.pos] == '\r') {
+	for d.pos < len(d.text) && (d.text[d.pos] == ' ' || d.text[d.pos] == '\n' || d.text[d.pos] == '\t' ||
+		d.text[d.pos] == '\r') {
 		d.pos++
 	}
 }

@@ -164,7 +164,8 @@ func TestValues(t *testing.T) {
 		`$length("😀x") & $substring("😀x", 1)`: `"2x"`,
 		`"😀" < "\uffff"`:                      `true`,
 	} {
-		v, err := evaluateWith(t, text, `{"z": 1.0, "a": [9007199254740993, -0.5, 1e21, "é\u0001\"\\"], "m": {"y": null, "x": true}}`)
+		v, err := evaluateWith(t, text,
+			`{"z": 1.0, "a": [9007199254740993, -0.5, 1e21, "é\u0001\"\\"], "m": {"y": null, "x": true}}`)
 		got := string(v.AppendJSON(nil))
 		if err != nil {
 			got = err.Error()
@@ -178,7 +179,8 @@ func TestValues(t *testing.T) {
 func TestDecodeRefuses(t *testing.T) {
 	t.Parallel()
 	for text, offset := range map[string]int{
-		``: 0, `{`: 1, `[1,]`: 3, `{"a" 1}`: 5, `01`: 1, `1.`: 1, `nul`: 0, `"a`: 2, "\"\n\"": 2, `"\x"`: 3, `1 1`: 2, `-`: 1, `{"a":1,}`: 7, `1e999`: 0, `"\u12"`: 3,
+		``: 0, `{`: 1, `[1,]`: 3, `{"a" 1}`: 5, `01`: 1, `1.`: 1, `nul`: 0, `"a`: 2, "\"\n\"": 2, `"\x"`: 3, `1 1`: 2,
+		`-`: 1, `{"a":1,}`: 7, `1e999`: 0, `"\u12"`: 3,
 		strings.Repeat("[", 600): 501,
 	} {
 		_, err := jsonata.Decode([]byte(text))
@@ -229,12 +231,15 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	order, err := jsonata.Decode([]byte(`{"lines": [{"sku": "a", "price": 3, "n": 2}, {"sku": "b", "price": 10, "n": 1}]}`))
+	order, err := jsonata.Decode(
+		[]byte(`{"lines": [{"sku": "a", "price": 3, "n": 2}, {"sku": "b", "price": 10, "n": 1}]}`))
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	v, err := e.Evaluate(&jsonata.Environment{Variable: func(name string) (jsonata.Value, bool) { return order, name == "order" }})
+	v, err := e.Evaluate(&jsonata.Environment{Variable: func(name string) (jsonata.Value, bool) {
+		return order, name == "order"
+	}})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -197,7 +197,8 @@ func (l *lexer) escape(b *strings.Builder) *fault {
 	}
 	l.pos += 4
 	if utf16.IsSurrogate(r) && strings.HasPrefix(l.text[l.pos+1:], `\u`) {
-		if second, ok := hex4(l.text[l.pos+3 : min(len(l.text), l.pos+7)]); ok && utf16.DecodeRune(r, second) != utf8.RuneError {
+		if second, ok := hex4(l.text[l.pos+3 : min(len(l.text), l.pos+7)]); ok &&
+			utf16.DecodeRune(r, second) != utf8.RuneError {
 			r = utf16.DecodeRune(r, second)
 			l.pos += 6
 		}
@@ -246,7 +247,8 @@ func (l *lexer) flags(t token, pattern string) (token, *fault) {
 		return t, &fault{code: "S0303", at: t.at, message: err.Error()}
 	}
 	if l.patterns += re.Instructions(); l.patterns > MaxPatterns {
-		message := fmt.Sprintf("the regular expressions compile to more than %d instructions; lower their repetitions", MaxPatterns)
+		message := fmt.Sprintf("the regular expressions compile to more than %d instructions; lower their repetitions",
+			MaxPatterns)
 		return t, &fault{code: "S0303", at: t.at, message: message}
 	}
 	t.kind, t.regex = regexToken, re

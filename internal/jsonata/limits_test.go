@@ -161,7 +161,8 @@ func TestBounded(t *testing.T) { //nolint:paralleltest // measures memory
 // together.
 func TestPatterns(t *testing.T) {
 	t.Parallel()
-	if _, err := jsonata.Parse("[1" + strings.Repeat(", /((((a{20}b){20}){20}){2})/", 5000) + "]"); err == nil || !strings.Contains(err.Error(), "500000 instructions") {
+	if _, err := jsonata.Parse("[1" + strings.Repeat(", /((((a{20}b){20}){20}){2})/", 5000) + "]"); err == nil ||
+		!strings.Contains(err.Error(), "500000 instructions") {
 		t.Error(err)
 	}
 }

@@ -5,9 +5,8 @@ import (
 	"strconv"
 )
 
-// A lowering makes of a syntax tree what is evaluated: it gathers paths from
-// their dots, hangs predicates on steps, finds the steps that % means, and calls
-// in the last place.
+// A lowering turns a syntax tree into the form that is evaluated. It gathers paths from their dots, attaches predicates
+// to steps, and finds the steps that % means and the tail calls.
 type lowering struct {
 	parents int // how many % there are
 	depth   int

@@ -125,8 +125,7 @@ type (
 		body       node
 		signature  *signature
 	}
-	// thunkNode is a call in the last place of a function's body: it is handed
-	// to the code that called the function, so that loops written as recursion need no
+	// thunkNode is a tail call. The caller of the function makes the call, so that loops written as recursion need no
 	// stack.
 	thunkNode struct {
 		base

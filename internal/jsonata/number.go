@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// appendNumber appends a number as ECMAScript writes it: the fewest digits that
-// tell it from its neighbours, with an exponent from 1e21 on and below 1e-6. One
-// that is not finite has no JSON and is written as what it is called.
+// appendNumber appends a number as ECMAScript writes it: with the fewest digits that identify it, and with an exponent
+// from 1e21 and below 1e-6. One that is not finite has no JSON and is written as what it is called.
 func appendNumber(b []byte, n float64) []byte {
 	switch abs := math.Abs(n); {
 	case n == 0:
@@ -77,8 +76,8 @@ func shift(n float64, places int) float64 {
 	return shifted
 }
 
-// parseNumber reads a number in the form of JSON at the start of a text and
-// returns it with its length, 0 if there is none. The sign is the caller's.
+// parseNumber reads a JSON number at the start of a text, and returns it with its length. If there is none, the length
+// is 0. The sign is the caller's.
 func parseNumber[T string | []byte](text T) (n float64, length int) {
 	digits := func(i int) int {
 		for i < len(text) && '0' <= text[i] && text[i] <= '9' {

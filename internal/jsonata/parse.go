@@ -26,18 +26,23 @@ type parser struct {
 
 // bindings are the binding powers of operators that stand behind an operand.
 var bindings = map[string]int{
-	".": 75, "[": 80, "{": 70, "(": 80, "@": 80, "#": 80, "?": 20, "+": 50, "-": 50, "*": 60, "/": 60, "%": 60, "=": 40, "<": 40, ">": 40, "^": 40,
+	".": 75, "[": 80, "{": 70, "(": 80, "@": 80, "#": 80, "?": 20, "+": 50, "-": 50, "*": 60, "/": 60, "%": 60, "=": 40,
+	"<": 40, ">": 40, "^": 40,
 	":=": 10, "!=": 40, "<=": 40, ">=": 40, "~>": 40, "and": 30, "or": 25, "in": 40, "&": 50,
 }
 
 // known are the operators that bind nothing on their left.
-var known = map[string]bool{"]": true, "}": true, ")": true, ",": true, ";": true, ":": true, "..": true, "|": true, "**": true}
+var known = map[string]bool{
+	"]": true, "}": true, ")": true, ",": true, ";": true, ":": true, "..": true, "|": true,
+	"**": true,
+}
 
 // parse returns the tree of an expression, and how many instructions its
 // regular expressions have.
 func parse(text string) (*syntax, int, *fault) {
 	if len(text) > MaxLength {
-		return nil, 0, &fault{code: "S0201", message: fmt.Sprintf("the expression has %d bytes; %d is the most", len(text), MaxLength)}
+		return nil, 0, &fault{code: "S0201", message: fmt.Sprintf("the expression has %d bytes; %d is the most", len(text),
+			MaxLength)}
 	}
 	p := &parser{lexer: lexer{text: text}}
 	if f := p.advance(false); f != nil {

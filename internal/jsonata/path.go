@@ -2,8 +2,8 @@ package jsonata
 
 import "math"
 
-// A tuple is one value of a path together with what the steps so far bound: the
-// positions and contexts that # and @ name, and what % stands for.
+// A tuple is one value of a path, together with the bindings of the steps so far: the positions and contexts that # and
+// @ name, and the parents of %.
 type tuple struct {
 	value  any
 	names  []string

@@ -12,9 +12,8 @@ const (
 	// MaxSteps is how much work an evaluation may be: a step is a node that is
 	// evaluated, or about as much work as that.
 	MaxSteps = 5_000_000
-	// MaxSize is the size of the largest value that may come up, of which a number
-	// is 8, a text as many as it has bytes, and an array or object 32 and what is
-	// in it. It is what AWS was measured to allow.
+	// MaxSize is the size of the largest value that an evaluation may build. A number counts 8, a text its bytes, and
+	// an array or object 32 and the sizes of its values. It is what AWS was measured to allow.
 	MaxSize = 873_782 * scalarSize
 	// MaxDepth is how deep evaluations may stand in each other, as on AWS.
 	MaxDepth = 100
@@ -30,11 +29,17 @@ const LimitCode = "U1001"
 
 // Limits that were passed, in the words of AWS.
 var (
-	errSteps       = &fault{code: LimitCode, message: "Expression evaluation timeout: Check for infinite loop"}
-	errSize        = &fault{code: LimitCode, message: "Expression evaluation memory limit exceeded: Check for excessive memory usage"}
+	errSteps = &fault{code: LimitCode, message: "Expression evaluation timeout: Check for infinite loop"}
+	errSize  = &fault{
+		code:    LimitCode,
+		message: "Expression evaluation memory limit exceeded: Check for excessive memory usage",
+	}
 	errInterrupted = &fault{code: LimitCode, message: "the evaluation was interrupted"}
 
-	errDepth = &fault{code: LimitCode, message: "Stack overflow error: Check for non-terminating recursive function. Consider rewriting as tail-recursive."}
+	errDepth = &fault{
+		code:    LimitCode,
+		message: "Stack overflow error: Check for non-terminating recursive function. Consider rewriting as tail-recursive.",
+	}
 )
 
 // A run is one evaluation.

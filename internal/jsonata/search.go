@@ -299,7 +299,10 @@ func (r *run) replaceText(text, pattern string, with any, limit float64) (any, e
 		replacement, ok := with.(string)
 		if !ok {
 			var err error
-			if replacement, err = r.replacement(&found{match: pattern, groups: &array{}, text: text, start: at, end: at + len(pattern)}, with); err != nil {
+			if replacement, err = r.replacement(&found{
+				match: pattern, groups: &array{}, text: text, start: at,
+				end: at + len(pattern),
+			}, with); err != nil {
 				return nil, err
 			}
 		}

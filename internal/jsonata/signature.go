@@ -21,7 +21,10 @@ type parameter struct {
 	context  bool // the context takes its place when it is missing
 }
 
-var itemNames = map[string]string{"a": "arrays", "b": "booleans", "f": "functions", "n": "numbers", "o": "objects", "s": "strings"}
+var itemNames = map[string]string{
+	"a": "arrays", "b": "booleans", "f": "functions", "n": "numbers", "o": "objects",
+	"s": "strings",
+}
 
 // parseSignature reads a signature, from < up to the colon or the closing >.
 func parseSignature(text string) (*signature, *fault) {
@@ -30,7 +33,8 @@ func parseSignature(text string) (*signature, *fault) {
 	for i := 1; i < len(text) && text[i] != ':'; i++ {
 		last := len(s.parameters) - 1
 		if last >= maxParameters {
-			return nil, &fault{code: "S0402", at: i, message: fmt.Sprintf("a signature has at most %d parameters", maxParameters)}
+			return nil, &fault{code: "S0402", at: i, message: fmt.Sprintf("a signature has at most %d parameters",
+				maxParameters)}
 		}
 		switch c := text[i]; c {
 		case 's', 'n', 'b', 'l', 'o':
@@ -192,9 +196,8 @@ func (p *parameter) asArray(arg any, index int) (any, error) {
 	return out, nil
 }
 
-// fit finds how many arguments each parameter takes, as many as it can, so that
-// all take what they must, and all arguments are taken if they are to be. It
-// returns nil if that cannot be.
+// fit finds how many arguments each parameter takes: as many as possible, while every other parameter gets what it
+// requires. If all is set, no argument may be left. If that is impossible, fit returns nil.
 func fit(parameters []parameter, types []byte, all bool) (counts []int, length int) {
 	// fits[i][j]: what is behind parameter i-1 can take what is behind argument j-1
 	fits := make([][]bool, len(parameters)+1)
@@ -219,8 +222,8 @@ func fit(parameters []parameter, types []byte, all bool) (counts []int, length i
 	return counts, length
 }
 
-// count returns how many of the arguments a parameter takes: as many as it can
-// so that the rest can be taken, -1 if it cannot.
+// count returns how many of the arguments a parameter takes: as many as possible while the rest still fits. It returns
+// -1 if nothing fits.
 func (p *parameter) count(types []byte, rest func(n int) bool) int {
 	most := 1
 	if p.many {

@@ -93,7 +93,10 @@ func uuid(r *run, args []any) (any, error) {
 	return text[:8] + "-" + text[8:12] + "-" + text[12:16] + "-" + text[16:20] + "-" + text[20:], nil
 }
 
-var hashes = map[string]func() hash.Hash{"MD5": md5.New, "SHA-1": sha1.New, "SHA-256": sha256.New, "SHA-384": sha512.New384, "SHA-512": sha512.New}
+var hashes = map[string]func() hash.Hash{
+	"MD5": md5.New, "SHA-1": sha1.New, "SHA-256": sha256.New,
+	"SHA-384": sha512.New384, "SHA-512": sha512.New,
+}
 
 // hashOf returns the digest of a text.
 func hashOf(r *run, args []any) (any, error) {
@@ -113,7 +116,8 @@ func hashOf(r *run, args []any) (any, error) {
 	}
 	algorithmic, ok := hashes[algorithm]
 	if !ok {
-		return nil, &fault{code: "D3137", message: "Hash algorithm '" + algorithm + "' must be one of SHA-1, SHA-384, SHA-256, SHA-512, MD5"}
+		return nil, &fault{code: "D3137", message: "Hash algorithm '" + algorithm +
+			"' must be one of SHA-1, SHA-384, SHA-256, SHA-512, MD5"}
 	}
 	r.work(len(text) / 4)
 	h := algorithmic()

@@ -83,7 +83,10 @@ func upperCase(text string) string { return strings.ReplaceAll(strings.ToUpper(t
 
 // trim makes one blank of each stretch of white space, and none at the ends.
 func trim(text string) string {
-	return strings.Join(strings.FieldsFunc(text, func(c rune) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }), " ")
+	return strings.Join(strings.FieldsFunc(text, func(c rune) bool {
+		return c == ' ' || c == '\t' || c == '\n' ||
+			c == '\r'
+	}), " ")
 }
 
 func length(r *run, args []any) (any, error) {

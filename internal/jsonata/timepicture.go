@@ -11,9 +11,8 @@ import (
 	"github.com/ebbflow/ebb/internal/ecmaregexp"
 )
 
-// A timePart is a piece of a picture of a point in time: what stands as it is, or
-// a component in brackets, such as [H01] (XPath and XQuery Functions 3.1,
-// format-dateTime).
+// A timePart is a piece of a picture of a point in time (XPath and XQuery Functions 3.1, format-dateTime): literal
+// text, or a component in brackets, such as [H01].
 type timePart struct {
 	literal     string
 	component   byte // 0: literal
@@ -293,9 +292,8 @@ func (r *run) parseTime(text, picture string) (any, error) {
 	return r.assembled(components)
 }
 
-// assembled makes a point in time of components. What is missing at the front is
-// taken from now, what is missing at the end is the least that it can be; a gap
-// between is a fault.
+// assembled makes a point in time of components. Components that are missing at the front come from now. Components
+// that are missing at the end get their least value. A gap between is a fault.
 func (r *run) assembled(c map[byte]float64) (any, error) {
 	only := func(all string, may string) bool { // some of all, and not others of may
 		some := false
@@ -365,6 +363,7 @@ func (r *run) assembled(c map[byte]float64) (any, error) {
 	if zone == 0 {
 		zone = c['z']
 	}
-	at := time.Date(year, time.Month(month), int(day), int(hour), int(c['m']-zone), int(c['s']), int(c['f'])*int(time.Millisecond), time.UTC)
+	at := time.Date(year, time.Month(month), int(day), int(hour), int(c['m']-zone), int(c['s']),
+		int(c['f'])*int(time.Millisecond), time.UTC)
 	return float64(at.UnixMilli()), nil
 }

@@ -161,8 +161,8 @@ const (
 	containerSize = 32
 )
 
-// sizeOf returns how much a value counts toward the memory limit: about the size of
-// the value as JSON or in memory, the smaller of the two.
+// sizeOf returns how much a value counts toward the memory limit. This is about the size of the value as JSON or in
+// memory, whichever is smaller.
 func sizeOf(v any) int {
 	switch v := v.(type) {
 	case nil:

@@ -69,8 +69,8 @@ func (e *evaluation) equalElements(a, b []any) (bool, error) {
 	return true, nil
 }
 
-// compare orders two texts by their bytes, which is the order of their code
-// points, or two numbers, one of which may be text that spells it.
+// compare orders two texts by their bytes, which is the order of their code points. It also orders two numbers, one of
+// which may be a text with a number.
 func (e *evaluation) compare(a, b any) (order int, ok bool, err error) {
 	if err := e.spend(1); err != nil {
 		return 0, false, err

@@ -1,21 +1,18 @@
-// Package jsonpath reads and writes JSON values by the paths of the Amazon
-// States Language.
+// Package jsonpath reads and writes JSON values by the paths of the Amazon States Language.
 //
 //	path, err := jsonpath.Parse("$.orders[?(@.total > 100)].id")
 //	...
 //	ids, err := path.Get(document) // always a list: the path may name several
 //
-// A path is parsed once and may then be used by any number of goroutines.
-// Documents are the trees of [jsontext.DecodeOrdered], with numbers as
-// json.Number; Go's own number types are understood too. No function of this package changes a
-// document: what Get returns is shared with it, and Set copies only the objects
-// and arrays between the root and the place it writes.
+// A path is parsed once. Any number of goroutines may then use it. Documents are the trees of
+// [jsontext.DecodeOrdered], with numbers as json.Number, or with Go's own number types. No function of this package
+// changes a document. The result of Get shares values with the document. Set copies only the objects and arrays between
+// the root and the place that it writes.
 //
 // # The language
 //
-// A path begins with its root: $ is the state's input, $$ the context object,
-// $name a variable. The caller chooses the document that fits [Path.Root]; the
-// rest of the path does not care.
+// A path begins with its root: $ is the state's input, $$ the context object, $name a variable. The caller chooses the
+// document that fits [Path.Root].
 //
 //	.name ['a name'] ["a name"]     member; in .name, \c stands for c itself
 //	[0] [-1]                        element, from the end when negative
@@ -27,40 +24,38 @@
 //	[?(condition)]                  elements for which the condition holds
 //	.length() .min() .max() .avg() .sum() .keys()   at the end
 //
-// A condition is made of comparisons joined by && and ||, negated by ! and
-// grouped by parentheses. A path alone asks whether something is there, null
-// included. The operators are == != === !== < <= > >=, =~ /regexp/ims, in, nin,
-// subsetof, anyof, noneof, all, contains, size and empty; either side is a path
-// from @ (the element in question) or from $ (the document Get was given), or a
-// literal: 'text', "text", 1.5, true, null, ['a', 'b'], and, because real state
-// machines rely on it, a bare word, which is text.
+// A condition consists of comparisons, which && and || join, ! negates and parentheses group. A path alone tests
+// whether a value exists, null included. The operators are == != === !== < <= > >=, =~ /regexp/ims, in, nin, subsetof,
+// anyof, noneof, all, contains, size and empty. Each side is a path or a literal. A path begins with @, the element in
+// question, or with $, the document that Get received. Literals are 'text', "text", 1.5, true, null and ['a', 'b']. A
+// bare word is a text, because real state machines rely on it.
 //
-// Members come in the order they were written in wherever a path names several.
+// If a path names several members, they come in the order in which they were written.
 //
 // # One value or several
 //
-// A path of nothing but single members and indices is definite: Get gives its
-// value or a [*NotFoundError] in AWS's own words. Any other gives a list, empty
-// when nothing matched, even where the whole way there is missing. A member that
-// is null is there.
+// A path of only single members and indices is definite: Get returns its value, or a [*NotFoundError] in AWS's words.
+// Any other path returns a list, which is empty if nothing matches, even if no part of the path exists. A member that
+// is null exists.
 //
 // # What follows AWS and what goes beyond
 //
-// AWS uses an early Jayway JsonPath. From it come, against RFC 9535: a filter
-// tests an object itself rather than its members, a trailing ['a','b'] is one
-// object, a regexp must match the whole text, and a number equals the text that
-// spells it ("7" == 7; === wants one type). AWS's service has no functions, no
-// word operators, no regexps, and never matches a filter against a scalar; here
-// they work. Numbers are compared as decimals, exactly, whatever their size.
-// Regexps are RE2: no look-around, no back references.
+// AWS uses an early Jayway JsonPath. Therefore, these rules differ from RFC 9535:
+//
+//   - A filter tests an object itself, not its members.
+//   - A trailing ['a','b'] is one object.
+//   - A regular expression must match the whole text.
+//   - A number equals the text that spells it ("7" == 7), but === compares types, too.
+//
+// AWS's service has no functions, no word operators and no regular expressions, and its filters never match a scalar.
+// Here they work. Numbers are compared exactly, as decimals of any size. Regular expressions are RE2, so they have no
+// look-around and no back references.
 //
 // # Limits
 //
-// A path is at most [MaxLength] bytes long and nests at most [MaxNesting]
-// parentheses, filters and literals; a regexp compiles to at most [MaxPattern]
-// instructions. One evaluation takes at most [MaxWork] steps, where a step is a
-// value visited, compared, matched for some bytes of text, or given as a result
-// (counted with all it holds where a path can give the same value twice);
-// beyond it Get and Has return [ErrBudget]. So no pair of path and document
+// A path has at most [MaxLength] bytes, and nests at most [MaxNesting] parentheses, filters and literals. A regular
+// expression compiles to at most [MaxPattern] instructions. One evaluation takes at most [MaxWork] steps. Then Get and
+// Has return [ErrBudget]. A step is a value that is visited, compared or returned, or some bytes of text that are
+// matched. If a path can return the same value twice, everything in the value counts. So no pair of path and document
 // takes more than a fraction of a second.
 package jsonpath

@@ -8,9 +8,8 @@ import (
 	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
-// Get returns what the path names in a document: for a definite path its value,
-// or a *NotFoundError when there is none; for any other the list of all matches
-// in document order, empty when there are none. An evaluation too long fails
+// Get returns what the path names in a document. For a definite path it returns the value, or a *NotFoundError. For any
+// other path it returns the list of all matches in document order, which may be empty. An evaluation too long fails
 // with ErrBudget.
 //
 // Values are shared with the document and must not be changed.
@@ -64,7 +63,8 @@ func (p *Path) overspent(err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("jsonpath: %s: %w (limit %d); name the members on the way in place of .. and *", shorten(p.text), err, MaxWork)
+	return fmt.Errorf("jsonpath: %s: %w (limit %d); name the members on the way in place of .. and *", shorten(p.text),
+		err, MaxWork)
 }
 
 // missing says in AWS's words why a lookup got no further than the given number
@@ -88,7 +88,8 @@ func (p *Path) missing(doc any, resolved int) *NotFoundError {
 		e.Reason = "The path " + here + " is null"
 	case s.kind == selectIndex:
 		text, _ := json.Marshal(parent) // a value json cannot print is left out
-		e.Reason, e.Unfit = fmt.Sprintf("Filter: [%d] can only be applied to arrays. Current context is: %s", s.index, shorten(string(text))), true
+		e.Reason, e.Unfit = fmt.Sprintf("Filter: [%d] can only be applied to arrays. Current context is: %s", s.index,
+			shorten(string(text))), true
 	case !isObject:
 		e.Reason = fmt.Sprintf("Property %s not found in path %s", p.prefix(resolved + 1)[len(here):], here)
 	case last:

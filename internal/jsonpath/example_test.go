@@ -12,7 +12,10 @@ func Example() {
 	order := jsontext.OrderedMapOf("customer", "Ida", "lines", []any{
 		jsontext.OrderedMapOf("sku", "rope", "price", 12), jsontext.OrderedMapOf("sku", "buoy", "price", 90),
 	})
-	for _, text := range []string{"$.customer", "$.lines[?(@.price > 50)].sku", "$.lines[*].price.sum()", "$.carrier.name"} {
+	for _, text := range []string{
+		"$.customer", "$.lines[?(@.price > 50)].sku", "$.lines[*].price.sum()",
+		"$.carrier.name",
+	} {
 		path, err := jsonpath.Parse(text)
 		if err != nil {
 			fmt.Println(err)

@@ -47,7 +47,8 @@ func FuzzParse(f *testing.F) {
 			if err != nil {
 				t.Fatalf("%q is printed as %q: %v", text, spelling, err)
 			}
-			if diff := cmp.Diff(path.query, again.query, sameSteps); diff != "" || path.root != again.root || path.variable != again.variable {
+			if diff := cmp.Diff(path.query, again.query, sameSteps); diff != "" || path.root != again.root ||
+				path.variable != again.variable {
 				t.Fatalf("%q is printed as %q, which is another path:\n%s", text, spelling, diff)
 			}
 			if again.String() != path.String() {

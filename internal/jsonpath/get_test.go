@@ -149,7 +149,10 @@ func TestGetSeveral(t *testing.T) {
 // was seen to answer for missing parents, short arrays and wrong types.
 func TestGetSeveralWhereNothingIs(t *testing.T) {
 	t.Parallel()
-	for _, document := range []string{`{}`, `{"list": null}`, `{"list": 7}`, `{"list": "text"}`, `{"list": {}}`, `{"list": []}`, `[]`, `null`, `3`} {
+	for _, document := range []string{
+		`{}`, `{"list": null}`, `{"list": 7}`, `{"list": "text"}`, `{"list": {}}`,
+		`{"list": []}`, `[]`, `null`, `3`,
+	} {
 		for _, text := range []string{
 			"$.list[*]", "$.list[*].x", "$.list[2:]", "$.list[:1].x", "$.list[0,1]", "$.in.list[1:5].x",
 			"$.list[?(@.x)].y", "$..x", "$.list..[0]", "$.list.x[*]", "$.list[3].x[*]", "$.list['a','b'].c",
@@ -277,7 +280,10 @@ func TestFunctionsKeepIntegersExact(t *testing.T) {
 // Values made by Go code rather than decoded are understood as well.
 func TestGetOfGoNumbers(t *testing.T) {
 	t.Parallel()
-	doc := jsontext.OrderedMapOf("list", []any{1, int32(2), int64(3), uint32(4), uint64(5), float32(6.5), 7.5, json.Number("8")})
+	doc := jsontext.OrderedMapOf("list", []any{
+		1, int32(2), int64(3), uint32(4), uint64(5), float32(6.5), 7.5,
+		json.Number("8"),
+	})
 	for text, want := range map[string]string{
 		"$.list[?(@ > 3)]":        `[4,5,6.5,7.5,8]`,
 		"$.list[?(@ == 2)]":       `[2]`,

@@ -53,7 +53,8 @@ func TestEvaluationIsBounded(t *testing.T) {
 	for i := range wide {
 		wide[i] = jsontext.OrderedMapOf("a", "text", "n", 1.5)
 	}
-	broad := jsontext.OrderedMapOf("list", wide, "text", strings.Repeat("x", 1<<20), "digits", decode(t, strings.Repeat("1", 1<<20)))
+	broad := jsontext.OrderedMapOf("list", wide, "text", strings.Repeat("x", 1<<20), "digits",
+		decode(t, strings.Repeat("1", 1<<20)))
 	for text, doc := range map[string]any{
 		"$..a..a..a":                            chain,
 		"$..[?(@..x)]":                          chain,
@@ -100,7 +101,10 @@ func TestBudgetIsWideEnough(t *testing.T) {
 	for i := range list {
 		list[i] = jsontext.OrderedMapOf("id", i, "name", "some name", "tags", []any{"a", "b"})
 	}
-	for _, text := range []string{"$[*].id", "$..id", "$[?(@.name =~ /some.*/ && 'a' in @.tags && @.id < 5000)].id", "$..*", "$[*]['id','name']"} {
+	for _, text := range []string{
+		"$[*].id", "$..id", "$[?(@.name =~ /some.*/ && 'a' in @.tags && @.id < 5000)].id",
+		"$..*", "$[*]['id','name']",
+	} {
 		if _, err := mustParse(t, text).Get(list); err != nil {
 			t.Errorf("%s: %v", text, err)
 		}

@@ -81,8 +81,7 @@ func (p *parser) parseQuery() (query, error) {
 	return q, nil
 }
 
-// parseStep reads what follows the dots of a step, if it has any, and adds it
-// to q: the step, or the function it turns out to be.
+// parseStep reads what follows the dots of a step, and adds it to q. It is a step or a function.
 func (p *parser) parseStep(q *query, s step, dotted bool) error {
 	switch {
 	case p.peek() == '[':
@@ -116,7 +115,8 @@ func (p *parser) parseStep(q *query, s step, dotted bool) error {
 func (p *parser) parseFunction(q *query, name string, offset int) error {
 	var ok bool
 	if q.function, ok = functionNamed(name); !ok {
-		return p.fail(offset, "no function %s(); there are %s; a member of that name is ['%s()']", name, functionNames(), name)
+		return p.fail(offset, "no function %s(); there are %s; a member of that name is ['%s()']", name, functionNames(),
+			name)
 	}
 	return nil
 }

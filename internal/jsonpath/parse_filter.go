@@ -143,7 +143,8 @@ func (p *parser) parseOperand() (operand, error) {
 	case '@', '$':
 		p.pos++
 		if start := p.pos; c == '$' && (p.peek() == '$' || p.scanIdentifier() != "") {
-			return operand{}, p.fail(start-1, "in a filter $ is the document that is searched; context object and variables cannot be reached")
+			return operand{}, p.fail(start-1,
+				"in a filter $ is the document that is searched; context object and variables cannot be reached")
 		}
 		path, err := p.parseQuery()
 		return operand{path: &path, fromRoot: c == '$'}, err

@@ -51,7 +51,10 @@ func (p *Path) Definite() bool { return p.definite || p.function != noFunction }
 func (p *Path) CheckReference() error {
 	for i := range p.steps {
 		if problem := p.steps[i].ambiguity(); problem != "" {
-			return &ParseError{p.text, p.steps[i].offset, problem + "; a reference path names one value, by members and single indices"}
+			return &ParseError{
+				p.text, p.steps[i].offset,
+				problem + "; a reference path names one value, by members and single indices",
+			}
 		}
 	}
 	if p.function != noFunction {
@@ -71,7 +74,10 @@ func (p *Path) CheckResultPath() error {
 	}
 	for i := range p.steps {
 		if s := &p.steps[i].selectors[0]; s.kind == selectIndex && s.index < 0 {
-			return &ParseError{p.text, p.steps[i].offset, "a result is written to an index counted from the start; use one that is not negative"}
+			return &ParseError{
+				p.text, p.steps[i].offset,
+				"a result is written to an index counted from the start; use one that is not negative",
+			}
 		}
 	}
 	return nil
@@ -91,8 +97,8 @@ type query struct {
 	repeats bool
 }
 
-// A step leads from a value to those of its children that one of its selectors
-// names, or, when it descends, from the value and everything below.
+// A step leads from a value to the children that one of its selectors names. If it descends, it leads from the value
+// and from everything below it.
 type step struct {
 	descend   bool
 	selectors []selector
@@ -168,8 +174,8 @@ func (s *step) ambiguity() string {
 	return ""
 }
 
-// seal ends the building of a query: names listed in its last step become one
-// object, and what can be known of the steps beforehand is noted.
+// seal completes a query. Names that its last step lists become one object. seal also computes what can be known about
+// the steps in advance.
 func (q *query) seal() {
 	if n := len(q.steps); n > 0 && q.function == noFunction {
 		q.steps[n-1].gather()

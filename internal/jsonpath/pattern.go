@@ -41,7 +41,8 @@ func (p *parser) parsePattern() (*pattern, error) {
 	}
 	size := instructions(tree)
 	if size > MaxPattern {
-		return nil, p.fail(start, "the regexp is too large: about %d instructions, at most %d are allowed; lower its repetitions", size, MaxPattern)
+		return nil, p.fail(start,
+			"the regexp is too large: about %d instructions, at most %d are allowed; lower its repetitions", size, MaxPattern)
 	}
 	compiled, err := regexp.Compile(inlineFlags(flags) + `\A(?:` + source + `)\z`)
 	if err != nil {

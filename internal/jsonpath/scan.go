@@ -214,7 +214,8 @@ func (p *parser) scanWord() (any, error) {
 	var value any
 	switch word := p.text[start:p.pos]; {
 	case word == "":
-		return nil, p.fail(start, "expected a value, found %s; write a path from @ or $, 'text', a number, true, false, null or [a list]", p.here())
+		return nil, p.fail(start,
+			"expected a value, found %s; write a path from @ or $, 'text', a number, true, false, null or [a list]", p.here())
 	case word == "null":
 	case word == "true", word == "false":
 		value = word == "true"

@@ -103,9 +103,8 @@ func (e *evaluation) walk(node any, steps []step, found func(any) error) error {
 	return nil
 }
 
-// descend takes a step from node and from everything below, parents first. As
-// in Jayway, a filter here asks each value once, for itself, but for members
-// that are no objects; and names listed together must all be there.
+// descend takes a step from node and from everything below, parents first. As in Jayway, a filter here tests each value
+// once, except members that are no objects. Names that are listed together must all exist.
 func (e *evaluation) descend(node any, isElement bool, steps []step, found func(any) error) error {
 	if err := e.spend(len(steps[0].selectors)); err != nil {
 		return err

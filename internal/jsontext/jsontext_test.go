@@ -73,7 +73,10 @@ func TestFaults(t *testing.T) {
 
 // FuzzDecode compares with encoding/json.
 func FuzzDecode(f *testing.F) {
-	for _, seed := range []string{`{"a":[1,-2.5e3,"\u0000\ud800",null,{}],"a":true}`, `[`, `"\`, "\xff", ` 0 `, `1e`, `[[]]`} {
+	for _, seed := range []string{
+		`{"a":[1,-2.5e3,"\u0000\ud800",null,{}],"a":true}`, `[`, `"\`, "\xff", ` 0 `, `1e`,
+		`[[]]`,
+	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -82,7 +85,8 @@ func FuzzDecode(f *testing.F) {
 			t.Fatalf("Decode: %v, Parse: %v", err, nodeErr)
 		}
 		want, theirs := standard(text)
-		if broken, ok := errors.AsType[*jsontext.Error](err); ok && theirs == nil && !broken.Deep && json.Valid([]byte(text)) && validUTF8(text) {
+		if broken, ok := errors.AsType[*jsontext.Error](err); ok && theirs == nil && !broken.Deep &&
+			json.Valid([]byte(text)) && validUTF8(text) {
 			t.Fatalf("%q: %v", text, err)
 		}
 		if err == nil && theirs != nil {
@@ -142,7 +146,8 @@ func TestReaderAndWriter(t *testing.T) {
 	if err != nil || !r.AtEnd() {
 		t.Fatal(err)
 	}
-	if got := []string{`a="x\n\""`, `n=-3`, `t=true`, `raw={"b": [1, "]"]}`, `l=["x","y"]`}; !reflect.DeepEqual(seen, got) {
+	if got := []string{`a="x\n\""`, `n=-3`, `t=true`, `raw={"b": [1, "]"]}`, `l=["x","y"]`}; !reflect.DeepEqual(seen,
+		got) {
 		t.Errorf("%q, want %q", seen, got)
 	}
 }

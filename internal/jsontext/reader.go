@@ -63,6 +63,9 @@ func (r *Reader) next() byte {
 	return 0
 }
 
+// Offset returns the place that the reader has come to, in bytes.
+func (r *Reader) Offset() int { return r.pos }
+
 // Space moves over white space.
 func (r *Reader) Space() {
 	for r.pos < len(r.text) {
@@ -93,12 +96,14 @@ func (r *Reader) take(c byte) bool {
 func (r *Reader) word() (string, error) {
 	rest := r.text[r.pos:]
 	for _, word := range []string{"null", "true", "false"} {
-		if len(rest) >= len(word) && string(rest[:len(word)]) == word && (len(rest) == len(word) || !isWord(rest[len(word)])) {
+		if len(rest) >= len(word) && string(rest[:len(word)]) == word && (len(rest) == len(word) ||
+			!isWord(rest[len(word)])) {
 			r.pos += len(word)
 			return word, nil
 		}
 	}
-	return "", r.fault("expected a JSON value (an object, array, string, number, true, false or null), found %s", r.found())
+	return "", r.fault("expected a JSON value (an object, array, string, number, true, false or null), found %s",
+		r.found())
 }
 
 // Members calls value at the place of each member's value of an object; value
@@ -302,7 +307,8 @@ func (r *Reader) escape(out []byte) ([]byte, error) {
 	}
 	first, ok := r.unicode(r.pos)
 	if !ok {
-		return nil, r.fault(`expected an escape sequence (\" \\ \/ \b \f \n \r \t or \u with four hex digits), found \%c`, r.text[r.pos+1])
+		return nil, r.fault(`expected an escape sequence (\" \\ \/ \b \f \n \r \t or \u with four hex digits), found \%c`,
+			r.text[r.pos+1])
 	}
 	r.pos += 6
 	char := rune(first)

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
+
+	"github.com/ebbflow/ebb/internal/logevent"
 )
 
 // measureEvery is how long a measurement of memory counts.
@@ -44,9 +46,9 @@ func (g *Gauge) Look(now time.Time) Level {
 	g.measured, g.last = now, Level{Used: use.Live, Exhausted: exhausted}
 	switch {
 	case changed && exhausted:
-		g.Log.Warn("the memory budget is reached; nothing more is taken up", "used", use.Live, "budget", g.Budget)
+		g.Log.Warn(logevent.MemoryExhausted, "used", use.Live, "budget", g.Budget)
 	case changed:
-		g.Log.Warn("the memory budget is no longer reached; work is taken up again", "used", use.Live, "budget", g.Budget)
+		g.Log.Info(logevent.MemoryRecovered, "used", use.Live, "budget", g.Budget)
 	}
 	return g.last
 }
@@ -54,8 +56,8 @@ func (g *Gauge) Look(now time.Time) Level {
 // Exhausted reports whether the budget is reached.
 func (g *Gauge) Exhausted(now time.Time) bool { return g.Budget > 0 && g.Look(now).Exhausted }
 
-// Attend looks at the memory once a second until ctx ends, so that what changes is told also
-// when nothing else looks, and has garbage collected while the budget is reached.
+// Attend measures the memory once a second until ctx ends, so that changes are reported even if nothing else measures.
+// While the budget is reached, Attend makes the runtime collect garbage.
 func (g *Gauge) Attend(ctx context.Context) {
 	t := time.NewTicker(time.Second)
 	defer t.Stop()

@@ -29,9 +29,8 @@ const noLimit = 1 << 60
 // maxRead bounds how much of a file is read. A busy host has thousands of mounts.
 const maxRead = 8 << 20
 
-// Find returns the lowest memory limit on the way from the process's own control group to
-// the root, as far as root, the file system of the process, shows it. What cannot be
-// read or understood sets no limit.
+// Find returns the lowest memory limit of the process's control group and its parents, as far as the file system at
+// root shows them. What cannot be read or understood sets no limit.
 func Find(root fs.FS) Limit {
 	found := Limit{}
 	groups, mounts := groupsIn(read(root, "proc/self/cgroup")), mountsIn(read(root, "proc/self/mountinfo"))
@@ -55,7 +54,8 @@ type version struct {
 }
 
 var versions = [...]version{
-	{"cgroup2", "", []string{"memory.max", "memory.high"}}, // above high the kernel slows the process down until it is below
+	// Above high the kernel slows the process down until it is below
+	{"cgroup2", "", []string{"memory.max", "memory.high"}},
 	{"cgroup", "memory", []string{"memory.limit_in_bytes", "memory.stat"}},
 }
 

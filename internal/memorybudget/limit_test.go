@@ -36,12 +36,18 @@ func TestFind(t *testing.T) {
 	}{
 		"version 2, a service": {
 			"0::/system.slice/ebb.service\n", mountV2,
-			map[string]string{"/sys/fs/cgroup/system.slice/ebb.service/memory.max": "536870912\n", "/sys/fs/cgroup/system.slice/memory.max": "max\n"},
+			map[string]string{
+				"/sys/fs/cgroup/system.slice/ebb.service/memory.max": "536870912\n",
+				"/sys/fs/cgroup/system.slice/memory.max":             "max\n",
+			},
 			Limit{512 * mib, "/sys/fs/cgroup/system.slice/ebb.service/memory.max"},
 		},
 		"version 2, the slice has less": {
 			"0::/system.slice/ebb.service\n", mountV2,
-			map[string]string{"/sys/fs/cgroup/system.slice/ebb.service/memory.max": "536870912\n", "/sys/fs/cgroup/system.slice/memory.max": "268435456\n"},
+			map[string]string{
+				"/sys/fs/cgroup/system.slice/ebb.service/memory.max": "536870912\n",
+				"/sys/fs/cgroup/system.slice/memory.max":             "268435456\n",
+			},
 			Limit{256 * mib, "/sys/fs/cgroup/system.slice/memory.max"},
 		},
 		"version 2, high is lower": {
@@ -49,8 +55,16 @@ func TestFind(t *testing.T) {
 			map[string]string{"/sys/fs/cgroup/a/memory.max": "2147483648\n", "/sys/fs/cgroup/a/memory.high": "1073741824\n"},
 			Limit{gib, "/sys/fs/cgroup/a/memory.high"},
 		},
-		"version 2, no limit":                {"0::/a/b\n", mountV2, map[string]string{"/sys/fs/cgroup/a/b/memory.max": "max\n", "/sys/fs/cgroup/a/b/memory.high": "max\n"}, Limit{}},
-		"version 2, a container's own group": {"0::/\n", mountV2, map[string]string{"/sys/fs/cgroup/memory.max": "1073741824\n"}, Limit{gib, "/sys/fs/cgroup/memory.max"}},
+		"version 2, no limit": {
+			"0::/a/b\n", mountV2,
+			map[string]string{"/sys/fs/cgroup/a/b/memory.max": "max\n", "/sys/fs/cgroup/a/b/memory.high": "max\n"},
+			Limit{},
+		},
+		"version 2, a container's own group": {
+			"0::/\n", mountV2,
+			map[string]string{"/sys/fs/cgroup/memory.max": "1073741824\n"},
+			Limit{gib, "/sys/fs/cgroup/memory.max"},
+		},
 		"version 2, mounted from the container's group": {
 			"0::/docker/abc/inner\n", strings.Replace(mountV2, " / /sys", " /docker/abc /sys", 1),
 			map[string]string{"/sys/fs/cgroup/memory.max": "1073741824\n", "/sys/fs/cgroup/inner/memory.max": "max\n"},
@@ -78,7 +92,10 @@ func TestFind(t *testing.T) {
 		},
 		"version 1": {
 			"4:memory:/ebb\n3:cpuset:/\n0::/\n", mountV1Both,
-			map[string]string{"/sys/fs/cgroup/memory/ebb/memory.limit_in_bytes": "314572800\n", "/sys/fs/cgroup/memory/memory.limit_in_bytes": unlimitedV1},
+			map[string]string{
+				"/sys/fs/cgroup/memory/ebb/memory.limit_in_bytes": "314572800\n",
+				"/sys/fs/cgroup/memory/memory.limit_in_bytes":     unlimitedV1,
+			},
 			Limit{300 * mib, "/sys/fs/cgroup/memory/ebb/memory.limit_in_bytes"},
 		},
 		"version 1, two controllers": {
@@ -86,7 +103,11 @@ func TestFind(t *testing.T) {
 			map[string]string{"/sys/fs/cgroup/memory/ebb/memory.limit_in_bytes": "314572800\n"},
 			Limit{300 * mib, "/sys/fs/cgroup/memory/ebb/memory.limit_in_bytes"},
 		},
-		"version 1, no limit": {"4:memory:/\n", mountV1, map[string]string{"/sys/fs/cgroup/memory/memory.limit_in_bytes": unlimitedV1}, Limit{}},
+		"version 1, no limit": {
+			"4:memory:/\n", mountV1,
+			map[string]string{"/sys/fs/cgroup/memory/memory.limit_in_bytes": unlimitedV1},
+			Limit{},
+		},
 		"version 1, a container": {
 			"4:memory:/docker/abc\n", strings.Replace(mountV1, " / /sys", " /docker/abc /sys", 1),
 			map[string]string{"/sys/fs/cgroup/memory/memory.limit_in_bytes": "1073741824\n"},
@@ -102,7 +123,10 @@ func TestFind(t *testing.T) {
 		},
 		"both versions": {
 			"4:memory:/a\n0::/b\n", mountV1Both,
-			map[string]string{"/sys/fs/cgroup/memory/a/memory.limit_in_bytes": "2147483648\n", "/sys/fs/cgroup/unified/b/memory.max": "1073741824\n"},
+			map[string]string{
+				"/sys/fs/cgroup/memory/a/memory.limit_in_bytes": "2147483648\n",
+				"/sys/fs/cgroup/unified/b/memory.max":           "1073741824\n",
+			},
 			Limit{gib, "/sys/fs/cgroup/unified/b/memory.max"},
 		},
 		"another system": {"", "", nil, Limit{}},

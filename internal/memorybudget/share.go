@@ -11,9 +11,8 @@ package memorybudget
 const (
 	shareOf, shareIn = 3, 5
 
-	// The runtime collects garbage more often from a third above the budget on, which is four
-	// fifths of the limit: what is live has a quarter less then, so collecting does not
-	// take all of the processor.
+	// From a third above the budget, which is four fifths of the limit, the runtime collects garbage more often. Live
+	// memory is a quarter less then, so collecting does not take all of the processor.
 	ceilingOf, ceilingIn = 4, 3
 )
 

@@ -2,8 +2,8 @@ package memorybudget
 
 import "time"
 
-// leftBelow is how much of the budget, in tenths, live memory must fall below once it has
-// reached the budget: a process that is near it does not go to and fro.
+// leftBelow is in tenths of the budget. Once live memory has reached the budget, it must fall below this part. So a
+// process near the budget does not switch back and forth.
 const leftBelow = 9
 
 // collectEvery is how long after a collection another is wanted while the budget is

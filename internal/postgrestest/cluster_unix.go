@@ -60,7 +60,8 @@ func NewCluster(tb testing.TB) *Cluster {
 			tb.Fatal(err)
 		}
 	}
-	if out, err := c.command("initdb", "--no-sync", "--auth=trust", "--username=postgres", "--encoding=UTF8", "--locale=C", c.data).CombinedOutput(); err != nil {
+	if out, err := c.command("initdb", "--no-sync", "--auth=trust", "--username=postgres", "--encoding=UTF8",
+		"--locale=C", c.data).CombinedOutput(); err != nil {
 		tb.Fatalf("initdb: %v\n%s", err, out)
 	}
 	c.Start()

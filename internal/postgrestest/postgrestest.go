@@ -16,9 +16,9 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// DSN returns a database in which a schema of the test's own is named, which is
-// not there yet and is dropped when the test ends. Where there is no server the
-// test is skipped: one is looked for in EBB_TEST_POSTGRES, then on this machine.
+// DSN returns a DSN that names a schema for this test alone. The schema does not exist yet, and is dropped when the
+// test ends. Where there is no server the test is skipped: one is looked for in EBB_TEST_POSTGRES, then on this
+// machine.
 func DSN(tb testing.TB) string {
 	tb.Helper()
 	server := find()

@@ -40,8 +40,8 @@ func NewProxy(tb testing.TB, dsn string) (p *Proxy, through string) {
 	return p, p.open(tb, dsn)
 }
 
-// Deaf returns a DSN behind which all of a database is found, but for its
-// notifications, as behind a pool that gives a listener's connection to others.
+// Deaf returns a DSN of the database that delivers no notifications, like a connection pool that gives a listener's
+// connection to others.
 func Deaf(tb testing.TB, dsn string) (through string) {
 	tb.Helper()
 	return (&Proxy{deaf: true}).open(tb, dsn)

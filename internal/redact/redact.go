@@ -1,8 +1,8 @@
-// Package redact masks the secrets that URLs, data source names and headers hold, where such a text comes in: errors, logs and
-// pages are made of the masked form. What a definition or a task declares to be secret, storage.Secrets masks.
+// Package redact masks the secrets in URLs, data source names and headers when such a text comes in. Errors, logs and
+// pages contain only the masked form. What a definition or a task declares to be secret, storage.Secrets masks.
 //
 //	redact.URL("https://bob:pw@example.org/a?token=t&page=2") // https://***@example.org/a?token=***&page=2
-//	redact.Text(err.Error())                                  // the same for all URLs, passwords and headers within a text
+//	redact.Text(err.Error())                                  // the same for all URLs and secrets within a text
 //
 // A secret in the path of a URL cannot be told from a path. Put it into a header.
 package redact
@@ -75,7 +75,10 @@ func maskParameters(text string) string {
 
 // secretParts are what the names of parameters and headers hold that are secrets; secretNames are such names.
 var (
-	secretParts = []string{"token", "secret", "passw", "passphrase", "pwd", "auth", "credential", "signature", "apikey", "accesskey", "session", "cookie", "jwt"}
+	secretParts = []string{
+		"token", "secret", "passw", "passphrase", "pwd", "auth", "credential", "signature", "apikey",
+		"accesskey", "session", "cookie", "jwt",
+	}
 	secretNames = []string{"key", "sig", "pass", "code", "assertion", "sslkey"}
 )
 
@@ -85,7 +88,9 @@ func isSecret(name string) bool {
 		name = plain
 	}
 	name = strings.NewReplacer("-", "", "_", "", ".", "", " ", "").Replace(strings.ToLower(name))
-	return slices.Contains(secretNames, name) || slices.ContainsFunc(secretParts, func(part string) bool { return strings.Contains(name, part) })
+	return slices.Contains(secretNames, name) || slices.ContainsFunc(secretParts, func(part string) bool {
+		return strings.Contains(name, part)
+	})
 }
 
 // Header reports whether the values of a header are secrets, such as those of Authorization, Cookie and X-Api-Key.
@@ -96,9 +101,11 @@ var (
 	quotedURL = regexp.MustCompile(`"[A-Za-z][A-Za-z0-9+.-]*://(?:[^"\\]|\\.)*"`)
 	bareURL   = regexp.MustCompile("[A-Za-z][A-Za-z0-9+.-]*://[^\\s\"'<>`\\\\]+")
 	// setting finds the password in a data source name of keys and values.
-	setting = regexp.MustCompile(`(?i)\b((?:ssl)?password|passwd|pwd)(\s*=\s*)('(?:[^'\\]|\\.)*'?|"(?:[^"\\]|\\.)*"?|[^\s&;,'"]+)`)
+	setting = regexp.MustCompile(
+		`(?i)\b((?:ssl)?password|passwd|pwd)(\s*=\s*)('(?:[^'\\]|\\.)*'?|"(?:[^"\\]|\\.)*"?|[^\s&;,'"]+)`)
 	// header finds the lines of such headers, and what stands for them in a list.
-	header = regexp.MustCompile(`(?i)\b((?:proxy-)?authorization|(?:set-)?cookie|x-(?:[a-z]+-)*(?:key|token|secret))("?\s*:\s*\[?"?)[^\r\n"\]]+`)
+	header = regexp.MustCompile(
+		`(?i)\b((?:proxy-)?authorization|(?:set-)?cookie|x-(?:[a-z]+-)*(?:key|token|secret))("?\s*:\s*\[?"?)[^\r\n"\]]+`)
 	bearer = regexp.MustCompile(`(?i)\b(bearer )[A-Za-z0-9._~+/=-]*[0-9][A-Za-z0-9._~+/=-]*`)
 	// port is what package net/url tells of a password that was not escaped.
 	port = regexp.MustCompile(`(invalid (?:port|URL escape|userinfo|character) )("(?:[^"\\]|\\.)*")`)
@@ -107,7 +114,10 @@ var (
 // Text masks the secrets of all URLs, data source names and headers that stand in a text.
 func Text(text string) string {
 	if strings.Contains(text, "://") {
-		text = quotedURL.ReplaceAllStringFunc(text, func(quoted string) string { return `"` + URL(quoted[1:len(quoted)-1]) + `"` })
+		text = quotedURL.ReplaceAllStringFunc(text, func(quoted string) string {
+			return `"` + URL(quoted[1:len(quoted)-1]) +
+				`"`
+		})
 		text = bareURL.ReplaceAllStringFunc(text, URL)
 		text = port.ReplaceAllString(text, "${1}"+Mask)
 	}

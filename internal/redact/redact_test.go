@@ -56,8 +56,13 @@ func FuzzSecret(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, part string) {
 		secret := "hunter2" + strings.ReplaceAll(part, "hunter2", "") + "hunter2"
-		escaped := (&url.URL{Scheme: "https", Host: "h", User: url.UserPassword("u", secret), RawQuery: url.Values{"token": {secret}}.Encode()}).String()
-		for _, text := range []string{redact.URL(escaped), redact.Text(fmt.Sprintf("Get %q: EOF", escaped)), redact.Text("failed: " + escaped)} {
+		escaped := (&url.URL{Scheme: "https", Host: "h", User: url.UserPassword("u", secret), RawQuery: url.Values{"token": {
+			secret,
+		}}.Encode()}).String()
+		for _, text := range []string{
+			redact.URL(escaped), redact.Text(fmt.Sprintf("Get %q: EOF", escaped)),
+			redact.Text("failed: " + escaped),
+		} {
 			if strings.Contains(text, "hunter2") {
 				t.Errorf("%q is told by %q", secret, text)
 			}

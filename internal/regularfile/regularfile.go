@@ -1,6 +1,6 @@
-// Package regularfile opens files whose names come from outside, such as from a definition. It opens only regular files:
-// a named pipe blocks the process that opens it, and a device may do anything. It looks names up in an [os.Root], so no
-// name leads out of its folder, by .. or by a symbolic link.
+// Package regularfile opens files whose names come from outside, such as from a definition. It opens only regular
+// files: a named pipe blocks the process that opens it, and a device may do anything. It looks names up in an
+// [os.Root], so no name leads out of its folder, by .. or by a symbolic link.
 package regularfile
 
 import (
@@ -18,9 +18,11 @@ var (
 	ErrTooLarge = errors.New("it is too large")
 )
 
-// Open opens a regular file as [os.Root.OpenFile] does. It never waits for another process. Errors do not name the file.
+// Open opens a regular file as [os.Root.OpenFile] does. It never waits for another process. Errors do not name the
+// file.
 func Open(root *os.Root, name string, flag int, perm fs.FileMode) (*os.File, error) {
-	// Looked at first, as opening a device may do something already; and afterwards, as another file may be there by then.
+	// Looked at first, as opening a device may do something already; and afterwards, as another file may be there
+	// by then.
 	if info, err := root.Stat(name); err == nil && !info.Mode().IsRegular() {
 		return nil, ErrNotRegular
 	}
@@ -38,8 +40,8 @@ func Open(root *os.Root, name string, flag int, perm fs.FileMode) (*os.File, err
 	return file, nil
 }
 
-// OpenNamed opens a regular file anywhere, which may be the target of a symbolic link. It never waits for another process.
-// It is for files that the operator names, and that are read again while others wait.
+// OpenNamed opens a regular file anywhere, which may be the target of a symbolic link. It never waits for another
+// process. It is for files that the operator names, and that are read again while others wait.
 func OpenNamed(name string) (*os.File, error) {
 	file, err := os.OpenFile(name, os.O_RDONLY|dontWait, 0)
 	if err != nil {

@@ -57,8 +57,11 @@ func TestOnlyRegularFiles(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]error{
-		"pipe": regularfile.ErrNotRegular, "piped": regularfile.ErrNotRegular, "socket": regularfile.ErrNotRegular, "sub": regularfile.ErrNotRegular,
-		".": regularfile.ErrNotRegular, "gone": fs.ErrNotExist, "outside": nil, "rooted": nil, "loop": nil, "../secret": nil, "/etc/passwd": nil,
+		"pipe": regularfile.ErrNotRegular, "piped": regularfile.ErrNotRegular, "socket": regularfile.ErrNotRegular,
+		"sub": regularfile.ErrNotRegular,
+		".":   regularfile.ErrNotRegular, "gone": fs.ErrNotExist, "outside": nil, "rooted": nil, "loop": nil,
+		"../secret":   nil,
+		"/etc/passwd": nil,
 	} {
 		text, err := regularfile.Read(root, name, 5)
 		if err == nil || want != nil && !errors.Is(err, want) || strings.Contains(err.Error(), name+" ") {

@@ -38,8 +38,8 @@ func Nearest(name string, candidates []string) string {
 // which is meant.
 const leastPrefix = 4
 
-// distance is how many messages must be inserted, removed, exchanged or swapped
-// with their neighbour to make b of a, or limit if that is fewer.
+// distance returns how many characters must be inserted, removed, replaced or swapped with their neighbor to turn a
+// into b, at most limit.
 func distance(a, b string, limit int) int {
 	x, y := []rune(a), []rune(b)
 	if len(x)-len(y) >= limit || len(y)-len(x) >= limit {

@@ -17,9 +17,9 @@
 // ends without a Terminate before: an attempt ends with its program. After a Terminate what the
 // program started has as long as Ebb leaves the socket open.
 //
-// On Linux the supervisor is a child subreaper. What the program starts stays a descendant of
-// the supervisor, also after double forks and in sessions of their own, so the supervisor finds
-// it in /proc. It ends when it has no children. Elsewhere it knows the program's process group.
+// On Linux the supervisor is a child subreaper. Processes that the program starts stay descendants of the supervisor,
+// also after double forks and in their own sessions. So the supervisor finds them in /proc. It ends when it has no
+// children. Elsewhere it knows the program's process group.
 //
 // Descriptor 4 is the name of the program's atom among all atoms of this machine: a socket that
 // listens on a name derived from the run and the path. The supervisor alone holds it, so the

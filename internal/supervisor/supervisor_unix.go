@@ -66,7 +66,10 @@ func supervise(fence string, named bool, path string, args []string) {
 // program inherits that.
 func hear() {
 	ignored := make(chan os.Signal, 1) // no goroutine receives from it
-	for _, sig := range []os.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGUSR1, syscall.SIGUSR2} {
+	for _, sig := range []os.Signal{
+		syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGUSR1,
+		syscall.SIGUSR2,
+	} {
 		if !signal.Ignored(sig) {
 			signal.Notify(ignored, sig)
 		}

@@ -40,9 +40,8 @@ func attributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }
 
-// terminate sends SIGTERM to the program's group and to what the program started outside of it.
-// It looks for all of them before it sends anything: the children of a program that ends get
-// another parent, and one that moves meanwhile would not be found.
+// terminate sends SIGTERM to the program's group and to what the program started outside of it. It finds all of them
+// before it sends a signal, because the children of a program that ends get another parent, and would not be found.
 func (s *supervision) terminate() {
 	var outside []int
 	descendants(os.Getpid(), func(pid int) {

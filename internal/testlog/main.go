@@ -4,15 +4,17 @@
 //	testlog failed <log
 //	testlog summary <log
 //
-// Watch prints a line for each package and the output of each failed test while the tests run.
-// Failed prints the names of the packages that failed, a line each. A log may have two runs of a package, one after the
-// other: the last one counts, and the summary names what failed in the first as unsteady.
-// Summary prints what failed with its output, 60 lines of it at most, which tests were skipped and why, the lines in
-// which tests report their conformance, and last of all "N passed, M failed, K skipped", which counts subtests too.
+// Watch prints a line for each package and the output of each failed test while the tests run. Failed prints the names
+// of the packages that failed, a line each. A log may have two runs of a package, one after the other. The last one
+// counts, and the summary names what failed in the first as unsteady.
 //
-// Summary exits with 1 when a test failed, when none passed, and when one was skipped for want of a service that is here:
-// a test that needs a service and does not find it skips with "needs <service>: …", and such a skip is an oversight on a
-// machine that has it. The services it knows are in services.go.
+// Summary prints the failed tests with at most 60 lines of their output, the skipped tests with the reason, and the
+// lines in which tests report their conformance. Its last line is "N passed, M failed, K skipped", which counts
+// subtests, too.
+//
+// Summary exits with 1 if a test failed, if none passed, or if one was skipped for want of a service that is here. A
+// test that does not find a service skips with "needs <service>: …". On a machine that has the service, such a skip is
+// an oversight. services.go lists the services.
 package main
 
 import (

@@ -10,9 +10,11 @@ import (
 	"time"
 )
 
-// services finds, by the name that tests give it, what a test may have to do without. Each looks where the tests look and
-// says what it found, or nothing.
+// services finds, by the name that tests give it, what a test may have to do without. Each looks where the tests look
+// and says what it found, or nothing.
 var services = map[string]func() string{
+	"aws":             func() string { return findProgram("aws") },
+	"client-sfn":      findClientSFN,
 	"postgres":        findPostgres,
 	"conformance":     findConformance,
 	"initdb":          findInitdb,
@@ -25,7 +27,7 @@ var services = map[string]func() string{
 func whereIs(service string) string {
 	find, known := services[service]
 	if !known {
-		return fmt.Sprintf("nobody knows how to look for %s: add it to internal/testlog/services.go", service)
+		return fmt.Sprintf("cannot look for %s: add it to internal/testlog/services.go", service)
 	}
 	return find()
 }
@@ -63,7 +65,17 @@ func findProgram(name string) string {
 	return ""
 }
 
-// findConformance looks for the folder of recorded truth: EBB_CONFORMANCE, or beside the checkout at whose top it is run.
+// findClientSFN looks for the SDK for JavaScript, where npm installs it.
+func findClientSFN() string {
+	folder := filepath.Join("server", "sfn", "interop", "node", "node_modules", "@aws-sdk", "client-sfn")
+	if _, err := os.Stat(folder); err != nil {
+		return ""
+	}
+	return folder + " is here"
+}
+
+// findConformance looks for the folder of recorded truth: EBB_CONFORMANCE, or beside the checkout at whose top it is
+// run.
 func findConformance() string {
 	folder := os.Getenv("EBB_CONFORMANCE")
 	if folder == "" {

@@ -71,8 +71,8 @@ func (s skip) needs() string {
 	return ""
 }
 
-// read consumes a log to its end and prints its course: a line for each package, all output of what failed, and as it
-// stands what is not JSON.
+// read consumes a log to its end. It prints a line for each package, all output of what failed, and lines that are not
+// JSON as they are.
 func read(log io.Reader, course io.Writer) (*tally, error) {
 	t := &tally{packages: map[string]*result{}}
 	lines := bufio.NewReader(log)
@@ -93,8 +93,8 @@ func read(log io.Reader, course io.Writer) (*tally, error) {
 	}
 }
 
-// of returns the result of a package, or of a build. A package that ended and is heard of again runs again: only its last
-// run counts, and what failed in the one before was unsteady if it passes now.
+// of returns the result of a package, or of a build. If a package that ended appears again, it runs again. Only its
+// last run counts. A test that failed before and passes now is unsteady.
 func (t *tally) of(name string) *result {
 	r, known := t.packages[name]
 	if !known {

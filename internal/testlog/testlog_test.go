@@ -61,7 +61,8 @@ func TestRun(t *testing.T) {
 		{"watch good", "watch", good, "ok  \tgood\t0.1s\n", nil},
 		{
 			"watch bad", "watch", bad,
-			"    c_test.go:3: one is not two\nFAIL\tbad\t0.1s\nd.go:1: undefined: d\npanic: e\ngo: a line that is not JSON\n", nil,
+			"    c_test.go:3: one is not two\nFAIL\tbad\t0.1s\nd.go:1: undefined: d\npanic: e\ngo: a line that is not JSON\n",
+			nil,
 		},
 		{
 			"summary good", "summary", good,
@@ -85,7 +86,8 @@ func TestRun(t *testing.T) {
 				"skipped: good: TestB: not today\nconformance choice: 10 of 10\n2 passed, 1 failed, 1 skipped\n", errNotPassed,
 		},
 		{
-			"summary of much", "summary", strings.Repeat(`{"Action":"output","Package":"p","Test":"TestM","Output":"m\n"}`+"\n", 100) +
+			"summary of much", "summary", strings.Repeat(`{"Action":"output","Package":"p","Test":"TestM","Output":"m\n"}`+"\n",
+				100) +
 				`{"Action":"fail","Package":"p","Test":"TestM"}` + "\n" + good,
 			"FAILED: p TestM\n" + strings.Repeat("m\n", 20) + "    … 40 lines that stand above\n" + strings.Repeat("m\n", 40) +
 				"skipped: good: TestB: not today\nconformance choice: 10 of 10\n2 passed, 1 failed, 1 skipped\n", errNotPassed,
@@ -105,7 +107,7 @@ func TestRun(t *testing.T) {
 		{
 			"a service unheard of", "summary", strings.ReplaceAll(needy, "SERVICE", "etcd"),
 			"skipped: needy: TestG: needs etcd: no server\n" +
-				"FAIL: it should have run: nobody knows how to look for etcd: add it to internal/testlog/services.go\n" +
+				"FAIL: it should have run: cannot look for etcd: add it to internal/testlog/services.go\n" +
 				"1 passed, 0 failed, 1 skipped\n", errNotPassed,
 		},
 	} {

@@ -1,7 +1,7 @@
-// Package visible writes text from outside so that it can be shown: on a terminal, in a log and in a picture. What a reader
-// cannot see becomes an escape that names it, such as \x1b or \u202e: control characters, marks that turn the direction of a
-// text, characters without a width, and bytes that are not UTF-8. Such characters move a cursor, forge a line, or make one
-// name look like another.
+// Package visible writes text from outside so that it can be shown: on a terminal, in a log and in a picture. Text that
+// a reader cannot see becomes an escape that names it, such as \x1b or \u202e. This covers control characters,
+// direction marks, characters without a width, and bytes that are not UTF-8. Such characters move a cursor, forge a
+// line, or make one name look like another.
 //
 //	visible.Line("a\x1b[2Jb")   // a\x1b[2Jb, on one line
 //	visible.Lines("a\n\u202eb") // a, and below it \u202eb
@@ -39,8 +39,8 @@ func Lines(text string) string {
 	})
 }
 
-// JSON returns JSON that says the same and that a terminal shows as it is. A byte that is not UTF-8 becomes U+FFFD, which is
-// what decoders make of it.
+// JSON returns JSON that says the same and that a terminal shows as it is. A byte that is not UTF-8 becomes U+FFFD,
+// which is what decoders make of it.
 func JSON(text string) string {
 	return replace(text, func(b *strings.Builder, r rune, broken byte) bool {
 		switch {
@@ -58,8 +58,8 @@ func JSON(text string) string {
 	})
 }
 
-// replace replaces what is not visible by what instead writes, or by the escape where it writes nothing. Broken is the byte
-// that is not UTF-8, 0 for a character.
+// replace replaces what is not visible by what instead writes, or by the escape where it writes nothing. Broken is the
+// byte that is not UTF-8, 0 for a character.
 func replace(text string, instead func(b *strings.Builder, r rune, broken byte) bool) string {
 	at := hidden(text)
 	if at < 0 {

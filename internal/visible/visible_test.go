@@ -49,7 +49,9 @@ func FuzzVisible(f *testing.F) {
 			if name == "Lines" {
 				made = strings.NewReplacer("\n", "", "\t", "").Replace(made)
 			}
-			if !utf8.ValidString(made) || strings.ContainsFunc(made, func(r rune) bool { return unicode.In(r, unicode.C, unicode.Zl, unicode.Zp) }) {
+			if !utf8.ValidString(made) || strings.ContainsFunc(made, func(r rune) bool {
+				return unicode.In(r, unicode.C, unicode.Zl, unicode.Zp)
+			}) {
 				t.Errorf("%s of %q is %q", name, text, made)
 			}
 		}
@@ -64,7 +66,8 @@ func FuzzVisible(f *testing.F) {
 		if json.Unmarshal(raw, &want) != nil {
 			t.Fatal("encoding/json cannot read what it wrote")
 		}
-		if err := json.Unmarshal([]byte(visible.JSON(string(raw))), &got); err != nil || got[strings.ToValidUTF8(text, "\ufffd")] != want[strings.ToValidUTF8(text, "\ufffd")] {
+		if err := json.Unmarshal([]byte(visible.JSON(string(raw))), &got); err != nil ||
+			got[strings.ToValidUTF8(text, "\ufffd")] != want[strings.ToValidUTF8(text, "\ufffd")] {
 			t.Errorf("%s becomes %s: %v", raw, visible.JSON(string(raw)), err)
 		}
 	})

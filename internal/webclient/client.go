@@ -1,5 +1,5 @@
-// Package webclient has the HTTP client by which Ebb asks servers that it does not trust. Package net/http bounds the time of
-// a request by its context, and the caller bounds the body that it reads. This package bounds the rest.
+// Package webclient has the HTTP client by which Ebb asks servers that it does not trust. Package net/http bounds the
+// time of a request by its context, and the caller bounds the body that it reads. This package bounds the rest.
 package webclient
 
 import (
@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// MaxHead is how many bytes the status line and the headers of an answer have. Package net/http would take 10 MiB, which
-	// are 400 MiB in memory when the headers are short.
+	// MaxHead is how many bytes the status line and the headers of an answer have. Package net/http would take 10 MiB,
+	// which are 400 MiB in memory when the headers are short.
 	MaxHead = 64 << 10
 	// MaxRedirects is how often an answer may send the request elsewhere.
 	MaxRedirects = 3
@@ -40,8 +40,8 @@ func (bounded) CloseIdleConnections() {
 
 var transport = sync.OnceValue(func() http.RoundTripper { return Bounded(http.DefaultTransport) })
 
-// Bounded returns a transport like t whose answers have heads of at most [MaxHead] bytes, unless t has a bound of its own. It
-// returns t if that is not an [http.Transport].
+// Bounded returns a transport like t whose answers have heads of at most [MaxHead] bytes, unless t has a bound of its
+// own. It returns t if that is not an [http.Transport].
 func Bounded(t http.RoundTripper) http.RoundTripper {
 	known, is := t.(*http.Transport)
 	if !is || known.MaxResponseHeaderBytes != 0 {
@@ -52,8 +52,8 @@ func Bounded(t http.RoundTripper) http.RoundTripper {
 	return known
 }
 
-// redirected judges a request that a server sends elsewhere. Another server gets no secrets: package net/http keeps to itself
-// Authorization and cookies only, and names the URL that the request was first for.
+// redirected judges a request that a server sends elsewhere. Another server gets no secrets: package net/http keeps to
+// itself Authorization and cookies only, and names the URL that the request was first for.
 func redirected(req *http.Request, via []*http.Request) error {
 	if len(via) > MaxRedirects {
 		return errRedirects

@@ -16,13 +16,16 @@ func TestLargeHeads(t *testing.T) {
 	t.Parallel()
 	const large = 2 * webclient.MaxHead
 	for name, head := range map[string]string{
-		"many headers":     "HTTP/1.1 200 OK\r\n" + strings.Repeat("a:\r\n", large/4) + "Content-Length: 0\r\n\r\n",
-		"a long header":    "HTTP/1.1 200 OK\r\nA: " + strings.Repeat("b", large) + "\r\nContent-Length: 0\r\n\r\n",
-		"a long status":    "HTTP/1.1 200 " + strings.Repeat("b", large) + "\r\nContent-Length: 0\r\n\r\n",
-		"no head at all":   strings.Repeat("b", large),
-		"a long location":  "HTTP/1.1 302 Found\r\nLocation: /" + strings.Repeat("b", large) + "\r\nContent-Length: 0\r\n\r\n",
-		"answers before":   strings.Repeat("HTTP/1.1 103 Early Hints\r\nA: b\r\n\r\n", large/30) + "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
-		"a long redirect":  "HTTP/1.1 302 Found\r\n" + strings.Repeat("Set-Cookie: a=b\r\n", large/17) + "Location: /\r\nContent-Length: 0\r\n\r\n",
+		"many headers":   "HTTP/1.1 200 OK\r\n" + strings.Repeat("a:\r\n", large/4) + "Content-Length: 0\r\n\r\n",
+		"a long header":  "HTTP/1.1 200 OK\r\nA: " + strings.Repeat("b", large) + "\r\nContent-Length: 0\r\n\r\n",
+		"a long status":  "HTTP/1.1 200 " + strings.Repeat("b", large) + "\r\nContent-Length: 0\r\n\r\n",
+		"no head at all": strings.Repeat("b", large),
+		"a long location": "HTTP/1.1 302 Found\r\nLocation: /" + strings.Repeat("b", large) +
+			"\r\nContent-Length: 0\r\n\r\n",
+		"answers before": strings.Repeat("HTTP/1.1 103 Early Hints\r\nA: b\r\n\r\n", large/30) +
+			"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
+		"a long redirect": "HTTP/1.1 302 Found\r\n" + strings.Repeat("Set-Cookie: a=b\r\n", large/17) +
+			"Location: /\r\nContent-Length: 0\r\n\r\n",
 		"of usual lengths": "HTTP/1.1 200 OK\r\n" + strings.Repeat("Set-Cookie: a=b\r\n", 1000) + "Content-Length: 0\r\n\r\n",
 	} {
 		t.Run(name, func(t *testing.T) {

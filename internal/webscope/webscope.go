@@ -1,5 +1,6 @@
-// Package webscope says which URLs lie below one that an operator allows. It compares what a server sees after it has decoded
-// the URL, however often it decodes. A URL that two programs could understand differently is refused, with the reason.
+// Package webscope says which URLs lie below one that an operator allows. It compares what a server sees after it has
+// decoded the URL, however often it decodes. A URL that two programs could understand differently is refused, with the
+// reason.
 //
 //	below, err := webscope.Parse("https://example.org/apis/")
 //	…
@@ -94,7 +95,9 @@ func normalHost(host string) (string, error) {
 	labels := strings.Split(host, ".")
 	for _, label := range labels {
 		if label == "" || strings.Trim(label, "abcdefghijklmnopqrstuvwxyz0123456789-_") != "" {
-			return "", errors.New("its host has an empty part, or other characters than letters of English, digits, dots and hyphens (write other letters as xn--…)")
+			return "", errors.New(
+				"its host has an empty part, or other characters than letters of English, digits, dots and hyphens (write other " +
+					"letters as xn--…)")
 		}
 	}
 	last := labels[len(labels)-1]
@@ -118,7 +121,8 @@ func normalPort(scheme string, u *url.URL) (string, error) {
 	return port, nil
 }
 
-// normalPath returns a path as it is sent, decoded. Nothing in it decodes once more, and no program finds another part in it.
+// normalPath returns a path as it is sent, decoded. Nothing in it decodes once more, and no program finds another part
+// in it.
 func normalPath(sent string) (string, error) {
 	path, err := url.PathUnescape(sent)
 	if err != nil || !utf8.ValidString(path) {
@@ -132,7 +136,8 @@ func normalPath(sent string) (string, error) {
 			return "", fmt.Errorf("its path has %q in an encoded form", rune(c))
 		}
 	}
-	if strings.Contains(path, `\`) || strings.ContainsFunc(path, unicode.IsControl) || strings.ContainsAny(path, lookalikes) {
+	if strings.Contains(path, `\`) || strings.ContainsFunc(path, unicode.IsControl) || strings.ContainsAny(path,
+		lookalikes) {
 		return "", errors.New("its path has a backslash, a control character, or one that looks like a dot or a slash")
 	}
 	for part := range strings.SplitSeq(path, "/") {
@@ -147,5 +152,6 @@ func normalPath(sent string) (string, error) {
 	return path, nil
 }
 
-// lookalikes are characters that some servers take for dots, slashes, backslashes and percent signs: they normalize names.
+// lookalikes are characters that some servers take for dots, slashes, backslashes and percent signs: they normalize
+// names.
 const lookalikes = "\u2024\u2025\u2026\u2044\u2215\u29f8\u2216\u29f5\ufe52\uff05\uff0e\uff0f\uff3c\ufe68\ufe6a"

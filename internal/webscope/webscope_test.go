@@ -113,14 +113,18 @@ func TestAddresses(t *testing.T) {
 			t.Errorf("%s below %s: %v; allowed is %t", c.ask, c.allow, err, c.want)
 		}
 	}
-	for _, text := range []string{"", "example.org", "ftp://h/", "https://", "https://u:hunter2@h/", "https://h/?q=hunter2", "https://h/#x", "https://h:hunter2/", "https://h/%2e%2e/", "https://127.1/"} {
+	for _, text := range []string{
+		"", "example.org", "ftp://h/", "https://", "https://u:hunter2@h/",
+		"https://h/?q=hunter2", "https://h/#x", "https://h:hunter2/", "https://h/%2e%2e/", "https://127.1/",
+	} {
 		if _, err := webscope.Parse(text); err == nil || strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%q may be a scope, or its error tells a secret: %v", text, err)
 		}
 	}
 }
 
-// FuzzAllows: what is allowed is sent to the host that was meant, for a path that stays below the scope however often a server
+// FuzzAllows: what is allowed is sent to the host that was meant, for a path that stays below the scope however often a
+// server
 // decodes it, and whatever it takes for a slash, a dot or a parameter.
 func FuzzAllows(f *testing.F) {
 	for text := range attempts {
@@ -144,7 +148,8 @@ func FuzzAllows(f *testing.F) {
 		if err != nil {
 			t.Fatalf("%q is sent as what is no request: %v", text, err)
 		}
-		if host, _, _ := strings.Cut(strings.ToLower(got.Host), ":"); host != "example.org" || u.Scheme != "https" || req.URL.User != nil {
+		if host, _, _ := strings.Cut(strings.ToLower(got.Host), ":"); host != "example.org" || u.Scheme != "https" ||
+			req.URL.User != nil {
 			t.Fatalf("%q is sent to %s", text, got.Host)
 		}
 		sent, _, _ := strings.Cut(got.RequestURI, "?")

@@ -207,7 +207,7 @@ func TestInvalid(t *testing.T) {
 		}
 	}
 	for target, want := range map[string]string{
-		"/?runs=r": "runs", "/?run=": "once", "/?run=a&run=b": "once", "/?run=%zz": "query", "/?run=a;b": "query", "/?run=%00": "no text",
+		"/?runs=r": "runs", "/?run=": "once", "/?run=a&run=b": "once", "/?run=%zz": "query", "/?run=a;b": "query", "/?run=%00": "is not valid text",
 		"/?run=" + strings.Repeat("x", 300): "404",
 	} {
 		w := post(memstore.New(), target, eventWith("1", 0, ""), "Content-Type", form)

@@ -16,20 +16,19 @@ import (
 // required are the attributes that every event has.
 var required = []string{"specversion", "id", "source", "type"}
 
-// core are the attributes that are no extensions, and the members that are data.
+// core are the attributes that are not extensions, and the members that contain data.
 var core = map[string]bool{
 	"specversion": true, "id": true, "source": true, "type": true, "subject": true, "time": true,
 	"datacontenttype": true, "dataschema": true, "data": true, "data_base64": true,
 }
 
-// checkAttribute returns an error for an attribute that CloudEvents 1.0.2 does not
-// allow, in its JSON form.
+// checkAttribute returns an error for an attribute that CloudEvents 1.0.2 does not allow, in its JSON form.
 func checkAttribute(name string, value json.RawMessage) error {
 	switch {
 	case name == "" || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789") != "":
 		return invalid("the attribute %.40q: names have lower-case letters a to z and digits only", name)
-	case len(name) > MaxName:
-		return invalid("the attribute %.20s…: names have at most %d bytes", name, MaxName)
+	case len(name) > maxName:
+		return invalid("the attribute %.20s…: names have at most %d bytes", name, maxName)
 	}
 	switch value[0] {
 	case '"':
@@ -50,7 +49,7 @@ func checkAttribute(name string, value json.RawMessage) error {
 	return checkText(name, text)
 }
 
-// checkExtension refuses what is no string where there must be one.
+// checkExtension returns an error for an extension that is not a string although it must be one.
 func checkExtension(name string) error {
 	if core[name] {
 		return invalid("the attribute %s must be a string", name)
@@ -58,13 +57,14 @@ func checkExtension(name string) error {
 	return nil
 }
 
-// checkText returns an error for an attribute that is a string.
+// checkText returns an error for an attribute that is not a valid string.
 func checkText(name, text string) error {
-	if len(text) > MaxAttribute {
-		return invalid("the attribute %s has %d bytes; %d is the most", name, len(text), MaxAttribute)
+	if len(text) > maxAttribute {
+		return invalid("the attribute %s has %d bytes; %d is the most", name, len(text), maxAttribute)
 	}
 	if i := strings.IndexFunc(text, isForbidden); i >= 0 {
-		return invalid("the attribute %s has a control character, a noncharacter or half a surrogate pair at byte %d", name, i)
+		return invalid("the attribute %s has a control character, a noncharacter or half a surrogate pair at byte %d",
+			name, i)
 	}
 	if text == "" && core[name] {
 		return invalid("the attribute %s is empty", name)
@@ -98,9 +98,8 @@ func checkText(name, text string) error {
 	return nil
 }
 
-// isForbidden reports whether a string of CloudEvents must not have this character: a
-// control character, a noncharacter, or what a lone surrogate is decoded to. Two ids of
-// different surrogates would be the same.
+// isForbidden reports whether CloudEvents forbid the character in a string: a control character, a noncharacter, or
+// the replacement of a lone surrogate. Two ids with different lone surrogates would become equal.
 func isForbidden(r rune) bool {
 	return r == utf8.RuneError || r < ' ' || r >= 0x7f && r <= 0x9f || r >= 0xfdd0 && r <= 0xfdef || r&0xfffe == 0xfffe
 }
@@ -116,7 +115,7 @@ func isURIReference(text string) bool {
 	if strings.Count(text, "#") > 1 {
 		return false
 	}
-	u, err := url.Parse(text) // which looks at the percent signs of all but the query
+	u, err := url.Parse(text) // checks the percent signs of all but the query
 	if err != nil {
 		return false
 	}
@@ -128,19 +127,18 @@ func isAlphanumeric(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }
 
-// isTime reports whether a text is a time of RFC 3339, in which t and z may be in
-// lower case.
+// isTime reports whether a text is a time of RFC 3339, which may have t and z in lower case.
 func isTime(text string) bool {
 	var t time.Time
 	return t.UnmarshalText([]byte(strings.ToUpper(text))) == nil
 }
 
-// isBase64 reports whether a value of JSON is a string of base64.
+// isBase64 reports whether a JSON value is a string of base64.
 func isBase64(value json.RawMessage) bool {
 	var text string
 	if json.Unmarshal(value, &text) != nil {
 		return false
 	}
 	_, err := base64.StdEncoding.Strict().DecodeString(text)
-	return err == nil && !strings.ContainsAny(text, "\r\n") // which the decoder passes over
+	return err == nil && !strings.ContainsAny(text, "\r\n") // the decoder would ignore line breaks
 }

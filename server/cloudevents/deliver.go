@@ -13,8 +13,8 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// Tell puts events into the inbox of a run, all or none. If the run does not exist,
-// it returns an error that wraps [storage.ErrNotFound].
+// Tell inserts events into the inbox of a run, all or none. If the run does not exist, it returns an error that
+// wraps [storage.ErrNotFound].
 func Tell(ctx context.Context, inbox storage.Inbox, run string, events ...Event) error {
 	messages := make([]storage.Message, len(events))
 	for i, e := range events {
@@ -24,17 +24,20 @@ func Tell(ctx context.Context, inbox storage.Inbox, run string, events ...Event)
 	return inbox.Send(ctx, messages...)
 }
 
-// message returns the message that brings the event to a run.
+// message returns the message with which a run receives the event.
 func (e Event) message() storage.Message {
 	key := "event " + e.Attribute("source") + " " + e.Attribute("id")
 	if len(key) > storage.MaxID {
 		sum := sha256.Sum256([]byte(key))
 		key = "event " + hex.EncodeToString(sum[:])
 	}
-	return storage.Message{Kind: MessageKind, Name: clip(e.Attribute("type")), Key: key, Body: e.Body(), Sent: time.Now()}
+	return storage.Message{
+		Kind: flow.MessageEvent, Name: clip(e.Attribute("type")), Key: key, Body: e.Body(),
+		Sent: time.Now(),
+	}
 }
 
-// clip shortens a name to what messages take, between two characters.
+// clip shortens a name to the limit of messages, between two characters.
 func clip(name string) string {
 	if len(name) <= storage.MaxID {
 		return name
@@ -46,37 +49,27 @@ func clip(name string) string {
 	return name[:end]
 }
 
-// A Directory finds runs, and reaches them: every store does.
-type Directory interface {
-	storage.Inbox
-	Labeled(ctx context.Context, value string, keys ...string) (map[string][]string, error)
-}
-
-// The limits of one delivery.
+// Limits of one delivery.
 const (
-	// MaxTopics is how many different values of extension attributes the events of one
-	// delivery may have together.
-	MaxTopics = 10_000
+	// maxTopics is the maximum number of different values of extension attributes in the events of one delivery.
+	maxTopics = 10_000
 
-	maxMessages      = 500     // in one transaction
-	maxMessagesBytes = 8 << 20 // in one transaction, unless one message is larger
+	maxMessages      = 500     // messages in one transaction
+	maxMessagesBytes = 8 << 20 // bytes in one transaction, unless one message is larger
 )
 
-// Deliver puts events into the inboxes of the runs that wait for them. A run waits if
-// it has not ended and has a label (see [flow.CorrelationLabel]) for an attribute of
-// the event with this value. Deliver returns the ids of the runs, in their order.
+// Deliver inserts events into the inboxes of the runs that wait for them. A run waits if it has not ended and has a
+// label (see [flow.CorrelationLabel]) for an attribute of the event with this value. Deliver returns the ids of the
+// runs, ordered by id.
 //
-// Deliver asks the store once, regardless of the number of events and attributes. Its
-// cost grows with that number and with the number of runs that wait, not with the
-// number of all runs.
-// Deliver does not find a run that sets its label a moment later. If an event answers
-// a run, the sender must send it after the run has asked.
+// Deliver makes one query, regardless of the number of events and attributes. Its cost grows with that number and
+// with the number of waiting runs, not with the number of all runs. Deliver does not find a run that sets its label
+// a moment later. If an event answers a run, send the event after the run has asked.
 //
-// If many runs wait, Deliver stores the messages in several transactions. After an
-// error some of the runs may have the events. Deliver them again: a run drops an event
-// that it has already.
-// More than [MaxTopics] are refused with an error that wraps [ErrInvalid].
-func Deliver(ctx context.Context, store Directory, events ...Event) ([]string, error) {
+// If many runs wait, Deliver stores the messages in several transactions. After an error, some of the runs may have
+// the events. Deliver them again: a run drops an event that it already has. If the events have more than maxTopics
+// values, Deliver returns an error that wraps [ErrInvalid].
+func Deliver(ctx context.Context, store storage.Store, events ...Event) ([]string, error) {
 	wanted := map[string]bool{}
 	topics := make([][]string, len(events))
 	for i, e := range events {
@@ -85,8 +78,9 @@ func Deliver(ctx context.Context, store Directory, events ...Event) ([]string, e
 			wanted[topic] = true
 		}
 	}
-	if len(wanted) > MaxTopics {
-		return nil, invalid("the events have %d different values of extension attributes; %d is the most: send smaller batches", len(wanted), MaxTopics)
+	if len(wanted) > maxTopics {
+		return nil, invalid("the events have %d different values of extension attributes; %d is the most: send smaller "+
+			"batches", len(wanted), maxTopics)
 	}
 	if len(wanted) == 0 {
 		return nil, nil
@@ -127,9 +121,9 @@ func (e Event) topics() []string {
 	return out
 }
 
-// A delivery sends messages, as many together as is good for the store.
+// A delivery sends messages in transactions of limited size.
 type delivery struct {
-	store    Directory
+	store    storage.Store
 	messages []storage.Message
 	bytes    int
 }

@@ -13,35 +13,30 @@ import (
 	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
-// MessageKind is the kind of the messages that bring events.
-const MessageKind = "event"
-
-// The limits of what events may be.
+// Limits of an event.
 const (
-	MaxBatch      = 1000 // events in a batch
-	MaxAttributes = 64   // attributes of an event
-	MaxName       = 64   // bytes of an attribute's name; the specification recommends 20
-	MaxAttribute  = 4096 // bytes of an attribute's value
-	MaxNesting    = 500  // how deep the arrays and objects of an event may nest
+	maxBatch      = 1000 // events in a batch
+	maxAttributes = 64   // attributes of an event
+	maxName       = 64   // bytes of an attribute's name; the specification recommends 20
+	maxAttribute  = 4096 // bytes of an attribute's value
+	maxNesting    = 500  // nesting of the arrays and objects of an event
 )
 
-// An Event is a CloudEvent in its JSON form, as messages carry it: its attributes
-// are members whose names are in lower case, its data is under "data", or under
-// "data_base64" when it is no JSON and no text.
+// An Event is a CloudEvent in its JSON form: its attributes are members with lower-case names. Its data is the
+// member "data", or "data_base64" if it is neither JSON nor text.
 type Event map[string]json.RawMessage
 
-// ErrInvalid is wrapped by the errors for an invalid CloudEvent. They name the invalid
-// attribute and the reason.
+// ErrInvalid is wrapped by the errors for an invalid CloudEvent. They name the attribute and the reason.
 var ErrInvalid = errors.New("cloudevents: not a valid event")
 
 func invalid(format string, args ...any) error {
 	return fmt.Errorf("%w: %w", ErrInvalid, fmt.Errorf(format, args...))
 }
 
-// Parse reads an event in the JSON format of CloudEvents 1.0.2. The error wraps
+// Parse decodes an event in the JSON format of CloudEvents 1.0.2. If the event is not valid, the error wraps
 // [ErrInvalid]. The event refers to text, which must not change afterwards.
 func Parse(text []byte) (Event, error) {
-	if err := checkJSON(text, MaxNesting); err != nil {
+	if err := checkJSON(text, maxNesting); err != nil {
 		return nil, err
 	}
 	e, err := decode(text)
@@ -51,15 +46,15 @@ func Parse(text []byte) (Event, error) {
 	return e, e.check()
 }
 
-// ParseBatch reads an array of up to [MaxBatch] events, as [Parse] reads each.
-func ParseBatch(text []byte) ([]Event, error) {
-	if err := checkJSON(text, MaxNesting+1); err != nil {
+// parseBatch decodes an array of up to maxBatch events.
+func parseBatch(text []byte) ([]Event, error) {
+	if err := checkJSON(text, maxNesting+1); err != nil {
 		return nil, err
 	}
 	events, r := []Event{}, jsontext.NewReader(text)
 	err := r.Elements(func() error {
-		if len(events) == MaxBatch {
-			return invalid("a batch has at most %d events: send several batches", MaxBatch)
+		if len(events) == maxBatch {
+			return invalid("a batch has at most %d events: send several batches", maxBatch)
 		}
 		e, err := decode(r.Skip())
 		if err == nil {
@@ -77,8 +72,7 @@ func ParseBatch(text []byte) ([]Event, error) {
 	return events, err
 }
 
-// checkJSON returns an error for a text that is not JSON, or nests deeper than that.
-// It looks at each byte a few times, and builds nothing.
+// checkJSON returns an error if a text is not JSON, or nests deeper than nesting. It allocates nothing.
 func checkJSON(text []byte, nesting int) error {
 	if !utf8.Valid(text) {
 		return invalid("the text is not UTF-8")
@@ -93,8 +87,7 @@ func checkJSON(text []byte, nesting int) error {
 	return nil
 }
 
-// decode returns the members of an object of JSON. An attribute that is null is not
-// there, as the specification has it.
+// decode returns the members of a JSON object. It leaves out null members, as the specification requires.
 func decode(text []byte) (Event, error) {
 	e, r := Event{}, jsontext.NewReader(text)
 	err := r.Members(func(name string) error {
@@ -105,8 +98,8 @@ func decode(text []byte) (Event, error) {
 		if name != "data" && string(value) == "null" {
 			return nil
 		}
-		if len(e) > MaxAttributes+1 { // with the data
-			return invalid("an event has at most %d attributes", MaxAttributes)
+		if len(e) > maxAttributes+1 { // including the data
+			return invalid("an event has at most %d attributes", maxAttributes)
 		}
 		e[name] = value
 		return nil
@@ -117,8 +110,7 @@ func decode(text []byte) (Event, error) {
 	return e, err
 }
 
-// check returns an error for what CloudEvents 1.0.2 does not allow, or Ebb does not
-// take.
+// check returns an error for an event that CloudEvents 1.0.2 does not allow, or that exceeds Ebb's limits.
 func (e Event) check() error {
 	data := 0
 	for _, name := range slices.Sorted(maps.Keys(e)) {
@@ -139,8 +131,8 @@ func (e Event) check() error {
 	if data == 2 {
 		return invalid("an event has data or data_base64, not both")
 	}
-	if len(e)-data > MaxAttributes {
-		return invalid("an event has at most %d attributes, found %d", MaxAttributes, len(e)-data)
+	if len(e)-data > maxAttributes {
+		return invalid("an event has at most %d attributes, found %d", maxAttributes, len(e)-data)
 	}
 	for _, name := range required {
 		if e[name] == nil {
@@ -155,8 +147,8 @@ func (e Event) check() error {
 	return nil
 }
 
-// mayBeLong reports whether the event may be too long as JSON. It spares most events
-// that no run waits for from being encoded.
+// mayBeLong reports whether the event may exceed the size limit as JSON. Most events then need not be encoded to
+// find out.
 func (e Event) mayBeLong() bool {
 	size := len("{}")
 	for name, value := range e {
@@ -165,7 +157,7 @@ func (e Event) mayBeLong() bool {
 	return size > atom.MaxValue
 }
 
-// Attribute returns an attribute that is a text, "" when it is not there or none.
+// Attribute returns the value of a text attribute; "" if it is missing or not a text.
 func (e Event) Attribute(name string) string {
 	var text string
 	if json.Unmarshal(e[name], &text) != nil {
@@ -174,13 +166,13 @@ func (e Event) Attribute(name string) string {
 	return text
 }
 
-// Body returns the event as messages carry it.
+// Body returns the event as the body of a message.
 func (e Event) Body() atom.Value {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(e); err != nil {
-		return nil // its members were parsed
+		return nil // cannot fail, because the members were parsed
 	}
 	return atom.FromJSON(bytes.TrimSuffix(b.Bytes(), []byte("\n")))
 }

@@ -11,29 +11,22 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// Store has the methods of a store that a [Handler] needs.
-type Store interface {
-	Directory
-	storage.Reader
-}
-
-// Handler takes in events by POST. With ?run=ID they are for that run; without,
-// each is for the runs that [Deliver] finds. It answers, in JSON,
+// Handler accepts events by POST. With ?run=ID they are for that run; otherwise each is for the runs that [Deliver]
+// finds. It answers in JSON:
 //
-//	202 {"runs": ["order-1"]}   the runs that the events went to; perhaps none
-//	400 {"error": "…"}          for what is not a valid event, whether any run waits for it or not; the reason names the attribute
-//	404                         there is no such run
-//	405, 413, 415               another method, more than [MaxBody], a form that is not known
-//	408                         the body did not arrive in the time that the server gives it
+//	202 {"runs": ["order-1"]}   ids of the runs that received the events; may be empty
+//	400 {"error": "…"}          an event is not valid, even if no run waits for it; the text names the attribute
+//	404                         the run does not exist
+//	405, 413, 415               another method, more than maxBody, an unknown form
+//	408                         the body did not arrive in time
 //	410                         the run has ended
-//	503                         the store failed, or the server is busy; send it again
+//	503                         the store failed, or the server is busy; send the request again
 //
-// It is answered when the events are stored. With ?run= all of a batch are, or
-// none. The program that mounts the handler decides which clients may send events,
-// and how long a request may take.
-func Handler(store Store) http.Handler { return &handler{store} }
+// Handler answers after it has stored the events. With ?run= it stores all events of a batch, or none. The program
+// that mounts the handler decides which clients may send events, and how long a request may take.
+func Handler(store storage.Store) http.Handler { return &handler{store} }
 
-type handler struct{ store Store }
+type handler struct{ store storage.Store }
 
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodPost {
@@ -64,8 +57,8 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	write(w, http.StatusAccepted, map[string]any{"runs": append([]string{}, runs...)})
 }
 
-// addressee returns the run that a query names; "" when it names none. A parameter that
-// is not known is refused: a misspelled one would send the events to all runs.
+// addressee returns the run that a query names; "" if it names none. It refuses an unknown parameter, because a
+// misspelled one would send the events to all runs.
 func addressee(query string) (string, error) {
 	values, err := url.ParseQuery(query)
 	if err != nil {
@@ -100,9 +93,10 @@ func (h *handler) tell(r *http.Request, run string, events []Event) error {
 	return Tell(r.Context(), h.store, run, events...)
 }
 
-// refuse answers with what an error means.
+// refuse answers with the status for an error.
 func refuse(w http.ResponseWriter, err error) {
-	status, reason := http.StatusServiceUnavailable, "the store did not answer, or the server is busy: send the request again"
+	status, reason := http.StatusServiceUnavailable,
+		"the store did not answer, or the server is busy: send the request again"
 	long, isLong := errors.AsType[*http.MaxBytesError](err)
 	switch {
 	case isLong:
@@ -117,7 +111,7 @@ func refuse(w http.ResponseWriter, err error) {
 		status, reason = http.StatusNotFound, err.Error()
 	case errors.Is(err, errEnded):
 		status, reason = http.StatusGone, err.Error()
-	default: // the error of a store may name its place
+	default: // do not show the error: it may name the database
 		w.Header().Set("Retry-After", "1")
 	}
 	answer(w, status, reason)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/server/cloudevents"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
@@ -15,7 +16,7 @@ import (
 const whole = `{"specversion":"1.0","id":"1","source":"shop","type":"order.paid","orderid":"7","data":{"sum":1.50}}`
 
 // post sends a request with so many headers, name and value in turn.
-func post(store cloudevents.Store, target, body string, headers ...string) *httptest.ResponseRecorder {
+func post(store storage.Store, target, body string, headers ...string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(http.MethodPost, target, strings.NewReader(body))
 	for i := 0; i < len(headers); i += 2 {
 		r.Header.Add(headers[i], headers[i+1])
@@ -61,7 +62,7 @@ func TestHandler(t *testing.T) {
 		"bad data":         {"/?run=r", "{", append([]string{"Content-Type", "application/json"}, binary...), 400, `which the Content-Type says the data is`},
 		"bad header":       {"/?run=r", "", append([]string{"Ce-X", "%zz"}, binary...), 400, `not percent-encoded UTF-8`},
 		"data as a header": {"/?run=r", "", append([]string{"Ce-Data", "x"}, binary...), 400, `Ce-Data`},
-		"too long":         {"/?run=r", strings.Repeat(" ", cloudevents.MaxBody+1), []string{"Content-Type", form}, 413, `more than 1048576 bytes`},
+		"too long":         {"/?run=r", strings.Repeat(" ", atom.MaxValue+1), []string{"Content-Type", form}, 413, `more than 1048576 bytes`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -25,18 +25,15 @@ const (
 	batched    = "application/cloudevents-batch+json"
 )
 
-// ErrMediaType is wrapped by the error for a request that carries events in no form
-// that is known.
+// ErrMediaType is wrapped by the error for a request whose form of events is unknown.
 var ErrMediaType = errors.New("cloudevents: the form is not known")
 
-// MaxBody is how long the body of a request may be, in bytes.
-const MaxBody = atom.MaxValue
+// maxBody is the maximum size of a request body in bytes.
+const maxBody = atom.MaxValue
 
-// Read reads the events that a request carries: in structured mode, as a batch, or
-// in binary mode, where the attributes are headers. Each of them is valid by
-// CloudEvents 1.0.2. The error wraps [ErrInvalid] or [ErrMediaType], or is
-// *[http.MaxBytesError]; [os.ErrDeadlineExceeded] when the body does not arrive in the
-// time that the server gives it.
+// Read decodes the events of a request: in structured mode, as a batch, or in binary mode, where the attributes are
+// headers. It checks each event by CloudEvents 1.0.2. The error wraps [ErrInvalid] or [ErrMediaType], or is
+// *[http.MaxBytesError]. If the body does not arrive in time, the error is [os.ErrDeadlineExceeded].
 func Read(w http.ResponseWriter, r *http.Request) ([]Event, error) {
 	media, header, err := mediaOf(r.Header)
 	if err != nil {
@@ -51,7 +48,7 @@ func Read(w http.ResponseWriter, r *http.Request) ([]Event, error) {
 	case structured:
 		e, err = Parse(body)
 	case batched:
-		return ParseBatch(body)
+		return parseBatch(body)
 	default:
 		e, err = binary(r.Header, media, header, body)
 	}
@@ -61,13 +58,13 @@ func Read(w http.ResponseWriter, r *http.Request) ([]Event, error) {
 	return []Event{e}, nil
 }
 
-// mediaOf returns the media type of a request that carries events in a known form, and
-// its header.
+// mediaOf returns the media type of a request in a known form, and its header.
 func mediaOf(headers http.Header) (media, header string, err error) {
 	unknown := func(format string, args ...any) (string, string, error) {
 		return "", "", fmt.Errorf("%w: %w", ErrMediaType, fmt.Errorf(format, args...))
 	}
-	if coding := strings.Join(headers.Values("Content-Encoding"), ", "); coding != "" && !strings.EqualFold(coding, "identity") {
+	if coding := strings.Join(headers.Values("Content-Encoding"), ", "); coding != "" &&
+		!strings.EqualFold(coding, "identity") {
 		return unknown("Content-Encoding %.40q: send the body as it is", coding)
 	}
 	types := headers.Values("Content-Type")
@@ -94,16 +91,16 @@ func mediaOf(headers http.Header) (media, header string, err error) {
 }
 
 func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBody))
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	switch {
 	case err == nil, errors.As(err, new(*http.MaxBytesError)),
 		errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		return body, err
 	}
-	return nil, invalid("the body: %w", err) // cut off, or not in chunks as it says
+	return nil, invalid("the body: %w", err) // cut off, or the chunks are wrong
 }
 
-// binary makes an event of headers and a body.
+// binary builds an event from headers and a body.
 func binary(headers http.Header, media, contentType string, body []byte) (Event, error) {
 	e := Event{}
 	for _, name := range slices.Sorted(maps.Keys(headers)) {
@@ -111,8 +108,8 @@ func binary(headers http.Header, media, contentType string, body []byte) (Event,
 		if !ok {
 			continue
 		}
-		if len(e) == MaxAttributes {
-			return nil, invalid("an event has at most %d attributes", MaxAttributes)
+		if len(e) == maxAttributes {
+			return nil, invalid("an event has at most %d attributes", maxAttributes)
 		}
 		switch {
 		case attribute == "data" || attribute == "data_base64" || attribute == "datacontenttype":
@@ -132,7 +129,7 @@ func binary(headers http.Header, media, contentType string, body []byte) (Event,
 	switch isJSON := media == "" || media == "application/json" || strings.HasSuffix(media, "+json"); {
 	case len(body) == 0:
 	case isJSON:
-		if err := checkJSON(body, MaxNesting-1); err != nil {
+		if err := checkJSON(body, maxNesting-1); err != nil {
 			return nil, fmt.Errorf("%w, which the Content-Type says the data is", err)
 		}
 		e["data"] = body
@@ -144,8 +141,7 @@ func binary(headers http.Header, media, contentType string, body []byte) (Event,
 	return e, e.check()
 }
 
-// unquote returns what a quoted string of a header stands for; other texts are as they
-// are.
+// unquote decodes a quoted string of a header, and returns other texts unchanged.
 func unquote(text string) string {
 	if len(text) < 2 || text[0] != '"' || text[len(text)-1] != '"' {
 		return text
@@ -163,7 +159,7 @@ func unquote(text string) string {
 func quote(text string) json.RawMessage {
 	out, err := json.Marshal(text)
 	if err != nil {
-		return nil // a text can always be written
+		return nil // encoding a string cannot fail
 	}
 	return out
 }

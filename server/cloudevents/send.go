@@ -16,12 +16,10 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// Sender sends the events that runs leave in the outbox to the URL of a sink, in
-// binary mode: attributes are headers, the data is the body. If the
-// sink does not answer with 2xx, the engine sends the event again and parks it in the
-// end, see [engine.Engine.Dispatch]. An event has the same id each time it is sent. If
-// the target of a message is itself a URL, the message goes there. A nil client stands
-// for a client that follows up to three redirects and accepts 64 KiB of headers.
+// Sender sends the events in the outbox to the URL of a sink, in binary mode: attributes are headers, the data is
+// the body. If the sink does not answer with 2xx, the engine retries the event, and finally parks it, see
+// [engine.Engine.Dispatch]. An event has the same id each time. If the target of a message is itself a URL, the
+// message goes there. A nil client means a client that follows up to three redirects and accepts 64 KiB of headers.
 func Sender(client *http.Client, sink string) engine.Sender {
 	if client == nil {
 		client = webclient.Default()
@@ -31,7 +29,7 @@ func Sender(client *http.Client, sink string) engine.Sender {
 		if !json.Valid(text) {
 			return invalid("the message is not JSON")
 		}
-		e, err := decode(text) // whether it is valid is for the sink to say
+		e, err := decode(text) // the sink decides whether the event is valid
 		if err != nil {
 			return err
 		}
@@ -47,9 +45,9 @@ func Sender(client *http.Client, sink string) engine.Sender {
 		if err != nil {
 			return err
 		}
-		defer func() { _ = answer.Body.Close() }() // it says nothing that is wanted
+		defer func() { _ = answer.Body.Close() }() // the body was read as far as needed
 		if answer.StatusCode < 200 || answer.StatusCode > 299 {
-			_, _ = io.CopyN(io.Discard, answer.Body, 1<<16) // so that the connection can be used again
+			_, _ = io.CopyN(io.Discard, answer.Body, 1<<16) // so that the connection can be reused
 			return fmt.Errorf("cloudevents: %s answers %s", redact.URL(to), answer.Status)
 		}
 		return nil
@@ -83,7 +81,7 @@ func (e Event) request(ctx context.Context, to string) (*http.Request, error) {
 		if name == "data" || name == "data_base64" || name == "datacontenttype" {
 			continue
 		}
-		text := string(value) // a number, or a boolean
+		text := string(value) // a number or a boolean
 		if strings.HasPrefix(text, `"`) {
 			text = e.Attribute(name)
 		}
@@ -92,8 +90,8 @@ func (e Event) request(ctx context.Context, to string) (*http.Request, error) {
 	return req, nil
 }
 
-// escape writes an attribute as a header: what is no printable ASCII, spaces,
-// double quotes and percent signs are percent-encoded.
+// escape encodes an attribute for a header: it percent-encodes spaces, double quotes, percent signs and all
+// characters that are not printable ASCII.
 func escape(text string) string {
 	var b strings.Builder
 	for i := range len(text) {

@@ -1,5 +1,5 @@
-// Package metrics counts the work of a process on runs and jobs, and serves the metrics to Prometheus. It is a separate
-// module, so that only programs that use it link Prometheus.
+// Package metrics counts the work of a process on runs and jobs, and serves the metrics to Prometheus. It is a
+// separate module, so that only programs that use it link the Prometheus client.
 //
 //	m := metrics.New(store)
 //	c, err := conductor.New(m.Store(), catalog, conductor.WithEngine(engine.WithObserver(m.Observe)))

@@ -14,7 +14,7 @@ import (
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
-// Metrics count the work of a process. No metric is labeled by run.
+// Metrics counts the work of a process. No metric has the run as a label.
 type Metrics struct {
 	store       *sqlstore.Store
 	registry    *prometheus.Registry
@@ -29,10 +29,10 @@ type Metrics struct {
 	sizes       sizes
 
 	mu    sync.Mutex
-	names map[string]bool // of atoms, as they are told of
+	names map[string]bool // names of atoms so far
 }
 
-// New returns metrics of a process that uses a store.
+// New returns metrics of a process that uses the store.
 func New(store *sqlstore.Store) *Metrics {
 	count := func(name, help string, labels ...string) *prometheus.CounterVec {
 		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
@@ -40,22 +40,26 @@ func New(store *sqlstore.Store) *Metrics {
 	m := &Metrics{
 		store:    store,
 		registry: prometheus.NewRegistry(),
-		runs:     count("ebb_runs_total", "Runs that came to rest in a state while this process drove them.", "flow", "state"),
+		runs: count("ebb_runs_total", "Runs that came to rest in a state while this process drove them.", "flow",
+			"state"),
 		atoms: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "ebb_atom_seconds", Help: "How long attempts of atoms took, by what was done and how they ended.",
 			Buckets: prometheus.ExponentialBuckets(0.001, 4, 10), //nolint:mnd // 1 ms to 4 minutes
 		}, []string{"flow", "atom", "op", "state"}),
-		retries: count("ebb_atom_retries_total", "Attempts of atoms that failed and are made again.", "flow"),
-		claims:  count("ebb_claims_total", "Jobs that this process claimed, and looks for some that found none or failed.", "result"),
+		retries: count("ebb_atom_retries_total", "Attempts of atoms that failed and are retried.", "flow"),
+		claims: count("ebb_claims_total",
+			"Jobs that this process claimed, and attempts to claim jobs that found none or failed.",
+			"result"),
 		lost: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "ebb_claim_lost_total", Help: "Claims of jobs that this process had, and that were another's when it used them.",
+			Name: "ebb_claim_lost_total",
+			Help: "Claims of jobs that this process lost to another process.",
 		}),
 		checkpoints: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "ebb_checkpoint_seconds", Help: "How long commits of steps of runs took.",
+			Name: "ebb_checkpoint_seconds", Help: "Duration of commits of runs' checkpoints.",
 			Buckets: prometheus.ExponentialBuckets(0.0001, 2, 16), //nolint:mnd // 0.1 ms to 3 s
 		}),
 		fenced: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "ebb_fenced_writes_total", Help: "Writes that were refused, as the run had another owner by then.",
+			Name: "ebb_fenced_writes_total", Help: "Writes that the store refused because another process owned the run.",
 		}),
 		written: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "ebb_run_written_bytes", Help: "How many bytes of history and payloads runs had written when they ended.",
@@ -68,34 +72,40 @@ func New(store *sqlstore.Store) *Metrics {
 		m.claims.WithLabelValues(result)
 	}
 	of := func(name, help string, n func(sqlstore.Counts) int64) prometheus.Collector {
-		return prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help}, func() float64 { return float64(n(store.Counts())) })
+		return prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help},
+			func() float64 { return float64(n(store.Counts())) })
 	}
 	m.registry.MustRegister(m.runs, m.atoms, m.retries, m.claims, m.lost, m.checkpoints, m.fenced, m.written,
-		&boardCollector{store: store}, &suspectCollector{store},
+		&statusCollector{read: store.Status, deaths: store.Deaths}, buildInfo(),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "ebb_largest_run_bytes", Help: "How many bytes the run has written that has written most of those that this process drives.",
+			Name: "ebb_largest_run_bytes",
+			Help: "Bytes written by the run with the most bytes of those that this process drives.",
 		}, m.sizes.largest),
-		of("ebb_notify_received_total", "Times that another process told this one that something came.", func(c sqlstore.Counts) int64 { return c.Told }),
-		of("ebb_poll_found_total", "Jobs that were claimed without anybody having told of them: many where notifications do not arrive.",
+		of("ebb_notify_received_total", "Notifications that other processes sent to this one.",
+			func(c sqlstore.Counts) int64 { return c.Told }),
+		of("ebb_commits_total", "Transactions that changed rows.", func(c sqlstore.Counts) int64 { return c.Commits }),
+		of("ebb_commit_writes_total", "Writes in these transactions: commits of several runs share one.",
+			func(c sqlstore.Counts) int64 { return c.Writes }),
+		of("ebb_poll_found_total",
+			"Jobs that this process claimed without a notification: many if notifications do not arrive.",
 			func(c sqlstore.Counts) int64 { return c.Found }),
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
 
-// The results of looks for jobs.
+// Results of claims of jobs.
 const (
 	claimedResult = "claimed"
 	noneResult    = "none"
 	errorResult   = "error"
 )
 
-// maxNames bounds how many atoms are told apart; the others are told of together.
+// maxNames bounds the number of atom names in metrics; further atoms share one name.
 const maxNames = 500
 
 var repeated = regexp.MustCompile(`\[[^\]]*\]|#\d+`)
 
-// name returns an atom's name without its iterations and visits, of which there may
-// be any number.
+// name returns an atom's name without its iterations and visits, whose number is not bounded.
 func (m *Metrics) name(path string) string {
 	name := repeated.ReplaceAllString(path, "")
 	m.mu.Lock()
@@ -109,18 +119,22 @@ func (m *Metrics) name(path string) string {
 	return name
 }
 
-// maxScrapes is how many may ask for the metrics at once: each answer is large.
+// maxScrapes bounds the number of concurrent requests for the metrics, because each answer is large.
 const maxScrapes = 10
 
 // Handler serves the metrics to Prometheus.
 func (m *Metrics) Handler() http.Handler {
-	// What cannot be counted while the database does not answer keeps nothing else back.
-	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError, MaxRequestsInFlight: maxScrapes})
+	// If the database does not answer, the metrics that need no database are still served.
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{
+		ErrorHandling:       promhttp.ContinueOnError,
+		MaxRequestsInFlight: maxScrapes,
+	})
 }
 
 // Observe counts the events of an engine. Pass it to [engine.WithObserver].
 func (m *Metrics) Observe(ev engine.Event) {
 	switch {
+	case ev.Kind == engine.FlowChanged && ev.From == states.FlowResuming.String(): // it was taken over, and goes on
 	case ev.Kind == engine.FlowChanged && rests(ev.To):
 		m.runs.WithLabelValues(ev.Flow, ev.To).Inc()
 	case ev.Kind != engine.AtomChanged || ev.Inner || ev.Timer:
@@ -136,13 +150,14 @@ func (m *Metrics) Observe(ev engine.Event) {
 // rests reports whether a run in a state has come to rest.
 func rests(state string) bool {
 	switch state {
-	case states.FlowSuccess.String(), states.FlowFailure.String(), states.FlowReverted.String(), states.FlowSuspended.String():
+	case states.FlowSuccess.String(), states.FlowFailure.String(), states.FlowReverted.String(),
+		states.FlowSuspended.String():
 		return true
 	}
 	return false
 }
 
-// operation returns what an atom has ended that is in that state now.
+// operation returns which operation of an atom has ended when the atom enters that state.
 func operation(state string) string {
 	switch state {
 	case states.TaskSuccess.String(), states.TaskFailure.String():

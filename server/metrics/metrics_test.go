@@ -7,7 +7,10 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
+	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -15,6 +18,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/conductor"
@@ -110,6 +114,13 @@ func TestMetrics(t *testing.T) {
 		want[fmt.Sprintf(`ebb_jobs{state=%q}`, state)] = 0
 	}
 	want[`ebb_jobs{state="UNCLAIMED"}`] = 1
+	for _, none := range []string{
+		"driven_runs", "late_schedules", "limited_runs", "needs_person_runs", "undriven_runs", "oldest_undriven_seconds",
+		"parked_messages", "unclaimed_jobs",
+	} {
+		want["ebb_"+none] = 0
+	}
+	want[`ebb_processes`] = 1
 	want[`ebb_process_deaths_total`] = 0
 	want[`ebb_suspect_runs{trial="yes"}`] = 0
 	want[`ebb_suspect_runs{trial="no"}`] = 0
@@ -120,7 +131,22 @@ func TestMetrics(t *testing.T) {
 	if age := got[`ebb_oldest_unclaimed_seconds`]; age <= 0 || age > 3600 {
 		t.Errorf("the oldest job has waited for %v s", age)
 	}
-	for _, unsteady := range []string{`ebb_claims_total{result="none"}`, `ebb_oldest_unclaimed_seconds`} {
+	if got["ebb_commits_total"] == 0 || got["ebb_commit_writes_total"] < got["ebb_commits_total"] {
+		t.Errorf("%v commits of %v writes", got["ebb_commits_total"], got["ebb_commit_writes_total"])
+	}
+	built := 0
+	for name := range got {
+		if strings.HasPrefix(name, "ebb_build_info{") && strings.Contains(name, runtime.Version()) {
+			built++
+			delete(got, name)
+		}
+	}
+	if built != 1 {
+		t.Errorf("%d metrics name the program", built)
+	}
+	for _, unsteady := range []string{
+		`ebb_claims_total{result="none"}`, `ebb_oldest_unclaimed_seconds`, "ebb_commits_total", "ebb_commit_writes_total",
+	} {
 		delete(got, unsteady)
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -128,38 +154,73 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-// manyJobs is a board of many jobs, which is slow to count.
-type manyJobs struct {
-	storage.Store
-
-	counted int
-}
-
-func (s *manyJobs) JobCounts(context.Context) ([]storage.JobCount, error) {
-	s.counted++
-	time.Sleep(time.Second)
-	return []storage.JobCount{{State: states.JobUnclaimed, Jobs: s.counted}}, nil
-}
-
-// TestJobsCountedSeldom: however often metrics are asked for, jobs are counted for no
-// more than a part of the time.
-func TestJobsCountedSeldom(t *testing.T) {
+// TestStatusReadSeldom: no matter how often clients ask for metrics, reading the status takes no more than a part of
+// the time.
+func TestStatusReadSeldom(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		many := &manyJobs{}
-		c := &boardCollector{store: many}
+		read := 0
+		c := &statusCollector{read: func(context.Context) (*sqlstore.Status, error) {
+			read++
+			time.Sleep(time.Second) // of the bubble's clock: a database with many runs
+			return &sqlstore.Status{Driven: read}, nil
+		}}
 		const asked = 200
 		for range asked {
-			counts, err := c.count()
-			if err != nil || len(counts) != 1 || counts[0].Jobs != many.counted {
-				t.Fatalf("%+v, %v", counts, err)
+			st, err := c.status()
+			if err != nil || st.Driven != read {
+				t.Fatalf("%+v, %v", st, err)
 			}
 			time.Sleep(time.Second)
 		}
-		if many.counted < 2 || many.counted > asked/countShare+2 {
-			t.Errorf("counted %d times", many.counted)
+		if read < 2 || read > asked/countShare+2 {
+			t.Errorf("read %d times", read)
 		}
 	})
+}
+
+// listed finds the metrics in a table of the docs, with their labels.
+var listed = regexp.MustCompile("`(ebb_[a-z_]+)(?:{([a-z,]+)})?`")
+
+// described finds the name and the labels in the text of a metric's description.
+var described = regexp.MustCompile(`fqName: "(ebb_[a-z_]+)",.*variableLabels: {([a-z,]*)}`)
+
+// TestMetricsAreListed compares docs/reference/metrics.md with the metrics that there are.
+func TestMetricsAreListed(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "reference", "metrics.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{}
+	for line := range strings.Lines(string(text)) {
+		if row, _, is := strings.Cut(strings.TrimPrefix(line, "| "), " | "); is {
+			for _, m := range listed.FindAllStringSubmatch(row, -1) {
+				want[m[1]] = m[2]
+			}
+		}
+	}
+	store, err := sqlstore.Open(t.Context(), filepath.Join(t.TempDir(), "ebb.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = store.Close() }()
+	m := New(store)
+	m.WatchMemory(func() engine.Memory { return engine.Memory{} })
+	descs := make(chan *prometheus.Desc)
+	go func() {
+		defer close(descs)
+		m.registry.Describe(descs)
+	}()
+	got := map[string]string{}
+	for d := range descs {
+		if m := described.FindStringSubmatch(d.String()); m != nil {
+			got[m[1]] = m[2]
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("docs/reference/metrics.md differs from the code (-listed +is):\n%s", diff)
+	}
 }
 
 // fromHistories counts what was done.
@@ -170,8 +231,12 @@ func fromHistories(t *testing.T, store *sqlstore.Store) map[string]float64 {
 	if err != nil {
 		t.Fatal(err)
 	}
+	for state := states.FlowPending; state <= states.FlowResuming; state++ {
+		want[fmt.Sprintf(`ebb_runs{state=%q}`, state)] = 0
+	}
 	for i := range runs {
 		run := &runs[i]
+		want[fmt.Sprintf(`ebb_runs{state=%q}`, run.State)]++
 		want[fmt.Sprintf(`ebb_runs_total{flow="trip",state=%q}`, run.State)]++
 		want[`ebb_checkpoint_seconds_count`] += float64(run.Seq)
 		want[`ebb_run_written_bytes_count`]++
@@ -348,5 +413,26 @@ func TestMetricsWithoutStore(t *testing.T) {
 	}
 	if _, told := got[`ebb_jobs{state="PARKED"}`]; told {
 		t.Error("jobs were counted in a store that is closed")
+	}
+}
+
+// TestTakeoverIsNoRest: a run that was taken over from a process that died has not come to rest.
+func TestTakeoverIsNoRest(t *testing.T) {
+	t.Parallel()
+	store, err := sqlstore.Open(t.Context(), filepath.Join(t.TempDir(), "ebb.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	m := New(store)
+	for _, from := range []states.Flow{states.FlowResuming, states.FlowSuspending} {
+		m.Observe(engine.Event{Kind: engine.FlowChanged, Flow: "f", From: from.String(), To: states.FlowSuspended.String()})
+	}
+	if got := scraped(t, m)[`ebb_runs_total{flow="f",state="SUSPENDED"}`]; got != 1 {
+		t.Errorf("%v runs came to rest; want the suspended one", got)
 	}
 }

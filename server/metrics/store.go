@@ -10,19 +10,19 @@ import (
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
-// A Store wraps a store and counts the calls to it.
-type Store struct {
+// A countingStore wraps a store and counts the calls to it.
+type countingStore struct {
 	*sqlstore.Store
 
 	m *Metrics
 }
 
-// Store returns the store that a conductor must use so that the metrics count its calls.
-func (m *Metrics) Store() *Store { return &Store{m.store, m} }
+// Store returns a wrapper of the store that counts calls. The conductor must use it.
+func (m *Metrics) Store() storage.Store { return &countingStore{m.store, m} }
 
-// Commit counts commits, and those that were refused: not those that would have begun
-// something which another process has begun meanwhile, as it may.
-func (s *Store) Commit(ctx context.Context, claim storage.Claim, cp *storage.Checkpoint) error {
+// Commit counts commits and refused commits. It does not count the refusal of a first commit, which is expected if
+// another process was faster.
+func (s *countingStore) Commit(ctx context.Context, claim storage.Claim, cp *storage.Checkpoint) error {
 	began := time.Now()
 	err := s.Store.Commit(ctx, claim, cp)
 	s.m.sizes.put(claim.Run, cp, err)
@@ -40,17 +40,17 @@ func (s *Store) Commit(ctx context.Context, claim storage.Claim, cp *storage.Che
 	return err
 }
 
-// Release forgets what a released run has written.
-func (s *Store) Release(ctx context.Context, claim storage.Claim, wakeups int64, due time.Time) error {
+// Release drops the size of a released run.
+func (s *countingStore) Release(ctx context.Context, claim storage.Claim, wakeups int64, due time.Time) error {
 	s.m.sizes.forget(claim.Run)
 	return s.Store.Release(ctx, claim, wakeups, due)
 }
 
-// ClaimJobs counts jobs, and looks in vain.
-func (s *Store) ClaimJobs(ctx context.Context, q storage.JobClaim) ([]storage.Job, error) {
+// ClaimJobs counts claimed jobs, and claims that found none.
+func (s *countingStore) ClaimJobs(ctx context.Context, q storage.JobClaim) ([]storage.Job, error) {
 	list, err := s.Store.ClaimJobs(ctx, q)
 	switch {
-	case err != nil && ctx.Err() != nil: // it is to stop
+	case err != nil && ctx.Err() != nil: // the process is stopping
 	case err != nil:
 		s.m.claims.WithLabelValues(errorResult).Inc()
 	case len(list) == 0:
@@ -61,41 +61,40 @@ func (s *Store) ClaimJobs(ctx context.Context, q storage.JobClaim) ([]storage.Jo
 	return list, err
 }
 
-// Create counts runs of jobs that were another's by then.
-func (s *Store) Create(ctx context.Context, run storage.Run) error {
-	err := s.Store.Create(ctx, run)
+// Create counts claims that were lost before the run was created.
+func (s *countingStore) Create(ctx context.Context, run storage.Run, checks ...storage.RecordCheck) error {
+	err := s.Store.Create(ctx, run, checks...)
 	s.claimLost(run.Job != "", err)
 	return err
 }
 
-// RenewJob counts claims that were lost.
-func (s *Store) RenewJob(ctx context.Context, id string, epoch int64, claim string, lease time.Duration) error {
+// RenewJob counts lost claims.
+func (s *countingStore) RenewJob(ctx context.Context, id string, epoch int64, claim string, lease time.Duration) error {
 	err := s.Store.RenewJob(ctx, id, epoch, claim, lease)
 	s.claimLost(true, err)
 	return err
 }
 
-// EndJob counts claims that were lost.
-func (s *Store) EndJob(ctx context.Context, end storage.JobEnd) error {
+// EndJob counts lost claims.
+func (s *countingStore) EndJob(ctx context.Context, end storage.JobEnd) error {
 	err := s.Store.EndJob(ctx, end)
 	s.claimLost(end.ClaimID != "", err)
 	return err
 }
 
-func (s *Store) claimLost(claimed bool, err error) {
+func (s *countingStore) claimLost(claimed bool, err error) {
 	if claimed && errors.Is(err, storage.ErrFenced) {
 		s.m.lost.Inc()
 	}
 }
 
-// sizes are how much those runs have written that this process drives.
+// sizes contains the number of bytes that each driven run has written.
 type sizes struct {
 	mu sync.Mutex
 	of map[string]int64
 }
 
-// put notes what a run has written with a checkpoint. A run that was released, or
-// lost, is forgotten.
+// put records the number of bytes in a checkpoint's head. It drops a run that was released or lost.
 func (s *sizes) put(run string, cp *storage.Checkpoint, err error) {
 	if err != nil || cp.Head.Release {
 		s.forget(run)

@@ -21,24 +21,23 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// The values that requests may ask for. A value that is left out has its default.
+// Limits of the values in requests. A missing value has its default.
 const (
-	// MaxPolls is how many workers may wait for work at one handler at once.
-	MaxPolls = 500
+	// MaxPolls is the maximum number of workers that wait for work at one handler.
+	MaxPolls = 2_000
 
 	maxKinds     = storage.MaxQueues
 	maxName      = storage.MaxID
 	maxText      = 32 << 10         // bytes of a failure's message
-	maxNesting   = 500              // of arrays and objects
-	maxWait      = 50 * time.Second // servers often give a request a minute
+	maxNesting   = 500              // nesting of arrays and objects
+	maxWait      = 50 * time.Second // many proxies end a request after a minute
 	defaultWait  = 30 * time.Second
 	maxLease     = 12 * time.Hour
 	defaultLease = 30 * time.Second
 )
 
-// Handler serves the requests of the package under /tasks/. When ctx ends, workers
-// that wait for a task are told that there is none. Heartbeats and results are still
-// accepted. The program that mounts the handler decides which workers may work.
+// Handler serves the requests of the package under /tasks/. When ctx ends, it tells waiting workers that it stops.
+// It still accepts heartbeats and results. The program that mounts the handler decides which workers may work.
 func Handler(ctx context.Context, store storage.Store) http.Handler {
 	h := &handler{store: store, closing: ctx.Done()}
 	mux := http.NewServeMux()
@@ -52,7 +51,8 @@ func Handler(ctx context.Context, store storage.Store) http.Handler {
 			problem(http.StatusMethodNotAllowed, "invalid", "workers ask by POST").Answer(w)
 			return
 		}
-		problem(http.StatusNotFound, "not_found", "ask for /tasks/poll, or for heartbeat, complete or fail below /tasks/ID/").Answer(w)
+		problem(http.StatusNotFound, "not_found",
+			"ask for /tasks/poll, or for heartbeat, complete or fail below /tasks/ID/").Answer(w)
 	})
 	return mux
 }
@@ -63,7 +63,7 @@ type handler struct {
 	polls   atomic.Int64
 }
 
-// problem returns an answer that is not what was asked for.
+// problem returns an error answer.
 func problem(status int, code, format string, args ...any) *server.Problem {
 	return &server.Problem{Status: status, Code: code, Text: fmt.Sprintf(format, args...)}
 }
@@ -72,7 +72,7 @@ func invalid(format string, args ...any) error {
 	return problem(http.StatusBadRequest, "invalid", format, args...)
 }
 
-// serve reads a request, and writes what is answered; nil is nothing.
+// serve returns a handler that decodes a request and writes the answer; if the answer is nil, the body is empty.
 func (h *handler) serve(answer func(ctx context.Context, r *http.Request, body []byte) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		body, err := read(w, r)
@@ -87,7 +87,7 @@ func (h *handler) serve(answer func(ctx context.Context, r *http.Request, body [
 			w.WriteHeader(http.StatusNoContent)
 		default:
 			w.Header().Set("Content-Type", "application/json")
-			_ = json.NewEncoder(w).Encode(said) // the worker may have disconnected; then its lease runs out
+			_ = json.NewEncoder(w).Encode(said) // if the worker has disconnected, its lease expires
 		}
 	}
 }
@@ -109,7 +109,7 @@ func read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	return nil, invalid("the body is cut off, or not in chunks as it says: %v", err)
 }
 
-// problemOf returns the answer of the server to a worker for an error.
+// problemOf returns the error answer for an error.
 func problemOf(err error) *server.Problem {
 	if p, ok := errors.AsType[*server.Problem](err); ok {
 		return p
@@ -133,12 +133,12 @@ func decode(body []byte, into any) error {
 		return nil
 	case !utf8.Valid(body):
 		return invalid("the body is not UTF-8")
-	case !json.Valid(body): // and then Unmarshal says why
+	case !json.Valid(body): // Unmarshal then returns the reason
 	case jsontext.Depth(body) > maxNesting:
 		return invalid("arrays and objects nest at most %d deep", maxNesting)
 	}
 	if err := json.Unmarshal(body, into); err != nil {
-		return invalid("the body is not as it should be: %v", err)
+		return invalid("the body is not valid: %v", err)
 	}
 	return nil
 }
@@ -173,15 +173,17 @@ func (h *handler) poll(ctx context.Context, r *http.Request, body []byte) (any, 
 	if err != nil {
 		return nil, err
 	}
-	_ = r.Body.Close() // the server may forget it while the worker waits
+	_ = r.Body.Close() // so that the server can free the body while the worker waits
 	defer h.polls.Add(-1)
 	if h.polls.Add(1) > MaxPolls {
 		return nil, problem(http.StatusServiceUnavailable, "busy", "%d workers wait for work already; ask again", MaxPolls)
 	}
 	if h.stops(ctx) {
-		return nil, problem(http.StatusServiceUnavailable, "stopping", "this server gives no work any more, as it is to stop; ask another, or again")
+		return nil, problem(http.StatusServiceUnavailable, "stopping",
+			"this server is stopping and gives out no work; ask another server, or ask again")
 	}
-	work, err := engine.LeaseWork(ctx, h.store, storage.Taking{Queues: ask.Kinds, Worker: ask.Worker, Lease: lease}, wait, h.closing)
+	work, err := engine.LeaseWork(ctx, h.store, storage.Taking{Queues: ask.Kinds, Worker: ask.Worker, Lease: lease}, wait,
+		h.closing)
 	if errors.Is(err, storage.ErrNotFound) {
 		return nil, nil //nolint:nilnil // there was nothing
 	}
@@ -191,8 +193,8 @@ func (h *handler) poll(ctx context.Context, r *http.Request, body []byte) (any, 
 	return taskOf(work, lease), nil
 }
 
-// stops reports whether the server is to stop. It answers with a delay, because a worker
-// that asks in a loop has no other server to ask.
+// stops reports whether the server is stopping. It delays the answer, because a worker that asks in a loop may have
+// no other server to ask.
 func (h *handler) stops(ctx context.Context) bool {
 	select {
 	case <-h.closing:
@@ -208,7 +210,7 @@ func (h *handler) stops(ctx context.Context) bool {
 	return true
 }
 
-// seconds returns a time that a request asks for.
+// seconds returns a duration of a request.
 func seconds(name string, asked *float64, least, otherwise, most time.Duration) (time.Duration, error) {
 	if asked == nil {
 		return otherwise, nil
@@ -221,7 +223,7 @@ func seconds(name string, asked *float64, least, otherwise, most time.Duration) 
 
 func number(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), 'f', -1, 64) }
 
-// heartbeat gives a worker another lease.
+// heartbeat renews a worker's lease.
 func (h *handler) heartbeat(ctx context.Context, r *http.Request, body []byte) (any, error) {
 	var ask struct {
 		Lease *float64 `json:"lease_seconds"`
@@ -311,8 +313,7 @@ func (h *handler) end(ctx context.Context, id string, result atom.Value, f *atom
 	return struct{}{}, nil
 }
 
-// said reports whether the task has ended as this worker says, because it said so
-// before.
+// said reports whether the task has already ended as this worker says, because of an earlier request.
 func (h *handler) said(ctx context.Context, token string, take int64, result atom.Value, f *atom.Failure) bool {
 	t, err := h.store.Token(ctx, token)
 	if err != nil || t.Take != take {
@@ -324,20 +325,20 @@ func (h *handler) said(ctx context.Context, token string, take int64, result ato
 	return t.State == storage.TokenCompleted && string(t.Result) == string(result)
 }
 
-// refused says why a worker is not heard.
+// refused returns the answer to a worker that may not end or extend the task.
 func (h *handler) refused(ctx context.Context, token string, take int64, err error) error {
 	if !errors.Is(err, storage.ErrGone) && !errors.Is(err, storage.ErrTaken) {
 		return err
 	}
 	stop := func(code, format string, args ...any) error {
-		return problem(http.StatusConflict, code, format+": stop, nothing that you say of it is recorded", args...)
+		return problem(http.StatusConflict, code, format+": stop working; Ebb records no result of this task", args...)
 	}
 	t, err := h.store.Token(ctx, token)
 	switch {
 	case err != nil:
 		return err
 	case t.State == storage.TokenGone || t.State == storage.TokenExpired:
-		return stop("cancelled", "the task was cancelled, or begun anew, and nobody waits for it")
+		return stop("cancelled", "the task was cancelled or started again, and no run waits for it")
 	case t.Take != take:
 		return stop("lost", "your lease ran out, and the task was given to another worker, %q", t.Worker)
 	case t.State == storage.TokenFailed:

@@ -176,8 +176,8 @@ func TestRefused(t *testing.T) {
 		status     int
 		says       string
 	}{
-		{"poll", `{`, 400, "not as it should be"},
-		{"poll", `[]`, 400, "not as it should be"},
+		{"poll", `{`, 400, "the body is not valid"},
+		{"poll", `[]`, 400, "the body is not valid"},
 		{"poll", ``, 400, `"kinds" names 1 to 100`},
 		{"poll", `{"kinds":[""]}`, 400, "1 to 256 bytes"},
 		{"poll", `{"kinds":["` + long + `"]}`, 400, "1 to 256 bytes"},

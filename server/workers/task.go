@@ -14,8 +14,9 @@ import (
 
 func taskOf(w *engine.Work, lease time.Duration) *worker.Task {
 	t := &worker.Task{
-		ID: taskID(w.Token, w.Take), Kind: w.Queue, Key: w.Key(), Run: w.Run, Path: w.Path, Attempt: w.Attempt, Delivery: w.Take,
-		Input: w.Input.JSON(), LeaseSeconds: lease.Seconds(), Traceparent: w.Trace,
+		ID: taskID(w.Token, w.Take), Kind: w.Queue, Key: w.Key(), Run: w.Run, Path: w.Path, Attempt: w.Attempt,
+		Delivery: w.Take,
+		Input:    w.Input.JSON(), LeaseSeconds: lease.Seconds(), Traceparent: w.Trace,
 	}
 	if len(t.Input) == 0 {
 		t.Input = atom.Null.JSON()
@@ -41,17 +42,18 @@ func failureOf(f *atom.Failure) worker.Failure {
 	return worker.Failure{Path: f.Atom, Code: f.Code, Message: f.Message}
 }
 
-// taskID names one taking of a token's work.
+// taskID returns the id of one take of a token's work.
 func taskID(token string, take int64) string { return token + "." + strconv.FormatInt(take, 10) }
 
-// tokenOf is the other way round.
+// tokenOf returns the token and the number of the take from a task's id.
 func tokenOf(id string) (token string, take int64, err error) {
 	i := strings.LastIndexByte(id, '.')
 	if i > 0 {
 		token = id[:i]
 		take, err = strconv.ParseInt(id[i+1:], 10, 64)
 	}
-	if i <= 0 || err != nil || take < 1 || taskID(token, take) != id || len(token) > maxName || !utf8.ValidString(token) || strings.IndexByte(token, 0) >= 0 {
+	if i <= 0 || err != nil || take < 1 || taskID(token, take) != id || len(token) > maxName || !utf8.ValidString(token) ||
+		strings.IndexByte(token, 0) >= 0 {
 		return "", 0, fmt.Errorf("%.100q is no id of a task: use the one that /tasks/poll gave", id)
 	}
 	return token, take, nil

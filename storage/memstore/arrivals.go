@@ -9,14 +9,14 @@ import (
 	"github.com/ebbflow/ebb/storage/internal/rules"
 )
 
-// arrivalLog lists the messages of all runs, in the order in which they came.
+// arrivalLog lists the messages of all runs, in the order in which they arrived.
 type arrivalLog struct {
-	last    int64 // rising with each message
+	last    int64 // number of the last message
 	log     []loggedArrival
-	compact int // length at which entries are dropped whose message was taken
+	compact int // length at which the store drops entries whose message was processed
 }
 
-// A loggedArrival is a message that came.
+// A loggedArrival is a message that arrived.
 type loggedArrival struct {
 	at      int64
 	run     *runRecord
@@ -25,13 +25,16 @@ type loggedArrival struct {
 
 const firstCompact = 1024
 
-// logArrival records that a message came.
+// logArrival records that a message arrived.
 func (m *memory) logArrival(r *runRecord, message int64) {
 	all := &m.arrivals
 	all.last++
 	all.log = append(all.log, loggedArrival{at: all.last, run: r, message: message})
 	if len(all.log) > max(all.compact, firstCompact) {
-		all.log = slices.DeleteFunc(all.log, func(one loggedArrival) bool { return m.runs[one.run.head.ID] != one.run || !one.run.has(one.message) })
+		all.log = slices.DeleteFunc(all.log, func(one loggedArrival) bool {
+			return m.runs[one.run.head.ID] != one.run ||
+				!one.run.has(one.message)
+		})
 		all.compact = 2 * len(all.log)
 	}
 }
@@ -42,8 +45,8 @@ func (r *runRecord) has(message int64) bool {
 	return i < len(r.messages) && r.messages[i].N == message
 }
 
-// RunsWithMessages returns which of this owner's runs have messages that came since.
-func (m *Store) RunsWithMessages(ctx context.Context, since int64) ([]storage.Arrival, int64, error) {
+// RunsWithMessages implements [storage.Inbox.RunsWithMessages].
+func (m *store) RunsWithMessages(ctx context.Context, since int64) ([]storage.Arrival, int64, error) {
 	if err := m.enter(ctx); err != nil {
 		return nil, 0, err
 	}

@@ -5,24 +5,24 @@ import (
 	"slices"
 )
 
-// atomRecords holds the records of a run's atoms, encoded, by path. A record that
-// is written again, as nearly all are, reuses the space of the one before it.
+// atomRecords contains the encoded records of a run's atoms, by path. If a record is written again, as nearly all
+// records are, it reuses the space of the previous record.
 type atomRecords struct {
-	places map[string]int32 // in rows
+	places map[string]int32 // indexes of rows, by path
 	rows   [][]byte
-	free   []int32  // places of records that were forgotten
-	sorted []string // paths, once they were listed and until one is added or forgotten
-	slab   []byte   // what is left of the memory that records are cut from
-	cut    int      // the size of the last slab
+	free   []int32  // indexes of rows whose records were deleted
+	sorted []string // sorted paths; nil until they are listed, and after a path is added or deleted
+	slab   []byte   // unused rest of the memory from which alloc cuts records
+	cut    int      // size of the last slab
 }
 
 const (
-	minRow  = 48 // bytes for a plain record from its first state to its last
+	minRow  = 48 // bytes that a plain record needs from its first state to its last
 	minSlab = 512
 	maxSlab = 32 << 10
 )
 
-// put writes a record, which is copied.
+// put writes a copy of the record.
 func (m *atomRecords) put(path string, record []byte) {
 	at, there := m.places[path]
 	if !there {
@@ -34,10 +34,10 @@ func (m *atomRecords) put(path string, record []byte) {
 	m.rows[at] = append(m.rows[at][:0], record...)
 }
 
-// firstPlaces is how many records there is a place for at first.
+// firstPlaces is the number of records for which add first allocates space.
 const firstPlaces = 8
 
-// add makes a place for a record.
+// add allocates a row for a record.
 func (m *atomRecords) add(path string) (at int32) {
 	if m.places == nil {
 		m.places, m.rows = map[string]int32{}, make([][]byte, 0, firstPlaces)
@@ -53,9 +53,8 @@ func (m *atomRecords) add(path string) (at int32) {
 	return at
 }
 
-// alloc returns space for a record of that size, and for what its next states may
-// add. Space that a record outgrows stays allocated. Large records would waste
-// much of it, so they are not cut from a slab.
+// alloc returns space for a record of the given size, with a reserve for its next states. If a record outgrows its
+// space, the space stays allocated. Large records would waste much of it, so alloc does not cut them from a slab.
 func (m *atomRecords) alloc(size int) []byte {
 	size = max(size, minRow)
 	if size > minSlab/4 {
@@ -70,7 +69,7 @@ func (m *atomRecords) alloc(size int) []byte {
 	return row
 }
 
-// find returns the record of an atom, and whether there is one.
+// find returns the record of an atom, and whether the record exists.
 func (m *atomRecords) find(path string) ([]byte, bool) {
 	at, there := m.places[path]
 	if !there {
@@ -88,7 +87,7 @@ func (m *atomRecords) forget(path string) {
 	}
 }
 
-// paths returns the paths in their order.
+// paths returns the paths in sorted order.
 func (m *atomRecords) paths() []string {
 	if m.sorted == nil {
 		m.sorted = slices.Sorted(maps.Keys(m.places))

@@ -6,12 +6,12 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// A mourning is the death of an owner, as the runs that it owned see it.
+// A mourning counts the death of an owner in the runs that it owned.
 type mourning struct {
 	by      storage.Process
 	at      time.Time
-	runs    int // that it owned
-	onTrial int // of these
+	runs    int // number of runs that it owned
+	onTrial int // number of these runs that are on trial
 }
 
 // blame counts the death of the run's owner.
@@ -36,7 +36,7 @@ func (m *mourning) blame(r *storage.Run) {
 	}
 }
 
-// proves returns what the death says about the only run on trial.
+// proves returns the proof that the death adds to the only run on trial.
 func (m *mourning) proves() int64 {
 	if m.runs == 1 {
 		return storage.ProofAlone

@@ -8,8 +8,8 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// dueHeap holds the runs that are due at some time, nearest first. What a run
-// was entered for may be past when it comes up.
+// dueHeap contains the runs that have a due time, nearest first. An entry may be outdated: the run's due time may
+// have changed since.
 type dueHeap []dueEntry
 
 type dueEntry struct {
@@ -23,7 +23,7 @@ func (h *dueHeap) Less(i, j int) bool {
 	if !a.at.Equal(b.at) {
 		return a.at.Before(b.at)
 	}
-	return a.run.n < b.run.n
+	return a.run.head.Number < b.run.head.Number
 }
 func (h *dueHeap) Swap(i, j int) { (*h)[i], (*h)[j] = (*h)[j], (*h)[i] }
 func (h *dueHeap) Push(x any) {
@@ -40,7 +40,7 @@ func (h *dueHeap) Pop() any {
 	return e
 }
 
-// wants enters a run that is due at some time.
+// wants adds an entry for a run that has a due time.
 func (m *memory) wants(r *runRecord) {
 	if due := r.head.Due; r.head.Owner == "" && !due.IsZero() && !due.Equal(r.queued) {
 		r.queued = due
@@ -48,8 +48,7 @@ func (m *memory) wants(r *runRecord) {
 	}
 }
 
-// nearest returns the run that is due next, without those entries whose time is
-// past, or nil.
+// nearest returns the run that is due next, or nil. It drops outdated entries.
 func (m *memory) nearest() *runRecord {
 	for len(m.due) > 0 {
 		e := m.due[0]
@@ -65,8 +64,8 @@ func (m *memory) nearest() *runRecord {
 	return nil
 }
 
-// Due loads runs that want to be driven.
-func (m *Store) Due(ctx context.Context, q storage.DueQuery) (due []storage.Due, next time.Time, err error) {
+// Due implements [storage.Driver.Due].
+func (m *store) Due(ctx context.Context, q storage.DueQuery) (due []storage.Due, next time.Time, err error) {
 	if err := m.enter(ctx); err != nil {
 		return nil, time.Time{}, err
 	}
@@ -98,7 +97,12 @@ func (m *Store) Due(ctx context.Context, q storage.DueQuery) (due []storage.Due,
 		if len(due) == q.Limit && q.Limit > 0 {
 			return due, r.head.Due, nil
 		}
-		due = append(due, m.dueAs(&q, r))
+		one := m.dueAs(&q, r)
+		if q.Take && len(m.limits) == 0 {
+			one = storage.Due{Run: r.head.ID}
+			one.Claim, one.Snapshot, one.Err = m.take(r, 0)
+		}
+		due = append(due, one)
 		traffic.Take(r.bucket(), 1)
 	}
 }

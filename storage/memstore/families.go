@@ -6,13 +6,13 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// A family is the runs that have the same Root.
+// A family is the set of runs with the same Root.
 type family struct {
-	born int64 // so far
-	left int64 // those that are not purged
+	born int64 // number of runs created so far
+	left int64 // number of runs that are not purged
 }
 
-// bear counts a run that is created; those without a root have no ancestor.
+// bear counts a new run. If root is "", the run has no ancestor.
 func (m *memory) bear(root string) {
 	if root == "" {
 		return
@@ -26,7 +26,7 @@ func (m *memory) bear(root string) {
 	f.left++
 }
 
-// evict counts a run that is purged. A family is forgotten with its last run.
+// evict counts a purged run, and drops the family with its last run.
 func (m *memory) evict(r *storage.Run) {
 	root := r.Root
 	if root == "" {
@@ -44,8 +44,8 @@ func (m *memory) evict(r *storage.Run) {
 	}
 }
 
-// Descendants returns how many runs were created with a root.
-func (m *Store) Descendants(ctx context.Context, root string) (int64, error) {
+// Descendants implements [storage.Reader.Descendants].
+func (m *store) Descendants(ctx context.Context, root string) (int64, error) {
 	if err := m.enter(ctx); err != nil {
 		return 0, err
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/ebbflow/ebb/storage/internal/rules"
 )
 
-// PostJob adds a job.
-func (m *Store) PostJob(ctx context.Context, job storage.Job) error {
+// PostJob implements [storage.Jobs.PostJob].
+func (m *store) PostJob(ctx context.Context, job storage.Job) error {
 	if err := job.Check(); err != nil {
 		return err
 	}
@@ -37,40 +37,33 @@ func (m *memory) post(job *storage.Job) bool {
 		return false
 	}
 	m.posted++
-	j := &jobRecord{Job: rules.Posted(job, time.Now()), n: m.posted}
-	m.jobs[job.ID] = j
-	m.pin(j)
+	j := rules.Posted(job, time.Now())
+	j.Number = m.posted
+	m.jobs[job.ID] = &j
+	m.pin(&j)
 	return true
 }
 
-// A memoryJob is a job and its place among all.
-type jobRecord struct {
-	storage.Job
-
-	n int64
+// inClaimOrder compares by priority, then by age.
+func inClaimOrder(a, b *storage.Job) int {
+	return cmp.Or(cmp.Compare(b.Priority, a.Priority), cmp.Compare(a.Number, b.Number))
 }
 
-// inClaimOrder compares by priority and then age.
-func inClaimOrder(a, b *jobRecord) int {
-	return cmp.Or(cmp.Compare(b.Priority, a.Priority), cmp.Compare(a.n, b.n))
-}
-
-// pin puts a job on the board, which holds those that have not ended, in the
-// order of claiming.
-func (m *memory) pin(j *jobRecord) {
+// pin adds a job to the board. The board contains the jobs that have not ended, in the order of claiming.
+func (m *memory) pin(j *storage.Job) {
 	if at, there := slices.BinarySearchFunc(m.board, j, inClaimOrder); !there && !j.State.Ended() {
 		m.board = slices.Insert(m.board, at, j)
 	}
 }
 
-// unpin takes a job off the board once it has ended.
-func (m *memory) unpin(j *jobRecord) {
+// unpin removes a job that has ended from the board.
+func (m *memory) unpin(j *storage.Job) {
 	if at, there := slices.BinarySearchFunc(m.board, j, inClaimOrder); there && j.State.Ended() {
 		m.board = slices.Delete(m.board, at, at+1)
 	}
 }
 
-// free reports whether the job may be claimed at that time.
+// free reports whether the job can be claimed at the given time.
 func free(j *storage.Job, now time.Time) bool {
 	switch j.State {
 	case states.JobUnclaimed:
@@ -84,8 +77,8 @@ func free(j *storage.Job, now time.Time) bool {
 	}
 }
 
-// ClaimJobs claims jobs.
-func (m *Store) ClaimJobs(ctx context.Context, q storage.JobClaim) ([]storage.Job, error) {
+// ClaimJobs implements [storage.Jobs.ClaimJobs].
+func (m *store) ClaimJobs(ctx context.Context, q storage.JobClaim) ([]storage.Job, error) {
 	if err := m.enter(ctx); err != nil {
 		return nil, err
 	}
@@ -94,10 +87,10 @@ func (m *Store) ClaimJobs(ctx context.Context, q storage.JobClaim) ([]storage.Jo
 	meter := m.meter(now)
 	var out []storage.Job
 	for _, j := range m.board {
-		if !free(&j.Job, now) || !rules.TakesJob(&q, &j.Job) {
+		if !free(j, now) || !rules.OffersFor(&q, j) || !rules.TakesFlow(&q, j.Flow, m.defs.languages[j.Flow]) {
 			continue
 		}
-		by, may := meter.Admit(&j.Job)
+		by, may := meter.Admit(j)
 		if !may {
 			continue
 		}
@@ -106,7 +99,7 @@ func (m *Store) ClaimJobs(ctx context.Context, q storage.JobClaim) ([]storage.Jo
 		j.Epoch++
 		j.Attempts++
 		j.Lease = now.Add(q.Lease)
-		out = append(out, rules.CopyJob(&j.Job))
+		out = append(out, rules.CopyJob(j))
 		if len(out) >= q.Limit {
 			break
 		}
@@ -114,7 +107,7 @@ func (m *Store) ClaimJobs(ctx context.Context, q storage.JobClaim) ([]storage.Jo
 	return out, nil
 }
 
-func (m *memory) job(id string) (*jobRecord, error) {
+func (m *memory) job(id string) (*storage.Job, error) {
 	j := m.jobs[id]
 	if j == nil {
 		return nil, fmt.Errorf("%w: job %q", storage.ErrNotFound, id)
@@ -122,8 +115,8 @@ func (m *memory) job(id string) (*jobRecord, error) {
 	return j, nil
 }
 
-// RenewJob prolongs a claim.
-func (m *Store) RenewJob(ctx context.Context, id string, epoch int64, claim string, lease time.Duration) error {
+// RenewJob implements [storage.Jobs.RenewJob].
+func (m *store) RenewJob(ctx context.Context, id string, epoch int64, claim string, lease time.Duration) error {
 	if err := m.enter(ctx); err != nil {
 		return err
 	}
@@ -139,8 +132,8 @@ func (m *Store) RenewJob(ctx context.Context, id string, epoch int64, claim stri
 	return nil
 }
 
-// EndJob ends a claim.
-func (m *Store) EndJob(ctx context.Context, end storage.JobEnd) error {
+// EndJob implements [storage.Jobs.EndJob].
+func (m *store) EndJob(ctx context.Context, end storage.JobEnd) error {
 	if err := m.enter(ctx); err != nil {
 		return err
 	}
@@ -153,22 +146,22 @@ func (m *Store) EndJob(ctx context.Context, end storage.JobEnd) error {
 	return nil
 }
 
-// jobToEnd returns the job that an end is to be written to: nil, without an
-// error, when it says nothing new. In a checkpoint, run is the id of its run.
-func (m *memory) jobToEnd(run string, end *storage.JobEnd) (*jobRecord, error) {
+// jobToEnd returns the job that a JobEnd changes; nil without an error if the JobEnd changes nothing. In a
+// checkpoint, run is the id of its run.
+func (m *memory) jobToEnd(run string, end *storage.JobEnd) (*storage.Job, error) {
 	j, err := m.job(end.Job)
 	if err != nil {
 		return nil, err
 	}
-	ends, err := rules.Ends(end, &j.Job, run)
+	ends, err := rules.Ends(end, j, run)
 	if !ends {
 		j = nil
 	}
 	return j, err
 }
 
-// endJob writes an end that may be written.
-func (m *memory) endJob(j *jobRecord, end *storage.JobEnd) {
+// endJob applies a JobEnd that jobToEnd has allowed.
+func (m *memory) endJob(j *storage.Job, end *storage.JobEnd) {
 	j.State, j.NotUntil, j.Failure = end.State, end.NotUntil, rules.CopyFailure(end.Failure)
 	j.Owner, j.ClaimID, j.Lease = "", "", time.Time{}
 	if end.ClaimID == "" {
@@ -181,7 +174,7 @@ func (m *memory) endJob(j *jobRecord, end *storage.JobEnd) {
 	m.notify()
 }
 
-// bindJob assigns to a new run the job that asked for it.
+// bindJob binds the job that asked for a new run to that run.
 func (m *memory) bindJob(run *storage.Run) error {
 	if run.Job == "" {
 		return nil
@@ -190,15 +183,15 @@ func (m *memory) bindJob(run *storage.Run) error {
 	if err != nil {
 		return err
 	}
-	if err := rules.Wanted(&j.Job, run.ID); err != nil {
+	if err := rules.Wanted(j, run.ID); err != nil {
 		return err
 	}
 	j.State, j.Owner, j.ClaimID, j.Lease, j.Attempts = states.JobClaimed, "", "", time.Time{}, 0
 	return nil
 }
 
-// Job returns one job.
-func (m *Store) Job(ctx context.Context, id string) (storage.Job, error) {
+// Job implements [storage.Jobs.Job].
+func (m *store) Job(ctx context.Context, id string) (storage.Job, error) {
 	if err := m.enter(ctx); err != nil {
 		return storage.Job{}, err
 	}
@@ -207,19 +200,23 @@ func (m *Store) Job(ctx context.Context, id string) (storage.Job, error) {
 	if err != nil {
 		return storage.Job{}, err
 	}
-	return rules.CopyJob(&j.Job), nil
+	return rules.CopyJob(j), nil
 }
 
-// JobList lists jobs.
-func (m *Store) JobList(ctx context.Context, q storage.JobQuery) ([]storage.Job, error) {
+// JobList implements [storage.Jobs.JobList].
+func (m *store) JobList(ctx context.Context, q storage.JobQuery) ([]storage.Job, error) {
 	if err := m.enter(ctx); err != nil {
 		return nil, err
 	}
 	defer m.mu.Unlock()
+	inOrder := func(a, b *storage.Job) int { return cmp.Compare(a.Number, b.Number) }
+	if q.Board() {
+		inOrder = inClaimOrder
+	}
 	var out []storage.Job
-	for _, j := range slices.SortedFunc(maps.Values(m.jobs), inClaimOrder) {
-		if len(q.States) == 0 || slices.Contains(q.States, j.State) {
-			out = append(out, rules.CopyJob(&j.Job))
+	for _, j := range slices.SortedFunc(maps.Values(m.jobs), inOrder) {
+		if (len(q.States) == 0 || slices.Contains(q.States, j.State)) && (q.After == nil || inOrder(q.After, j) < 0) {
+			out = append(out, rules.CopyJob(j))
 			if len(out) == q.Limit {
 				break
 			}
@@ -228,8 +225,8 @@ func (m *Store) JobList(ctx context.Context, q storage.JobQuery) ([]storage.Job,
 	return out, nil
 }
 
-// JobCounts counts jobs.
-func (m *Store) JobCounts(ctx context.Context) ([]storage.JobCount, error) {
+// JobCounts implements [storage.Jobs.JobCounts].
+func (m *store) JobCounts(ctx context.Context) ([]storage.JobCount, error) {
 	if err := m.enter(ctx); err != nil {
 		return nil, err
 	}
@@ -248,16 +245,17 @@ func (m *Store) JobCounts(ctx context.Context) ([]storage.JobCount, error) {
 		c.Jobs++
 		counts[j.State] = c
 	}
-	return slices.SortedFunc(maps.Values(counts), func(a, b storage.JobCount) int { return cmp.Compare(a.State, b.State) }), nil
+	return slices.SortedFunc(maps.Values(counts),
+		func(a, b storage.JobCount) int { return cmp.Compare(a.State, b.State) }), nil
 }
 
-// PurgeJobs deletes jobs that have ended.
-func (m *Store) PurgeJobs(ctx context.Context, q storage.JobPurge) (int, error) {
+// PurgeJobs implements [storage.Jobs.PurgeJobs].
+func (m *store) PurgeJobs(ctx context.Context, q storage.JobPurge) (int, error) {
 	if err := m.enter(ctx); err != nil {
 		return 0, err
 	}
 	defer m.mu.Unlock()
-	var old []*jobRecord
+	var old []*storage.Job
 	for _, j := range m.jobs {
 		run := m.runs[j.Run]
 		switch {
@@ -267,7 +265,8 @@ func (m *Store) PurgeJobs(ctx context.Context, q storage.JobPurge) (int, error) 
 			old = append(old, j)
 		}
 	}
-	slices.SortFunc(old, func(a, b *jobRecord) int { return cmp.Or(a.Ended.Compare(b.Ended), cmp.Compare(a.n, b.n)) })
+	slices.SortFunc(old,
+		func(a, b *storage.Job) int { return cmp.Or(a.Ended.Compare(b.Ended), cmp.Compare(a.Number, b.Number)) })
 	if q.Limit > 0 && len(old) > q.Limit {
 		old = old[:q.Limit]
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/ebbflow/ebb/storage/internal/rules"
 )
 
-// SetLimit sets a limit.
-func (m *Store) SetLimit(ctx context.Context, limit storage.Limit) error {
+// SetLimit implements [storage.Limiter.SetLimit].
+func (m *store) SetLimit(ctx context.Context, limit storage.Limit) error {
 	if err := limit.Check(); err != nil {
 		return err
 	}
@@ -23,8 +23,8 @@ func (m *Store) SetLimit(ctx context.Context, limit storage.Limit) error {
 	return nil
 }
 
-// Limits returns all limits.
-func (m *Store) Limits(ctx context.Context) ([]storage.Limit, error) {
+// Limits implements [storage.Limiter.Limits].
+func (m *store) Limits(ctx context.Context) ([]storage.Limit, error) {
 	if err := m.enter(ctx); err != nil {
 		return nil, err
 	}
@@ -32,7 +32,7 @@ func (m *Store) Limits(ctx context.Context) ([]storage.Limit, error) {
 	return slices.Clone(m.limits), nil
 }
 
-// traffic returns what is driven, and those runs that are about to be.
+// traffic returns the state of the limits: the driven runs, and the runs in soon, which the caller will drive.
 func (m *memory) traffic(soon []string) *rules.LimiterState {
 	t := rules.NewLimiterState(m.limits)
 	if len(m.limits) == 0 {
@@ -50,7 +50,7 @@ func (r *runRecord) bucket() *rules.Bucket { return bucketOf(&r.head) }
 
 func bucketOf(r *storage.Run) *rules.Bucket { return &rules.Bucket{Flow: r.Flow, Labels: r.Labels} }
 
-// full returns the limit that a run has no place by.
+// full returns the limit that does not allow the run to be driven; nil if every limit allows it.
 func (m *memory) full(r *storage.Run) *storage.LimitedError {
 	if len(m.limits) == 0 {
 		return nil
@@ -58,8 +58,8 @@ func (m *memory) full(r *storage.Run) *storage.LimitedError {
 	return m.traffic(nil).Full(r.ID, bucketOf(r))
 }
 
-// Limited returns the limit that a run would have to wait for.
-func (m *Store) Limited(ctx context.Context, run string) (*storage.LimitedError, error) {
+// Limited implements [storage.Limiter.Limited].
+func (m *store) Limited(ctx context.Context, run string) (*storage.LimitedError, error) {
 	return of(ctx, m, run, func(r *runRecord) (*storage.LimitedError, error) {
 		if r.head.Owner != "" {
 			return nil, nil
@@ -74,8 +74,7 @@ type ratedClaim struct {
 	by rules.Metered
 }
 
-// meter returns what was claimed, as far as it counts still; nil when nothing
-// counts it.
+// meter returns the recent claims as rates count them; nil if there are no rates.
 func (m *memory) meter(now time.Time) *rules.Meter {
 	meter := rules.NewMeter(m.limits)
 	if meter == nil {
@@ -83,7 +82,10 @@ func (m *memory) meter(now time.Time) *rules.Meter {
 		return nil
 	}
 	m.rated = slices.DeleteFunc(m.rated, func(c ratedClaim) bool {
-		i := slices.IndexFunc(m.limits, func(l storage.Limit) bool { return l.Flow == c.by.Rate.Flow && l.Label == c.by.Rate.Label })
+		i := slices.IndexFunc(m.limits, func(l storage.Limit) bool {
+			return l.Flow == c.by.Rate.Flow &&
+				l.Label == c.by.Rate.Label
+		})
 		return i < 0 || !c.at.After(now.Add(-m.limits[i].Per))
 	})
 	for _, c := range m.rated {
@@ -92,7 +94,7 @@ func (m *memory) meter(now time.Time) *rules.Meter {
 	return meter
 }
 
-// spent keeps what counts a claim.
+// spent stores the claims that rates count.
 func (m *memory) spent(now time.Time, by []rules.Metered) {
 	for _, one := range by {
 		m.rated = append(m.rated, ratedClaim{now, one})

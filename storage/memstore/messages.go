@@ -8,8 +8,8 @@ import (
 	"github.com/ebbflow/ebb/storage/internal/rules"
 )
 
-// Send puts messages into the boxes of runs.
-func (m *Store) Send(ctx context.Context, messages ...storage.Message) error {
+// Send implements [storage.Inbox.Send].
+func (m *store) Send(ctx context.Context, messages ...storage.Message) error {
 	for i := range messages {
 		if err := messages[i].Check(); err != nil {
 			return err
@@ -30,7 +30,7 @@ func (m *Store) Send(ctx context.Context, messages ...storage.Message) error {
 	return nil
 }
 
-// deliver puts the message into the run's box, unless one of its key came before.
+// deliver inserts the message into the run's inbox, unless the run has had a message with the same key.
 func (m *memory) deliver(r *runRecord, l storage.Message) {
 	if l.Key != "" {
 		if r.keys[l.Key] {
@@ -56,8 +56,8 @@ func (m *memory) deliver(r *runRecord, l storage.Message) {
 	m.notify()
 }
 
-// Messages returns the run's wakeup counter, and a page of its messages.
-func (m *Store) Messages(ctx context.Context, run string, after int64) (int64, []storage.Message, error) {
+// Messages implements [storage.Inbox.Messages].
+func (m *store) Messages(ctx context.Context, run string, after int64) (int64, []storage.Message, error) {
 	if err := m.enter(ctx); err != nil {
 		return 0, nil, err
 	}

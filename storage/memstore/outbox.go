@@ -9,8 +9,8 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// Outgoing returns what wants to be sent.
-func (m *Store) Outgoing(ctx context.Context, now time.Time, limit int) ([]storage.Outgoing, error) {
+// Outgoing implements [storage.Outbox.Outgoing].
+func (m *store) Outgoing(ctx context.Context, now time.Time, limit int) ([]storage.Outgoing, error) {
 	if err := m.enter(ctx); err != nil {
 		return nil, err
 	}
@@ -32,8 +32,8 @@ func (m *Store) Outgoing(ctx context.Context, now time.Time, limit int) ([]stora
 	return out, nil
 }
 
-// RunOutbox returns what one run still has to send.
-func (m *Store) RunOutbox(ctx context.Context, run string, limit int) ([]storage.Outgoing, error) {
+// RunOutbox implements [storage.Reader.RunOutbox].
+func (m *store) RunOutbox(ctx context.Context, run string, limit int) ([]storage.Outgoing, error) {
 	if err := m.enter(ctx); err != nil {
 		return nil, err
 	}
@@ -47,8 +47,8 @@ func (m *Store) RunOutbox(ctx context.Context, run string, limit int) ([]storage
 	return out, nil
 }
 
-// Sent deletes what was sent.
-func (m *Store) Sent(ctx context.Context, n ...int64) error {
+// Sent implements [storage.Outbox.Sent].
+func (m *store) Sent(ctx context.Context, n ...int64) error {
 	if err := m.enter(ctx); err != nil {
 		return err
 	}
@@ -57,8 +57,8 @@ func (m *Store) Sent(ctx context.Context, n ...int64) error {
 	return nil
 }
 
-// Unsent stores that sending failed.
-func (m *Store) Unsent(ctx context.Context, out storage.Outgoing) error {
+// Unsent implements [storage.Outbox.Unsent].
+func (m *store) Unsent(ctx context.Context, out storage.Outgoing) error {
 	if err := m.enter(ctx); err != nil {
 		return err
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/ebbflow/ebb/storage/internal/rules"
 )
 
-// of returns what f returns of a run, while the store is locked.
-func of[T any](ctx context.Context, m *Store, run string, f func(r *runRecord) (T, error)) (none T, err error) {
+// of locks the store, finds the run and returns the result of f.
+func of[T any](ctx context.Context, m *store, run string, f func(r *runRecord) (T, error)) (none T, err error) {
 	if err := m.enter(ctx); err != nil {
 		return none, err
 	}
@@ -25,44 +25,13 @@ func of[T any](ctx context.Context, m *Store, run string, f func(r *runRecord) (
 	return f(r)
 }
 
-// Run returns one run.
-func (m *Store) Run(ctx context.Context, id string) (storage.Run, error) {
+// Run implements [storage.Reader.Run].
+func (m *store) Run(ctx context.Context, id string) (storage.Run, error) {
 	return of(ctx, m, id, func(r *runRecord) (storage.Run, error) { return r.record(), nil })
 }
 
-// Runs lists runs.
-func (m *Store) Runs(ctx context.Context, q storage.RunQuery) ([]storage.Run, error) {
-	if err := m.enter(ctx); err != nil {
-		return nil, err
-	}
-	defer m.mu.Unlock()
-	list := slices.Clone(m.order)
-	slices.Reverse(list)
-	if !q.Due.IsZero() {
-		slices.Reverse(list)
-		slices.SortStableFunc(list, func(a, b *runRecord) int { return a.head.Due.Compare(b.head.Due) })
-	}
-	if q.Before != "" {
-		at := slices.IndexFunc(list, func(r *runRecord) bool { return r.head.ID == q.Before })
-		if at < 0 {
-			return nil, fmt.Errorf("%w: run %q", storage.ErrNotFound, q.Before)
-		}
-		list = list[at+1:]
-	}
-	var out []storage.Run
-	for _, r := range list {
-		if matches(&q, &r.head) {
-			out = append(out, r.record())
-			if len(out) == q.Limit {
-				break
-			}
-		}
-	}
-	return out, nil
-}
-
-// Labeled returns the runs that have not ended, by a label of theirs.
-func (m *Store) Labeled(ctx context.Context, value string, keys ...string) (map[string][]string, error) {
+// Labeled implements [storage.Reader.Labeled].
+func (m *store) Labeled(ctx context.Context, value string, keys ...string) (map[string][]string, error) {
 	if err := rules.CheckLabeled(value, keys); err != nil {
 		return nil, err
 	}
@@ -91,24 +60,13 @@ func (m *Store) Labeled(ctx context.Context, value string, keys ...string) (map[
 	return out, nil
 }
 
-func matches(q *storage.RunQuery, r *storage.Run) bool {
-	for k, v := range q.Labels {
-		if there, ok := r.Labels[k]; !ok || there != v {
-			return false
-		}
-	}
-	return (q.Flow == "" || q.Flow == r.Flow) && (!q.Top || r.Parent == "") &&
-		(len(q.States) == 0 || slices.Contains(q.States, r.State)) &&
-		(q.Due.IsZero() || r.Owner == "" && !r.Due.IsZero() && !r.Due.After(q.Due))
-}
-
-// Atoms returns the atoms of a run that a query selects.
-func (m *Store) Atoms(ctx context.Context, run string, q storage.AtomQuery) ([]storage.Atom, error) {
+// Atoms implements [storage.Reader.Atoms].
+func (m *store) Atoms(ctx context.Context, run string, q storage.AtomQuery) ([]storage.Atom, error) {
 	return of(ctx, m, run, func(r *runRecord) ([]storage.Atom, error) { return r.listAtoms(q) })
 }
 
-// Atom returns one atom of a run.
-func (m *Store) Atom(ctx context.Context, run, path string) (storage.Atom, error) {
+// Atom implements [storage.Reader.Atom].
+func (m *store) Atom(ctx context.Context, run, path string) (storage.Atom, error) {
 	found, err := m.AtomsAt(ctx, run, path)
 	if err != nil {
 		return storage.Atom{}, err
@@ -119,8 +77,8 @@ func (m *Store) Atom(ctx context.Context, run, path string) (storage.Atom, error
 	return found[0], nil
 }
 
-// AtomsAt returns the atoms at these paths.
-func (m *Store) AtomsAt(ctx context.Context, run string, paths ...string) ([]storage.Atom, error) {
+// AtomsAt implements [storage.Reader.AtomsAt].
+func (m *store) AtomsAt(ctx context.Context, run string, paths ...string) ([]storage.Atom, error) {
 	return of(ctx, m, run, func(r *runRecord) ([]storage.Atom, error) {
 		var out []storage.Atom
 		for _, path := range paths {
@@ -138,8 +96,8 @@ func (m *Store) AtomsAt(ctx context.Context, run string, paths ...string) ([]sto
 	})
 }
 
-// Tries returns all that a retry decides by.
-func (m *Store) Tries(ctx context.Context, run, path string) (atom.History, error) {
+// Tries implements [storage.Reader.Tries].
+func (m *store) Tries(ctx context.Context, run, path string) (atom.History, error) {
 	a, err := m.Atom(ctx, run, path)
 	if err != nil {
 		return atom.History{}, err
@@ -147,13 +105,18 @@ func (m *Store) Tries(ctx context.Context, run, path string) (atom.History, erro
 	return of(ctx, m, run, func(r *runRecord) (atom.History, error) { return codec.AllTries(&a, r.payload) })
 }
 
-// History returns entries with numbers above after.
-func (m *Store) History(ctx context.Context, run string, after int64, limit int) ([]storage.Entry, error) {
+// History implements [storage.Reader.History].
+func (m *store) History(ctx context.Context, run string, after int64, limit int) ([]storage.Entry, error) {
 	return of(ctx, m, run, func(r *runRecord) ([]storage.Entry, error) { return r.listHistory(after, limit) })
 }
 
-// Undos returns entries of the undo stack from below or from the top.
-func (m *Store) Undos(ctx context.Context, run string, below int64, limit int) ([]storage.Undo, error) {
+// Events implements [storage.Reader.Events].
+func (m *store) Events(ctx context.Context, run string, q storage.EventQuery) ([]storage.Entry, error) {
+	return of(ctx, m, run, func(r *runRecord) ([]storage.Entry, error) { return r.listEvents(&q) })
+}
+
+// Undos implements [storage.Reader.Undos].
+func (m *store) Undos(ctx context.Context, run string, below int64, limit int) ([]storage.Undo, error) {
 	return of(ctx, m, run, func(r *runRecord) ([]storage.Undo, error) {
 		var out []storage.Undo
 		stack := r.undo
@@ -170,8 +133,8 @@ func (m *Store) Undos(ctx context.Context, run string, below int64, limit int) (
 	})
 }
 
-// RunTimers returns the timers of one run.
-func (m *Store) RunTimers(ctx context.Context, run string) ([]storage.TimerRow, error) {
+// RunTimers implements [storage.Reader.RunTimers].
+func (m *store) RunTimers(ctx context.Context, run string) ([]storage.TimerRow, error) {
 	return of(ctx, m, run, func(r *runRecord) ([]storage.TimerRow, error) { return r.listTimers(), nil })
 }
 
@@ -183,20 +146,21 @@ func (r *runRecord) listTimers() []storage.TimerRow {
 	return out
 }
 
-// RunTokens returns the open tokens of one run.
-func (m *Store) RunTokens(ctx context.Context, run string) ([]storage.Token, error) {
+// RunTokens implements [storage.Reader.RunTokens].
+func (m *store) RunTokens(ctx context.Context, run string) ([]storage.Token, error) {
 	return of(ctx, m, run, func(r *runRecord) ([]storage.Token, error) {
 		out := make([]storage.Token, len(r.open))
 		for i, id := range r.open {
 			out[i] = m.token(id)
 		}
-		slices.SortFunc(out, func(a, b storage.Token) int { return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.ID, b.ID)) })
+		slices.SortFunc(out,
+			func(a, b storage.Token) int { return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.ID, b.ID)) })
 		return out, nil
 	})
 }
 
-// Token returns one token.
-func (m *Store) Token(ctx context.Context, id string) (storage.Token, error) {
+// Token implements [storage.Reader.Token].
+func (m *store) Token(ctx context.Context, id string) (storage.Token, error) {
 	if err := m.enter(ctx); err != nil {
 		return storage.Token{}, err
 	}

@@ -13,33 +13,33 @@ import (
 	"github.com/ebbflow/ebb/storage/internal/rules"
 )
 
-// memoryRun is one run and all that belongs to it.
+// A runRecord is one run and all records that belong to it.
 type runRecord struct {
-	n        int64       // order of creation
-	queued   time.Time   // the due time under which it is in the heap of those that are due; zero when it is not
-	head     storage.Run // Input and Output without the data of payloads
+	queued   time.Time   // due time under which the run is in the heap; zero if it is not in the heap
+	head     storage.Run // record of the run, in which Input and Output do not contain payloads
 	atoms    atomRecords
 	history  []historyChunk
-	payloads []atom.Value // by number, from 1
-	undo     []string     // paths, from the bottom
+	payloads []atom.Value // payloads; payload n has index n-1
+	undo     []string     // paths, from the bottom of the stack
 	timers   []storage.TimerRow
 	messages []storage.Message
-	keys     map[string]bool // of messages that came
-	open     []string        // tokens that are open
-	tokens   []string        // all its tokens
+	keys     map[string]bool // keys of the messages that arrived
+	open     []string        // ids of open tokens
+	tokens   []string        // ids of all its tokens
 }
 
-// historyChunk is a stretch of a run's history, encoded. Only the last grows.
+// historyChunk is an encoded part of a run's history. Only the last chunk grows.
 type historyChunk struct {
 	first int64
+	last  int64 // number of the last event in it or before it
 	rows  []byte
 }
 
-// chunkSize is where a chunk is full: so much is copied at most when a history
-// grows, and skipped at most when one is read from its middle.
+// chunkSize is the size at which a chunk is full. It bounds the bytes that are copied when a history grows, and
+// skipped when a read starts in its middle.
 const chunkSize = 32 << 10
 
-// newMemoryRun returns the run in the state in which it is created.
+// newRun returns the record of a run as Create creates it.
 func newRun(run storage.Run) *runRecord {
 	r := &runRecord{head: run.New()}
 	if r.head.Input.Ref != 0 {
@@ -49,7 +49,7 @@ func newRun(run storage.Run) *runRecord {
 	return r
 }
 
-// payload implements Payloads.
+// payload implements codec.Payloads.
 func (r *runRecord) payload(ref int64) (atom.Value, error) {
 	if ref < 1 || ref > int64(len(r.payloads)) {
 		return nil, fmt.Errorf("%w: run %q has no payload %d", storage.ErrCorrupt, r.head.ID, ref)
@@ -72,7 +72,7 @@ func (r *runRecord) fill(h storage.Held) storage.Held {
 	return h
 }
 
-// record returns a copy of the run's row.
+// record returns a copy of the run's record.
 func (r *runRecord) record() storage.Run {
 	run := r.head
 	run.Labels, run.Secrets = maps.Clone(run.Labels), cloneSecrets(run.Secrets)
@@ -87,7 +87,7 @@ func (r *runRecord) listAtoms(q storage.AtomQuery) ([]storage.Atom, error) {
 	paths := r.atoms.paths()
 	from := 0
 	if q.After != "" {
-		from, _ = slices.BinarySearch(paths, q.After+"\x00") // the next text there is
+		from, _ = slices.BinarySearch(paths, q.After+"\x00") // from the text that follows q.After
 	}
 	space := codec.NewSpace(q.Limit)
 	for _, path := range paths[from:] {
@@ -108,9 +108,10 @@ func (r *runRecord) listAtoms(q storage.AtomQuery) ([]storage.Atom, error) {
 	return out, nil
 }
 
-// listMessages returns up to so many messages with larger numbers.
+// listMessages returns up to limit messages with numbers above after.
 func (r *runRecord) listMessages(after int64, limit int) []storage.Message {
-	from, _ := slices.BinarySearchFunc(r.messages, after+1, func(l storage.Message, n int64) int { return cmp.Compare(l.N, n) })
+	from, _ := slices.BinarySearchFunc(r.messages, after+1,
+		func(l storage.Message, n int64) int { return cmp.Compare(l.N, n) })
 	out := slices.Clone(r.messages[from:min(from+limit, len(r.messages))])
 	for i := range out {
 		out[i].Failure = rules.CopyFailure(out[i].Failure)
@@ -119,7 +120,7 @@ func (r *runRecord) listMessages(after int64, limit int) []storage.Message {
 }
 
 func (r *runRecord) listHistory(after int64, limit int) ([]storage.Entry, error) {
-	// The last chunk that begins at or before the entry wanted first.
+	// Start with the last chunk whose first entry is the wanted one or an earlier one.
 	i, found := slices.BinarySearchFunc(r.history, after+1, func(c historyChunk, seq int64) int {
 		return int(c.first - seq)
 	})
@@ -138,21 +139,46 @@ func (r *runRecord) listHistory(after int64, limit int) ([]storage.Entry, error)
 	return out, nil
 }
 
-// snapshot loads what is needed to go on with the run.
+func (r *runRecord) listEvents(q *storage.EventQuery) ([]storage.Entry, error) {
+	var found []codec.Event
+	var before int64 // number of the last event before the chunk
+	from, step := 0, 1
+	if q.Reverse {
+		from, step = len(r.history)-1, -1
+	}
+	for i := from; i >= 0 && i < len(r.history) && (q.Limit <= 0 || len(found) < q.Limit); i += step {
+		if before = 0; i > 0 {
+			before = r.history[i-1].last
+		}
+		if q.After > 0 && (!q.Reverse && r.history[i].last <= q.After || q.Reverse && before >= q.After-1) {
+			continue
+		}
+		var err error
+		if found, err = codec.FindEvents(found, r.history[i].first, r.history[i].rows, q); err != nil {
+			return nil, err
+		}
+	}
+	return codec.DecodeEvents(found, codec.NewSpace(q.Limit), r.payload)
+}
+
+// snapshot loads the records with which a process resumes the run.
 func (m *memory) snapshot(r *runRecord) (*storage.Snapshot, error) {
 	atoms, err := r.listAtoms(storage.AtomQuery{Live: true})
 	if err != nil {
 		return nil, err
 	}
-	s := &storage.Snapshot{Run: r.record(), Atoms: atoms, Messages: r.listMessages(0, len(r.messages)), Timers: r.listTimers()}
+	s := &storage.Snapshot{
+		Run: r.record(), Atoms: atoms, Messages: r.listMessages(0, len(r.messages)),
+		Timers: r.listTimers(),
+	}
 	for _, id := range r.open {
 		s.Tokens = append(s.Tokens, m.token(id))
 	}
 	return s, nil
 }
 
-// writable returns what forbids a checkpoint besides the run's own row: a child
-// whose id is taken, a job whose claim is void.
+// writable returns why a checkpoint cannot be written, apart from the run's own record: a child's id is taken, or a
+// job's claim is void.
 func (m *memory) writable(run string, cp *storage.Checkpoint) error {
 	for i := range cp.Children {
 		id := cp.Children[i].ID
@@ -174,7 +200,7 @@ func (m *memory) writable(run string, cp *storage.Checkpoint) error {
 	return err
 }
 
-// apply writes a checkpoint that may be written: nothing in it fails.
+// apply writes a checkpoint that passed all checks. It cannot fail.
 func (m *memory) apply(r *runRecord, cp *storage.Checkpoint) {
 	m.applyHead(r, cp)
 	for key, value := range cp.Labels {
@@ -202,8 +228,9 @@ func (m *memory) apply(r *runRecord, cp *storage.Checkpoint) {
 		m.setToken(r, cp.Tokens[i])
 	}
 	if len(cp.Taken) > 0 {
-		taken := slices.Sorted(slices.Values(cp.Taken)) // they may be very many
-		r.messages = slices.DeleteFunc(r.messages, func(l storage.Message) bool { _, is := slices.BinarySearch(taken, l.N); return is })
+		taken := slices.Sorted(slices.Values(cp.Taken)) // sorted, because there may be very many
+		r.messages = slices.DeleteFunc(r.messages,
+			func(l storage.Message) bool { _, is := slices.BinarySearch(taken, l.N); return is })
 	}
 	for i := range cp.Outbox {
 		out := cp.Outbox[i]
@@ -228,11 +255,12 @@ func (m *memory) apply(r *runRecord, cp *storage.Checkpoint) {
 			m.endJob(j, cp.Job)
 		}
 	}
+	m.hub.Committed(r.head.ID, cp)
 }
 
-// label sets a label, or takes it away.
+// label sets or deletes a label.
 func (r *runRecord) label(key, value string) {
-	labels := maps.Clone(r.head.Labels) // what was given out keeps it as it was
+	labels := maps.Clone(r.head.Labels) // snapshots share the old map
 	if labels == nil {
 		labels = map[string]string{}
 	}
@@ -275,11 +303,10 @@ func (m *memory) applyHead(r *runRecord, cp *storage.Checkpoint) {
 	}
 }
 
-// firstRows is how many bytes a part of the history begins with: that of a few
-// atoms.
+// firstRows is the initial size in bytes of a chunk of history: enough for the entries of a few atoms.
 const firstRows = 256
 
-// remember appends to the history.
+// remember appends entries to the history.
 func (r *runRecord) remember(entries []storage.Entry) {
 	if len(entries) == 0 {
 		return
@@ -289,7 +316,7 @@ func (r *runRecord) remember(entries []storage.Entry) {
 		r.history = append(r.history, historyChunk{first: entries[0].Seq, rows: make([]byte, 0, firstRows)})
 		last++
 	}
-	r.history[last].rows = codec.AppendHistory(r.history[last].rows, entries)
+	r.history[last].rows, r.history[last].last = codec.AppendHistory(r.history[last].rows, entries), r.head.Events
 }
 
 func (r *runRecord) setTimer(t storage.TimerRow) {
@@ -300,11 +327,11 @@ func (r *runRecord) setTimer(t storage.TimerRow) {
 	}
 }
 
-// create adds a run that is not there.
+// create adds a run that does not exist.
 func (m *memory) create(run storage.Run) *runRecord {
 	r := newRun(run)
 	m.made++
-	r.n = m.made
+	r.head.Number = m.made
 	m.runs[run.ID] = r
 	m.order = append(m.order, r)
 	m.bear(run.Root)

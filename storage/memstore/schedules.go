@@ -20,8 +20,8 @@ func copySchedule(s *storage.Schedule) storage.Schedule {
 	return c
 }
 
-// PutSchedule sets a schedule.
-func (m *Store) PutSchedule(ctx context.Context, s storage.Schedule) error {
+// PutSchedule implements [storage.Schedules.PutSchedule].
+func (m *store) PutSchedule(ctx context.Context, s storage.Schedule) error {
 	if err := s.Check(); err != nil {
 		return err
 	}
@@ -45,8 +45,8 @@ func (m *Store) PutSchedule(ctx context.Context, s storage.Schedule) error {
 	return nil
 }
 
-// MoveSchedule changes a schedule and posts jobs.
-func (m *Store) MoveSchedule(ctx context.Context, move storage.ScheduleMove) error {
+// MoveSchedule implements [storage.Schedules.MoveSchedule].
+func (m *store) MoveSchedule(ctx context.Context, move storage.ScheduleMove) error {
 	if err := move.Check(); err != nil {
 		return err
 	}
@@ -69,8 +69,8 @@ func (m *Store) MoveSchedule(ctx context.Context, move storage.ScheduleMove) err
 	return nil
 }
 
-// DeleteSchedule deletes a schedule.
-func (m *Store) DeleteSchedule(ctx context.Context, id string) error {
+// DeleteSchedule implements [storage.Schedules.DeleteSchedule].
+func (m *store) DeleteSchedule(ctx context.Context, id string) error {
 	if err := m.enter(ctx); err != nil {
 		return err
 	}
@@ -82,8 +82,8 @@ func (m *Store) DeleteSchedule(ctx context.Context, id string) error {
 	return nil
 }
 
-// Schedule returns one schedule.
-func (m *Store) Schedule(ctx context.Context, id string) (storage.Schedule, error) {
+// Schedule implements [storage.Schedules.Schedule].
+func (m *store) Schedule(ctx context.Context, id string) (storage.Schedule, error) {
 	if err := m.enter(ctx); err != nil {
 		return storage.Schedule{}, err
 	}
@@ -95,8 +95,8 @@ func (m *Store) Schedule(ctx context.Context, id string) (storage.Schedule, erro
 	return copySchedule(s), nil
 }
 
-// Schedules returns all schedules.
-func (m *Store) Schedules(ctx context.Context) ([]storage.Schedule, error) {
+// Schedules implements [storage.Schedules.Schedules].
+func (m *store) Schedules(ctx context.Context) ([]storage.Schedule, error) {
 	if err := m.enter(ctx); err != nil {
 		return nil, err
 	}
@@ -108,8 +108,8 @@ func (m *Store) Schedules(ctx context.Context) ([]storage.Schedule, error) {
 	return out, nil
 }
 
-// DueSchedules returns schedules whose tick has come.
-func (m *Store) DueSchedules(ctx context.Context, limit int) (due []storage.Schedule, now, next time.Time, err error) {
+// DueSchedules implements [storage.Schedules.DueSchedules].
+func (m *store) DueSchedules(ctx context.Context, limit int) (due []storage.Schedule, now, next time.Time, err error) {
 	if err := m.enter(ctx); err != nil {
 		return nil, now, next, err
 	}
@@ -124,7 +124,8 @@ func (m *Store) DueSchedules(ctx context.Context, limit int) (due []storage.Sche
 			next = s.Next
 		}
 	}
-	slices.SortFunc(due, func(a, b storage.Schedule) int { return cmp.Or(a.Next.Compare(b.Next), strings.Compare(a.ID, b.ID)) })
+	slices.SortFunc(due,
+		func(a, b storage.Schedule) int { return cmp.Or(a.Next.Compare(b.Next), strings.Compare(a.ID, b.ID)) })
 	if limit > 0 && len(due) > limit {
 		due, next = due[:limit], now
 	}

@@ -10,73 +10,90 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/internal/waiting"
 )
 
-// A Store keeps runs in memory, with the semantics of a database but
-// nothing that outlives the process. Records are kept encoded, so what a caller
-// does to a record it passed or was given changes nothing here; values above
-// [storage.InlineLimit] are kept once.
+// A Store keeps runs in memory. It behaves like a store on a database, but nothing outlives the process. It copies
+// every record that it receives or returns, so a caller may change its own copy.
 type Store struct {
+	storage.Store
+
+	own *store
+}
+
+// New returns an empty store in memory.
+func New() *Store { return public(newMemory().join()) }
+
+// Join returns another store on the same records with an owner of its own, as another process on a database would
+// have. Closing one of the stores does not close the others.
+func (s *Store) Join() *Store { return public(s.own.join()) }
+
+// Die closes the store as the death of its process would: its runs have the state of their last commit, and their
+// owner counts as dead. Tests use it in place of kill -9.
+func (s *Store) Die() { s.own.die() }
+
+func public(s *store) *Store { return &Store{Store: s, own: s} }
+
+// A store is one owner of the records. It keeps records encoded, and values larger than [storage.InlineLimit] once.
+type store struct {
 	*memory
 	owner  storage.Owner
 	closed bool // guarded by memory.mu
 }
 
-// memory is what all owners of the same records share.
+// memory contains the records, which all owners share.
 type memory struct {
 	id        string
 	mu        sync.Mutex
-	owners    []*Store
+	owners    []*store
 	runs      map[string]*runRecord
-	order     []*runRecord // by creation
-	made      int64        // runs so far
+	order     []*runRecord // in the order of creation
+	made      int64        // number of runs created so far
 	families  map[string]*family
 	tokens    map[string]*storage.Token
-	queues    map[string][]string // open tokens that no worker took, by queue, oldest first
-	jobs      map[string]*jobRecord
-	board     []*jobRecord // those that have not ended, in the order of claiming
-	posted    int64        // jobs so far
-	defs      map[string]storage.Definition
+	queues    map[string][]string // ids of open tokens that no worker has taken, by queue, oldest first
+	jobs      map[string]*storage.Job
+	board     []*storage.Job // jobs that have not ended, in the order of claiming
+	posted    int64          // number of jobs posted so far
+	defs      definitions
+	records   namedRecords
 	schedules map[string]*storage.Schedule
-	latest    map[string]int64   // version of each name of a definition
-	outbox    []storage.Outgoing // by number
-	sent      int64              // numbers given out in the outbox
-	waiting   chan struct{}      // nil when no goroutine waits
-	version   int64              // see Store.Version: how often notify was called
+	outbox    []storage.Outgoing // in the order of their numbers
+	sent      int64              // number of the last message added to the outbox
+	waiting   chan struct{}      // nil if no goroutine waits
+	version   int64              // see Store.Version: number of calls of notify
 	arrivals  arrivalLog
 	due       dueHeap
+	hub       *waiting.Hub
 	limits    []storage.Limit
 	rated     []ratedClaim
-	deaths    int64  // owners that died
-	scratch   []byte // for encoding
+	deaths    int64  // number of owners that died
+	scratch   []byte // buffer for encoding
 }
 
-var _ storage.Store = (*Store)(nil)
-
-// New returns an empty store in memory.
-func New() *Store {
+func newMemory() *memory {
 	m := &memory{
 		id:     uuid.NewString(),
 		runs:   map[string]*runRecord{},
 		tokens: map[string]*storage.Token{},
-		jobs:   map[string]*jobRecord{},
-		defs:   map[string]storage.Definition{},
-		latest: map[string]int64{},
+		jobs:   map[string]*storage.Job{},
+		defs: definitions{
+			byHash: map[string]storage.Definition{}, latest: map[string]int64{}, languages: map[string][]string{},
+		},
+
+		records: namedRecords{kinds: map[string]map[string]storage.NamedRecord{}},
 
 		families:  map[string]*family{},
 		schedules: map[string]*storage.Schedule{},
 	}
-	return m.join()
+	m.hub = waiting.New(m)
+	return m
 }
 
-// Join returns a store on the same records with an owner of its own, as another
-// process on a database would have. Closing one closes only that one.
-func (m *Store) Join() *Store { return m.join() }
-
-func (m *memory) join() *Store {
-	host, _ := os.Hostname() // "" where the system does not say
+func (m *memory) join() *store {
+	host, _ := os.Hostname() // "" if the system does not report it
 	now := time.Now()
-	s := &Store{memory: m, owner: storage.Owner{
+	s := &store{memory: m, owner: storage.Owner{
 		ID: uuid.NewString(), Host: host, PID: os.Getpid(), Started: now, Seen: now, Alive: true,
 	}}
 	m.mu.Lock()
@@ -85,8 +102,8 @@ func (m *memory) join() *Store {
 	return s
 }
 
-// enter begins a call: it returns an error, or the store is locked.
-func (m *Store) enter(ctx context.Context) error {
+// enter begins a call. It locks the store, or returns an error.
+func (m *store) enter(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -98,17 +115,17 @@ func (m *Store) enter(ctx context.Context) error {
 	return nil
 }
 
-// Owner returns the owner of this store's claims.
-func (m *Store) Owner() storage.Owner { return m.owner }
+// Owner implements [storage.Owners.Owner].
+func (m *store) Owner() storage.Owner { return m.owner }
 
-// Database returns an id of the records, which stores made by [Store.Join] share.
-func (m *Store) Database() string { return m.id }
+// Database implements [storage.Owners.Database]. It returns an id of the records, which stores from [Store.Join] share.
+func (m *store) Database() string { return m.id }
 
-// Evictions returns 0: the owner lives as long as its store is open.
-func (m *Store) Evictions() int64 { return 0 }
+// Evictions implements [storage.Owners.Evictions]. It returns 0: the owner is alive as long as its store is open.
+func (m *store) Evictions() int64 { return 0 }
 
-// Owners returns the owners of all stores on these records that are open.
-func (m *Store) Owners(ctx context.Context) ([]storage.Owner, error) {
+// Owners implements [storage.Owners.Owners]. It returns the owners of all open stores on these records.
+func (m *store) Owners(ctx context.Context) ([]storage.Owner, error) {
 	if err := m.enter(ctx); err != nil {
 		return nil, err
 	}
@@ -122,8 +139,7 @@ func (m *Store) Owners(ctx context.Context) ([]storage.Owner, error) {
 	return out, nil
 }
 
-// ownerOf returns the owner of that id. The owner is alive, because only open stores own
-// anything.
+// ownerOf returns the owner with that id. The owner is alive, because only open stores own runs.
 func (m *memory) ownerOf(id string) storage.Owner {
 	for _, s := range m.owners {
 		if s.owner.ID == id {
@@ -133,9 +149,8 @@ func (m *memory) ownerOf(id string) storage.Owner {
 	return storage.Owner{ID: id}
 }
 
-// Close gives up this store's claims: its runs are due at once. Further calls
-// return [storage.ErrClosed].
-func (m *Store) Close() error {
+// Close implements [storage.Store.Close]. Further calls return [storage.ErrClosed].
+func (m *store) Close() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if !m.closed {
@@ -144,10 +159,10 @@ func (m *Store) Close() error {
 	return nil
 }
 
-// close gives up the store's claims. It is open.
-func (m *Store) close() {
+// close releases the claims of an open store.
+func (m *store) close() {
 	m.closed = true
-	m.owners = slices.DeleteFunc(m.owners, func(s *Store) bool { return s == m })
+	m.owners = slices.DeleteFunc(m.owners, func(s *store) bool { return s == m })
 	now := time.Now()
 	for _, r := range m.order {
 		if r.head.Owner == m.owner.ID {
@@ -162,10 +177,11 @@ func (m *Store) close() {
 		}
 	}
 	m.notify()
+	m.hub.WakeAll()
 }
 
-// Changed returns a channel that is closed when something may have come.
-func (m *Store) Changed() <-chan struct{} {
+// Changed implements [storage.Inbox.Changed].
+func (m *store) Changed() <-chan struct{} {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.waiting == nil {
@@ -174,8 +190,8 @@ func (m *Store) Changed() <-chan struct{} {
 	return m.waiting
 }
 
-// Version returns how often something may have come.
-func (m *Store) Version() int64 {
+// Version implements [storage.Inbox.Version].
+func (m *store) Version() int64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.version

@@ -10,9 +10,8 @@ import (
 	"github.com/ebbflow/ebb/storage/internal/rules"
 )
 
-// Die closes the store like the death of its process: what the runs that it owned were
-// doing is not known, and they count the death. Tests use it in place of kill -9.
-func (m *Store) Die() {
+// die closes the store as the death of its process would. The death counts against the runs that its owner drove.
+func (m *store) die() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.closed {
@@ -37,20 +36,20 @@ func (m *Store) Die() {
 	m.close()
 }
 
-// Deaths returns how many stores on these records have died.
-func (m *Store) Deaths() int64 {
+// Deaths implements [storage.Suspects.Deaths].
+func (m *store) Deaths() int64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.deaths
 }
 
-// Try takes the run over and puts it on trial.
-func (m *Store) Try(ctx context.Context, run string) (storage.Claim, *storage.Snapshot, error) {
+// Try implements [storage.Suspects.Try].
+func (m *store) Try(ctx context.Context, run string) (storage.Claim, *storage.Snapshot, error) {
 	return m.begin(ctx, run, true, storage.OnTrial)
 }
 
-// Acquit ends the trial of a run.
-func (m *Store) Acquit(ctx context.Context, claim storage.Claim) error {
+// Acquit implements [storage.Suspects.Acquit].
+func (m *store) Acquit(ctx context.Context, claim storage.Claim) error {
 	if err := m.enter(ctx); err != nil {
 		return err
 	}
@@ -66,18 +65,19 @@ func (m *Store) Acquit(ctx context.Context, claim storage.Claim) error {
 	return nil
 }
 
-// suspects loads the suspects that want to be driven.
+// suspects loads the suspects that are due.
 func (m *memory) suspects(q *storage.DueQuery) (due []storage.Due) {
 	var found []*runRecord
 	for _, r := range m.order {
-		if r.head.Lost >= storage.SuspectLost && r.head.Owner == "" && !r.head.Due.IsZero() && !r.head.Due.After(q.By) && wants(q, r) {
+		if r.head.Lost >= storage.SuspectLost && r.head.Owner == "" && !r.head.Due.IsZero() && !r.head.Due.After(q.By) &&
+			wants(q, r) {
 			found = append(found, r)
 		}
 	}
 	slices.SortFunc(found, func(a, b *runRecord) int {
 		s, o := &a.head.Suspicion, &b.head.Suspicion
 		return cmp.Or(cmp.Compare(o.Proof, s.Proof), cmp.Compare(o.Trial, s.Trial), cmp.Compare(b.head.Lost, a.head.Lost),
-			a.head.Due.Compare(b.head.Due), cmp.Compare(a.n, b.n))
+			a.head.Due.Compare(b.head.Due), cmp.Compare(a.head.Number, b.head.Number))
 	})
 	if q.Limit > 0 {
 		found = found[:min(len(found), q.Limit)]
@@ -88,12 +88,13 @@ func (m *memory) suspects(q *storage.DueQuery) (due []storage.Due) {
 	return due
 }
 
-// wants reports whether a query is for a run of its kind, whenever that is due.
+// wants reports whether a query selects the run, apart from when it is due.
 func wants(q *storage.DueQuery, r *runRecord) bool {
-	return !r.head.Hold && (q.Flow == "" || r.head.Flow == q.Flow) && !slices.Contains(q.Except, r.head.ID) && rules.TakesRun(q, r.head.Labels)
+	return !r.head.Hold && (len(q.Flows) == 0 || slices.Contains(q.Flows, r.head.Flow)) &&
+		!slices.Contains(q.Except, r.head.ID) && rules.TakesRun(q, r.head.Labels)
 }
 
-// later loads a run that is due, and hands out a claim.
+// later loads a run that is due and creates its claim.
 func (m *memory) later(r *runRecord) storage.Due {
 	one := storage.Due{Run: r.head.ID}
 	if one.Snapshot, one.Err = m.snapshot(r); one.Err == nil {
@@ -102,7 +103,7 @@ func (m *memory) later(r *runRecord) storage.Due {
 	return one
 }
 
-// dueAs returns a run as a query wants it.
+// dueAs returns a run in the form that a query asks for.
 func (m *memory) dueAs(q *storage.DueQuery, r *runRecord) storage.Due {
 	if q.RunsOnly {
 		return storage.Due{Run: r.head.ID, Snapshot: &storage.Snapshot{Run: r.record()}}

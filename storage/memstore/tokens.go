@@ -11,14 +11,14 @@ import (
 	"github.com/ebbflow/ebb/storage/internal/rules"
 )
 
-// token returns a copy of a token that is there.
+// token returns a copy of an existing token.
 func (m *memory) token(id string) storage.Token {
 	t := *m.tokens[id]
 	t.Failure = rules.CopyFailure(t.Failure)
 	return t
 }
 
-// setToken adds a token, or ends one that is open.
+// setToken adds a token, or changes an open token.
 func (m *memory) setToken(r *runRecord, t storage.Token) {
 	t.Run, t.Failure = r.head.ID, rules.CopyFailure(t.Failure)
 	if t.State != storage.TokenOpen {
@@ -46,12 +46,12 @@ func (m *memory) setToken(r *runRecord, t storage.Token) {
 	}
 }
 
-// shut takes a token off the list of open ones.
+// shut removes a token from the list of open tokens.
 func (r *runRecord) shut(id string) {
 	r.open = slices.DeleteFunc(r.open, func(open string) bool { return open == id })
 }
 
-// openToken returns the token of that id, if it is open.
+// openToken returns the token with that id if it is open.
 func (m *memory) openToken(id string) (*storage.Token, error) {
 	t := m.tokens[id]
 	if t == nil {
@@ -63,8 +63,8 @@ func (m *memory) openToken(id string) (*storage.Token, error) {
 	return t, nil
 }
 
-// takenToken returns the token of that id, if it is open and still belongs to the worker
-// that took it under that number.
+// takenToken returns the token with that id if it is open and still belongs to the worker that took it under the
+// number take.
 func (m *memory) takenToken(id string, take int64) (*storage.Token, error) {
 	t, err := m.openToken(id)
 	if err == nil && !rules.Has(t, take) {
@@ -73,13 +73,17 @@ func (m *memory) takenToken(id string, take int64) (*storage.Token, error) {
 	return t, err
 }
 
-// EndToken completes or fails an open token, and tells its run.
-func (m *Store) EndToken(ctx context.Context, id string, result atom.Value, failure *atom.Failure) (storage.Token, error) {
+// EndToken implements [storage.Inbox.EndToken].
+func (m *store) EndToken(ctx context.Context, id string, result atom.Value,
+	failure *atom.Failure,
+) (storage.Token, error) {
 	return m.FinishToken(ctx, id, 0, result, failure)
 }
 
-// FinishToken is EndToken by the worker that took the token.
-func (m *Store) FinishToken(ctx context.Context, id string, take int64, result atom.Value, failure *atom.Failure) (storage.Token, error) {
+// FinishToken implements [storage.Inbox.FinishToken].
+func (m *store) FinishToken(ctx context.Context, id string, take int64, result atom.Value,
+	failure *atom.Failure,
+) (storage.Token, error) {
 	if err := m.enter(ctx); err != nil {
 		return storage.Token{}, err
 	}
@@ -98,8 +102,8 @@ func (m *Store) FinishToken(ctx context.Context, id string, take int64, result a
 	return m.token(id), nil
 }
 
-// TakeToken gives the work that has waited longest to a worker.
-func (m *Store) TakeToken(ctx context.Context, q storage.Taking) (storage.Token, error) {
+// TakeToken implements [storage.Inbox.TakeToken].
+func (m *store) TakeToken(ctx context.Context, q storage.Taking) (storage.Token, error) {
 	if err := q.Check(); err != nil {
 		return storage.Token{}, err
 	}
@@ -133,13 +137,13 @@ func (m *Store) TakeToken(ctx context.Context, q storage.Taking) (storage.Token,
 	return m.token(longest.ID), nil
 }
 
-// Beat renews an open token's heartbeat.
-func (m *Store) Beat(ctx context.Context, id string) (storage.Token, error) {
+// Beat implements [storage.Inbox.Beat].
+func (m *store) Beat(ctx context.Context, id string) (storage.Token, error) {
 	return m.KeepToken(ctx, id, 0, 0)
 }
 
-// KeepToken is Beat by the worker that took the token.
-func (m *Store) KeepToken(ctx context.Context, id string, take int64, lease time.Duration) (storage.Token, error) {
+// KeepToken implements [storage.Inbox.KeepToken].
+func (m *store) KeepToken(ctx context.Context, id string, take int64, lease time.Duration) (storage.Token, error) {
 	if err := m.enter(ctx); err != nil {
 		return storage.Token{}, err
 	}
@@ -155,7 +159,7 @@ func (m *Store) KeepToken(ctx context.Context, id string, take int64, lease time
 	return m.token(id), nil
 }
 
-// waitsLonger reports whether the token's work is to be taken before other's.
+// waitsLonger reports whether TakeToken gives out the token's work before the other's.
 func waitsLonger(t, other *storage.Token) bool {
 	return waitsSince(t).Before(waitsSince(other))
 }
@@ -167,6 +171,5 @@ func waitsSince(t *storage.Token) time.Time {
 	return t.Lease
 }
 
-// takeable reports whether the token's work may be taken, now or when its lease has
-// run out.
+// takeable reports whether a worker can take the token's work now or when its lease expires.
 func takeable(t *storage.Token) bool { return t.Worker == "" || !t.Lease.IsZero() }

@@ -1,12 +1,10 @@
 package memstore
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -15,9 +13,9 @@ import (
 	"github.com/ebbflow/ebb/storage/internal/rules"
 )
 
-// Create makes a run.
-func (m *Store) Create(ctx context.Context, run storage.Run) error {
-	if err := run.Check(); err != nil {
+// Create implements [storage.Driver.Create].
+func (m *store) Create(ctx context.Context, run storage.Run, checks ...storage.RecordCheck) error {
+	if err := run.Check(checks...); err != nil {
 		return err
 	}
 	if err := m.enter(ctx); err != nil {
@@ -27,6 +25,9 @@ func (m *Store) Create(ctx context.Context, run storage.Run) error {
 	if m.runs[run.ID] != nil {
 		return fmt.Errorf("%w: run %q", storage.ErrExists, run.ID)
 	}
+	if err := m.records.unchanged(checks); err != nil {
+		return err
+	}
 	if err := m.bindJob(&run); err != nil {
 		return err
 	}
@@ -34,17 +35,20 @@ func (m *Store) Create(ctx context.Context, run storage.Run) error {
 	return nil
 }
 
-// commitNew writes the checkpoint that a run is made with.
-func (m *Store) commitNew(claim storage.Claim, cp *storage.Checkpoint) (err error) {
+// commitNew writes the first checkpoint of a claim of ClaimNew, which creates the run.
+func (m *store) commitNew(claim storage.Claim, cp *storage.Checkpoint) (err error) {
 	run := *claim.New
 	if err := rules.Continues(cp, &run); err != nil {
 		return err
 	}
+	if err := m.records.unchanged(claim.Checks); err != nil {
+		return err
+	}
 	if j := m.jobs[run.Job]; j != nil {
-		before := j.Job
+		before := *j
 		defer func() {
 			if err != nil && !errors.Is(err, storage.ErrLimited) {
-				j.Job = before
+				*j = before
 			}
 		}()
 	}
@@ -62,14 +66,14 @@ func (m *Store) commitNew(claim storage.Claim, cp *storage.Checkpoint) (err erro
 	return nil
 }
 
-// begun writes the checkpoint that a claim begins with.
-func (m *Store) begun(r *runRecord, claim storage.Claim, cp *storage.Checkpoint) {
+// begun writes the first checkpoint of a claim.
+func (m *store) begun(r *runRecord, claim storage.Claim, cp *storage.Checkpoint) {
 	r.head.Fence, r.head.ClaimID, r.head.Owner, r.head.Due = claim.Fence, claim.ID, m.owner.ID, time.Time{}
 	m.apply(r, cp)
 }
 
 // take takes over a run without an owner.
-func (m *Store) take(r *runRecord, trial storage.Trial) (storage.Claim, *storage.Snapshot, error) {
+func (m *store) take(r *runRecord, trial storage.Trial) (storage.Claim, *storage.Snapshot, error) {
 	before := r.head
 	r.head.Fence++
 	r.head.ClaimID, r.head.Owner, r.head.Due = uuid.NewString(), m.owner.ID, time.Time{}
@@ -82,7 +86,7 @@ func (m *Store) take(r *runRecord, trial storage.Trial) (storage.Claim, *storage
 	return storage.Claim{Run: r.head.ID, Fence: r.head.Fence, ID: r.head.ClaimID}, s, nil
 }
 
-// find returns the run of that id.
+// find returns the run with that id.
 func (m *memory) find(id string) (*runRecord, error) {
 	r := m.runs[id]
 	if r == nil {
@@ -91,7 +95,7 @@ func (m *memory) find(id string) (*runRecord, error) {
 	return r, nil
 }
 
-// unowned returns the run of that id, if it has no owner.
+// unowned returns the run with that id if it has no owner.
 func (m *memory) unowned(id string) (*runRecord, error) {
 	r, err := m.find(id)
 	if err != nil {
@@ -103,17 +107,19 @@ func (m *memory) unowned(id string) (*runRecord, error) {
 	return r, nil
 }
 
-// Begin takes the run over and loads it.
-func (m *Store) Begin(ctx context.Context, run string) (storage.Claim, *storage.Snapshot, error) {
+// Begin implements [storage.Driver.Begin].
+func (m *store) Begin(ctx context.Context, run string) (storage.Claim, *storage.Snapshot, error) {
 	return m.begin(ctx, run, true, 0)
 }
 
-// Seize takes the run over whatever the limits, and loads it.
-func (m *Store) Seize(ctx context.Context, run string) (storage.Claim, *storage.Snapshot, error) {
+// Seize implements [storage.Limiter.Seize].
+func (m *store) Seize(ctx context.Context, run string) (storage.Claim, *storage.Snapshot, error) {
 	return m.begin(ctx, run, false, 0)
 }
 
-func (m *Store) begin(ctx context.Context, run string, limited bool, trial storage.Trial) (storage.Claim, *storage.Snapshot, error) {
+func (m *store) begin(ctx context.Context, run string, limited bool,
+	trial storage.Trial,
+) (storage.Claim, *storage.Snapshot, error) {
 	if err := m.enter(ctx); err != nil {
 		return storage.Claim{}, nil, err
 	}
@@ -128,8 +134,8 @@ func (m *Store) begin(ctx context.Context, run string, limited bool, trial stora
 	return m.take(r, trial)
 }
 
-// Commit writes a checkpoint.
-func (m *Store) Commit(ctx context.Context, claim storage.Claim, cp *storage.Checkpoint) error {
+// Commit implements [storage.Driver.Commit].
+func (m *store) Commit(ctx context.Context, claim storage.Claim, cp *storage.Checkpoint) error {
 	if err := cp.Check(); err != nil {
 		return err
 	}
@@ -161,8 +167,8 @@ func (m *Store) Commit(ctx context.Context, claim storage.Claim, cp *storage.Che
 	return nil
 }
 
-// Release gives up the run.
-func (m *Store) Release(ctx context.Context, claim storage.Claim, wakeups int64, due time.Time) error {
+// Release implements [storage.Driver.Release].
+func (m *store) Release(ctx context.Context, claim storage.Claim, wakeups int64, due time.Time) error {
 	if err := m.enter(ctx); err != nil {
 		return err
 	}
@@ -183,9 +189,8 @@ func (m *Store) Release(ctx context.Context, claim storage.Claim, wakeups int64,
 	return nil
 }
 
-// Step takes a run without an owner through one event. The store is locked
-// while step runs.
-func (m *Store) Step(ctx context.Context, run string, step func(*storage.Snapshot) (*storage.Checkpoint, error)) error {
+// Step implements [storage.Driver.Step]. The store is locked while step runs.
+func (m *store) Step(ctx context.Context, run string, step func(*storage.Snapshot) (*storage.Checkpoint, error)) error {
 	if err := m.enter(ctx); err != nil {
 		return err
 	}
@@ -196,7 +201,7 @@ func (m *Store) Step(ctx context.Context, run string, step func(*storage.Snapsho
 	}
 	before, done := r.head, false
 	defer func() {
-		if !done { // an error, or a panic of the caller's
+		if !done { // step returned an error or panicked
 			r.head = before
 		}
 	}()
@@ -234,8 +239,8 @@ func (m *memory) step(r *runRecord, step func(*storage.Snapshot) (*storage.Check
 	return nil
 }
 
-// Purge deletes ended runs.
-func (m *Store) Purge(ctx context.Context, runs ...string) (int, error) {
+// Purge implements [storage.Store.Purge].
+func (m *store) Purge(ctx context.Context, runs ...string) (int, error) {
 	if err := m.enter(ctx); err != nil {
 		return 0, err
 	}
@@ -257,61 +262,7 @@ func (m *Store) Purge(ctx context.Context, runs ...string) (int, error) {
 	return len(purged), nil
 }
 
-// PutDefinition stores a definition unless it is there.
-func (m *Store) PutDefinition(ctx context.Context, def storage.Definition) (storage.Definition, error) {
-	if err := m.enter(ctx); err != nil {
-		return storage.Definition{}, err
-	}
-	defer m.mu.Unlock()
-	if there, known := m.defs[def.Hash]; known {
-		there.Text = slices.Clone(there.Text)
-		return there, nil
-	}
-	m.latest[def.Name]++
-	def.Version = m.latest[def.Name]
-	if def.Created.IsZero() {
-		def.Created = time.Now()
-	}
-	kept := def
-	kept.Text = slices.Clone(def.Text)
-	m.defs[def.Hash] = kept
-	return def, nil
-}
-
-// Definition returns the definition of that hash.
-func (m *Store) Definition(ctx context.Context, hash string) (storage.Definition, error) {
-	if err := m.enter(ctx); err != nil {
-		return storage.Definition{}, err
-	}
-	defer m.mu.Unlock()
-	def, known := m.defs[hash]
-	if !known {
-		return storage.Definition{}, fmt.Errorf("%w: definition %q", storage.ErrNotFound, hash)
-	}
-	def.Text = slices.Clone(def.Text)
-	return def, nil
-}
-
-// Definitions lists the definitions of that name.
-func (m *Store) Definitions(ctx context.Context, name string) ([]storage.Definition, error) {
-	if err := m.enter(ctx); err != nil {
-		return nil, err
-	}
-	defer m.mu.Unlock()
-	var out []storage.Definition
-	for _, def := range m.defs {
-		if name == "" || def.Name == name {
-			def.Text = nil
-			out = append(out, def)
-		}
-	}
-	slices.SortFunc(out, func(a, b storage.Definition) int {
-		return cmp.Or(strings.Compare(a.Name, b.Name), cmp.Compare(b.Version, a.Version))
-	})
-	return out, nil
-}
-
-// isOwnedBy reports whether a claim is that of the run's owner.
+// isOwnedBy reports whether the claim is the current one of the run's owner.
 func (r *runRecord) isOwnedBy(claim storage.Claim) bool {
 	return r.head.Fence == claim.Fence && r.head.ClaimID == claim.ID && r.head.Owner != ""
 }

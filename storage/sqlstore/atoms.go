@@ -10,25 +10,42 @@ import (
 	"github.com/ebbflow/ebb/storage/sqlstore/internal/inline"
 )
 
-// Of the atoms that are not in the row of their run, see recent, live ones are in
-// one table, the others in another; a path is in one of them.
-const (
-	upsertLive = `INSERT INTO atoms (run, path, record) VALUES (?, ?, ?)
-ON CONFLICT (run, path) DO UPDATE SET record = excluded.record`
-	upsertSettled = `INSERT INTO settled (run, path, record) VALUES (?, ?, ?)
-ON CONFLICT (run, path) DO UPDATE SET record = excluded.record`
-	deleteLive      = `DELETE FROM atoms WHERE run = ? AND path = ?`
-	deleteSettled   = `DELETE FROM settled WHERE run = ? AND path = ?`
-	selectLiveAtoms = `SELECT path, record FROM atoms WHERE run = ?1 AND path > ?2 ORDER BY path LIMIT ?3 + 0`
-	selectAtoms     = `SELECT path, record FROM atoms WHERE run = ?1 AND path > ?2
-UNION ALL SELECT path, record FROM settled WHERE run = ?1 AND path > ?2 ORDER BY path LIMIT ?3 + 0`
-	selectAtom = `SELECT path, record FROM atoms WHERE run = ?1 AND path = ?2
-UNION ALL SELECT path, record FROM settled WHERE run = ?1 AND path = ?2`
+// The newest records of a run are in its row, see package inline. Of the other records, the table atoms has the
+// live ones and the table settled has the rest. The record of a path is in only one of the two tables.
+var (
+	upsertLive = statement{
+		onSQLite: `INSERT INTO atoms (run, path, record) VALUES (?, ?, ?) ON CONFLICT (run, path) DO UPDATE
+			SET record = excluded.record`,
+		onPostgres: `INSERT INTO atoms (run, path, record) VALUES ($1, $2, $3) ON CONFLICT (run, path) DO UPDATE
+			SET record = excluded.record`,
+	}
+	upsertSettled = statement{
+		onSQLite: `INSERT INTO settled (run, path, record) VALUES (?, ?, ?) ON CONFLICT (run, path) DO UPDATE
+			SET record = excluded.record`,
+		onPostgres: `INSERT INTO settled (run, path, record) VALUES ($1, $2, $3) ON CONFLICT (run, path) DO UPDATE
+			SET record = excluded.record`,
+	}
+	deleteLive = statement{
+		onSQLite:   `DELETE FROM atoms WHERE run = ? AND path = ?`,
+		onPostgres: `DELETE FROM atoms WHERE run = $1 AND path = $2`,
+	}
+	deleteSettled = statement{
+		onSQLite:   `DELETE FROM settled WHERE run = ? AND path = ?`,
+		onPostgres: `DELETE FROM settled WHERE run = $1 AND path = $2`,
+	}
 )
 
-// writeAtoms writes records into the tables, and reports in which there may be
-// some now. A record that changes its table is not looked for where there are
-// none.
+const (
+	selectLiveAtoms = `SELECT path, record FROM atoms WHERE run = $1 AND path > $2 ORDER BY path LIMIT $3 + 0`
+	selectAtoms     = `SELECT path, record FROM atoms WHERE run = $1 AND path > $2
+UNION ALL SELECT path, record FROM settled WHERE run = $1 AND path > $2 ORDER BY path LIMIT $3 + 0`
+	selectAtom = `SELECT path, record FROM atoms WHERE run = $1 AND path = $2
+UNION ALL SELECT path, record FROM settled WHERE run = $1 AND path = $2`
+)
+
+// writeAtoms writes records into the tables. It deletes the older record of a path from the other table. It skips
+// that delete if the other table has no records of the run. It returns which tables may have records of the run
+// now.
 func writeAtoms(ctx context.Context, w *session, n int64, atoms []inline.Atom, has parts) (parts, error) {
 	for i := range atoms {
 		a := &atoms[i]
@@ -37,11 +54,11 @@ func writeAtoms(ctx context.Context, w *session, n int64, atoms []inline.Atom, h
 			upsert, remove, in, other = upsertLive, deleteSettled, hasAtoms, hasSettled
 		}
 		path := string(a.Path)
-		if err := w.post(ctx, nil, upsert, n, path, a.Record); err != nil {
+		if err := w.Post(ctx, nil, upsert[w.dialect.db], n, path, a.Record); err != nil {
 			return has, err
 		}
 		if has&other != 0 {
-			if err := w.post(ctx, nil, remove, n, path); err != nil {
+			if err := w.Post(ctx, nil, remove[w.dialect.db], n, path); err != nil {
 				return has, err
 			}
 		}
@@ -52,11 +69,14 @@ func writeAtoms(ctx context.Context, w *session, n int64, atoms []inline.Atom, h
 
 func forgetAtoms(ctx context.Context, w *session, n int64, forget []string, has parts) error {
 	for _, path := range forget {
-		for query, in := range map[string]parts{deleteLive: hasAtoms, deleteSettled: hasSettled} {
-			if has&in == 0 {
+		for _, from := range [...]struct {
+			table  parts
+			remove statement
+		}{{hasAtoms, deleteLive}, {hasSettled, deleteSettled}} {
+			if has&from.table == 0 {
 				continue
 			}
-			if err := w.post(ctx, nil, query, n, path); err != nil {
+			if err := w.Post(ctx, nil, from.remove[w.dialect.db], n, path); err != nil {
 				return err
 			}
 		}
@@ -64,28 +84,28 @@ func forgetAtoms(ctx context.Context, w *session, n int64, forget []string, has 
 	return nil
 }
 
-const selectRecent = `SELECT entries, recent FROM runs WHERE n = ?`
+const selectRecent = `SELECT entries, recent FROM runs WHERE n = $1`
 
-// recentRow is the part of a run's row that goes with the tables of its records.
+// recentRow contains the newest records of a run, and the number of its history entries.
 type recentRow struct {
 	Entries int64
 	Recent  []byte
 }
 
 func readRecent(ctx context.Context, s *session, n int64) (row recentRow, err error) {
-	err = s.get(ctx, &row, selectRecent, n)
+	err = s.Get(ctx, &row, selectRecent, n)
 	return row, err
 }
 
-// liveAtoms returns the atoms of a run that are needed to go on with it, ordered
-// by path.
+// liveAtoms returns the atoms that a process needs to resume a run, ordered by path.
 func liveAtoms(ctx context.Context, s *session, row *runRow) ([]storage.Atom, error) {
 	return listAtoms(ctx, s, row.N, row.Recent, row.Has&hasAtoms != 0, storage.AtomQuery{Live: true})
 }
 
-// listAtoms returns the atoms that a query selects. Those in the tables are left out when
-// there are none.
-func listAtoms(ctx context.Context, s *session, n int64, row inline.Records, tables bool, q storage.AtomQuery) ([]storage.Atom, error) {
+// listAtoms returns the atoms that a query selects. If tables is false, it reads only the run's row.
+func listAtoms(ctx context.Context, s *session, n int64, row inline.Records, tables bool,
+	q storage.AtomQuery,
+) ([]storage.Atom, error) {
 	newest, err := row.ByPath()
 	if err != nil {
 		return nil, err
@@ -96,19 +116,22 @@ func listAtoms(ctx context.Context, s *session, n int64, row inline.Records, tab
 	}
 	limit := q.Limit
 	if limit > 0 {
-		limit += len(newest) // the row may hold newer records of so many
+		limit += len(newest) // the row may hold newer records for this many paths
 	}
 	var rows []inline.Row
 	if tables {
-		if err := s.all(ctx, &rows, query, n, q.After, limitOr(limit)); err != nil {
+		if err := s.All(ctx, &rows, query, n, q.After, limitOr(limit)); err != nil {
 			return nil, err
 		}
 	}
-	rows = inline.Over(rows, newest, func(path string, a *inline.Atom) bool { return path > q.After && (!q.Live || a.IsLive()) })
+	rows = inline.Over(rows, newest, func(path string, a *inline.Atom) bool {
+		return path > q.After &&
+			(!q.Live || a.IsLive())
+	})
 	return decodeAtoms(ctx, s, n, rows, q.Limit)
 }
 
-// decodeAtoms reads as many of the rows as there is space for, up to limit; 0 is all.
+// decodeAtoms decodes up to limit rows, or all if limit is 0, and stops when a page is full.
 func decodeAtoms(ctx context.Context, s *session, n int64, rows []inline.Row, limit int) ([]storage.Atom, error) {
 	payload, space := payloadsOf(ctx, s, n), codec.NewSpace(limit)
 	out := make([]storage.Atom, 0, len(rows))
@@ -126,7 +149,7 @@ func decodeAtoms(ctx context.Context, s *session, n int64, rows []inline.Row, li
 	return out, nil
 }
 
-// Atoms returns the atoms of a run that a query selects.
+// Atoms implements [storage.Reader.Atoms].
 func (s *Store) Atoms(ctx context.Context, run string, q storage.AtomQuery) (out []storage.Atom, err error) {
 	err = s.viewRun(ctx, run, func(r *session, n int64) error {
 		row, err := readRecent(ctx, r, n)
@@ -138,7 +161,7 @@ func (s *Store) Atoms(ctx context.Context, run string, q storage.AtomQuery) (out
 	return out, err
 }
 
-// Atom returns one atom of a run.
+// Atom implements [storage.Reader.Atom].
 func (s *Store) Atom(ctx context.Context, run, path string) (storage.Atom, error) {
 	found, err := s.AtomsAt(ctx, run, path)
 	if err != nil {
@@ -150,7 +173,7 @@ func (s *Store) Atom(ctx context.Context, run, path string) (storage.Atom, error
 	return found[0], nil
 }
 
-// AtomsAt returns the atoms at these paths.
+// AtomsAt implements [storage.Reader.AtomsAt].
 func (s *Store) AtomsAt(ctx context.Context, run string, paths ...string) (out []storage.Atom, err error) {
 	err = s.viewRun(ctx, run, func(r *session, n int64) error {
 		out, err = atomsAt(ctx, r, n, paths)
@@ -175,7 +198,7 @@ func atomsAt(ctx context.Context, r *session, n int64, paths []string) ([]storag
 			continue
 		}
 		var older []inline.Row
-		if err := r.all(ctx, &older, selectAtom, n, path); err != nil {
+		if err := r.All(ctx, &older, selectAtom, n, path); err != nil {
 			return nil, err
 		}
 		rows = append(rows, older...)
@@ -183,7 +206,7 @@ func atomsAt(ctx context.Context, r *session, n int64, paths []string) ([]storag
 	return decodeAtoms(ctx, r, n, rows, 0)
 }
 
-// Tries returns all that a retry decides by.
+// Tries implements [storage.Reader.Tries].
 func (s *Store) Tries(ctx context.Context, run, path string) (h atom.History, err error) {
 	err = s.viewRun(ctx, run, func(r *session, n int64) error {
 		found, err := atomsAt(ctx, r, n, []string{path})
@@ -203,11 +226,10 @@ func noAtom(run, path string) error {
 	return fmt.Errorf("%w: atom %q of run %q", storage.ErrNotFound, path, run)
 }
 
-// writeFlush writes what leaves the row, and reports in which tables there may be
-// atoms now.
+// writeFlush moves records from the row to the tables, and returns which tables may have atoms now.
 func writeFlush(ctx context.Context, w *session, t *inline.Flush, n int64, has parts) (parts, error) {
 	if len(t.History) > 0 {
-		if err := w.post(ctx, nil, insertHistory, n, t.First, t.History); err != nil {
+		if err := writeHistory(ctx, w, n, t.First, t.History); err != nil {
 			return has, err
 		}
 	}

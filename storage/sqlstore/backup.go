@@ -9,35 +9,37 @@ import (
 	"path/filepath"
 
 	"github.com/ebbflow/ebb/storage/sqlstore/internal/dberr"
+	"github.com/ebbflow/ebb/storage/sqlstore/internal/dbfile"
+	"github.com/ebbflow/ebb/storage/sqlstore/internal/postgres"
+	"github.com/ebbflow/ebb/storage/sqlstore/internal/schema"
 )
 
-var errServerBackup = errors.New("sqlstore: a database on a server is backed up by the server's own means: use pg_dump or pg_basebackup")
+var errServerBackup = errors.New("sqlstore: cannot back up a database on a server: use pg_dump or pg_basebackup")
 
-// Backup copies the database that the DSN names, as it is at one moment, into a
-// new file, while others go on writing. The copy is of the schema that the
-// database has, so one that an older Ebb made can be copied before it is changed.
-// The file is there once it is whole and on the disk, and not before. Backup
-// returns an error that wraps [fs.ErrExist] when there is such a file.
+// Backup copies one snapshot of the database that the DSN names into a new file. Other processes may write
+// meanwhile. The copy has the schema of the database, so you can back up a database of an older Ebb before you
+// migrate it. The file appears when the copy is complete and on the disk. If the file exists, Backup returns an
+// error that wraps [fs.ErrExist].
 //
-// It is for files: on a server use its own means.
+// Backup copies only SQLite files. For PostgreSQL, use pg_dump or pg_basebackup.
 //
-// In the copy no run has a live owner. If processes resume a run in the copy and the same
-// run here, the run is executed twice.
+// In the copy no run has a live owner. Do not resume a run both in the copy and in the original database: each of
+// them would execute it.
 //
 // The copy has the mode of a new database, see [FolderMode].
 func Backup(ctx context.Context, dsn, file string, opts ...Option) error {
-	if isServer(dsn) {
+	if postgres.IsDSN(dsn) {
 		return errServerBackup
 	}
-	db, err := fileOf(dsn)
+	db, err := dbfile.Path(dsn)
 	if err != nil {
 		return err
 	}
-	s := &Store{file: db, readOnly: true, steps: migrations}
+	s := &Store{file: db, readOnly: true, steps: schema.Migrations}
 	for _, opt := range opts {
 		opt(s)
 	}
-	mode, err := newMode(file, s.shared)
+	mode, err := dbfile.NewMode(file, s.shared)
 	if err != nil {
 		return fmt.Errorf("sqlstore: back up to %s: %w", file, err)
 	}
@@ -61,7 +63,7 @@ func (s *Store) backUp(ctx context.Context, file string, perm fs.FileMode) error
 	if err == nil {
 		err = copyTo(ctx, db, mode, part.Name())
 	}
-	if err == nil { // SQLite leaves it to its caller to make the copy durable
+	if err == nil { // SQLite does not sync the copy
 		err = part.Sync()
 	}
 	if err = errors.Join(err, part.Close()); err == nil {
@@ -75,7 +77,7 @@ func (s *Store) backUp(ctx context.Context, file string, perm fs.FileMode) error
 
 // copyTo writes a copy into an empty file.
 func copyTo(ctx context.Context, from, mode, to string) (err error) {
-	db, err := connect(from, mode)
+	db, err := dbfile.Connect(from, mode)
 	if err != nil {
 		return err
 	}
@@ -84,7 +86,7 @@ func copyTo(ctx context.Context, from, mode, to string) (err error) {
 	return err
 }
 
-// syncFolder makes a new name in a folder durable, where the system lets one.
+// syncFolder makes a new name in a folder durable, if the operating system supports that.
 func syncFolder(name string) error {
 	folder, err := os.Open(name)
 	if err != nil {
@@ -92,7 +94,7 @@ func syncFolder(name string) error {
 	}
 	err = folder.Sync()
 	if errors.Is(err, fs.ErrInvalid) || errors.Is(err, fs.ErrPermission) {
-		err = nil // a system on which folders are not synced
+		err = nil // this system cannot sync folders
 	}
 	return errors.Join(err, folder.Close())
 }

@@ -15,44 +15,128 @@ import (
 	"github.com/ebbflow/ebb/storage/sqlstore/internal/wakeup"
 )
 
-// A batch is writes that share a transaction. One that fails takes no other with it.
+// A batch is a set of writes that share a transaction. If one of them fails, the others are still committed.
 
 const (
-	busyTries   = 3 // at a locked database, each as long as busyTimeout
-	busyTimeout = 5 * time.Second
+	busyTries = 3 // attempts at a locked database, each as long as dbfile.BusyTimeout
 
-	// How often a transaction is tried that the database undid on account of
-	// another one, and up to how long it waits before the first time, doubled for
-	// each that follows.
+	// conflictTries bounds how often the writer runs a transaction that the database rolled back because of another
+	// transaction. conflictWait bounds the pause before the second attempt; it doubles for each further attempt.
 	conflictTries = 5
 	conflictWait  = 2 * time.Millisecond
 )
 
-// write sets the results of a batch. If the leader gave up waiting for the turn, write
-// returns the last writes of the batch, which were not begun.
-func (w *writer) write(ctx context.Context, s *session, batch []*write) (left []*write) {
-	if batch[0].bare {
-		batch[0].err = dberr.Failed(w.place, "read", batch[0].do(ctx, s))
-		return nil
+// attempted is the result of an attempt to run a batch in one transaction.
+type attempted struct {
+	batch  []*write // the writes that were part of the transaction
+	spoilt bool     // a write failed after it had changed rows, so nothing was committed
+	err    error    // the error of every write of the batch
+}
+
+// attempt runs a batch in one transaction.
+func (w *writer) attempt(ctx context.Context, s *session, all []*write) (t attempted) {
+	t.batch = all
+	if t.err = w.enter(ctx, s, all[0].done); t.err != nil {
+		return t
 	}
-	batch, spoilt, err := w.transact(ctx, s, batch)
-	if errors.Is(err, turns.ErrNoTurn) {
-		batch[0].err = err
-		return batch[1:]
-	}
-	if spoilt && err == nil && len(batch) > 1 {
-		// One of them wrote something and then failed. It is looked for by halves, so
-		// that the others go on.
-		half := len(batch) / 2
-		if left := w.write(ctx, s, batch[:half]); len(left) > 0 {
-			return batch[half-len(left):]
+	open := false // whether a transaction is open
+	defer func() {
+		if open { // true here only if a write panicked
+			_ = w.rollback(ctx, s)
 		}
-		return w.write(ctx, s, batch[half:])
+		t.err = w.leave(t.err)
+	}()
+	if t.err = w.begin(ctx, s); t.err != nil {
+		return t
+	}
+	open = true
+	var why error // why the batch is spoilt; nil if it is not
+	t.batch, why = w.lock(ctx, s, all)
+	begun := time.Now()
+	s.Many = len(t.batch) > 1
+	if why == nil {
+		why = s.readChecked(ctx, t.batch)
+	}
+	if why == nil {
+		why = s.reserve(ctx, makes(t.batch))
+	}
+	for i := 0; i < len(t.batch) && why == nil; i++ {
+		one, before := t.batch[i], s.Changed
+		one.err = one.do(ctx, s)
+		why = w.spoils(ctx, s, one, before)
+	}
+	if why == nil {
+		why = s.countBorn(ctx)
+	}
+	switch {
+	case why != nil:
+		t.spoilt, t.err = true, w.spoil(ctx, s, t.batch, why)
+	case s.Changed == 0: // no row changed: there is nothing to commit
+		t.err = w.rollback(ctx, s)
+	default:
+		t.spoilt, t.err = w.commit(ctx, s, t.batch, begun)
+	}
+	open = false
+	return t
+}
+
+// makes returns how many runs a batch creates, as far as the writes know.
+func makes(batch []*write) (n int) {
+	for _, one := range batch {
+		n += one.makes
+	}
+	return n
+}
+
+// enter connects a session that lost its connection, and waits for this process's turn to write. If done is closed
+// first, the error wraps [turns.ErrNoTurn].
+func (w *writer) enter(ctx context.Context, s *session, done <-chan struct{}) error {
+	if err := w.mend(ctx, s); err != nil {
+		return err
+	}
+	if err := w.turns.Enter(done); err != nil {
+		return fmt.Errorf("sqlstore: %s: wait for the turn to write: %w", w.place, err)
+	}
+	return nil
+}
+
+// leave ends the turn. It returns the error of the attempt, or else the error of leaving.
+func (w *writer) leave(err error) error {
+	wanted, left := w.turns.Leave()
+	if left != nil && err == nil {
+		err = fmt.Errorf("sqlstore: %s: end the turn to write: %w", w.place, left)
+	}
+	w.pace.left(wanted)
+	return err
+}
+
+// settle sets the results of the writes of a batch after an attempt. If the attempt failed and may succeed next
+// time, settle repeats it. If one write spoiled the transaction, settle runs the other writes without it. If the
+// leader gave up waiting for the turn, settle returns the writes of the batch that were not started.
+func (w *writer) settle(ctx context.Context, s *session, all []*write, t attempted) (left []*write) {
+	for try := 1; try < conflictTries && w.mayRepeat(s, t); try++ {
+		if err := wait(ctx, rand.N(conflictWait<<try)); err != nil { //nolint:gosec // only a pause
+			t.spoilt, t.err = false, err
+			break
+		}
+		t = w.attempt(ctx, s, all)
+	}
+	if errors.Is(t.err, turns.ErrNoTurn) {
+		t.batch[0].err = t.err
+		return t.batch[1:]
+	}
+	if t.spoilt && t.err == nil && len(t.batch) > 1 { // find the write that fails, by halving the batch
+		half := len(t.batch) / 2
+		first, second := t.batch[:half], t.batch[half:]
+		if left := w.settle(ctx, s, first, w.attempt(ctx, s, first)); len(left) > 0 {
+			return t.batch[half-len(left):]
+		}
+		return w.settle(ctx, s, second, w.attempt(ctx, s, second))
 	}
 	arrivals := wakeup.Nobody
-	for _, one := range batch {
-		if err != nil {
-			one.err = err
+	for _, one := range t.batch {
+		if t.err != nil {
+			one.err = t.err
 		}
 		if one.err == nil && one.then != nil {
 			one.then()
@@ -61,75 +145,26 @@ func (w *writer) write(ctx context.Context, s *session, batch []*write) (left []
 			arrivals = max(arrivals, one.arrivals)
 		}
 	}
-	if arrivals != wakeup.Nobody { // once for all: a goroutine that is woken looks for all that was committed
+	if arrivals != wakeup.Nobody { // once for the batch: a goroutine that wakes up reads everything that was committed
 		w.waiting(arrivals)
 	}
 	return nil
 }
 
-// transact runs a batch in one transaction, and again when the database could not
-// decide between it and another one, or the connection was lost before the COMMIT:
-// then nothing was done. It returns whose transaction it was. The error is that of
-// all in it; spoilt says that one of them failed after it had written something, and
-// that nothing was committed.
-func (w *writer) transact(ctx context.Context, s *session, all []*write) (batch []*write, spoilt bool, err error) {
-	for try := 1; ; try++ {
-		batch, spoilt, err = w.attempt(ctx, s, all)
-		why := err
-		if spoilt && err == nil && len(batch) == 1 {
-			why = batch[0].err
-		}
-		again := dberr.Conflicts(why) || dberr.Cut(why) && w.connect != nil && s.lost()
-		if !again || errors.Is(why, storage.ErrUnsure) || try == conflictTries {
-			return batch, spoilt, err
-		}
-		if err := wait(ctx, rand.N(conflictWait<<try)); err != nil { //nolint:gosec // only a pause
-			return batch, false, err
-		}
+// mayRepeat reports whether a failed attempt may succeed when it is repeated: the database rolled the transaction
+// back because of another one, or the connection was lost before the COMMIT.
+func (w *writer) mayRepeat(s *session, t attempted) bool {
+	why := t.err
+	if t.spoilt && why == nil && len(t.batch) == 1 {
+		why = t.batch[0].err
 	}
+	return (dberr.Conflicts(why) || dberr.Cut(why) && w.connect != nil && s.Lost()) && !errors.Is(why, storage.ErrUnsure)
 }
 
-func (w *writer) attempt(ctx context.Context, s *session, all []*write) (batch []*write, spoilt bool, err error) {
-	if err := w.mend(ctx, s); err != nil {
-		return all, false, err
-	}
-	if err := w.turns.Enter(all[0].done); err != nil {
-		return all, false, fmt.Errorf("sqlstore: %s: wait for the turn to write: %w", w.place, err)
-	}
-	defer func() {
-		wanted, left := w.turns.Leave()
-		if left != nil && err == nil {
-			err = fmt.Errorf("sqlstore: %s: end the turn to write: %w", w.place, left)
-		}
-		w.pace.left(wanted)
-	}()
-	if err := w.begin(ctx, s); err != nil {
-		err = dberr.Failed(w.place, "begin", err)
-		if t, is := w.turns.(*turns.Queue); is && dberr.Busy(err) {
-			err = fmt.Errorf("%w: %v", err, t)
-		}
-		return all, false, err
-	}
-	ended := false
-	defer func() {
-		if !ended { // a step of the caller's panics
-			_ = w.rollback(ctx, s)
-		}
-	}()
-	batch, err = w.lock(ctx, s, all)
-	if err != nil {
-		spoilt, err = true, w.spoil(ctx, s, all, err)
-	} else {
-		spoilt, err = w.finish(ctx, s, batch)
-	}
-	ended = true
-	return batch, spoilt, err
-}
-
-// lock locks the rows of the runs that a batch writes, in the same order in every batch. It
-// returns the writes whose rows it could lock. If another transaction is writing a run, the
-// write fails with errHeld. A write that takes a run over fails with ErrFenced instead, also
-// when another process has already taken that run. These failures do not delay other writes.
+// lock locks the rows of the runs that a batch writes, in the same order in every batch, so that batches cannot
+// deadlock. It returns the writes whose rows it could lock. If another transaction is writing a run, the write
+// fails with errHeld. A write that takes a run over fails with ErrFenced instead, and also if another process has
+// already taken that run. These failures do not delay other writes.
 func (w *writer) lock(ctx context.Context, s *session, all []*write) (batch []*write, err error) {
 	if !w.dialect.locks || len(all) == 1 && len(all[0].runs) <= 1 {
 		return all, nil
@@ -168,101 +203,51 @@ func (w *writer) lock(ctx context.Context, s *session, all []*write) (batch []*w
 	return batch, nil
 }
 
-// finish does the writes of a batch and ends the transaction.
-func (w *writer) finish(ctx context.Context, s *session, batch []*write) (spoilt bool, err error) {
-	start, written, begun := s.changed, s.written, time.Now()
-	makes := 0
-	for _, one := range batch {
-		makes += one.makes
+// spoils returns why a completed write spoils its transaction; nil if it does not. Before is the number of rows
+// that the transaction had changed before the write. If the write's guard matched no row, spoils calls the write's
+// judge.
+func (w *writer) spoils(ctx context.Context, s *session, one *write, before int64) error {
+	if s.Wrong != nil { // in this write, or in an earlier one
+		return s.Wrong
 	}
-	s.many = len(batch) > 1
-	if err := s.reserve(ctx, makes); err != nil {
-		return true, w.spoil(ctx, s, batch, err)
+	if errors.Is(one.err, errUnpassed) && s.Changed == before {
+		one.err = one.judge(ctx, s)
 	}
-	if spoilt, err := w.do(ctx, s, batch); spoilt {
-		return true, err
+	if one.err != nil && (s.Changed != before || dberr.OfDatabase(one.err)) {
+		return one.err
 	}
-	if err := s.countBorn(ctx); err != nil {
-		return true, w.spoil(ctx, s, batch, err)
-	}
-	checkpoint := slices.ContainsFunc(batch, func(one *write) bool { return one.checkpoint })
-	if s.changed == start {
-		return false, w.rollback(ctx, s) // nothing to be made durable
-	}
-	seals := w.seals(s, batch)
-	if !seals {
-		if err := s.flush(ctx); err != nil {
-			return true, w.spoil(ctx, s, batch, err)
-		}
-	}
-	w.pace.took(time.Since(begun), len(batch))
-	if checkpoint {
-		failpoint.Hit("sqlstore.commit.before")
-	}
-	if seals {
-		spoilt, err = w.seal(ctx, s, batch)
-	} else {
-		err = w.commit(ctx, s)
-	}
-	if spoilt || err != nil {
-		return spoilt, err
-	}
-	if checkpoint {
-		failpoint.Hit("sqlstore.commit.after")
-	}
-	w.counts.commit(s.changed-start, s.written-written)
-	w.wal()
-	return false, nil
+	one.err = dberr.Failed(w.place, "write", one.err)
+	return nil
 }
 
-// do does the writes of a batch, and reports whether one of them failed in such a way that
-// the transaction was undone.
-func (w *writer) do(ctx context.Context, s *session, batch []*write) (spoilt bool, err error) {
-	for _, one := range batch {
-		before := s.changed
-		one.err = one.do(ctx, s)
-		if s.wrong != nil { // with this one, or one before it
-			return true, w.spoil(ctx, s, batch, s.wrong)
-		}
-		if errors.Is(one.err, errUnpassed) && s.changed == before {
-			one.err = one.judge(ctx, s)
-		}
-		if one.err != nil && (s.changed != before || dberr.OfDatabase(one.err)) {
-			return true, w.spoil(ctx, s, batch, one.err)
-		}
-		one.err = dberr.Failed(w.place, "write", one.err)
-	}
-	return false, nil
-}
-
-// seals reports whether a batch ends with one round trip. If the connection is lost
-// during that round trip, the store cannot know whether the batch was committed. So the
-// database must have answered before in this transaction, or every write must be repeatable.
+// seals reports whether a batch can end with one round trip. If the connection is lost during that round trip, the
+// store cannot know whether the batch was committed. Therefore, either the database has answered before in this
+// transaction, or every write can be repeated.
 func (w *writer) seals(s *session, batch []*write) bool {
-	if !w.dialect.posts || w.committed != nil || !s.sealable() {
+	if !w.dialect.Posts || w.committed != nil || !s.Sealable() {
 		return false
 	}
-	return s.heard || !slices.ContainsFunc(batch, func(one *write) bool { return !one.again })
+	return s.Heard() || !slices.ContainsFunc(batch, func(one *write) bool { return !one.again })
 }
 
-// seal sends what is left of a batch and makes it durable.
+// seal sends the remaining statements of a batch and commits.
 func (w *writer) seal(ctx context.Context, s *session, batch []*write) (spoilt bool, err error) {
-	err = s.exchange(ctx, &queued{query: "COMMIT"}, true)
+	err = s.Seal(ctx)
 	switch {
 	case err == nil:
 		return false, nil
-	case s.lost(), dberr.State(err) != "" && dberr.Undecided(err):
+	case s.Lost(), dberr.State(err) != "" && dberr.Undecided(err):
 		return false, fmt.Errorf("%w: %w", storage.ErrUnsure, dberr.Failed(w.place, "commit", err))
 	default:
 		return true, w.spoil(ctx, s, batch, err)
 	}
 }
 
-// spoil undoes a batch in which something failed. When only one is in it, the
-// error is its own; it is judged once all is undone when its guard did not let it
-// pass. If the connection is lost, every write of the batch gets the error.
+// spoil rolls back a batch that contains a failed write. If the batch is a single write, the error is returned for
+// that write; if its guard matched no row, spoil calls its judge after the rollback. If the connection is lost,
+// every write of the batch receives the error.
 func (w *writer) spoil(ctx context.Context, s *session, batch []*write, why error) error {
-	if s.lost() {
+	if s.Lost() {
 		return dberr.Failed(w.place, "write", why)
 	}
 	err := w.rollback(ctx, s)
@@ -280,53 +265,81 @@ func (w *writer) spoil(ctx context.Context, s *session, batch []*write, why erro
 
 // begin starts a transaction.
 func (w *writer) begin(ctx context.Context, s *session) error {
-	s.held, s.limits, s.wrong, s.heard = s.held[:0], nil, nil, false
-	s.freed, s.moment, s.born = false, time.Time{}, nil
-	if w.dialect.posts {
-		s.posted = append(s.posted[:0], queued{query: w.dialect.write})
+	s.held, s.limits = s.held[:0], nil
+	s.freed, s.moment, s.born, s.Changed, s.Written = false, time.Time{}, nil, 0, 0
+	if w.dialect.Posts {
+		s.PostBegin(w.dialect.write)
 		return nil
 	}
 	var err error
 	for range busyTries {
-		if err = s.run(ctx, w.dialect.write); !dberr.Busy(err) {
-			return err
+		if err = s.Run(ctx, w.dialect.write); !dberr.Busy(err) {
+			break
 		}
+	}
+	err = dberr.Failed(w.place, "begin", err)
+	if t, is := w.turns.(*turns.Queue); is && dberr.Busy(err) {
+		err = fmt.Errorf("%w: %v", err, t)
 	}
 	return err
 }
 
-// rollback undoes the transaction, unless SQLite has done so by itself.
+// rollback rolls the transaction back, unless SQLite has already done that.
 func (w *writer) rollback(ctx context.Context, s *session) error {
-	s.posted, s.wrong = s.posted[:0], nil
-	if s.lost() {
-		return nil
-	}
-	err := s.run(ctx, "ROLLBACK")
+	err := s.Rollback(ctx)
 	if err != nil && dberr.Code(err) == 1 { // SQLITE_ERROR: no transaction is active
 		return nil
 	}
 	return dberr.Failed(w.place, "rollback", err)
 }
 
-// commit makes the transaction durable. An error that wraps storage.ErrUnsure
-// leaves open whether it is; after any other it is not.
-func (w *writer) commit(ctx context.Context, s *session) error {
-	if err := w.files.check(); err != nil {
-		w.breakDown(err)
-		return errors.Join(err, w.rollback(ctx, s))
-	}
-	var err error
-	for range busyTries {
-		if err = s.run(ctx, "COMMIT"); !dberr.Busy(err) {
-			break
+// commit commits the transaction of a batch; begun is when its first write began. If the error wraps
+// [storage.ErrUnsure], the transaction may be durable. After any other error it is not.
+func (w *writer) commit(ctx context.Context, s *session, batch []*write, begun time.Time) (spoilt bool, err error) {
+	seals := w.seals(s, batch)
+	if !seals {
+		if err := s.Flush(ctx); err != nil {
+			return true, w.spoil(ctx, s, batch, err)
 		}
 	}
-	if w.committed != nil {
-		err = w.committed(err)
+	w.pace.took(time.Since(begun), len(batch))
+	checkpoint := slices.ContainsFunc(batch, func(one *write) bool { return one.checkpoint })
+	if checkpoint {
+		failpoint.Hit("sqlstore.commit.before")
 	}
+	if seals {
+		spoilt, err = w.seal(ctx, s, batch)
+	} else if err = w.files.Check(); err != nil {
+		w.breakDown(err)
+		err = errors.Join(err, w.rollback(ctx, s))
+	} else {
+		w.space.extend() // safe here: the transaction holds SQLite's lock for writing
+		for range busyTries {
+			if err = s.Run(ctx, "COMMIT"); !dberr.Busy(err) {
+				break
+			}
+		}
+		if w.committed != nil {
+			err = w.committed(err)
+		}
+		if err != nil {
+			err = w.uncommitted(ctx, s, err)
+		}
+	}
+	if spoilt || err != nil {
+		return spoilt, err
+	}
+	if checkpoint {
+		failpoint.Hit("sqlstore.commit.after")
+	}
+	w.counts.commit(len(batch), s.Changed, s.Written)
+	w.wal()
+	return false, nil
+}
+
+// uncommitted returns the error of a COMMIT that failed with err.
+func (w *writer) uncommitted(ctx context.Context, s *session, err error) error {
 	switch {
-	case err == nil:
-		return nil
 	case !dberr.Undecided(err):
 		return errors.Join(dberr.Failed(w.place, "commit", err), w.rollback(ctx, s))
 	case dberr.Code(err) != 0:

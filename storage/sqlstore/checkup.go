@@ -11,70 +11,71 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
 
+	"github.com/ebbflow/ebb/storage/sqlstore/internal/arrays"
 	"github.com/ebbflow/ebb/storage/sqlstore/internal/dberr"
+	"github.com/ebbflow/ebb/storage/sqlstore/internal/dbfile"
+	"github.com/ebbflow/ebb/storage/sqlstore/internal/postgres"
 	"github.com/ebbflow/ebb/storage/sqlstore/internal/wakeup"
 )
 
-// A Checkup holds what a store knows of a database without reading its tables.
+// A Checkup contains facts about a database that [Examine] finds without reading Ebb's tables.
 type Checkup struct {
-	Schema Schema
-	Engine string    // and its version: "PostgreSQL 15.8", "SQLite 3.50.4"
-	Server bool      // it is not a file of this machine
-	Time   time.Time // by the database's clock, while it was asked
-	Files  Files     // of a file: which users may use it
-	Shared string    // the kind of file system that the file is on, when others may have it too: "NFS"
+	Schema Schema    // version of the tables
+	Engine string    // name and version: "PostgreSQL 15.8", "SQLite 3.50.4"
+	Server bool      // true if the database is on a server, false if it is a file
+	Time   time.Time // when Examine asked, by the database's clock
+	Files  Files     // permissions of the database file; zero on a server
+	Shared string    // kind of the file system if other machines may mount it, such as "NFS"; "" otherwise
 
-	// Deaf is why notifications between processes do not arrive; nil if they do. If they do
-	// not, processes find work by polling once a second.
+	// Deaf is why notifications between processes do not arrive; nil if they do. Without notifications, processes
+	// poll for work once a second.
 	Deaf error
 }
 
-// Files says which users may use the files of a database, as far as modes tell. It is zero for a
-// database that does not exist, or on a server.
+// Files describes which users may use the files of a database, as far as file modes tell. It is zero if the
+// database does not exist or is on a server.
 type Files struct {
-	Mode   fs.FileMode // of the database
-	Want   fs.FileMode // the mode in which only the users that may write it may read it
-	Folder fs.FileMode // of the folder
-	Links  uint64      // names of the file; 0 when that is not known
+	Mode   fs.FileMode // mode of the database file
+	Want   fs.FileMode // the mode with which only users that may write the file may also read it
+	Folder fs.FileMode // mode of the folder of the database
+	Links  uint64      // number of hard links to the database file; 0 if unknown
 }
 
-// ErrDeaf is that a notification did not arrive.
-var ErrDeaf = errors.New("sqlstore: what is notified does not arrive")
+// ErrDeaf is the error in [Checkup.Deaf] if a notification of the server did not arrive.
+var ErrDeaf = errors.New("sqlstore: notifications do not arrive")
 
-// hearing is how long a notification may take by itself, and unanswered how long a
-// server may take for what is asked of it meanwhile.
+// hearing bounds how long a notification may take to arrive. unanswered bounds the whole check.
 const hearing, unanswered = 2 * time.Second, 30 * time.Second
 
-// Examine looks at the database that the DSN names, and changes nothing. It returns
-// the errors of [SchemaOf].
+// Examine checks the database that the DSN names and changes nothing. It returns the errors of [SchemaOf].
 func Examine(ctx context.Context, dsn string) (Checkup, error) {
 	found, err := SchemaOf(ctx, dsn)
-	c := Checkup{Schema: found, Server: isServer(dsn)}
+	c := Checkup{Schema: found, Server: postgres.IsDSN(dsn)}
 	if err != nil {
 		return c, err
 	}
 	if !c.Server {
 		return c, c.lookAtFile(ctx, found.Place)
 	}
-	s, err := serverOf(dsn)
+	s, err := postgres.Parse(dsn)
 	if err != nil {
 		return c, err
 	}
-	s.open()
+	s.Open(maxConnections, arrays.Register)
 	err = c.lookAtServer(ctx, s)
-	return c, errors.Join(dberr.Failed(s.place, "examine", err), s.db.Close())
+	return c, errors.Join(dberr.Failed(s.Place, "examine", err), s.DB.Close())
 }
 
 func (c *Checkup) lookAtFile(ctx context.Context, file string) error {
-	c.Time = time.Now() // all share the machine's
+	c.Time = time.Now() // a file has no clock of its own; all its processes use this machine's
 	err := c.Files.look(file)
 	if err != nil {
 		return err
 	}
-	if c.Shared, err = sharedFileSystem(file); err != nil {
+	if c.Shared, err = dbfile.SharedSystem(file); err != nil {
 		return err
 	}
-	db, err := connect(file, "memory", "query_only(1)")
+	db, err := dbfile.Connect(file, "memory", "query_only(1)")
 	if err != nil {
 		return err
 	}
@@ -84,28 +85,28 @@ func (c *Checkup) lookAtFile(ctx context.Context, file string) error {
 	return errors.Join(err, db.Close())
 }
 
-func (c *Checkup) lookAtServer(ctx context.Context, s *server) error {
+func (c *Checkup) lookAtServer(ctx context.Context, s *postgres.Server) error {
 	var row struct {
 		Version string `db:"version"`
 		Micros  int64  `db:"micros"`
 	}
-	err := s.db.GetContext(ctx, &row, `SELECT current_setting('server_version') AS version, `+serverClock+` AS micros`)
+	err := s.DB.GetContext(ctx, &row, `SELECT current_setting('server_version') AS version, `+serverClock+` AS micros`)
 	if err != nil {
 		return err
 	}
 	c.Engine, c.Time = "PostgreSQL "+row.Version, time.UnixMicro(row.Micros).UTC()
-	c.Deaf = s.hear(ctx, hearing)
+	c.Deaf = hear(ctx, s, hearing)
 	return ctx.Err()
 }
 
-// hear notifies itself from another connection, and returns ErrDeaf, or what else went
-// wrong, when that does not arrive: a pool of connections between may give the
-// listener's to others. A server tells a listener what has been notified with its next
-// answer at the latest, so what has not come with that, after patience, never does.
-func (s *server) hear(ctx context.Context, patience time.Duration) (err error) {
+// hear listens for a notification and sends it from another connection. If the notification does not arrive, hear
+// returns ErrDeaf. For example, it does not arrive behind a connection pool that shares the listener's connection.
+// A server sends a notification with its next answer at the latest. Therefore, a notification that has not arrived
+// after patience and one more answer never arrives.
+func hear(ctx context.Context, s *postgres.Server, patience time.Duration) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, unanswered)
 	defer cancel()
-	conn, err := s.db.Conn(ctx)
+	conn, err := s.DB.Conn(ctx)
 	if err != nil {
 		return err
 	}
@@ -116,7 +117,7 @@ func (s *server) hear(ctx context.Context, patience time.Duration) (err error) {
 		if _, err := listener.Exec(ctx, "LISTEN "+pgx.Identifier{channel}.Sanitize()); err != nil {
 			return err
 		}
-		if _, err := s.db.ExecContext(ctx, "SELECT pg_notify($1, $2)", channel, word); err != nil {
+		if _, err := s.DB.ExecContext(ctx, "SELECT pg_notify($1, $2)", channel, word); err != nil {
 			return err
 		}
 		if !hears(ctx, listener, word, patience) {
@@ -132,8 +133,8 @@ func (s *server) hear(ctx context.Context, patience time.Duration) (err error) {
 	})
 }
 
-// hears waits for a notification, and reports whether it came; with no patience, whether
-// it has come with an answer.
+// hears waits for a notification and reports whether it came. If patience is 0, it reports whether the notification
+// has already come.
 func hears(ctx context.Context, listener *pgx.Conn, word string, patience time.Duration) bool {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -149,33 +150,41 @@ func hears(ctx context.Context, listener *pgx.Conn, word string, patience time.D
 }
 
 const (
-	raiseFences = `UPDATE runs SET fence = fence + ?, claim = '', owner = '', due = CASE WHEN owner <> '' THEN ? ELSE due END WHERE ended IS NULL`
-	freeClaims  = `UPDATE jobs SET state = ` + jobUnclaimed + `, claim = '', owner = '', lease = NULL WHERE state = ` + jobClaimed + ` AND claim <> ''`
-	raiseEpochs = `UPDATE jobs SET epoch = epoch + ? WHERE state <> ` + jobComplete
+	raiseFences = `UPDATE runs SET fence = fence + $1, claim = '', owner = '', due = CASE WHEN owner <> '' THEN $2
+		ELSE due END WHERE ended IS NULL`
+	freeClaims = `UPDATE jobs SET state = ` + jobUnclaimed + `, claim = '', owner = '', lease = NULL WHERE state = ` +
+		jobClaimed + ` AND claim <> ''`
+	raiseEpochs = `UPDATE jobs SET epoch = epoch + $1 WHERE state <> ` + jobComplete
 )
 
-// restoredBy is how much fences and epochs are raised after a restore: by more than
-// claims were handed out after the copy was made.
-const restoredBy = 1000
+// restoredBy is added to fences and epochs after a restore. It is more than the number of claims of any run or job
+// since the copy was made. revisionsBy is more than the number of writes of named records since then.
+const (
+	restoredBy  = 1000
+	revisionsBy = 1_000_000_000
+)
 
-// AfterRestore makes a database that was restored from a copy safe to work on. It raises the
-// numbers that guard claims above all that were handed out, so that a process that claimed
-// something after the copy was made can write nothing. It also frees the runs and
-// jobs that are owned in the copy, and returns how many of them have not ended. No other
-// process may be working on the database.
+// AfterRestore makes a database safe to use after it was restored from a copy. It raises the fences and epochs
+// above all values that were handed out, so a process that claimed a run or job after the copy was made cannot
+// write. It also frees the runs and jobs that have an owner in the copy, and returns how many of them have not
+// ended. A caller that read a named record after the copy was made cannot write it either: the store never gives that
+// revision again. No other process may use the database meanwhile.
 func (s *Store) AfterRestore(ctx context.Context) (runs, jobs int64, err error) {
 	err = s.update(ctx, &write{alone: true, do: func(ctx context.Context, w *session) (err error) {
 		now, err := w.now(ctx)
 		if err != nil {
 			return err
 		}
-		if runs, err = w.exec(ctx, raiseFences, restoredBy, now.UnixMicro()); err != nil {
+		if runs, err = w.Exec(ctx, raiseFences, restoredBy, now.UnixMicro()); err != nil {
 			return err
 		}
-		if _, err = w.exec(ctx, freeClaims); err != nil {
+		if _, err = w.Exec(ctx, freeClaims); err != nil {
 			return err
 		}
-		jobs, err = w.exec(ctx, raiseEpochs, restoredBy)
+		if _, err = w.Exec(ctx, takeRevisions, revisionsBy); err != nil {
+			return err
+		}
+		jobs, err = w.Exec(ctx, raiseEpochs, restoredBy)
 		return err
 	}, arrivals: wakeup.Moves})
 	return runs, jobs, err

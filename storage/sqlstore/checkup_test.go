@@ -75,6 +75,8 @@ type claims struct {
 func claimed(t *testing.T, s *sqlstore.Store) claims {
 	t.Helper()
 	run := owned(t, s, "a")
+	_, err := s.WriteRecords(t.Context(), storage.RecordWrite{Kind: "k", Key: "a"})
+	must(t, err)
 	if err := s.PostJob(t.Context(), storage.Job{ID: "j", Flow: "f"}); err != nil {
 		t.Fatal(err)
 	}
@@ -90,6 +92,18 @@ func afterRestore(t *testing.T, old, restored *sqlstore.Store, c claims) {
 	runs, jobs, err := restored.AfterRestore(t.Context())
 	if err != nil || runs != 1 || jobs != 1 {
 		t.Fatalf("%d runs, %d jobs, %v", runs, jobs, err)
+	}
+	copied, err := restored.NamedRecord(t.Context(), "k", "a")
+	must(t, err)
+	lost, err := old.WriteRecords(t.Context(), storage.RecordWrite{Kind: "k", Key: "a", Was: copied.Revision})
+	must(t, err)
+	was := copied.Revision // the same database: the write was not lost
+	if old.Database() == restored.Database() {
+		was = lost[0].Revision
+	}
+	if again, err := restored.WriteRecords(t.Context(), storage.RecordWrite{Kind: "k", Key: "a", Was: was}); err != nil ||
+		again[0].Revision <= copied.Revision+1000 {
+		t.Errorf("records written after the restore: %+v after %+v, %v", again, copied, err)
 	}
 	run, err := restored.Run(t.Context(), "a")
 	if err != nil || run.Owner != "" || run.Due.IsZero() {
@@ -108,5 +122,14 @@ func afterRestore(t *testing.T, old, restored *sqlstore.Store, c claims) {
 	list, err := restored.ClaimJobs(t.Context(), storage.JobClaim{Lease: time.Hour})
 	if err != nil || len(list) != 1 || list[0].Epoch <= c.job.Epoch+1 {
 		t.Errorf("claimed %+v (%v)", list, err)
+	}
+}
+
+// TestExamineNoFile: of a file that does not exist, Examine tells the engine and the time.
+func TestExamineNoFile(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "runs.db")
+	if c, err := sqlstore.Examine(t.Context(), file); err != nil || c.Schema.Version != 0 || c.Engine == "" || c.Server || c.Time.IsZero() {
+		t.Errorf("%+v, %v", c, err)
 	}
 }

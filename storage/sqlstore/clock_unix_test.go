@@ -66,7 +66,7 @@ func TestServerClockBack(t *testing.T) {
 				}
 				return len(due) == 1 && due[0].Run == run
 			})
-			soon(t, "a word about the clock", func() bool { return strings.Contains(log.String(), "the clock of the database was set") })
+			soon(t, "a word about the clock", func() bool { return strings.Contains(log.String(), "clock.set") })
 			if !strings.Contains(log.String(), "by=-1h0m0") && !strings.Contains(log.String(), "by=-59m59") {
 				t.Errorf("it says %s", log.String())
 			}
@@ -103,7 +103,7 @@ func TestServerClockForward(t *testing.T) {
 	if said := p.Line(); said != "committed" {
 		t.Errorf("the owner's commit was %s", said)
 	}
-	soon(t, "a word about the clock", func() bool { return strings.Contains(log.String(), "the clock of the database was set") })
+	soon(t, "a word about the clock", func() bool { return strings.Contains(log.String(), "clock.set") })
 	look()
 	p.Kill()
 	postgrestest.Exec(t, dsn, `UPDATE owners SET machine = 'another'`)

@@ -2,68 +2,41 @@ package sqlstore
 
 import (
 	"context"
-	"time"
+	"fmt"
 
-	"github.com/ebbflow/ebb/internal/codec"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/internal/rules"
+	"github.com/ebbflow/ebb/storage/internal/waiting"
 	"github.com/ebbflow/ebb/storage/sqlstore/internal/inline"
 	"github.com/ebbflow/ebb/storage/sqlstore/internal/wakeup"
 )
 
-// ending is the part of a run's row that few commits change. It is written only
-// when it differs from what is there.
-type ending struct {
-	state, outcome, undone uint8
-	hold                   bool
-	started, ended         time.Time
-	outputRef              int64
-	output, failure        string
-}
-
-func (r *runRow) ending() ending {
-	return ending{
-		state: r.State, outcome: r.Outcome, undone: r.Undone, hold: r.Hold,
-		started: r.Started.time(), ended: r.Ended.time(),
-		outputRef: r.OutputRef, output: string(r.Output), failure: string(r.Failure),
-	}
-}
-
-func endingOf(h *storage.Head) ending {
-	e := ending{
-		state: uint8(h.State), outcome: uint8(h.Outcome), undone: uint8(h.Undo), hold: h.Hold,
-		started: h.Started, ended: h.Ended, outputRef: h.Output.Ref,
-		failure: string(codec.EncodeFailure(h.Failure)),
-	}
-	if h.Output.Ref == 0 {
-		e.output = string(h.Output.Data)
-	}
-	return e
-}
-
-// same compares to the microsecond, which is how times are stored.
-func (e ending) same(o ending) bool {
-	started := micros(e.started) == micros(o.started)
-	ended := micros(e.ended) == micros(o.ended)
-	e.started, e.ended, o.started, o.ended = time.Time{}, time.Time{}, time.Time{}, time.Time{}
-	return started && ended && e == o
-}
-
-// Commit writes a checkpoint under a claim.
+// Commit implements [storage.Driver.Commit].
 func (s *Store) Commit(ctx context.Context, claim storage.Claim, cp *storage.Checkpoint) error {
+	if s.readOnly {
+		return fmt.Errorf("%w (%s)", ErrReadOnly, s.place)
+	}
 	if err := cp.Check(); err != nil {
 		return err
 	}
 	c := commit{owner: s.owner.ID, claim: claim, cp: cp, known: s.claims.get(claim.ID), rest: endingOf(&cp.Head)}
 	number, makes, locks, takes := int64(0), 0, addressees(cp.Messages), false
+	var do func(context.Context, *session) error
+	var checks []storage.RecordCheck
 	switch {
 	case claim.Makes(cp):
+		do = c.make
 		if err := rules.Continues(cp, claim.New); err != nil {
 			return err
 		}
-		makes = 1
+		makes, checks = 1, claim.Checks
 	default:
-		if c.known != nil && len(locks) == 0 { // what is known was never offered before, or its answer has come
+		if do = c.write; claim.BeginsWith(cp) {
+			do = c.begin
+		}
+		// After a commit without an answer, the store drops what it knows of the row. So c.known is what the row
+		// contains.
+		if c.known != nil && len(locks) == 0 {
 			number, takes = c.known.n, claim.BeginsWith(cp)
 		}
 		locks = append(locks, claim.Run)
@@ -73,9 +46,10 @@ func (s *Store) Commit(ctx context.Context, claim storage.Claim, cp *storage.Che
 		checkpoint: true, again: true,
 		number: number,
 		makes:  makes,
+		checks: checks,
 		takes:  takes,
 		fence:  claim.Fence - 1,
-		do:     c.write,
+		do:     do,
 		judge: func(ctx context.Context, w *session) error {
 			err := judge(ctx, w, claim, cp)
 			if c.before = err == nil; c.before {
@@ -85,7 +59,10 @@ func (s *Store) Commit(ctx context.Context, claim storage.Claim, cp *storage.Che
 		},
 		runs: locks,
 		then: func() {
-			if c.freesPlace { // there may be a place now
+			if c.limited == nil {
+				s.hub.Committed(claim.Run, cp)
+			}
+			if c.freesPlace { // another run may be driven now
 				one.arrivals = wakeup.Moves
 			}
 			switch {
@@ -97,9 +74,9 @@ func (s *Store) Commit(ctx context.Context, claim storage.Claim, cp *storage.Che
 		},
 		arrivals: arrivalsFor(cp),
 	}
-	err := s.update(ctx, &one)
+	err := s.writer.run(ctx, &one)
 	if err != nil {
-		s.claims.drop(claim.ID) // it is not known what the row says
+		s.claims.drop(claim.ID) // the store no longer knows the content of the run's row
 	}
 	if err == nil && c.limited != nil {
 		return c.limited
@@ -107,42 +84,49 @@ func (s *Store) Commit(ctx context.Context, claim storage.Claim, cp *storage.Che
 	return err
 }
 
-// arrivalsFor returns the kind of change that the checkpoint makes for waiting calls.
+// arrivalsFor returns which waiting callers the checkpoint concerns.
 func arrivalsFor(cp *storage.Checkpoint) wakeup.Change {
 	h := &cp.Head
 	switch {
-	case len(cp.Children) > 0, len(cp.Messages) > 0, len(cp.Outbox) > 0 && h.Release, h.Release && (!h.State.Ended() || !h.Due.IsZero()):
+	case len(cp.Children) > 0, len(cp.Messages) > 0, len(cp.Outbox) > 0 && h.Release, h.Release &&
+		(!h.State.Ended() || !h.Due.IsZero()):
 		return wakeup.Moves
 	case cp.Job != nil && !cp.Job.State.Ended():
 		return wakeup.Posts
+	case waiting.Queues(cp):
+		return wakeup.Works
 	case h.Release, cp.Job != nil:
 		return wakeup.Ends
 	}
 	return wakeup.Nobody
 }
 
-// A commit is a checkpoint on its way into the database.
+// A commit is the write of one checkpoint.
 type commit struct {
 	owner string
 	claim storage.Claim
 	cp    *storage.Checkpoint
-	known *claimed // nil when nothing is known
+	known *claimed // content of the run's row; nil if the commit must read it
 	rest  ending
 
-	n      int64 // the run's number
-	bucket int64 // 0 when no limit counts it
-	has    parts // in which tables there may be atoms
+	n      int64 // number of the run
+	bucket int64 // number of its bucket; 0 if no limit counts the run
+	has    parts // tables that may have atoms of the run
 	turn   inline.Flush
 
-	before     bool                  // it was committed before
-	freesPlace bool                  // the commit releases a run that limits count
-	limited    *storage.LimitedError // why a run was made and no more
+	moves      bool                  // the run's place in lists changes
+	before     bool                  // the same checkpoint was committed earlier
+	freesPlace bool                  // the commit releases a run that a limit counts
+	limited    *storage.LimitedError // the limit because of which the run was created and not driven
 }
 
-const selectNewest = `SELECT o.n, coalesce(r.bucket, 0) AS bucket, r.recent FROM origins o JOIN runs r ON r.n = o.n WHERE o.id = ?`
+const selectNewest = `SELECT o.n, coalesce(r.bucket, 0) AS bucket, r.recent FROM origins o
+	JOIN runs r ON r.n = o.n WHERE o.id = $1`
 
-// look finds out what has to be known of the run.
-func (c *commit) look(ctx context.Context, w *session) error {
+// look returns the newest records of the run, which are in its row. If the store does not know them, look reads the
+// row. Because a transaction may be repeated, look also resets the results of an earlier attempt.
+func (c *commit) look(ctx context.Context, w *session) (inline.Records, error) {
+	c.before, c.limited = false, nil
 	newest := c.known
 	if newest == nil {
 		var row struct {
@@ -150,45 +134,34 @@ func (c *commit) look(ctx context.Context, w *session) error {
 			Recent    []byte
 		}
 		if err := w.hold(ctx, c.claim.Run); err != nil {
-			return err
+			return nil, err
 		}
-		if err := w.get(ctx, &row, selectNewest, c.claim.Run); err != nil {
-			return notFound(err, "run", c.claim.Run)
+		if err := w.Get(ctx, &row, selectNewest, c.claim.Run); err != nil {
+			return nil, notFound(err, "run", c.claim.Run)
 		}
-		newest = &claimed{n: row.N, bucket: row.Bucket, has: hasAtoms | hasSettled, recent: row.Recent}
+		newest = &claimed{n: row.N, bucket: row.Bucket, has: hasAtoms | hasSettled | hasLabels, recent: row.Recent}
 	}
 	c.n, c.bucket, c.has = newest.n, newest.bucket, newest.has
+	c.moves = c.known == nil || c.rest.movesFrom(&newest.rest)
 	c.freesPlace = c.bucket != 0 && c.cp.Head.Release
-	var err error
-	c.turn, err = newest.recent.Turn(&w.scratch, c.cp)
-	return err
+	return newest.recent, nil
 }
 
-func (c *commit) write(ctx context.Context, w *session) (err error) {
-	c.before, c.limited = false, nil
-	if c.claim.Makes(c.cp) {
-		return c.make(ctx, w)
-	}
-	if err := c.look(ctx, w); err != nil {
-		return err
-	}
-	head := c.writeHead
-	if c.claim.BeginsWith(c.cp) {
-		if err := c.admit(ctx, w); err != nil {
-			return err
-		}
-		head = c.begin
-	}
-	if err := head(ctx, w); err != nil {
-		return err
-	}
+// writeContents writes everything of the checkpoint except the run's row.
+func (c *commit) writeContents(ctx context.Context, w *session) (err error) {
 	c.has, err = writeContents(ctx, w, c.n, c.claim.Run, c.cp, &c.turn, c.has)
-	return err
+	if err != nil || !c.moves || c.has&hasLabels == 0 {
+		return err
+	}
+	return c.rest.moveLabels(ctx, w, c.n)
 }
 
-// make makes the run with this checkpoint. When there is no place for it, it is made
-// without.
+// make creates the run with this checkpoint. If a limit is reached, make creates the run without the checkpoint.
 func (c *commit) make(ctx context.Context, w *session) (err error) {
+	c.before, c.limited, c.has, c.moves = false, nil, 0, false
+	if len(c.claim.New.Labels) > 0 || c.claim.New.Parent != "" {
+		c.has = hasLabels
+	}
 	if !c.cp.Head.Release {
 		if c.limited, err = noPlace(ctx, w, c.claim.New); err != nil {
 			return err
@@ -197,16 +170,14 @@ func (c *commit) make(ctx context.Context, w *session) (err error) {
 	if c.turn, err = inline.Records(nil).Turn(&w.scratch, c.cp); err != nil {
 		return err
 	}
-	if c.n, err = createRun(ctx, w, c.claim.New, c); err != nil || c.limited != nil {
+	if c.n, err = createRun(ctx, w, c.claim.New, c, c.claim.Checks...); err != nil || c.limited != nil {
 		return err
 	}
 	c.freesPlace = len(w.limits) > 0 && c.cp.Head.Release
-	c.has, err = writeContents(ctx, w, c.n, c.claim.Run, c.cp, &c.turn, 0)
-	return err
+	return c.writeContents(ctx, w)
 }
 
-// judge says why the guard did not let a checkpoint pass; nil when it was
-// committed before.
+// judge returns why the guard of a checkpoint matched no row; nil if the checkpoint was committed before.
 func judge(ctx context.Context, w *session, claim storage.Claim, cp *storage.Checkpoint) error {
 	row, err := findRun(ctx, w, claim.Run)
 	if err != nil {
@@ -219,11 +190,14 @@ func judge(ctx context.Context, w *session, claim storage.Claim, cp *storage.Che
 	return err
 }
 
-// writeContents writes all of a checkpoint but the run's row. It reports in which
-// tables there may be atoms now.
-func writeContents(ctx context.Context, w *session, n int64, run string, cp *storage.Checkpoint, t *inline.Flush, has parts) (parts, error) {
+// writeContents writes everything of a checkpoint except the run's row. It returns which tables may have atoms of
+// the run now.
+func writeContents(ctx context.Context, w *session, n int64, run string, cp *storage.Checkpoint, t *inline.Flush,
+	has parts,
+) (parts, error) {
 	for _, write := range [...]func() error{
 		func() error { return writeOrigin(ctx, w, n, cp) },
+		func() error { return writeLabels(ctx, w, n, cp, &has) },
 		func() error { return writePayloads(ctx, w, n, cp.Payloads) },
 		func() (err error) { has, err = writeFlush(ctx, w, t, n, has); return err },
 		func() error { return forgetAtoms(ctx, w, n, cp.Forget, has) },
@@ -244,47 +218,59 @@ func writeContents(ctx context.Context, w *session, n int64, run string, cp *sto
 }
 
 const (
-	replaceInput     = `UPDATE origins SET input_ref = ?, input = ? WHERE n = ?`
-	replaceStructure = `UPDATE origins SET structure = ? WHERE n = ?`
-	replaceLabel     = `INSERT INTO labels (run, key, value) VALUES (?, ?, ?) ON CONFLICT (run, key) DO UPDATE SET value = excluded.value`
-	deleteLabel      = `DELETE FROM labels WHERE run = ? AND key = ?`
+	replaceInput     = `UPDATE origins SET input_ref = $1, input = $2 WHERE n = $3`
+	replaceStructure = `UPDATE origins SET structure = $1 WHERE n = $2`
+	// replaceLabel reads what the run was created with, and not its row, which the same transaction may change later.
+	replaceLabel = `INSERT INTO labels (run, key, value, class, created, ended)
+SELECT n, $2, $3, CAST($4 AS INTEGER) + CASE WHEN parent <> '' THEN 1 ELSE 0 END, created, CAST($5 AS BIGINT)
+FROM origins WHERE n = $1
+ON CONFLICT (run, key) DO UPDATE SET value = excluded.value, class = excluded.class, ended = excluded.ended`
+	deleteLabel = `DELETE FROM labels WHERE run = $1 AND key = $2`
 )
 
-// writeOrigin writes what few checkpoints change of what the run was begun with.
+// writeOrigin changes the input and the structure of a run. Few checkpoints change them.
 func writeOrigin(ctx context.Context, w *session, n int64, cp *storage.Checkpoint) error {
 	if in := cp.Input; in != nil {
 		var inline []byte
 		if in.Ref == 0 {
 			inline = in.Data
 		}
-		if err := w.post(ctx, nil, replaceInput, in.Ref, inline, n); err != nil {
+		if err := w.Post(ctx, nil, replaceInput, in.Ref, inline, n); err != nil {
 			return err
 		}
 	}
 	if cp.Head.Absolve {
-		if err := w.post(ctx, nil, absolveRun, n); err != nil {
+		if err := w.Post(ctx, nil, absolveRun, n); err != nil {
 			return err
 		}
 	}
 	if cp.Structure != "" {
-		if err := w.post(ctx, nil, replaceStructure, cp.Structure, n); err != nil {
-			return err
-		}
-	}
-	for key, value := range cp.Labels {
-		if err := writeLabel(ctx, w, n, key, value); err != nil {
+		if err := w.Post(ctx, nil, replaceStructure, cp.Structure, n); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// writeLabel sets a label, or takes it away.
-func writeLabel(ctx context.Context, w *session, n int64, key, value string) error {
-	if value == "" {
-		return w.post(ctx, nil, deleteLabel, n, key)
+// writeLabels sets labels; an empty value deletes the label.
+func writeLabels(ctx context.Context, w *session, n int64, cp *storage.Checkpoint, has *parts) error {
+	if len(cp.Labels) == 0 {
+		return nil
 	}
-	return w.post(ctx, nil, replaceLabel, n, key, value)
+	*has |= hasLabels
+	rest := endingOf(&cp.Head)
+	for key, value := range cp.Labels {
+		var err error
+		if value == "" {
+			err = w.Post(ctx, nil, deleteLabel, n, key)
+		} else {
+			err = w.Post(ctx, nil, replaceLabel, n, key, value, rest.class(), micros(rest.ended))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func writeChildren(ctx context.Context, w *session, cp *storage.Checkpoint) error {

@@ -2,47 +2,50 @@ package sqlstore
 
 import "sync/atomic"
 
-// Counts is what a store has written since it was opened.
+// Counts says how much a store has written since it was opened.
 type Counts struct {
-	Commits int64 // transactions that changed something
-	Rows    int64 // inserted, rewritten or deleted, not counting indices
-	Bytes   int64 // that the statements which did so were given: what the rows hold, and what they were found by
-	// Syncs is how often SQLite has waited for the disk, by its own rules at
-	// synchronous=FULL: once for each commit; for each copy of the log once for
-	// the log and, when all of it was copied, once for the database; and once for
-	// the first commit of each log that begins anew.
+	Commits int64 // number of transactions that changed rows
+	Writes  int64 // number of writes in these transactions: more than Commits if transactions are shared
+	Rows    int64 // number of rows inserted, updated or deleted, not counting indexes
+	Bytes   int64 // size of the arguments of the statements that wrote these rows
+	// Syncs is the number of times that SQLite waited for the disk. It is computed from SQLite's rules at
+	// synchronous=FULL:
+	//
+	//   - one sync for each commit
+	//   - one of the WAL for each checkpoint of the WAL, and one of the database if the checkpoint is complete
+	//   - one more for the first commit after the WAL started over
 	Syncs int64
 
-	// Told is how often other processes notified this one that something came. Found is how
-	// many jobs this process claimed without a notification. If Found is high, notifications
-	// between processes do not arrive.
+	// Told is how often other processes notified this one of messages or jobs. Found is how many jobs this process
+	// claimed without a notification. A high Found means that notifications between processes do not arrive.
 	Told, Found int64
 }
 
-// Counts returns what this store has written and was told since it was opened.
+// Counts returns the counts of this store since it was opened.
 func (s *Store) Counts() Counts {
 	if s.writer == nil {
 		return Counts{}
 	}
 	c := s.writer.counts
 	return Counts{
-		Commits: c.commits.Load(), Rows: c.rows.Load(), Bytes: c.bytes.Load(), Syncs: c.syncs.Load(),
+		Commits: c.commits.Load(), Writes: c.writes.Load(), Rows: c.rows.Load(), Bytes: c.bytes.Load(), Syncs: c.syncs.Load(),
 		Told: s.notifier.Told.Load(), Found: c.found.Load(),
 	}
 }
 
-// counts are Counts in the making.
+// counts are the counters from which Counts is computed.
 type counts struct {
-	commits, rows, bytes, syncs, found atomic.Int64
+	commits, writes, rows, bytes, syncs, found atomic.Int64
 
-	log    atomic.Int64 // pages of the log when it was copied last
-	copied atomic.Int64 // pages of the log that are in the database
-	anew   atomic.Bool  // all of them are, so that the next commit begins the log anew
+	log    atomic.Int64 // pages in the WAL at its last checkpoint
+	copied atomic.Int64 // pages of the WAL that were copied into the database
+	anew   atomic.Bool  // all pages were copied, so the next commit starts the WAL over
 }
 
-// commit counts a commit.
-func (c *counts) commit(rows, bytes int64) {
+// commit counts one commit of a number of writes.
+func (c *counts) commit(writes int, rows, bytes int64) {
 	c.commits.Add(1)
+	c.writes.Add(int64(writes))
 	c.rows.Add(rows)
 	c.bytes.Add(bytes)
 	c.syncs.Add(1)
@@ -53,10 +56,10 @@ func (c *counts) commit(rows, bytes int64) {
 	}
 }
 
-// copy counts a copy of the log that was begun after so many commits and left
-// the log in that state.
+// copy counts a checkpoint of the WAL that started after this number of commits and left the WAL in this state.
 func (c *counts) copy(commits int64, wal walState) {
-	if wal.Log < c.log.Swap(wal.Log) && !c.anew.Load() { // it began anew with a commit that came too soon to be told apart
+	// The WAL started over with a commit that this process did not notice.
+	if wal.Log < c.log.Swap(wal.Log) && !c.anew.Load() {
 		c.copied.Store(0)
 		c.syncs.Add(2)
 	}
@@ -65,7 +68,7 @@ func (c *counts) copy(commits int64, wal walState) {
 	}
 	c.copied.Store(wal.Checkpointed)
 	c.syncs.Add(1)
-	if wal.Checkpointed == wal.Log && commits == c.commits.Load() { // and nothing came meanwhile
+	if wal.Checkpointed == wal.Log && commits == c.commits.Load() { // and no commit happened meanwhile
 		c.syncs.Add(1)
 		c.anew.Store(true)
 	}

@@ -117,6 +117,7 @@ func clearError(t *testing.T, file string, err error) {
 	}
 	for _, known := range []error{
 		storage.ErrCorrupt, storage.ErrNotFound, storage.ErrExists, storage.ErrFenced, storage.ErrInvalid, storage.ErrGone, storage.ErrNewMessages,
+		storage.ErrConflict,
 	} {
 		if errors.Is(err, known) {
 			return
@@ -160,5 +161,21 @@ func useAll(s *sqlstore.Store) error {
 	_, token := s.EndToken(ctx, "t-open", nil, nil)
 	_, def := s.Definition(ctx, "h1")
 	_, purged := s.Purge(ctx, "over")
-	return errors.Join(append(errs, jobs, outgoing, token, def, purged)...)
+	return errors.Join(append(errs, jobs, outgoing, token, def, purged, useRecords(ctx, s))...)
+}
+
+// useRecords reads all named records, writes some, and starts a run on one.
+func useRecords(ctx context.Context, s *sqlstore.Store) error {
+	var errs []error
+	for _, q := range []storage.RecordQuery{{Kind: "machine"}, {Kind: "alias", Prefix: "trip:"}, {Kind: "alias", ByTime: true, Reverse: true}} {
+		_, list := s.NamedRecords(ctx, q)
+		_, count := s.CountRecords(ctx, q.Kind, q.Prefix)
+		errs = append(errs, list, count)
+	}
+	machine, err := s.NamedRecord(ctx, "machine", "trip")
+	started := s.Create(ctx, storage.Run{ID: "on it"}, storage.RecordCheck{Kind: "machine", Key: "trip", Revision: machine.Revision})
+	_, written := s.WriteRecords(ctx,
+		storage.RecordWrite{Kind: "machine", Key: "trip", Was: machine.Revision, Body: machine.Body}, storage.RecordWrite{Kind: "machine", Key: "new"})
+	_, deleted := s.WriteRecords(ctx, storage.RecordWrite{Kind: "alias", Key: "trip:live", Was: storage.AnyRevision, Delete: true})
+	return errors.Join(append(errs, err, started, written, deleted)...)
 }

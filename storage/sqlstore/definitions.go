@@ -8,11 +8,13 @@ import (
 
 const (
 	insertDefinition = `INSERT INTO definitions (hash, name, version, language, text, created)
-VALUES (?1, ?2, (SELECT coalesce(max(version), 0) + 1 FROM definitions WHERE name = ?2), ?3, ?4, ?5)
+VALUES ($1, $2, (SELECT coalesce(max(version), 0) + 1 FROM definitions WHERE name = $2), $3, $4, $5)
 ON CONFLICT (hash) DO NOTHING`
-	selectNamed = `SELECT hash, name, version, language, created FROM definitions WHERE ?1 = '' OR name = ?1 ORDER BY name, version DESC`
+	selectDefinitions = `SELECT hash, name, version, language, created FROM definitions ORDER BY name, version DESC`
+	selectNamed       = `SELECT hash, name, version, language, created FROM definitions WHERE name = $1
+		ORDER BY version DESC`
 
-	selectDefinition = `SELECT hash, name, version, language, text, created FROM definitions WHERE hash = ?`
+	selectDefinition = `SELECT hash, name, version, language, text, created FROM definitions WHERE hash = $1`
 )
 
 type definitionRow struct {
@@ -32,20 +34,20 @@ func (r *definitionRow) definition() storage.Definition {
 
 func findDefinition(ctx context.Context, s *session, hash string) (storage.Definition, error) {
 	var row definitionRow
-	if err := s.get(ctx, &row, selectDefinition, hash); err != nil {
+	if err := s.Get(ctx, &row, selectDefinition, hash); err != nil {
 		return storage.Definition{}, notFound(err, "definition", hash)
 	}
 	return row.definition(), nil
 }
 
-// PutDefinition stores a definition unless it is there.
+// PutDefinition implements [storage.Definitions.PutDefinition].
 func (s *Store) PutDefinition(ctx context.Context, def storage.Definition) (out storage.Definition, err error) {
 	text := def.Text
 	if text == nil {
 		text = []byte{}
 	}
 	err = s.update(ctx, &write{do: func(ctx context.Context, w *session) (err error) {
-		if _, err := w.exec(ctx, insertDefinition,
+		if _, err := w.Exec(ctx, insertDefinition,
 			def.Hash, def.Name, def.Language, text, micros(orNow(def.Created))); err != nil {
 			return err
 		}
@@ -55,7 +57,7 @@ func (s *Store) PutDefinition(ctx context.Context, def storage.Definition) (out 
 	return out, err
 }
 
-// Definition returns the definition of that hash.
+// Definition implements [storage.Definitions.Definition].
 func (s *Store) Definition(ctx context.Context, hash string) (def storage.Definition, err error) {
 	err = s.view(ctx, func(r *session) (err error) {
 		def, err = findDefinition(ctx, r, hash)
@@ -64,11 +66,15 @@ func (s *Store) Definition(ctx context.Context, hash string) (def storage.Defini
 	return def, err
 }
 
-// Definitions lists the definitions of that name.
+// Definitions implements [storage.Definitions.Definitions].
 func (s *Store) Definitions(ctx context.Context, name string) (out []storage.Definition, err error) {
 	err = s.view(ctx, func(r *session) error {
 		var rows []definitionRow
-		if err := r.all(ctx, &rows, selectNamed, name); err != nil {
+		query, args := selectNamed, []any{name}
+		if name == "" {
+			query, args = selectDefinitions, nil
+		}
+		if err := r.All(ctx, &rows, query, args...); err != nil {
 			return err
 		}
 		out = make([]storage.Definition, len(rows))

@@ -9,59 +9,86 @@ import (
 	"slices"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/internal/rules"
 	"github.com/ebbflow/ebb/storage/sqlstore/internal/dberr"
 )
 
-const (
-	// isDue is true of what is due of what the asker takes up.
-	isDue = `
-WHERE r.owner = '' AND r.due <= ?1 AND NOT r.hold AND (?2 = '' OR o.flow = ?2) AND o.id NOT IN (SELECT value FROM json_each(?3))
-  AND NOT EXISTS (SELECT 1 FROM labels l WHERE l.run = r.n AND l.key >= 'needs.' AND l.key < 'needs/'
-    AND NOT EXISTS (SELECT 1 FROM json_each(?5) offer WHERE l.key = 'needs.' || offer.key AND l.value = offer.value))
-  AND `
-	longestFirst = ` ORDER BY r.due, r.n LIMIT ?4 + 0`
-	selectDue    = loadRuns + isDue + `r.lost < 2 AND r.bucket IS NULL` + longestFirst
-	selectDueIn  = loadRuns + isDue + `r.lost < 2 AND r.bucket = ?6` + longestFirst
-	// selectSuspects selects those whose Lost is at least storage.SuspectLost.
-	selectSuspects = loadRuns + isDue + `r.lost > 1 ORDER BY r.proof DESC, r.trial DESC, r.lost DESC, r.due, r.n LIMIT ?4 + 0`
-	selectNextDue  = `SELECT min(due) FROM runs WHERE bucket IS NULL AND due > ?`
+var (
+	selectDue = statement{
+		onSQLite:   loadRuns + isDue + withOffersSQLite + outsideBuckets,
+		onPostgres: loadRuns + isDue + withOffersPostgres + outsideBuckets,
+	}
+	selectDueIn = statement{
+		onSQLite:   loadRuns + isDue + withOffersSQLite + insideBucket,
+		onPostgres: loadRuns + isDue + withOffersPostgres + insideBucket,
+	}
+	selectSuspects = statement{
+		onSQLite:   loadRuns + isDue + withOffersSQLite + suspectsFirst,
+		onPostgres: loadRuns + isDue + withOffersPostgres + suspectsFirst,
+	}
 )
 
-// dueAsk is a storage.DueQuery as the database is asked it.
+// The parts of these statements. dueAsk.args returns their arguments.
+const (
+	isDue = `
+WHERE r.owner = '' AND r.due <= $1 AND NOT r.hold`
+	// These parts leave out runs of other flows than the caller wants, runs that the caller excludes, and runs with a
+	// label needs.KEY that no offer of the caller matches.
+	withOffersSQLite = `
+  AND ($2 = '[]' OR o.flow IN (SELECT value FROM json_each($2)))
+  AND o.id NOT IN (SELECT value FROM json_each($3))
+  AND NOT EXISTS (SELECT 1 FROM labels l WHERE l.run = r.n AND l.key >= 'needs.' AND l.key < 'needs/'
+    AND NOT EXISTS (SELECT 1 FROM json_each($5) offer WHERE l.key = 'needs.' || offer.key AND l.value = offer.value))`
+	withOffersPostgres = `
+  AND ($2 = '[]' OR o.flow IN (SELECT value FROM json_array_elements_text(CAST($2 AS JSON))))
+  AND o.id NOT IN (SELECT value FROM json_array_elements_text(CAST($3 AS JSON)))
+  AND NOT EXISTS (SELECT 1 FROM labels l WHERE l.run = r.n AND l.key >= 'needs.' AND l.key < 'needs/'
+    AND NOT EXISTS (SELECT 1 FROM json_each_text(CAST($5 AS JSON)) offer WHERE l.key = 'needs.' || offer.key
+    AND l.value = offer.value))`
+	outsideBuckets = ` AND r.lost < 2 AND r.bucket IS NULL ORDER BY r.due, r.n LIMIT $4 + 0`
+	insideBucket   = ` AND r.lost < 2 AND r.bucket = $6 ORDER BY r.due, r.n LIMIT $4 + 0`
+	// A suspect is a run whose Lost is at least storage.SuspectLost.
+	suspectsFirst = ` AND r.lost > 1 ORDER BY r.proof DESC, r.trial DESC, r.lost DESC, r.due, r.n LIMIT $4 + 0`
+)
+
+const selectNextDue = `SELECT min(due) FROM runs WHERE bucket IS NULL AND due > $1`
+
+// dueAsk is a storage.DueQuery in the form that the database needs.
 type dueAsk struct {
-	by             time.Time
-	flow           string
-	except, offers string // JSON
-	limit          int
+	by                    time.Time
+	named                 []string // flows; empty is every flow
+	flows, except, offers string   // JSON
+	limit                 int
 }
 
 func dueAskOf(q *storage.DueQuery) (*dueAsk, error) {
-	ask := &dueAsk{by: q.By, flow: q.Flow, except: "[]", offers: "{}", limit: cmp.Or(q.Limit, math.MaxInt32)}
-	if len(q.Except) > 0 {
-		text, err := json.Marshal(q.Except)
-		if err != nil {
-			return nil, err
-		}
-		ask.except = string(text)
+	ask := &dueAsk{
+		by: q.By, named: q.Flows, flows: "[]", except: "[]", offers: "{}",
+		limit: cmp.Or(q.Limit, math.MaxInt32),
 	}
-	if len(q.Offers) > 0 {
-		text, err := json.Marshal(q.Offers)
-		if err != nil {
-			return nil, err
+	set := func(to *string, n int, value any) error {
+		if n == 0 {
+			return nil
 		}
-		ask.offers = string(text)
+		text, err := json.Marshal(value)
+		*to = string(text)
+		return err
 	}
-	return ask, nil
+	return ask, errors.Join(
+		set(&ask.flows, len(q.Flows), q.Flows), set(&ask.except, len(q.Except), q.Except),
+		set(&ask.offers, len(q.Offers), q.Offers))
 }
 
-// args are the arguments of isDue and longestFirst.
+// args returns the arguments of selectDue and selectSuspects. The arguments of selectDueIn are the same and the
+// bucket.
 func (a *dueAsk) args(limit int) []any {
-	return []any{a.by.UnixMicro(), a.flow, a.except, limit, a.offers}
+	return []any{a.by.UnixMicro(), a.flows, a.except, limit, a.offers}
 }
 
-// Due loads runs that want to be driven.
+// Due implements [storage.Driver.Due].
 func (s *Store) Due(ctx context.Context, q storage.DueQuery) (due []storage.Due, next time.Time, err error) {
 	if err := s.evictDead(ctx); err != nil {
 		return nil, time.Time{}, dberr.Failed(s.place, "read", err)
@@ -70,41 +97,57 @@ func (s *Store) Due(ctx context.Context, q storage.DueQuery) (due []storage.Due,
 	if err != nil {
 		return nil, time.Time{}, err
 	}
-	err = s.view(ctx, func(r *session) error {
-		ctx := ctx
-		if s.server == nil { // or goroutines would watch for its end, two for each of many short statements
+	look, find := ask.rows, s.later
+	var known []*claimed
+	if q.Suspects {
+		look = ask.suspects
+	}
+	if q.RunsOnly {
+		find = runOnly
+	}
+	all := func(ctx context.Context, r *session) error {
+		if s.server == nil { // otherwise database/sql starts two goroutines for each of many short statements
 			ctx = context.WithoutCancel(ctx)
-		}
-		look := ask.rows
-		if q.Suspects {
-			look = ask.suspects
 		}
 		rows, at, err := look(ctx, r)
 		if err != nil {
 			return err
 		}
 		next = at
-		due = make([]storage.Due, len(rows))
-		find := s.later
-		if q.RunsOnly {
-			find = runOnly
-		}
+		due, known = make([]storage.Due, 0, len(rows)), known[:0]
 		for i := range rows {
-			if due[i], err = find(ctx, r, &rows[i]); err != nil {
+			one, err := find(ctx, r, &rows[i])
+			if err != nil {
 				return err
+			}
+			if one.Run != "" {
+				due = append(due, one)
+				known = append(known, claimedOf(&rows[i]))
 			}
 		}
 		return nil
-	})
+	}
+	if q.Take {
+		find = s.takeDue
+		err = s.update(ctx, &write{alone: true, do: all, then: func() {
+			for i := range due {
+				if due[i].Claim.ID != "" && due[i].Claim.Begins == 0 {
+					s.claims.put(due[i].Claim.ID, known[i])
+				}
+			}
+		}})
+	} else {
+		err = s.view(ctx, func(r *session) error { return all(ctx, r) })
+	}
 	if err != nil {
 		return nil, time.Time{}, err
 	}
 	return due, next, nil
 }
 
-// rows returns what is due, and when the next run is.
+// rows returns the rows that are due, and when the next run is due.
 func (a *dueAsk) rows(ctx context.Context, r *session) (rows []runRow, next time.Time, err error) {
-	if err := r.all(ctx, &rows, selectDue, a.args(a.limit)...); err != nil {
+	if err := r.All(ctx, &rows, selectDue[r.dialect.db], a.args(a.limit)...); err != nil {
 		return nil, next, err
 	}
 	limits, err := readLimits(ctx, r)
@@ -117,28 +160,29 @@ func (a *dueAsk) rows(ctx context.Context, r *session) (rows []runRow, next time
 			return nil, next, err
 		}
 		rows = append(rows, more...)
-		slices.SortFunc(rows, func(a, b runRow) int { return cmp.Or(cmp.Compare(a.Due.Int64, b.Due.Int64), cmp.Compare(a.N, b.N)) })
+		slices.SortFunc(rows,
+			func(a, b runRow) int { return cmp.Or(cmp.Compare(a.Due.Int64, b.Due.Int64), cmp.Compare(a.N, b.N)) })
 		rows = rows[:min(len(rows), a.limit)]
 	}
-	if len(rows) == a.limit { // there may be more
+	if len(rows) == a.limit { // more runs may be due
 		return rows, a.by, nil
 	}
 	var at moment
-	err = r.get(ctx, &at, selectNextDue, a.by.UnixMicro())
+	err = r.Get(ctx, &at, selectNextDue, a.by.UnixMicro())
 	if at := at.time(); next.IsZero() || !at.IsZero() && at.Before(next) {
 		next = at
 	}
 	return rows, next, err
 }
 
-// suspects returns the suspects that are due.
+// suspects returns the rows of suspects that are due.
 func (a *dueAsk) suspects(ctx context.Context, r *session) (rows []runRow, _ time.Time, err error) {
-	err = r.all(ctx, &rows, selectSuspects, a.args(a.limit)...)
+	err = r.All(ctx, &rows, selectSuspects[r.dialect.db], a.args(a.limit)...)
 	return rows, time.Time{}, err
 }
 
-// later loads a run that is due, and hands out a claim. What is damaged concerns
-// no other run.
+// later loads a run that is due and creates its claim. If the run's records are damaged, the error is in the Due,
+// so that other runs are still driven.
 func (s *Store) later(ctx context.Context, r *session, row *runRow) (storage.Due, error) {
 	snap, err := load(ctx, r, row)
 	if errors.Is(err, storage.ErrCorrupt) {
@@ -152,7 +196,32 @@ func (s *Store) later(ctx context.Context, r *session, row *runRow) (storage.Due
 	return storage.Due{Run: row.ID, Claim: claim, Snapshot: snap}, nil
 }
 
-// runOnly reads a run that is due, without what its snapshot has beside it.
+const takeDueRun = `UPDATE runs SET fence = fence + 1, claim = $1, owner = $2, due = NULL, trial = trial - trial % 2
+WHERE n = $3 AND fence = $4 AND wakeups = $5 AND owner = ''`
+
+// takeDue loads a run that is due and takes it over. If the run changed meanwhile, takeDue returns nothing: if the
+// run is still due, the next call of Due finds it.
+func (s *Store) takeDue(ctx context.Context, w *session, row *runRow) (storage.Due, error) {
+	if row.Bucket != 0 {
+		return s.later(ctx, w, row)
+	}
+	snap, err := load(ctx, w, row)
+	if errors.Is(err, storage.ErrCorrupt) {
+		return storage.Due{Run: row.ID, Err: err}, nil
+	}
+	if err != nil {
+		return storage.Due{}, err
+	}
+	claim := storage.Claim{Run: row.ID, Fence: row.Fence + 1, ID: uuid.NewString()}
+	taken, err := w.Exec(ctx, takeDueRun, claim.ID, s.owner.ID, row.N, row.Fence, row.Wakeups)
+	if taken == 0 || err != nil {
+		return storage.Due{}, err
+	}
+	snap.Run.Fence, snap.Run.ClaimID, snap.Run.Owner, snap.Run.Due = claim.Fence, claim.ID, s.owner.ID, time.Time{}
+	return storage.Due{Run: row.ID, Claim: claim, Snapshot: snap}, nil
+}
+
+// runOnly reads the record of a run that is due, without the rest of its snapshot.
 func runOnly(ctx context.Context, r *session, row *runRow) (storage.Due, error) {
 	run, err := row.record(ctx, r)
 	if errors.Is(err, storage.ErrCorrupt) {

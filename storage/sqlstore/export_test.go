@@ -6,20 +6,27 @@ import (
 	"io/fs"
 	"testing/fstest"
 	"time"
+
+	"github.com/ebbflow/ebb/storage/sqlstore/internal/arrays"
+	"github.com/ebbflow/ebb/storage/sqlstore/internal/postgres"
+	"github.com/ebbflow/ebb/storage/sqlstore/internal/schema"
 )
 
 // Later is the migrations with one more, for a file and for a server.
 func Later(file, server string) fs.FS {
 	all := fstest.MapFS{
-		"migrations/0012_later.sql":          {Data: []byte(file)},
-		"migrations/postgres/0012_later.sql": {Data: []byte(server)},
+		"migrations/9999_later.sql":          {Data: []byte(file)},
+		"migrations/postgres/9999_later.sql": {Data: []byte(server)},
 	}
-	for _, name := range []string{"migrations/0011_schema.sql", "migrations/postgres/0011_schema.sql"} {
-		text, err := migrations.ReadFile(name)
-		if err != nil {
-			panic(err)
+	if err := fs.WalkDir(schema.Migrations, "migrations", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
 		}
+		text, err := schema.Migrations.ReadFile(name)
 		all[name] = &fstest.MapFile{Data: text}
+		return err
+	}); err != nil {
+		panic(err)
 	}
 	return all
 }
@@ -29,20 +36,17 @@ func WithMigrations(files fs.FS) Option { return func(s *Store) { s.steps = file
 
 // MigrateWith is Migrate with other migrations than today's, on a server.
 func MigrateWith(ctx context.Context, dsn string, files fs.FS) (Schema, error) {
-	return onServer(dsn, func(s *server) (Schema, error) {
-		s.steps = files
-		return s.migrate(ctx)
-	})
+	return onServer(dsn, files, func(s *schema.Server) (schema.Found, error) { return s.Migrate(ctx) })
 }
 
 // Hear examines whether notifications arrive, for no longer than that.
 func Hear(ctx context.Context, dsn string, patience time.Duration) error {
-	s, err := serverOf(dsn)
+	s, err := postgres.Parse(dsn)
 	if err != nil {
 		return err
 	}
-	s.open()
-	return errors.Join(s.hear(ctx, patience), s.db.Close())
+	s.Open(maxConnections, arrays.Register)
+	return errors.Join(hear(ctx, s, patience), s.DB.Close())
 }
 
 // ServerNow is the server's time as far as the store knows it.
@@ -54,12 +58,12 @@ func Die(ctx context.Context, s *Store) error {
 	return s.update(ctx, &write{do: func(ctx context.Context, w *session) error {
 		insert, args := registerOwner, []any{ghost, s.owner.Host, s.owner.PID, micros(s.owner.Started), micros(s.owner.Seen)}
 		if s.leaseRenewer != nil { // its lease has run out
-			insert = `INSERT INTO owners (id, host, pid, started, seen, machine, lease) VALUES (?, ?, ?, ?, ?, '', 1)`
+			insert = `INSERT INTO owners (id, host, pid, started, seen, machine, lease) VALUES ($1, $2, $3, $4, $5, '', 1)`
 		}
-		if _, err := w.exec(ctx, insert, args...); err != nil {
+		if _, err := w.Exec(ctx, insert, args...); err != nil {
 			return err
 		}
-		_, err := w.exec(ctx, `UPDATE runs SET owner = ? WHERE owner = ?`, ghost, s.owner.ID)
+		_, err := w.Exec(ctx, `UPDATE runs SET owner = $1 WHERE owner = $2`, ghost, s.owner.ID)
 		return err
 	}})
 }

@@ -10,11 +10,11 @@ import (
 )
 
 const (
-	countBorn = `INSERT INTO families (root, born) VALUES (?, ?)
+	countBorn = `INSERT INTO families (root, born) VALUES ($1, $2)
 ON CONFLICT (root) DO UPDATE SET born = families.born + excluded.born`
-	selectBorn = `SELECT born FROM families WHERE root = ?`
-	// forgetFamily finds no other run of the family that is left, see storage.Reader.
-	forgetFamily = `DELETE FROM families WHERE root = ? AND NOT EXISTS (SELECT 1 FROM origins WHERE id = families.root)
+	selectBorn = `SELECT born FROM families WHERE root = $1`
+	// forgetFamily deletes the count of a root if no run of the family is left, see storage.Reader.
+	forgetFamily = `DELETE FROM families WHERE root = $1 AND NOT EXISTS (SELECT 1 FROM origins WHERE id = families.root)
   AND NOT EXISTS (SELECT 1 FROM origins o WHERE o.root = families.root AND o.root <> '')`
 )
 
@@ -29,27 +29,26 @@ func (s *session) bear(root string) {
 	s.born[root]++
 }
 
-// countBorn writes what bear has counted. It is the last thing that a transaction writes,
-// in one order for all: so transactions that share families do not wait for each other in
-// a circle, as none of them locks anything afterwards.
+// countBorn writes the counts of bear. It is the last write of a transaction and uses the same order in all of
+// them. Therefore, transactions that share families cannot deadlock: no transaction locks anything afterwards.
 func (s *session) countBorn(ctx context.Context) error {
 	for _, root := range slices.Sorted(maps.Keys(s.born)) {
-		if err := s.post(ctx, nil, countBorn, root, s.born[root]); err != nil {
+		if err := s.Post(ctx, nil, countBorn, root, s.born[root]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// forget forgets a family when no run of it is left.
+// forget deletes the count of a family if none of its runs is left.
 func (s *session) forget(ctx context.Context, root string) error {
-	return s.post(ctx, nil, forgetFamily, root)
+	return s.Post(ctx, nil, forgetFamily, root)
 }
 
-// Descendants returns how many runs were created with a root.
+// Descendants implements [storage.Reader.Descendants].
 func (s *Store) Descendants(ctx context.Context, root string) (born int64, err error) {
 	err = s.glance(ctx, func(r *session) error {
-		err := r.get(ctx, &born, selectBorn, root)
+		err := r.Get(ctx, &born, selectBorn, root)
 		if errors.Is(err, storage.ErrNotFound) {
 			return nil
 		}

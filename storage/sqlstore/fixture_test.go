@@ -136,6 +136,7 @@ type dump struct {
 	Jobs        []storage.Job
 	Schedules   []storage.Schedule
 	Limits      []storage.Limit
+	Records     []storage.NamedRecord
 }
 
 type runDump struct {
@@ -213,6 +214,11 @@ func dumpOf(t *testing.T, file string, opts ...sqlstore.Option) []byte {
 	limits, err := s.Limits(ctx)
 	note(err)
 	d.Limits = append(d.Limits, limits...) // nil when there are none
+	for _, kind := range []string{"machine", "alias"} {
+		records, err := s.NamedRecords(ctx, storage.RecordQuery{Kind: kind})
+		note(err)
+		d.Records = append(d.Records, records...)
+	}
 	if err := errors.Join(errs...); err != nil {
 		t.Fatal(err)
 	}
@@ -307,6 +313,11 @@ func fillFixture(t *testing.T, s *sqlstore.Store) {
 		ID: "nightly", Spec: "TZ=Europe/Rome 30 2 * * *", Flow: "trip", Version: 2, Input: atom.MustEncode("in"), Needs: map[string]string{"gpu": "yes"},
 		Labels: map[string]string{"who": "me"}, Priority: 3, CatchUp: 2, Created: at(0), Next: at(100), Last: at(50),
 	}))
+	records, err := s.WriteRecords(ctx,
+		storage.RecordWrite{Kind: "machine", Key: "trip", Body: big("machine")}, storage.RecordWrite{Kind: "alias", Key: "trip:live"})
+	must(err)
+	_, err = s.WriteRecords(ctx, storage.RecordWrite{Kind: "alias", Key: "trip:live", Was: records[1].Revision, Body: atom.MustEncode(1)})
+	must(err)
 	must(s.SetLimit(ctx, storage.Limit{Flow: "other", Label: "who", Runs: 3, Rate: 5, Per: time.Minute}))
 }
 

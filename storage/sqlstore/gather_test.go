@@ -25,7 +25,7 @@ func TestServerGather(t *testing.T) {
 			for k := range writes {
 				one := &write{alone: (i+k)%3 == 0, do: func(ctx context.Context, w *session) error {
 					var now int64
-					return w.get(ctx, &now, w.dialect.clock)
+					return w.Get(ctx, &now, selectClock)
 				}}
 				if err := s.writer.run(t.Context(), one); err != nil {
 					t.Error(err)

@@ -4,119 +4,161 @@ import (
 	"context"
 	"time"
 
+	"github.com/ebbflow/ebb/internal/codec"
 	"github.com/ebbflow/ebb/storage"
-	"github.com/ebbflow/ebb/storage/sqlstore/internal/inline"
 )
 
-// A checkpoint writes its run's row once, whatever changes in it. The statements
-// are put together of these parts, and their arguments likewise. Each part is followed by
-// the same about many rows, and by its arguments, see [rowsForm].
+// A checkpoint writes its run's row once. The statement depends on what the checkpoint changes: guardRun writes
+// only the counters, the others also write the parts of the row that few checkpoints change.
+//
+// The statement is also the guard of the checkpoint. If it changes no row, the claim is void or the checkpoint was
+// committed before, and the store writes nothing else of the checkpoint.
+var (
+	guardRun = statement{
+		onSQLite: setCounts + ifClaimed + ifCounted,
+		onPostgres: setCountsRows + `
+FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[],
+$8::bigint[], $9::bytea[], $10::bytea[],
+  $11::bigint[], $12::bigint[], $13::text[], $14::bigint[],
+  $15::bigint[], $16::bigint[], $17::bigint[], $18::bigint[], $19::bigint[], $20::bigint[])
+AS v (` + countColumns + `, ` + claimedColumns + `, ` + countedColumns + `)` + ifClaimedRows + ifCountedRows,
+	}
+	// turnRun also changes the state, or another part of the row that is in [ending].
+	turnRun = statement{
+		onSQLite: setCounts + setEnding + ifClaimed + ifCounted,
+		onPostgres: setCountsRows + setEndingRows + `
+FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[],
+$8::bigint[], $9::bytea[], $10::bytea[],
+  $11::smallint[], $12::smallint[], $13::smallint[], $14::boolean[], $15::bigint[], $16::bigint[], $17::bigint[],
+  $18::bytea[], $19::bytea[],
+  $20::bigint[], $21::bigint[], $22::text[], $23::bigint[],
+  $24::bigint[], $25::bigint[], $26::bigint[], $27::bigint[], $28::bigint[], $29::bigint[])
+AS v (` + countColumns + `, ` + endingColumns + `, ` + claimedColumns + `,
+` + countedColumns + `)` + ifClaimedRows + ifCountedRows,
+	}
+	// leaveRun also releases the run. If a message has arrived that the checkpoint does not know of, the run is due
+	// now.
+	leaveRun = statement{
+		onSQLite: setCounts + setEnding + `, owner = '', ` + endTrial +
+			`, due = CASE WHEN wakeups = ? THEN CAST(? AS BIGINT) ELSE CAST(? AS BIGINT) END` + ifClaimed + ifCounted,
+		onPostgres: setCountsRows + setEndingRows + `, owner = '', ` + endTrial +
+			`, due = CASE WHEN runs.wakeups = v.wakeups THEN v.due ELSE v.now END
+FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[],
+$8::bigint[], $9::bytea[], $10::bytea[],
+  $11::smallint[], $12::smallint[], $13::smallint[], $14::boolean[], $15::bigint[], $16::bigint[], $17::bigint[],
+  $18::bytea[], $19::bytea[],
+  $20::bigint[], $21::bigint[], $22::bigint[],
+  $23::bigint[], $24::bigint[], $25::text[], $26::bigint[],
+  $27::bigint[], $28::bigint[], $29::bigint[], $30::bigint[], $31::bigint[], $32::bigint[])
+AS v (` + countColumns + `, ` + endingColumns + `, wakeups, due, now, ` + claimedColumns + `,
+` + countedColumns + `)` + ifClaimedRows + ifCountedRows,
+	}
+	// beginRow writes the first checkpoint of a claim that begins with it: it takes the run over.
+	beginRow = statement{
+		onSQLite: setCounts + setEnding + `, fence = ?, claim = ?, owner = ?, due = ?
+WHERE n = ? AND fence = ? AND wakeups = ? AND owner = '' AND seq = ?` + ifCounted,
+		onPostgres: setCountsRows + setEndingRows + `, fence = v.fence, claim = v.claim, owner = v.owner, due = v.due
+FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[],
+$8::bigint[], $9::bytea[], $10::bytea[],
+  $11::smallint[], $12::smallint[], $13::smallint[], $14::boolean[], $15::bigint[], $16::bigint[], $17::bigint[],
+  $18::bytea[], $19::bytea[],
+  $20::bigint[], $21::text[], $22::text[], $23::bigint[],
+  $24::bigint[], $25::bigint[], $26::bigint[], $27::bigint[],
+  $28::bigint[], $29::bigint[], $30::bigint[], $31::bigint[], $32::bigint[], $33::bigint[])
+AS v (` + countColumns + `, ` + endingColumns + `, fence, claim, owner, due, n, held, woken, before,
+` + countedColumns + `)
+WHERE runs.n = v.n AND runs.fence = v.held AND wakeups = v.woken
+AND CASE WHEN runs.n = v.n THEN runs.owner = '' END AND seq = v.before` + ifCountedRows,
+	}
+	// stepRun writes a checkpoint within a Step, whose transaction has locked the run.
+	stepRun = statement{
+		onSQLite: setCounts + setEnding + `, due = ? WHERE n = ?`,
+		onPostgres: setCountsRows + setEndingRows + `, due = v.due
+FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[],
+$8::bigint[], $9::bytea[], $10::bytea[],
+  $11::smallint[], $12::smallint[], $13::smallint[], $14::boolean[], $15::bigint[], $16::bigint[], $17::bigint[],
+  $18::bytea[], $19::bytea[],
+  $20::bigint[], $21::bigint[])
+AS v (` + countColumns + `, ` + endingColumns + `, due, n) WHERE runs.n = v.n`,
+	}
+)
+
+// The parts of these statements. countArgs, ending.args and counted return their arguments.
 const (
-	countRun = `UPDATE runs SET seq = seq + 1, entries = ?, events = ?, refs = ?, iterations = ?, waited = ?, bytes = ?, undos = undos + ?,
+	setCounts = `UPDATE runs SET seq = seq + 1, entries = ?, events = ?, refs = ?, iterations = ?, waited = ?,
+		bytes = ?, undos = undos + ?,
   updated = ?, memory = coalesce(?, memory), recent = ?`
-	countRows = `UPDATE runs SET seq = runs.seq + 1, entries = v.entries, events = v.events, refs = v.refs, iterations = v.iterations,
-  waited = v.waited, bytes = v.bytes, undos = runs.undos + v.undos, updated = v.updated, memory = coalesce(v.memory, runs.memory), recent = v.recent`
-	countTypes = `entries bigint, events bigint, refs bigint, iterations bigint, waited bigint, bytes bigint, undos bigint,
-  updated bigint, memory bytea, recent bytea`
+	setCountsRows = `UPDATE runs SET seq = runs.seq + 1, entries = v.entries, events = v.events, refs = v.refs,
+		iterations = v.iterations,
+  waited = v.waited, bytes = v.bytes, undos = runs.undos + v.undos, updated = v.updated, memory =
+  coalesce(v.memory, runs.memory), recent = v.recent`
+	countColumns = `entries, events, refs, iterations, waited, bytes, undos, updated, memory, recent`
 
-	turnTo   = `, state = ?, outcome = ?, undone = ?, hold = ?, started = ?, ended = ?, output_ref = ?, output = ?, failure = ?`
-	turnRows = `, state = v.state, outcome = v.outcome, undone = v.undone, hold = v.hold, started = v.started, ended = v.ended,
+	setEnding = `, state = ?, outcome = ?, undone = ?, hold = ?, started = ?, ended = ?, output_ref = ?, output = ?,
+		failure = ?`
+	setEndingRows = `, state = v.state, outcome = v.outcome, undone = v.undone, hold = v.hold, started = v.started,
+		ended = v.ended,
   output_ref = v.output_ref, output = v.output, failure = v.failure`
-	turnTypes = `, state smallint, outcome smallint, undone smallint, hold boolean, started bigint, ended bigint,
-  output_ref bigint, output bytea, failure bytea`
+	endingColumns = `state, outcome, undone, hold, started, ended, output_ref, output, failure`
 
-	dropOwner = `, owner = '', ` + endTrial + `, due = CASE WHEN wakeups = ? THEN CAST(? AS BIGINT) ELSE CAST(? AS BIGINT) END`
-	dropRows  = `, owner = '', ` + endTrial + `, due = CASE WHEN runs.wakeups = v.wakeups THEN v.due ELSE v.now END`
-	dropTypes = `, wakeups bigint, due bigint, now bigint`
+	ifClaimed     = ` WHERE n = ? AND fence = ? AND claim = ? AND owner <> '' AND seq = ?`
+	ifClaimedRows = ` WHERE runs.n = v.n AND runs.fence = v.held AND runs.claim = v.holder
+  AND CASE WHEN runs.n = v.n THEN runs.owner <> '' END AND seq = v.before`
+	claimedColumns = `n, held, holder, before`
 
-	takeOver  = `, fence = ?, claim = ?, owner = ?, due = ?`
-	takeRows  = `, fence = v.fence, claim = v.claim, owner = v.owner, due = v.due`
-	takeTypes = `, fence bigint, claim text, owner text, due bigint`
-
-	ifClaimed    = ` WHERE n = ? AND fence = ? AND claim = ? AND owner <> '' AND seq = ?`
-	claimedRows  = ` WHERE runs.n = v.n AND runs.fence = v.held AND runs.claim = v.holder AND CASE WHEN runs.n = v.n THEN runs.owner <> '' END AND seq = v.before`
-	claimedTypes = `, n bigint, held bigint, holder text, before bigint`
-
-	ifFree    = ` WHERE n = ? AND fence = ? AND wakeups = ? AND owner = '' AND seq = ?`
-	freeRows  = ` WHERE runs.n = v.n AND runs.fence = v.held AND wakeups = v.woken AND CASE WHEN runs.n = v.n THEN runs.owner = '' END AND seq = v.before`
-	freeTypes = `, n bigint, held bigint, woken bigint, before bigint`
-
-	ifCounted   = ` AND entries = ? AND events = ? AND refs = ? AND undos >= ? AND (CAST(? AS BIGINT) < 0 OR undos = ?)`
-	countedRows = ` AND runs.entries = v.entered AND runs.events = v.happened AND runs.refs = v.referred
+	ifCounted     = ` AND entries = ? AND events = ? AND refs = ? AND undos >= ? AND (CAST(? AS BIGINT) < 0 OR undos = ?)`
+	ifCountedRows = ` AND runs.entries = v.entered AND runs.events = v.happened AND runs.refs = v.referred
   AND runs.undos >= v.popped AND (v.stacked < 0 OR runs.undos = v.stack)`
-	countedTypes = `, entered bigint, happened bigint, referred bigint, popped bigint, stacked bigint, stack bigint`
+	countedColumns = `entered, happened, referred, popped, stacked, stack`
 )
 
-const (
-	// guardRun is the first statement of a checkpoint: guard, lock and counters in
-	// one. No row changed: the claim is void, or it was done before. The two below
-	// are the same where more than the counters changes, and where the run is let
-	// go of.
-	guardRun = countRun + ifClaimed + ifCounted
-	turnRun  = countRun + turnTo + ifClaimed + ifCounted
-	leaveRun = countRun + turnTo + dropOwner + ifClaimed + ifCounted
-	// beginRow is the first checkpoint of a claim that begins with it.
-	beginRow = countRun + turnTo + takeOver + ifFree + ifCounted
-	// stepRun is a checkpoint within a Step, which holds the run by its
-	// transaction.
-	stepRun = countRun + turnTo + `, due = ? WHERE n = ?`
-)
-
-// insertRun writes the row of a new run.
-const insertRun = `INSERT INTO runs
-  (n, seq, entries, events, refs, iterations, waited, bytes, undos, updated, memory, recent, state, outcome, undone, hold, started, ended,
-  output_ref, output, failure, fence, claim, owner, due)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
-
-const (
-	insertRunRows = `INSERT INTO runs
-  (n, seq, entries, events, refs, iterations, waited, bytes, undos, updated, memory, recent, state, outcome, undone, hold, started, ended,
-  output_ref, output, failure, fence, claim, owner, due)
-SELECT v.n, v.seq, v.entries, v.events, v.refs, v.iterations, v.waited, v.bytes, v.undos, v.updated, v.memory, v.recent, v.state, v.outcome,
-  v.undone, v.hold, v.started, v.ended, v.output_ref, v.output, v.failure, v.fence, v.claim, v.owner, v.due`
-	runTypes = `n bigint, seq bigint, ` + countTypes + turnTypes + takeTypes
-)
-
-// createdArgs adds the arguments of insertRun, except the number, of a run that
-// has not begun.
-func createdArgs(args []any, run *storage.Run, refs int64, created any) []any {
-	rest := endingOf(&storage.Head{
-		State: run.State, Outcome: run.Outcome, Undo: run.Undo, Hold: run.Hold, Started: run.Started, Ended: run.Ended,
-		Output: run.Output, Failure: run.Failure,
-	})
-	args = append(args, 0, 0, 0, refs, 0, 0, 0, 0, created, []byte(run.Memory), nil)
-	return append(rest.args(args), 0, "", "", micros(run.Due))
-}
-
-// row adds the arguments of a run that begins with this checkpoint, with or without an owner.
-func (c *commit) row(args []any) []any {
-	h := &c.cp.Head
-	memory := h.Memory
-	if memory == nil {
-		memory = c.claim.New.Memory
-	}
-	args = append(args, h.Seq+1, h.Entries, h.Events, h.Refs, h.Iterations, h.Waited, h.Bytes, len(c.cp.Push)-c.cp.Pop,
-		h.Time.UnixMicro(), []byte(memory), []byte(c.turn.Row))
-	return append(c.rest.args(args), c.taken()...)
-}
-
-// taken are the arguments of takeOver.
-func (c *commit) taken() []any {
-	if h := &c.cp.Head; h.Release {
-		return []any{c.claim.Fence, c.claim.ID, "", micros(h.Due)}
-	}
-	return []any{c.claim.Fence, c.claim.ID, c.owner, nil}
-}
-
-// countArgs are the arguments of countRun, with capacity for those of the other parts.
-func countArgs(w *session, cp *storage.Checkpoint, newest inline.Records) []any {
+// countArgs returns the arguments of setCounts except the last one, which is the records in the row. The list has
+// capacity for the arguments of the other parts.
+func countArgs(w *session, cp *storage.Checkpoint) []any {
 	h := &cp.Head
-	return append(w.emptyArgs(), h.Entries, h.Events, h.Refs, h.Iterations, h.Waited, h.Bytes, len(cp.Push)-cp.Pop,
-		h.Time.UnixMicro(), []byte(h.Memory), []byte(newest))
+	return append(w.EmptyArgs(), h.Entries, h.Events, h.Refs, h.Iterations, h.Waited, h.Bytes, len(cp.Push)-cp.Pop,
+		h.Time.UnixMicro(), []byte(h.Memory))
 }
 
-// args adds the arguments of turnTo.
-func (e ending) args(to []any) []any {
+// ending is the part of a run's row that few commits change. A commit writes it only if it differs from the stored
+// row.
+type ending struct {
+	state, outcome, undone uint8
+	hold                   bool
+	started, ended         time.Time
+	outputRef              int64
+	output, failure        string
+}
+
+func (r *runRow) ending() ending {
+	return ending{
+		state: r.State, outcome: r.Outcome, undone: r.Undone, hold: r.Hold,
+		started: r.Started.time(), ended: r.Ended.time(),
+		outputRef: r.OutputRef, output: string(r.Output), failure: string(r.Failure),
+	}
+}
+
+func endingOf(h *storage.Head) ending {
+	e := ending{
+		state: uint8(h.State), outcome: uint8(h.Outcome), undone: uint8(h.Undo), hold: h.Hold,
+		started: h.Started, ended: h.Ended, outputRef: h.Output.Ref,
+		failure: string(codec.EncodeFailure(h.Failure)),
+	}
+	if h.Output.Ref == 0 {
+		e.output = string(h.Output.Data)
+	}
+	return e
+}
+
+// same compares times to the microsecond, because the row stores them so.
+func (e *ending) same(o *ending) bool {
+	a, b := *e, *o
+	a.started, a.ended, b.started, b.ended = time.Time{}, time.Time{}, time.Time{}, time.Time{}
+	return a == b && micros(e.started) == micros(o.started) && micros(e.ended) == micros(o.ended)
+}
+
+// args appends the arguments of setEnding.
+func (e *ending) args(to []any) []any {
 	var output, failure []byte
 	if e.output != "" {
 		output = []byte(e.output)
@@ -124,60 +166,72 @@ func (e ending) args(to []any) []any {
 	if e.failure != "" {
 		failure = []byte(e.failure)
 	}
-	return append(to, e.state, e.outcome, e.undone, e.hold, micros(e.started), micros(e.ended), e.outputRef, output, failure)
+	return append(to, e.state, e.outcome, e.undone, e.hold, micros(e.started), micros(e.ended), e.outputRef, output,
+		failure)
 }
 
-// counted are the arguments of ifCounted: the numbers that the checkpoint
-// continues.
+// counted returns the arguments of ifCounted: the numbers that the checkpoint continues.
 func counted(cp *storage.Checkpoint) []any {
 	h := &cp.Head
-	undos := int64(-1) // any
+	undos := int64(-1) // -1 means any height of the undo stack
 	if len(cp.Push) > 0 {
 		undos = cp.Push[0].N - 1 + int64(cp.Pop)
 	}
-	return []any{h.Entries - int64(len(cp.History)), h.Events - cp.Events(), h.Refs - int64(len(cp.Payloads)), cp.Pop, undos, undos}
+	return []any{
+		h.Entries - int64(len(cp.History)), h.Events - cp.Events(), h.Refs - int64(len(cp.Payloads)), cp.Pop,
+		undos, undos,
+	}
 }
 
-// begin takes the run over, or leaves it without an owner, and writes its row.
+// begin writes the first checkpoint of a claim: the run has this store's owner or, if the checkpoint releases it,
+// no owner afterwards.
 func (c *commit) begin(ctx context.Context, w *session) error {
-	args := append(c.rest.args(countArgs(w, c.cp, c.turn.Row)), c.taken()...)
+	newest, err := c.look(ctx, w)
+	if err == nil {
+		err = c.admit(ctx, w)
+	}
+	if err == nil {
+		c.turn, err = newest.Turn(&w.scratch, c.cp)
+	}
+	if err != nil {
+		return err
+	}
+	args := append(c.rest.args(append(countArgs(w, c.cp), []byte(c.turn.Row))), c.taken()...)
 	args = append(args, c.n, c.claim.Fence-1, c.claim.Wakeups, c.cp.Head.Seq)
-	return w.post(ctx, passed, beginRow, append(args, counted(c.cp)...)...)
+	if err := w.Post(ctx, passed, beginRow[w.dialect.db], append(args, counted(c.cp)...)...); err != nil {
+		return err
+	}
+	return c.writeContents(ctx, w)
 }
 
-// writeHead writes the row of a run that is owned.
-func (c *commit) writeHead(ctx context.Context, w *session) error {
+// write writes a checkpoint of a run that this store's owner drives.
+func (c *commit) write(ctx context.Context, w *session) error {
+	newest, err := c.look(ctx, w)
+	if err != nil {
+		return err
+	}
+	if c.turn, err = newest.Turn(&w.scratch, c.cp); err != nil {
+		return err
+	}
 	h := &c.cp.Head
-	query, args := guardRun, countArgs(w, c.cp, c.turn.Row)
-	if c.known == nil || h.Release || !c.rest.same(c.known.rest) {
-		query, args = turnRun, c.rest.args(args)
+	update, args := guardRun, append(countArgs(w, c.cp), []byte(c.turn.Row))
+	if c.known == nil || h.Release || !c.rest.same(&c.known.rest) {
+		update, args = turnRun, c.rest.args(args)
 	}
 	if h.Release {
-		query, args = leaveRun, append(args, h.Wakeups, micros(h.Due), micros(time.Now()))
+		update, args = leaveRun, append(args, h.Wakeups, micros(h.Due), micros(time.Now()))
 	}
 	args = append(args, c.n, c.claim.Fence, c.claim.ID, h.Seq)
-	return w.post(ctx, passed, query, append(args, counted(c.cp)...)...)
+	if err := w.Post(ctx, passed, update[w.dialect.db], append(args, counted(c.cp)...)...); err != nil {
+		return err
+	}
+	return c.writeContents(ctx, w)
 }
 
-// passed checks that a guard let its statement pass.
+// passed returns errUnpassed if a statement changed no row.
 func passed(rows int64) error {
 	if rows != 1 {
 		return errUnpassed
 	}
 	return nil
-}
-
-// writeStep writes the checkpoint of a Step, which was judged.
-func writeStep(ctx context.Context, w *session, row *runRow, cp *storage.Checkpoint) error {
-	rest := endingOf(&cp.Head)
-	turn, err := inline.Records(row.Recent).Turn(&w.scratch, cp)
-	if err != nil {
-		return err
-	}
-	args := rest.args(countArgs(w, cp, turn.Row))
-	if err := w.post(ctx, nil, stepRun, append(args, micros(cp.Head.Due), row.N)...); err != nil {
-		return err
-	}
-	_, err = writeContents(ctx, w, row.N, row.ID, cp, &turn, row.Has)
-	return err
 }

@@ -11,21 +11,35 @@ import (
 	"github.com/ebbflow/ebb/storage/sqlstore/internal/inline"
 )
 
-const (
-	insertHistory     = `INSERT INTO history (run, first, entries) VALUES (?, ?, ?)`
-	insertHistoryRows = `INSERT INTO history (run, first, entries) SELECT v.run, v.first, v.entries`
-	historyTypes      = `run bigint, first bigint, entries bytea`
+var insertHistory = statement{
+	onSQLite: `INSERT INTO history (run, first, entries, event) VALUES (?, ?, ?, ?)`,
+	onPostgres: `INSERT INTO history (run, first, entries, event) SELECT v.run, v.first, v.entries, v.event
+FROM unnest($1::bigint[], $2::bigint[], $3::bytea[], $4::bigint[]) AS v (run, first, entries, event)`,
+}
 
-	selectHistory = `SELECT first, entries FROM history
-WHERE run = ?1 AND first >= coalesce((SELECT max(first) FROM history WHERE run = ?1 AND first <= ?2), 0) ORDER BY first`
-)
+// historySize is about the size in bytes of a row of history. It bounds what a page reads beside its own entries.
+const historySize = 16 << 10
+
+// writeHistory adds entries in their stored form.
+func writeHistory(ctx context.Context, w *session, n, first int64, entries []byte) error {
+	return codec.EachChunk(first, entries, historySize, func(c codec.Chunk) error {
+		event := any(c.Event)
+		if c.Event == 0 {
+			event = nil
+		}
+		return w.Post(ctx, nil, insertHistory[w.dialect.db], n, c.First, c.Rows, event)
+	})
+}
+
+const selectHistory = `SELECT first, entries FROM history
+WHERE run = $1 AND first >= coalesce((SELECT max(first) FROM history WHERE run = $1 AND first <= $2), 0) ORDER BY first`
 
 type historyRow struct {
 	First   int64  `db:"first"`
 	Entries []byte `db:"entries"`
 }
 
-// History returns entries with numbers above after.
+// History implements [storage.Reader.History].
 func (s *Store) History(ctx context.Context, run string, after int64, limit int) (out []storage.Entry, err error) {
 	err = s.viewRun(ctx, run, func(r *session, n int64) error {
 		row, err := readRecent(ctx, r, n)
@@ -38,11 +52,11 @@ func (s *Store) History(ctx context.Context, run string, after int64, limit int)
 		}
 		newest := historyRow{First: row.Entries - count + 1, Entries: lines}
 		var rows []historyRow
-		err = r.each(ctx, selectHistory, []any{n, after + 1}, func(found *sqlx.Rows) (bool, error) {
+		err = r.Each(ctx, selectHistory, []any{n, after + 1}, func(found *sqlx.Rows) (bool, error) {
 			var row historyRow
 			err := found.StructScan(&row)
 			rows = append(rows, row)
-			// Enough once this row begins beyond the page.
+			// Stop when this row begins after the page.
 			return limit <= 0 || row.First <= after+int64(limit), err
 		})
 		if err != nil {

@@ -6,10 +6,12 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
+
+	"github.com/ebbflow/ebb/storage/sqlstore/internal/postgres"
 )
 
 func newTestLeaseRenewer() *leaseRenewer {
-	k := &leaseRenewer{lease: 10 * time.Second, log: hclog.NewNullLogger(), server: &server{}}
+	k := &leaseRenewer{lease: 10 * time.Second, log: hclog.NewNullLogger(), server: &postgres.Server{}}
 	k.watch.Lease = k.lease
 	return k
 }
@@ -18,8 +20,6 @@ func newTestLeaseRenewer() *leaseRenewer {
 // prolongs its lease, and one that has died. Whatever the clock does, an observer leaves
 // the living one what it has, and takes what the dead one had a lease after it died, or
 // after the step, by its own clock.
-//
-//nolint:gocognit // one loop, in which the two are told apart
 func TestClockSteps(t *testing.T) {
 	t.Parallel()
 	for name, step := range map[string]func(after time.Duration) time.Duration{

@@ -1,12 +1,8 @@
 package sqlstore
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"slices"
 	"time"
 
 	"github.com/ebbflow/ebb/storage"
@@ -14,60 +10,22 @@ import (
 	"github.com/ebbflow/ebb/storage/sqlstore/internal/wakeup"
 )
 
-// Runs that the same limits count together are in one bucket, whose number is in their
-// rows. So the store counts driven runs over the rows that are owned, of which there
-// are few. It finds due runs bucket by bucket: a bucket without a free place costs the
-// same however many runs wait in it.
-
 const (
 	selectLimits  = `SELECT flow, label, runs, rate, per FROM limits ORDER BY flow, label`
 	lockLimits    = selectLimits + ` FOR UPDATE`
-	selectLimited = `SELECT runs FROM limits WHERE flow = ? AND label = ?`
-	putLimit      = `INSERT INTO limits (flow, label, runs, rate, per) VALUES (?, ?, ?, ?, ?)
+	selectLimited = `SELECT runs FROM limits WHERE flow = $1 AND label = $2`
+	putLimit      = `INSERT INTO limits (flow, label, runs, rate, per) VALUES ($1, $2, $3, $4, $5)
 ON CONFLICT (flow, label) DO UPDATE SET runs = excluded.runs, rate = excluded.rate, per = excluded.per`
-	deleteLimit = `DELETE FROM limits WHERE flow = ? AND label = ?`
+	deleteLimit = `DELETE FROM limits WHERE flow = $1 AND label = $2`
 
-	bucketFields = `l.n, l.flow, l.labels`
-	// selectTraffic counts what is owned but for one run, selectSoon what its driver is about to own; that
-	// hides the owner behind the number, or a server may begin with all runs that have none.
-	selectTraffic = `SELECT ` + bucketFields + `, count(*) AS runs FROM runs r JOIN buckets l ON l.n = r.bucket
-WHERE r.bucket IS NOT NULL AND r.owner <> '' AND r.n <> ? GROUP BY ` + bucketFields
-	selectSoon = `SELECT ` + bucketFields + `, count(*) AS runs FROM origins o JOIN runs r ON r.n = o.n JOIN buckets l ON l.n = r.bucket
-WHERE CASE WHEN r.n = o.n THEN r.owner = '' END AND o.id IN (SELECT value FROM json_each(?)) GROUP BY ` + bucketFields
-	// selectBuckets jumps from bucket to bucket in which runs are due at some time.
-	selectBuckets = `WITH RECURSIVE waiting (n) AS (
-  SELECT min(bucket) FROM runs WHERE bucket IS NOT NULL AND due IS NOT NULL
-  UNION ALL SELECT (SELECT min(bucket) FROM runs WHERE bucket > waiting.n AND bucket IS NOT NULL AND due IS NOT NULL) FROM waiting WHERE waiting.n IS NOT NULL
-)
-SELECT ` + bucketFields + `, (SELECT min(due) FROM runs WHERE bucket = l.n AND due IS NOT NULL) AS due FROM waiting JOIN buckets l ON l.n = waiting.n`
-	selectBucket = `SELECT ` + bucketFields + ` FROM buckets l WHERE l.n = ?`
-	bucketNumber = `SELECT n FROM buckets WHERE flow = ? AND labels = ?`
-	insertBucket = `INSERT INTO buckets (flow, labels) VALUES (?, ?) ON CONFLICT (flow, labels) DO UPDATE SET labels = excluded.labels RETURNING n`
-	setBucket    = `UPDATE runs SET bucket = ? WHERE n = ?`
-
-	clearBuckets     = `UPDATE runs SET bucket = NULL WHERE bucket IS NOT NULL`
-	deleteBuckets    = `DELETE FROM buckets`
-	selectUnfinished = `SELECT o.n, o.flow FROM origins o JOIN runs r ON r.n = o.n WHERE o.n > ? AND r.ended IS NULL ORDER BY o.n LIMIT ? + 0`
+	// shareLimits keeps the limits of a PostgreSQL database unchanged until the transaction ends. alterLimits waits
+	// for all transactions that ran shareLimits, and blocks new ones. Both lock the table and need rights on it. An
+	// advisory lock would let every role that can connect block Ebb.
+	shareLimits = `LOCK TABLE limits IN ROW EXCLUSIVE MODE`
+	alterLimits = `LOCK TABLE limits IN SHARE ROW EXCLUSIVE MODE`
 )
 
-// bucketRow is a bucket, with what was asked about it.
-type bucketRow struct {
-	N      int64
-	Flow   string
-	Labels string
-	Runs   int
-	Due    moment
-}
-
-func (l *bucketRow) bucket() (*rules.Bucket, error) {
-	bucket := &rules.Bucket{Flow: l.Flow}
-	if err := json.Unmarshal([]byte(l.Labels), &bucket.Labels); err != nil {
-		return nil, fmt.Errorf("%w: bucket %d: %w", storage.ErrCorrupt, l.N, err)
-	}
-	return bucket, nil
-}
-
-// readLimits returns all limits. Within one transaction they are read once.
+// readLimits returns all limits. It reads them once per transaction.
 func readLimits(ctx context.Context, s *session) ([]storage.Limit, error) {
 	if s.limits != nil {
 		return s.limits, nil
@@ -84,68 +42,34 @@ func limitsBy(ctx context.Context, s *session, query string) ([]storage.Limit, e
 	var rows []struct {
 		Flow, Label string
 		Runs, Rate  int
-		Per         int64 // microseconds
+		Per         int64 // in microseconds
 	}
-	if err := s.all(ctx, &rows, query); err != nil {
+	if err := s.All(ctx, &rows, query); err != nil {
 		return nil, err
 	}
 	limits := make([]storage.Limit, len(rows))
 	for i, r := range rows {
-		limits[i] = storage.Limit{Flow: r.Flow, Label: r.Label, Runs: r.Runs, Rate: r.Rate, Per: time.Duration(r.Per) * time.Microsecond}
+		limits[i] = storage.Limit{
+			Flow: r.Flow, Label: r.Label, Runs: r.Runs, Rate: r.Rate,
+			Per: time.Duration(r.Per) * time.Microsecond,
+		}
 	}
 	return limits, nil
 }
 
-// keptLimits returns all limits, which stay so until the transaction ends: a run that
-// it makes is seen by a process that sets another one.
+// keptLimits returns all limits and keeps them unchanged until the transaction ends. A process that sets a limit
+// afterwards therefore sees the run that this transaction creates.
 func keptLimits(ctx context.Context, w *session) ([]storage.Limit, error) {
-	if w.limits == nil && w.dialect.share != "" {
-		if err := w.post(ctx, nil, w.dialect.share); err != nil {
+	if w.limits == nil && w.dialect.locks {
+		if err := w.Post(ctx, nil, shareLimits); err != nil {
 			return nil, err
 		}
-		w.changed-- // it is no row
+		w.Changed-- // LOCK TABLE changes no row
 	}
 	return readLimits(ctx, w)
 }
 
-// count adds what a query counts.
-func count(ctx context.Context, s *session, t *rules.LimiterState, query string, args ...any) error {
-	var rows []bucketRow
-	if err := s.all(ctx, &rows, query, args...); err != nil {
-		return err
-	}
-	for i := range rows {
-		bucket, err := rows[i].bucket()
-		if err != nil {
-			return err
-		}
-		t.Take(bucket, rows[i].Runs)
-	}
-	return nil
-}
-
-// full returns the limit that lets no further run of the bucket be driven than
-// that of the number; nil when there is none.
-func full(ctx context.Context, s *session, limits []storage.Limit, run string, n, bucket int64) (*storage.LimitedError, error) {
-	var row bucketRow
-	err := s.get(ctx, &row, selectBucket, bucket)
-	if errors.Is(err, storage.ErrNotFound) { // the limits have changed since
-		return nil, nil //nolint:nilnil // no limit is known to count it
-	}
-	if err != nil {
-		return nil, err
-	}
-	is, err := row.bucket()
-	if err != nil {
-		return nil, err
-	}
-	t := rules.NewLimiterState(limits)
-	err = count(ctx, s, t, selectTraffic, n)
-	return t.Full(run, is), err
-}
-
-// heldLimits returns all limits. Where others write at the same time they do not
-// admit anything until this transaction ends.
+// heldLimits returns all limits. On a server no other transaction admits a run until this transaction ends.
 func heldLimits(ctx context.Context, w *session) ([]storage.Limit, error) {
 	if !w.dialect.locks {
 		return readLimits(ctx, w)
@@ -153,8 +77,8 @@ func heldLimits(ctx context.Context, w *session) ([]storage.Limit, error) {
 	return limitsBy(ctx, w, lockLimits)
 }
 
-// admit returns a *storage.LimitedError when there is no place for a run of the
-// bucket. Nothing is written before.
+// admit returns a *storage.LimitedError if a limit does not allow another run of the bucket. The caller has not
+// written yet.
 func admit(ctx context.Context, w *session, run string, n, bucket int64) error {
 	if bucket == 0 {
 		return nil
@@ -170,8 +94,7 @@ func admit(ctx context.Context, w *session, run string, n, bucket int64) error {
 	return err
 }
 
-// noPlace returns the limit by which there is no place for a run that is to be
-// made; nil when there is none.
+// noPlace returns the limit that does not allow a new run to be driven; nil if every limit allows it.
 func noPlace(ctx context.Context, w *session, run *storage.Run) (*storage.LimitedError, error) {
 	limits, err := keptLimits(ctx, w)
 	if err != nil {
@@ -189,7 +112,7 @@ func noPlace(ctx context.Context, w *session, run *storage.Run) (*storage.Limite
 	return t.Full(run.ID, &bucket), err
 }
 
-// admit lets a claim begin if there is a place for its run.
+// admit checks the limits before a claim begins.
 func (c *commit) admit(ctx context.Context, w *session) error {
 	if c.cp.Head.Release {
 		return nil
@@ -197,75 +120,8 @@ func (c *commit) admit(ctx context.Context, w *session) error {
 	return admit(ctx, w, c.claim.Run, c.n, c.bucket)
 }
 
-// assign puts a run into its bucket, if a limit counts it.
-func assign(ctx context.Context, w *session, n int64, flow string, labels map[string]string) error {
-	limits, err := keptLimits(ctx, w)
-	if err != nil {
-		return err
-	}
-	bucket, counted := rules.NewLimiterState(limits).Bucket(flow, labels)
-	if !counted {
-		return nil
-	}
-	text, err := json.Marshal(bucket.Labels) // members in order
-	if err != nil {
-		return err
-	}
-	var number int64
-	err = w.get(ctx, &number, bucketNumber, bucket.Flow, string(text))
-	if errors.Is(err, storage.ErrNotFound) {
-		_, number, err = w.insert(ctx, insertBucket, bucket.Flow, string(text))
-	}
-	if err != nil {
-		return err
-	}
-	_, err = w.exec(ctx, setBucket, number, n)
-	return err
-}
-
-// dueInBuckets returns the runs that are due in buckets with a free place, first those of
-// the bucket in which one has waited longest, and when the next run is due in any bucket.
-func dueInBuckets(ctx context.Context, r *session, limits []storage.Limit, ask *dueAsk) (due []runRow, next time.Time, err error) {
-	t := rules.NewLimiterState(limits)
-	if err := count(ctx, r, t, selectTraffic, 0); err != nil {
-		return nil, next, err
-	}
-	if err := count(ctx, r, t, selectSoon, ask.except); err != nil {
-		return nil, next, err
-	}
-	var buckets []bucketRow
-	if err := r.all(ctx, &buckets, selectBuckets); err != nil {
-		return nil, next, err
-	}
-	slices.SortFunc(buckets, func(a, b bucketRow) int { return cmp.Or(cmp.Compare(a.Due.Int64, b.Due.Int64), cmp.Compare(a.N, b.N)) })
-	for i := range buckets {
-		l := &buckets[i]
-		if at := l.Due.time(); at.After(ask.by) {
-			if next.IsZero() {
-				next = at
-			}
-			break
-		}
-		bucket, err := l.bucket()
-		if err != nil {
-			return nil, next, err
-		}
-		available := min(t.Available(bucket), ask.limit-len(due))
-		if available == 0 || ask.flow != "" && ask.flow != l.Flow {
-			continue
-		}
-		var rows []runRow
-		if err := r.all(ctx, &rows, selectDueIn, append(ask.args(available), l.N)...); err != nil {
-			return nil, next, err
-		}
-		t.Take(bucket, len(rows))
-		due = append(due, rows...)
-	}
-	return due, next, nil
-}
-
-// SetLimit sets a limit, and puts all runs that have not ended into their buckets,
-// when these are others.
+// SetLimit implements [storage.Limiter.SetLimit]. If the set of limits by runs changes, it puts all runs that have
+// not ended into new buckets.
 func (s *Store) SetLimit(ctx context.Context, limit storage.Limit) error {
 	if err := limit.Check(); err != nil {
 		return err
@@ -273,8 +129,8 @@ func (s *Store) SetLimit(ctx context.Context, limit storage.Limit) error {
 	return s.update(ctx, &write{
 		alone: true,
 		do: func(ctx context.Context, w *session) error {
-			if w.dialect.alter != "" {
-				if err := w.post(ctx, nil, w.dialect.alter); err != nil {
+			if w.dialect.locks {
+				if err := w.Post(ctx, nil, alterLimits); err != nil {
 					return err
 				}
 			}
@@ -283,10 +139,11 @@ func (s *Store) SetLimit(ctx context.Context, limit storage.Limit) error {
 				query, args = deleteLimit, args[:2]
 			}
 			was := 0
-			if err := w.get(ctx, &was, selectLimited, limit.Flow, limit.Label); err != nil && !errors.Is(err, storage.ErrNotFound) {
+			if err := w.Get(ctx, &was, selectLimited, limit.Flow, limit.Label); err != nil &&
+				!errors.Is(err, storage.ErrNotFound) {
 				return err
 			}
-			if _, err := w.exec(ctx, query, args...); err != nil {
+			if _, err := w.Exec(ctx, query, args...); err != nil {
 				return err
 			}
 			w.limits = nil
@@ -299,43 +156,7 @@ func (s *Store) SetLimit(ctx context.Context, limit storage.Limit) error {
 	})
 }
 
-// assignAll puts all runs that have not ended into their buckets.
-func assignAll(ctx context.Context, w *session) error {
-	for _, query := range []string{clearBuckets, deleteBuckets} {
-		if _, err := w.exec(ctx, query); err != nil {
-			return err
-		}
-	}
-	limits, err := readLimits(ctx, w)
-	if err != nil || len(limits) == 0 {
-		return err
-	}
-	const page = 1000
-	for after := int64(0); ; {
-		var runs []struct {
-			N    int64
-			Flow string
-		}
-		if err := w.all(ctx, &runs, selectUnfinished, after, page); err != nil {
-			return err
-		}
-		for _, run := range runs {
-			labels, err := readLabels(ctx, w, run.N)
-			if err != nil {
-				return err
-			}
-			if err := assign(ctx, w, run.N, run.Flow, labels); err != nil {
-				return err
-			}
-			after = run.N
-		}
-		if len(runs) < page {
-			return nil
-		}
-	}
-}
-
-// Limits returns all limits.
+// Limits implements [storage.Limiter.Limits].
 func (s *Store) Limits(ctx context.Context) (limits []storage.Limit, err error) {
 	err = s.view(ctx, func(r *session) (err error) {
 		limits, err = readLimits(ctx, r)
@@ -344,7 +165,7 @@ func (s *Store) Limits(ctx context.Context) (limits []storage.Limit, err error) 
 	return limits, err
 }
 
-// Limited returns the limit that a run would have to wait for.
+// Limited implements [storage.Limiter.Limited].
 func (s *Store) Limited(ctx context.Context, run string) (limited *storage.LimitedError, err error) {
 	err = s.view(ctx, func(r *session) error {
 		row, err := findRun(ctx, r, run)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
-	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -17,75 +16,80 @@ import (
 	"github.com/ebbflow/ebb/internal/filelock"
 	"github.com/ebbflow/ebb/internal/hcslog"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/internal/waiting"
 	"github.com/ebbflow/ebb/storage/sqlstore/internal/dberr"
+	"github.com/ebbflow/ebb/storage/sqlstore/internal/dbfile"
+	"github.com/ebbflow/ebb/storage/sqlstore/internal/postgres"
+	"github.com/ebbflow/ebb/storage/sqlstore/internal/schema"
 	"github.com/ebbflow/ebb/storage/sqlstore/internal/turns"
 	"github.com/ebbflow/ebb/storage/sqlstore/internal/wakeup"
 )
 
-// A Store keeps runs in a SQLite database. It is safe for use by many
-// goroutines, beside other stores on the same file in this process or others.
+// A Store keeps runs in a SQLite or PostgreSQL database. It implements [storage.Store], and any number of
+// goroutines may use it. Other stores, in this process or others, may use the same database.
 type Store struct {
-	place        string // what failed messages name: the file, or the server and its database
-	dialect      *dialect
-	file         string  // "" on a server
-	server       *server // nil for a file
-	readOnly     bool
-	steps        fs.FS // the migrations
-	shared       bool  // a new file is for all users that may write to its folder
-	log          hclog.Logger
-	lease        time.Duration
-	owner        storage.Owner
-	lock         *filelock.Lock // the owner's
-	turns        *turns.Queue
-	files        *site    // what the file and those beside it were when they were opened; nil until then, and on a server
-	db           *sqlx.DB // for writing
+	place    string // name of the database in error messages: the file, or the server and its database
+	dialect  *dialect
+	file     string           // path of the file; "" on a server
+	server   *postgres.Server // nil for a file
+	readOnly bool
+	steps    fs.FS // the migrations of the schema
+	shared   bool  // every user that may write to the folder may use a new file
+	log      hclog.Logger
+	lease    time.Duration
+	owner    storage.Owner
+	lock     *filelock.Lock // lock of the owner
+	turns    *turns.Queue
+	// files identifies the file and the files beside it as they were opened; nil before that, and on a server.
+	files        *dbfile.Site
+	db           *sqlx.DB // connection for writing
 	writer       *writer
 	readers      *readers
-	wal          *checkpointer // nil on a server
-	leaseRenewer *leaseRenewer // nil for a file
+	wal          *walCheckpointer // nil on a server
+	leaseRenewer *leaseRenewer    // nil for a file
 	notifier     *wakeup.Notifier
+	hub          *waiting.Hub
 	claims       claims
 	rising       sync.Mutex
-	jobsFound    atomic.Bool  // when they were claimed last
-	rated        atomic.Bool  // there were rates when jobs were claimed last
-	evictions    atomic.Int64 // how often the owner was taken for dead
-	deaths       atomic.Int64 // owners that were found dead
+	jobsFound    atomic.Bool  // the last claim found jobs
+	rated        atomic.Bool  // rates existed at the last claim
+	evictions    atomic.Int64 // how often the owner was declared dead
+	deaths       atomic.Int64 // number of dead owners that the store found
 	closing      sync.Once
 	closed       error
 }
 
 var _ storage.Store = (*Store)(nil)
 
-// An Option changes how a store is opened.
+// An Option changes how [Open] opens a store.
 type Option func(*Store)
 
-// ReadOnly opens the database for looking at it: nothing is made or migrated,
-// no owner is registered, and methods that write return [ErrReadOnly]. A
-// database of an older Ebb is refused with [ErrOlder].
+// ReadOnly opens the database without changing it: Open creates and migrates nothing and registers no owner, and
+// methods that write return [ErrReadOnly]. If an older Ebb created the database, Open returns [ErrOlder].
 func ReadOnly() Option { return func(s *Store) { s.readOnly = true } }
 
-// Log sets where the store logs what an operator has to see to, such as a process
-// that keeps all others from writing; the default is nowhere.
+// Log sets the logger for problems that an operator must handle, such as a process that blocks all other writers.
+// By default, the store does not log.
 func Log(log hclog.Logger) Option { return func(s *Store) { s.log = log } }
 
 // Slog is [Log] for programs that log with [log/slog].
-func Slog(log *slog.Logger) Option { return Log(hcslog.Logger(log.Handler())) }
+func Slog(log *slog.Logger) Option { return Log(hcslog.Logger(log)) }
 
-// Open opens the database that the DSN names, "sqlite:PATH" or a bare path. It
-// makes the file when it is not there and brings an older one to today's schema.
-// It returns [ErrForeign] or [ErrNewer], having changed nothing, for files it
-// must not write.
+// Open opens the database that the DSN names: "sqlite:PATH", a bare path, or "postgres://…". If a file does not
+// exist, Open creates it. If an older Ebb created the file, Open migrates it. Open refuses foreign files with
+// [ErrForeign] and files of a newer Ebb with [ErrNewer], and does not change them. It returns [ErrNoTables] or
+// [ErrOlder] for a database on a server that [Migrate] has not migrated.
 func Open(ctx context.Context, dsn string, opts ...Option) (*Store, error) {
-	if isServer(dsn) {
+	if postgres.IsDSN(dsn) {
 		return openServer(ctx, dsn, opts)
 	}
-	file, err := fileOf(dsn)
+	file, err := dbfile.Path(dsn)
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{place: file, dialect: fileDialect, file: file, steps: migrations, log: hclog.NewNullLogger()}
-	for _, opt := range opts {
-		opt(s)
+	s := &Store{place: file, dialect: fileDialect, file: file, steps: schema.Migrations, log: hclog.NewNullLogger()}
+	if err := s.apply(opts); err != nil {
+		return nil, err
 	}
 	mode, err := s.look(ctx, !s.readOnly)
 	if err != nil {
@@ -102,102 +106,19 @@ func Open(ctx context.Context, dsn string, opts ...Option) (*Store, error) {
 	return s, nil
 }
 
-// look finds out in which mode the file can be opened, to write or not, and whether it
-// may be.
-func (s *Store) look(ctx context.Context, write bool) (mode string, err error) {
-	err = s.inspect(ctx, "rw")
-	if !write && dberr.Unwritable(err) && s.resting() {
-		return frozen, s.inspect(ctx, frozen)
+func (s *Store) apply(opts []Option) error {
+	s.hub = waiting.New(waitingSource{s})
+	for _, opt := range opts {
+		opt(s)
 	}
-	return "rw", err
-}
-
-// inspect looks at what is there without changing anything.
-func (s *Store) inspect(ctx context.Context, mode string) error {
-	info, err := os.Stat(s.file)
-	switch {
-	case errors.Is(err, fs.ErrNotExist) && s.readOnly:
-		return fmt.Errorf("sqlstore: there is no database %s: %w", s.file, fs.ErrNotExist)
-	case errors.Is(err, fs.ErrNotExist):
-		return nil
-	case err != nil:
-		return fmt.Errorf("sqlstore: open: %w", err)
-	case !info.Mode().IsRegular():
-		return fmt.Errorf("%w: %s is no regular file: name another", ErrForeign, s.file)
-	}
-	if err := s.strangers(); err != nil {
-		return err
-	}
-	found, err := s.schemaOf(ctx, mode)
-	if err != nil {
-		return err
-	}
-	texts, err := migrationTexts(s.steps)
-	if err != nil {
-		return err
-	}
-	newest := firstSchema - 1 + len(texts)
-	if s.readOnly && found.empty() {
-		return fmt.Errorf("%w: %s is empty", ErrForeign, s.file)
-	}
-	if err := found.check(s.file, newest); err != nil {
-		return err
-	}
-	if s.readOnly && found.version < int64(newest) {
-		return fmt.Errorf("%w: %s (schema %d; this one reads %d): open it once for writing", ErrOlder, s.file, found.version, newest)
+	if s.log == nil {
+		return errors.New("sqlstore: the logger is nil")
 	}
 	return nil
 }
 
-// found returns what there is at a path where perhaps there is nothing.
-func (s *Store) found(ctx context.Context) (schema, error) {
-	mode, err := s.look(ctx, false)
-	if err != nil {
-		return schema{}, err
-	}
-	if _, err := os.Stat(s.file); errors.Is(err, fs.ErrNotExist) {
-		return schema{}, nil
-	}
-	return s.schemaOf(ctx, mode)
-}
-
-// schemaOf asks the file for its schema: through SQLite, as closing a file of
-// one's own would drop the locks that other stores in this process have on it; and
-// not with mode=ro, as a process that opens a WAL database in that mode cannot tidy up behind itself.
-func (s *Store) schemaOf(ctx context.Context, mode string) (found schema, err error) {
-	db, err := connect(s.file, mode, "query_only(1)")
-	if err != nil {
-		return found, err
-	}
-	defer func() { err = errors.Join(err, db.Close()) }()
-	conn, err := db.Connx(ctx)
-	if err != nil {
-		return found, s.foreign(err)
-	}
-	defer func() { err = errors.Join(err, conn.Close()) }()
-	found, err = readSchema(ctx, conn)
-	return found, s.foreign(err)
-}
-
-// resting reports whether every commit is in the file itself: no process writes, and
-// the last process that did closed the store cleanly.
-func (s *Store) resting() bool {
-	info, err := os.Stat(s.file + "-wal")
-	return errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0
-}
-
-// foreign says what it means that a file cannot be read as a database.
-func (s *Store) foreign(err error) error {
-	if dberr.Code(err) == notADatabase {
-		return fmt.Errorf("%w: %s is no database: name another file", ErrForeign, s.file)
-	}
-	return err
-}
-
-const notADatabase = 26 // SQLITE_NOTADB
-
 func openReaders(file, mode string) (*readers, error) {
-	db, err := connect(file, mode, "query_only(1)")
+	db, err := dbfile.Connect(file, mode, "query_only(1)")
 	if err != nil {
 		return nil, err
 	}
@@ -206,12 +127,12 @@ func openReaders(file, mode string) (*readers, error) {
 	return newReaders(db, fileDialect), nil
 }
 
-// open makes ready to write. What it has made when it fails, release undoes.
+// open prepares the store for writing. If open fails, release undoes its steps.
 func (s *Store) open(ctx context.Context) (err error) {
 	if err := s.reserve(ctx); err != nil {
 		return err
 	}
-	if s.db, err = connect(s.file, "rwc", "cache_size(-32000)"); err != nil {
+	if s.db, err = dbfile.Connect(s.file, "rwc", "cache_size(-32000)"); err != nil {
 		return err
 	}
 	conn, err := newSession(ctx, s.db, s.dialect)
@@ -222,24 +143,28 @@ func (s *Store) open(ctx context.Context) (err error) {
 	if err := s.prepare(ctx, conn); err != nil {
 		return err
 	}
-	if s.files, err = siteOf(s.file); err != nil {
+	if s.files, err = dbfile.SiteOf(s.file); err != nil {
 		return err
 	}
 	s.writer.files = s.files
+	if s.writer.space, err = openLogSpace(s.file); err != nil {
+		return err
+	}
 	if s.readers, err = openReaders(s.file, "rw"); err != nil {
 		return err
 	}
 	s.readers.files = s.files
-	if s.wal, err = newCheckpointer(ctx, s.db, s.writer); err != nil {
+	if s.wal, err = newWALCheckpointer(ctx, s.db, s.writer); err != nil {
 		return err
 	}
 	s.notifier = wakeup.New(s.writer.othersVersion)
 	s.writer.waiting = s.notifier.Notify
-	s.notifier.Look(ctx) // what is there already is no news
+	s.notifier.Look(ctx) // existing messages and jobs are not a change
 	if s.owner, s.lock, err = s.newOwner(); err != nil {
 		return fmt.Errorf("sqlstore: the folder of %s cannot be written: %w", s.file, err)
 	}
-	if err := s.writer.run(ctx, &write{do: func(ctx context.Context, w *session) error { return register(ctx, w, s.owner) }}); err != nil {
+	if err := s.writer.run(ctx,
+		&write{do: func(ctx context.Context, w *session) error { return register(ctx, w, s.owner) }}); err != nil {
 		return err
 	}
 	if err := s.evictDead(ctx); err != nil {
@@ -248,21 +173,20 @@ func (s *Store) open(ctx context.Context) (err error) {
 	return s.sweep()
 }
 
-// reserve opens the gates and makes sure that there is a file, which only the intended
-// users may use.
+// reserve opens the gates, and creates the file if it does not exist, such that only the intended users may use it.
 func (s *Store) reserve(ctx context.Context) error {
 	if err := s.openGates(); err != nil {
 		return err
 	}
-	return s.inTurn(ctx, s.create)
+	return s.inTurn(ctx, func() error { return dbfile.Create(s.file, s.shared) })
 }
 
-// openGates opens the gates, if the files are to be trusted.
+// openGates opens the gates, if the files can be trusted.
 func (s *Store) openGates() error {
-	if err := s.trust(); err != nil {
+	if err := dbfile.Trust(s.file); err != nil {
 		return err
 	}
-	like, err := s.likeness()
+	like, err := dbfile.Likeness(s.file, s.shared)
 	if err == nil {
 		s.turns, err = turns.Open(s.file, s.log, like)
 	}
@@ -272,18 +196,7 @@ func (s *Store) openGates() error {
 	return nil
 }
 
-// trust returns an error when another user may have made a file for this process to
-// find it.
-func (s *Store) trust() error {
-	for _, name := range []string{"", "-wal", "-shm", "-turn-a", "-turn-b"} {
-		if err := trust(s.file + name); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// inTurn calls f when this process has the turn to write.
+// inTurn calls f during this process's turn to write.
 func (s *Store) inTurn(ctx context.Context, f func() error) (err error) {
 	if err := s.turns.Enter(ctx.Done()); err != nil {
 		return errors.Join(ctx.Err(), err)
@@ -295,31 +208,30 @@ func (s *Store) inTurn(ctx context.Context, f func() error) (err error) {
 	return f()
 }
 
-// prepare puts in order what others left, and brings the file to today's schema,
-// one process at a time.
+// prepare cleans up after dead processes and migrates the file, one process at a time.
 func (s *Store) prepare(ctx context.Context, w *session) error {
 	return s.inTurn(ctx, func() error {
 		if err := s.settle(ctx, w); err != nil {
 			return err
 		}
-		return migrate(ctx, s.file, w.conn, s.steps)
+		return schema.MigrateFile(ctx, s.file, w.SQL, s.steps)
 	})
 }
 
-// Close gives up this store's claims: its runs are due at once. It waits for
-// calls that are under way.
+// Close implements [storage.Store.Close]. It waits for calls that are under way.
 func (s *Store) Close() error {
 	s.closing.Do(func() { s.closed = dberr.Failed(s.place, "close", s.release(context.Background())) })
 	return s.closed
 }
 
-// farewell is how long closing waits for a turn to say that the owner has gone. The end
-// of its lock says so, too.
+// farewell bounds how long Close waits for a turn to record that the owner has ended. If that fails, the free lock
+// shows it.
 const farewell = 5 * time.Second
 
-// release undoes what open did, as far as it came.
+// release undoes the steps of open that were completed.
 func (s *Store) release(ctx context.Context) error {
 	var errs []error
+	s.hub.Close()
 	if s.notifier != nil {
 		s.notifier.Close()
 	}
@@ -334,7 +246,7 @@ func (s *Store) release(ctx context.Context) error {
 			done: ctx.Done(),
 		}))
 	}
-	var ends []error // of connections
+	var ends []error // errors of closing connections
 	if s.readers != nil {
 		ends = append(ends, s.readers.close())
 	}
@@ -354,13 +266,14 @@ func (s *Store) release(ctx context.Context) error {
 		errs = append(errs, s.turns.Close())
 	}
 	if s.server != nil {
-		_ = s.server.db.Close()
-		return errors.Join(errs...) // all is committed: a connection that the server has closed before is no loss
+		_ = s.server.DB.Close()
+		// Everything is committed, so it does not matter if the server has closed a connection before.
+		return errors.Join(errs...)
 	}
 	return errors.Join(append(errs, ends...)...)
 }
 
-// view reads.
+// view reads in one snapshot.
 func (s *Store) view(ctx context.Context, f func(*session) error) error {
 	return dberr.Failed(s.place, "read", s.readers.view(ctx, f))
 }
@@ -370,7 +283,7 @@ func (s *Store) glance(ctx context.Context, f func(*session) error) error {
 	return dberr.Failed(s.place, "read", s.readers.glance(ctx, f))
 }
 
-// viewRun reads what belongs to a run, which is there.
+// viewRun reads records of a run; if the run does not exist, it returns an error.
 func (s *Store) viewRun(ctx context.Context, run string, f func(r *session, n int64) error) error {
 	return s.view(ctx, func(r *session) error {
 		n, err := numberOf(ctx, r, run)
@@ -381,7 +294,7 @@ func (s *Store) viewRun(ctx context.Context, run string, f func(r *session, n in
 	})
 }
 
-// update writes.
+// update runs a write.
 func (s *Store) update(ctx context.Context, one *write) error {
 	if s.readOnly {
 		return fmt.Errorf("%w (%s)", ErrReadOnly, s.place)

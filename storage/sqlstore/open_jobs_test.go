@@ -1,9 +1,14 @@
 package sqlstore_test
 
 import (
+	"errors"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
 // TestOpenJobsIndexed: jobs that have not ended are counted and listed by an index, and
@@ -27,5 +32,19 @@ func TestOpenJobsIndexed(t *testing.T) {
 		if !strings.Contains(plan, "INDEX "+index) {
 			t.Errorf("%s\nis done by %q, want %s", query, plan, index)
 		}
+	}
+}
+
+// TestNilLogger: no logger is taken for one, and no file is created.
+func TestNilLogger(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "ebb.db")
+	for _, opt := range []sqlstore.Option{sqlstore.Slog(nil), sqlstore.Log(nil)} {
+		if _, err := sqlstore.Open(t.Context(), file, opt); err == nil || !strings.Contains(err.Error(), "the logger is nil") {
+			t.Errorf("it says %v", err)
+		}
+	}
+	if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the file is there: %v", err)
 	}
 }

@@ -10,20 +10,21 @@ import (
 
 const (
 	insertOutgoing = `INSERT INTO outbox (id, run, target, body, attempts, not_until, parked, error)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?)`
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`
 	selectOutgoing = `SELECT n, id, run, target, body, attempts, not_until, parked, error FROM outbox o
-WHERE NOT parked AND (not_until IS NULL OR not_until <= ?)
+WHERE NOT parked AND (not_until IS NULL OR not_until <= $1)
   AND NOT EXISTS (SELECT 1 FROM outbox e WHERE e.run = o.run AND e.target = o.target AND e.n < o.n)
-ORDER BY n LIMIT ? + 0`
-	selectRunOutbox = `SELECT n, id, run, target, body, attempts, not_until, parked, error FROM outbox WHERE run = ? ORDER BY n LIMIT ? + 0`
-	deleteOutgoing  = `DELETE FROM outbox WHERE n = ?`
-	updateOutgoing  = `UPDATE outbox SET attempts = ?, not_until = ?, parked = ?, error = ? WHERE n = ?`
+ORDER BY n LIMIT $2 + 0`
+	selectRunOutbox = `SELECT n, id, run, target, body, attempts, not_until, parked, error FROM outbox
+		WHERE run = $1 ORDER BY n LIMIT $2 + 0`
+	deleteOutgoing = `DELETE FROM outbox WHERE n = $1`
+	updateOutgoing = `UPDATE outbox SET attempts = $1, not_until = $2, parked = $3, error = $4 WHERE n = $5`
 )
 
 func writeOutbox(ctx context.Context, w *session, run string, outbox []storage.Outgoing) error {
 	for i := range outbox {
 		o := &outbox[i]
-		if err := w.post(ctx, nil, insertOutgoing, o.ID, run, o.Target, []byte(o.Body),
+		if err := w.Post(ctx, nil, insertOutgoing, o.ID, run, o.Target, []byte(o.Body),
 			o.Attempts, micros(o.NotUntil), o.Parked, o.Error); err != nil {
 			return err
 		}
@@ -31,12 +32,12 @@ func writeOutbox(ctx context.Context, w *session, run string, outbox []storage.O
 	return nil
 }
 
-// Outgoing returns the messages that are due to be sent.
+// Outgoing implements [storage.Outbox.Outgoing].
 func (s *Store) Outgoing(ctx context.Context, now time.Time, limit int) ([]storage.Outgoing, error) {
 	return s.outbox(ctx, selectOutgoing, micros(now), limitOr(limit))
 }
 
-// RunOutbox returns the messages that one run still has to send.
+// RunOutbox implements [storage.Reader.RunOutbox].
 func (s *Store) RunOutbox(ctx context.Context, run string, limit int) ([]storage.Outgoing, error) {
 	return s.outbox(ctx, selectRunOutbox, run, limitOr(limit))
 }
@@ -53,7 +54,7 @@ func (s *Store) outbox(ctx context.Context, query string, args ...any) ([]storag
 		Parked   bool
 		Error    string
 	}
-	err := s.view(ctx, func(r *session) error { return r.all(ctx, &rows, query, args...) })
+	err := s.view(ctx, func(r *session) error { return r.All(ctx, &rows, query, args...) })
 	out := make([]storage.Outgoing, len(rows))
 	for i, r := range rows {
 		out[i] = storage.Outgoing{
@@ -64,11 +65,11 @@ func (s *Store) outbox(ctx context.Context, query string, args ...any) ([]storag
 	return out, err
 }
 
-// Sent deletes messages that were sent.
+// Sent implements [storage.Outbox.Sent].
 func (s *Store) Sent(ctx context.Context, n ...int64) error {
 	return s.update(ctx, &write{do: func(ctx context.Context, w *session) error {
 		for _, n := range n {
-			if err := w.post(ctx, nil, deleteOutgoing, n); err != nil {
+			if err := w.Post(ctx, nil, deleteOutgoing, n); err != nil {
 				return err
 			}
 		}
@@ -76,10 +77,10 @@ func (s *Store) Sent(ctx context.Context, n ...int64) error {
 	}})
 }
 
-// Unsent stores that sending failed.
+// Unsent implements [storage.Outbox.Unsent].
 func (s *Store) Unsent(ctx context.Context, out storage.Outgoing) error {
 	return s.update(ctx, &write{do: func(ctx context.Context, w *session) error {
-		done, err := w.exec(ctx, updateOutgoing,
+		done, err := w.Exec(ctx, updateOutgoing,
 			out.Attempts, micros(out.NotUntil), out.Parked, out.Error, out.N)
 		if err == nil && done == 0 {
 			return fmt.Errorf("%w: outgoing %d", storage.ErrNotFound, out.N)

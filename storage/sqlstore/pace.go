@@ -6,35 +6,35 @@ import (
 )
 
 const (
-	// maxTurn is about how long the writes of a transaction may take when other
-	// processes wait for their turn: each of them waits for one of every other.
+	// maxTurn is about how long the writes of a transaction may take while other processes wait for their turn.
+	// Each process waits for one transaction of every other process.
 	maxTurn = 4 * time.Millisecond
-	// minBatch is how many writes may share a transaction however long each takes.
+	// minBatch is the number of writes that may share a transaction even if each takes long.
 	minBatch = 8
 	// forgetWaits is the number of transactions without a waiting process after which a
 	// process assumes again that it alone writes to the database.
 	forgetWaits = 16
-	// paceWeight is that of what was seen before, to 1 of the last transaction.
+	// paceWeight is the weight of earlier transactions against 1 for the last one.
 	paceWeight = 7
 )
 
-// A pace is how fast a process writes, and whether other processes wait for it. Both
-// determine how many writes may share a transaction. If no other process waits, all that
-// queue may share one, because the sync takes longest.
+// A pace measures how fast a process writes, and whether other processes wait for their turn. Both determine how
+// many writes may share a transaction. If no other process waits, all queued writes may share one, because the sync
+// takes longest.
 type pace struct {
 	mu     sync.Mutex
-	each   time.Duration // what one write took lately, without the sync
-	shared int           // for so many transactions more others are taken to be there
+	each   time.Duration // average duration of one recent write, without the sync
+	shared int           // number of further transactions for which other processes are assumed to wait
 }
 
-// took notes how long the writes of a transaction took.
+// took records how long the writes of a transaction took.
 func (p *pace) took(d time.Duration, writes int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.each = (p.each*paceWeight + d/time.Duration(writes)) / (paceWeight + 1)
 }
 
-// left notes at the end of a turn whether another process waited for it.
+// left records at the end of a turn whether another process waited for it.
 func (p *pace) left(wanted bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -45,7 +45,7 @@ func (p *pace) left(wanted bool) {
 	}
 }
 
-// most returns how many writes a transaction may hold.
+// most returns the maximum number of writes in a transaction.
 func (p *pace) most() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -13,7 +13,10 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/internal/postgrestest"
+	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/sqlstore/internal/arrays"
+	"github.com/ebbflow/ebb/storage/sqlstore/internal/postgres"
 )
 
 // migratedTo returns a schema of the test's own, of which the server has not counted
@@ -31,30 +34,49 @@ func migratedTo(t *testing.T) (dsn string) {
 // asks it all the time: each table is read by an index, in its order, and by a condition.
 func TestPlans(t *testing.T) {
 	t.Parallel()
-	server, err := serverOf(migratedTo(t))
+	server, err := postgres.Parse(migratedTo(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	server.open()
-	defer func() { _ = server.db.Close() }()
-	conn, err := server.db.Connx(t.Context())
+	server.Open(maxConnections, arrays.Register)
+	defer func() { _ = server.DB.Close() }()
+	conn, err := server.DB.Connx(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = conn.Close() }()
 	asked := map[string]bool{}
 	for query, f := range forms {
-		asked[spellPostgres(query)], asked[f.text], asked[f.sure] = true, true, true
+		asked[query] = true
+		if f.Sure != "" {
+			asked[f.Sure] = true
+		}
 	}
-	at := func(query, mark string) string { query, _ = serverDialect.atTime(query, mark); return query }
 	for _, query := range []string{
 		lockRun, lockRuns, lockFreeRuns, lockFreeNumbers, selectNewest, selectRun, selectWakeups, takeRun, releaseRun,
-		selectDue, selectDueIn, selectNextDue, selectTraffic, selectSoon, selectBuckets,
-		serverChanged, wakeRun, insertMessage, selectMessages, deleteMessage,
-		at(jobsDue, "?1"), at(jobsAbandoned, "?1"), at(anyFree, "?1"), at(serverDialect.plain, "?6"), claimedSo,
-		serverDialect.owners + selectExpired, freeRuns, freeJobs, selectLabeled, countBorn, selectBorn, forgetFamily,
+		selectDue[onPostgres], selectDueIn[onPostgres], selectNextDue, selectTraffic, selectSoon[onPostgres], selectBuckets,
+		serverChanged, wakeRun, insertMessage[onPostgres], selectMessages, deleteMessage,
+		jobsDue[onPostgres], jobsAbandoned[onPostgres], anyFree[onPostgres], claimFirst[onPostgres], selectClaimed,
+		selectExpired, freeRuns, freeJobs, selectLabeled[onPostgres], selectRunning[onPostgres], selectQueued[onPostgres], countBorn,
+		selectBorn, forgetFamily,
+		countRuns, countOwned, countDue, countLimited, countPerson, countParked, countLate,
+		selectEvents, selectEventsBack, selectLabelsOf[onPostgres],
+		oldestDue, oldestLimited, oldestPerson, oldestParked, oldestLate,
+		countUnclaimed, countParkedJobs, firstUnclaimed, firstParkedJob,
+		selectNamed, selectDefinition, insertDefinition, selectClaimable[onPostgres], selectClaimableElse[onPostgres],
+		selectRecord, selectRevision, selectWritten, deleteRecord,
 	} {
-		asked[spellPostgres(query)] = true
+		asked[query] = true
+	}
+	for query := range recordListings() {
+		asked[query] = true
+	}
+	board := []states.Job{states.JobUnclaimed, states.JobParked}
+	for _, q := range []storage.JobQuery{{After: &storage.Job{}}, {States: board}, {States: board, After: &storage.Job{}}} {
+		for _, in := range stretchesAfter(&q) {
+			query, _ := listJobs(&q, in, storage.PageRuns)
+			asked[query] = true
+		}
 	}
 	for _, query := range slices.Sorted(maps.Keys(asked)) {
 		plan := explained(t, conn, query)
@@ -143,7 +165,7 @@ func TestUsersPlanning(t *testing.T) {
 		}
 		for range lanesApart { // each of them, or the same
 			var ebb string
-			if err := s.update(t.Context(), &write{alone: true, do: func(ctx context.Context, w *session) error { return w.get(ctx, &ebb, ask) }}); err != nil {
+			if err := s.update(t.Context(), &write{alone: true, do: func(ctx context.Context, w *session) error { return w.Get(ctx, &ebb, ask) }}); err != nil {
 				t.Fatal(err)
 			}
 			if ebb != want.ebb {

@@ -42,7 +42,7 @@ func TestServerLimitRace(t *testing.T) {
 			if _, err := createRun(ctx, w, &run, nil); err != nil {
 				return err
 			}
-			err := w.flush(ctx)
+			err := w.Flush(ctx)
 			close(made)
 			<-commit
 			return err

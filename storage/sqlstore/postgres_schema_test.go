@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/internal/postgrestest"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore"
@@ -53,8 +54,12 @@ func TestServerMigrateFilled(t *testing.T) {
 	}
 	shut(t, s)
 	later := sqlstore.Later("", "CREATE TABLE later (n BIGINT); INSERT INTO later SELECT count(*) FROM runs;")
+	today, err := sqlstore.SchemaOf(t.Context(), dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
 	before, err := sqlstore.MigrateWith(t.Context(), dsn, later)
-	if err != nil || before.Version != 11 || before.Newest != 12 || len(before.Pending) != 1 {
+	if err != nil || before.Version != today.Newest || before.Newest <= today.Newest || len(before.Pending) != 1 {
 		t.Fatalf("before: %+v, %v", before, err)
 	}
 	var runs int64
@@ -138,7 +143,7 @@ func TestServerRefused(t *testing.T) {
 	newer := migrated(t)
 	postgrestest.Exec(t, newer, `INSERT INTO migrations (version, name, made_by) VALUES (1000, 'to come', 'v9.9.9')`)
 	unreleased := migrated(t)
-	postgrestest.Exec(t, unreleased, `UPDATE migrations SET version = 10`)
+	postgrestest.Exec(t, unreleased, `DELETE FROM migrations; INSERT INTO migrations (version, name, made_by) VALUES (10, 'old', '')`)
 	foreign := postgrestest.DSN(t)
 	schema := postgrestest.Schema(t, foreign)
 	postgrestest.Exec(t, foreign, "CREATE SCHEMA "+schema+"; CREATE TABLE "+schema+".runs (n BIGINT)")
@@ -209,7 +214,7 @@ func TestServerNotified(t *testing.T) {
 }
 
 func messageTo(run string, n int) storage.Message {
-	return storage.Message{Run: run, Kind: storage.MessageSignal, Name: strconv.Itoa(n)}
+	return storage.Message{Run: run, Kind: flow.MessageSignal, Name: strconv.Itoa(n)}
 }
 
 // TestServerLease reads the lease that a DSN gives.

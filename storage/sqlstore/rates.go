@@ -7,34 +7,49 @@ import (
 	"github.com/ebbflow/ebb/storage/internal/rules"
 )
 
-const (
-	// anyFree tells whether there are jobs to claim of flows that rates let any in of
-	// now, whatever their labels: a rate that is used up costs no turn to write.
-	anyFree = `WITH used AS (SELECT l.flow FROM limits l WHERE l.rate > 0 AND l.label = '' AND l.rate <= (
-  SELECT coalesce(sum(r.jobs), 0) FROM rated r WHERE r.flow = l.flow AND r.label = '' AND r.at > ?1 - l.per))
+// anyFree selects whether there are jobs to claim whose flows' rates are not used up, whatever their labels.
+// Therefore, a used-up rate does not cost a turn to write. For SQLite the argument is the current time.
+var anyFree = statement{
+	onSQLite: `WITH used AS (SELECT l.flow FROM limits l WHERE l.rate > 0 AND l.label = '' AND l.rate <= (
+  SELECT coalesce(sum(r.jobs), 0) FROM rated r WHERE r.flow = l.flow AND r.label = '' AND r.at > $1 - l.per))
 SELECT NOT EXISTS (SELECT 1 FROM used WHERE flow = '') AND (
   EXISTS (SELECT 1 FROM jobs WHERE state = ` + jobUnclaimed + ` AND flow NOT IN (SELECT flow FROM used))
-  OR EXISTS (SELECT 1 FROM jobs WHERE state = ` + jobScheduled + ` AND (not_until IS NULL OR not_until <= ?1) AND flow NOT IN (SELECT flow FROM used))
-  OR EXISTS (SELECT 1 FROM jobs WHERE state = ` + jobClaimed + ` AND lease < ?1 AND flow NOT IN (SELECT flow FROM used)))`
-	// lockRates keeps other claimants from claiming jobs that a rate may count until this
-	// transaction ends.
+  OR EXISTS (SELECT 1 FROM jobs WHERE state = ` + jobScheduled + ` AND (not_until IS NULL OR not_until <= $1)
+  AND flow NOT IN (SELECT flow FROM used))
+  OR EXISTS (SELECT 1 FROM jobs WHERE state = ` + jobClaimed + ` AND lease < $1 AND flow NOT IN (SELECT flow
+  FROM used)))`,
+	onPostgres: `WITH used AS (SELECT l.flow FROM limits l WHERE l.rate > 0 AND l.label = '' AND l.rate <= (
+  SELECT coalesce(sum(r.jobs), 0) FROM rated r WHERE r.flow = l.flow AND r.label = ''
+  AND r.at > ` + serverNow + ` - l.per))
+SELECT NOT EXISTS (SELECT 1 FROM used WHERE flow = '') AND (
+  EXISTS (SELECT 1 FROM jobs WHERE state = ` + jobUnclaimed + ` AND flow NOT IN (SELECT flow FROM used))
+  OR EXISTS (SELECT 1 FROM jobs WHERE state = ` + jobScheduled + ` AND (not_until IS NULL
+  OR not_until <= ` + serverNow + `)
+    AND flow NOT IN (SELECT flow FROM used))
+  OR EXISTS (SELECT 1 FROM jobs WHERE state = ` + jobClaimed + ` AND lease < ` + serverNow + `
+  AND flow NOT IN (SELECT flow FROM used)))`,
+}
+
+const (
+	// lockRates keeps other claimants from claiming jobs that a rate may count until this transaction ends.
 	lockRates   = `SELECT flow FROM limits WHERE rate > 0 ORDER BY flow, label FOR UPDATE`
 	selectRated = `SELECT r.flow, r.label, r.value, CAST(sum(r.jobs) AS BIGINT) AS jobs
-FROM limits l JOIN rated r ON r.flow = l.flow AND r.label = l.label WHERE l.rate > 0 AND r.at > ?1 - l.per GROUP BY r.flow, r.label, r.value`
-	putRated = `INSERT INTO rated (flow, label, value, at, jobs) VALUES (?, ?, ?, ?, ?)
+FROM limits l JOIN rated r ON r.flow = l.flow AND r.label = l.label WHERE l.rate > 0 AND r.at > $1 - l.per
+GROUP BY r.flow, r.label, r.value`
+	putRated = `INSERT INTO rated (flow, label, value, at, jobs) VALUES ($1, $2, $3, $4, $5)
 ON CONFLICT (flow, label, value, at) DO UPDATE SET jobs = rated.jobs + excluded.jobs`
-	// deleteRated deletes what counts no more.
+	// deleteRated deletes claims that no rate counts any longer.
 	deleteRated = `DELETE FROM rated WHERE NOT EXISTS (SELECT 1 FROM limits l
-  WHERE l.flow = rated.flow AND l.label = rated.label AND l.rate > 0 AND rated.at > ?1 - l.per)`
+  WHERE l.flow = rated.flow AND l.label = rated.label AND l.rate > 0 AND rated.at > $1 - l.per)`
 )
 
-// meter returns how many jobs were claimed, as rates count them, and the time; nil
-// when there are no rates. No other claimant claims such jobs until the transaction ends.
+// meter returns how many jobs were claimed, as rates count them, and the time; nil if there are no rates. No other
+// claimant claims such jobs until the transaction ends.
 func meter(ctx context.Context, w *session) (*rules.Meter, time.Time, error) {
 	limits, err := readLimits(ctx, w)
 	if err == nil && rules.NewMeter(limits) != nil && w.dialect.locks {
 		var flows []string
-		if err = w.all(ctx, &flows, lockRates); err == nil { // an earlier transaction may have changed them
+		if err = w.All(ctx, &flows, lockRates); err == nil { // an earlier transaction may have changed them
 			w.limits = nil
 			limits, err = readLimits(ctx, w)
 		}
@@ -51,7 +66,7 @@ func meter(ctx context.Context, w *session) (*rules.Meter, time.Time, error) {
 		Flow, Label, Value string
 		Jobs               int
 	}
-	if err := w.all(ctx, &rows, selectRated, now.UnixMicro()); err != nil {
+	if err := w.All(ctx, &rows, selectRated, now.UnixMicro()); err != nil {
 		return nil, now, err
 	}
 	for _, r := range rows {
@@ -60,12 +75,12 @@ func meter(ctx context.Context, w *session) (*rules.Meter, time.Time, error) {
 	return m, now, nil
 }
 
-// spend keeps what counts the claims, and forgets what counts no more.
+// spend stores the claims that rates count, and deletes claims that no rate counts any longer.
 func spend(ctx context.Context, w *session, now time.Time, by []rules.Metered) error {
 	if len(by) == 0 {
 		return nil
 	}
-	if _, err := w.exec(ctx, deleteRated, now.UnixMicro()); err != nil {
+	if _, err := w.Exec(ctx, deleteRated, now.UnixMicro()); err != nil {
 		return err
 	}
 	jobs := map[rules.Metered]int{}
@@ -73,7 +88,7 @@ func spend(ctx context.Context, w *session, now time.Time, by []rules.Metered) e
 		jobs[one]++
 	}
 	for one, n := range jobs {
-		if _, err := w.exec(ctx, putRated, one.Rate.Flow, one.Rate.Label, one.Value, now.UnixMicro(), n); err != nil {
+		if _, err := w.Exec(ctx, putRated, one.Rate.Flow, one.Rate.Label, one.Value, now.UnixMicro(), n); err != nil {
 			return err
 		}
 	}

@@ -8,19 +8,20 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/sqlstore/internal/dbfile"
 )
 
-// maxReaders is how many may read at the same time.
+// maxReaders bounds the number of sessions that read at the same time.
 const maxReaders = 4
 
-// readers is a small pool of sessions that only read. No transaction outlives
-// the call that began it, as an open one would keep the WAL from being emptied.
+// readers is a small pool of sessions that only read. No transaction outlives the call that began it: SQLite cannot
+// empty the WAL while a transaction is open.
 type readers struct {
 	db      *sqlx.DB
 	dialect *dialect
-	free    chan *session // as many slots as readers may be; nil ones are not connected yet
+	free    chan *session // maxReaders sessions; a nil session is not connected yet
 	closed  chan struct{}
-	files   *site // which are looked at before a new connection is used; nil for none
+	files   *dbfile.Site // checked before a new connection is used; nil on a server
 }
 
 func newReaders(db *sqlx.DB, d *dialect) *readers {
@@ -31,13 +32,13 @@ func newReaders(db *sqlx.DB, d *dialect) *readers {
 	return r
 }
 
-// view calls f with a session in which all that is read is of one moment.
+// view calls f with a session that reads one snapshot.
 func (r *readers) view(ctx context.Context, f func(*session) error) error {
 	return r.read(ctx, true, f)
 }
 
-// glance is view for one statement, which is of one moment by itself: it saves two of
-// three, on a server each a round trip. f may be called twice.
+// glance is view for one statement, which reads one snapshot without a transaction. That saves BEGIN and ROLLBACK,
+// on a server a round trip each. f may be called twice.
 func (r *readers) glance(ctx context.Context, f func(*session) error) error {
 	return r.read(ctx, false, f)
 }
@@ -60,65 +61,66 @@ func (r *readers) read(ctx context.Context, moment bool, f func(*session) error)
 	case s = <-r.free:
 	}
 	defer func() { r.free <- s }()
-	end := context.WithoutCancel(ctx) // or the transaction would outlive the call
+	end := context.WithoutCancel(ctx) // otherwise the transaction would outlive the call
 	known := s != nil
 	if s, err = r.begin(ctx, end, s, moment); err != nil {
 		return err
 	}
 	s.limits, s.moment = nil, time.Time{}
 	err = f(s)
-	if err != nil && !moment && known && s.lost() && ctx.Err() == nil { // since it was used last, perhaps
+	if err != nil && !moment && known && s.Lost() && ctx.Err() == nil {
+		// The connection may have been lost since its last use
 		if s, err = r.begin(ctx, end, s, moment); err == nil {
 			err = f(s)
 		}
 	}
-	if s == nil || s.lost() || !moment { // it could not be connected anew
+	if s == nil || s.Lost() || !moment { // no transaction is open
 		return err
 	}
-	return errors.Join(err, s.run(end, "ROLLBACK"))
+	return errors.Join(err, s.Run(end, "ROLLBACK"))
 }
 
-// begin begins a transaction on a session, or on a new one when its connection
-// was lost since it was used last; without a transaction that shows only in use.
+// begin begins a transaction on a session, or on a new session if the connection was lost since its last use. If it
+// does not begin a transaction, a lost connection shows only at the first statement.
 func (r *readers) begin(ctx, end context.Context, s *session, moment bool) (*session, error) {
 	if s != nil {
 		var err error
 		if moment {
-			err = s.run(end, r.dialect.view)
+			err = s.Run(end, r.dialect.view)
 		}
-		if !s.lost() {
+		if !s.Lost() {
 			return s, err
 		}
-		_ = s.close()
+		_ = s.Close()
 	}
-	// A connection to another file would, when it is closed, copy this store's log into it.
-	if err := r.files.check(); err != nil {
+	// If the file was replaced, closing a connection to the new file would copy this store's WAL into that file.
+	if err := r.files.Check(); err != nil {
 		return nil, err
 	}
 	s, err := newSession(ctx, r.db, r.dialect)
 	if err == nil {
-		if err := r.files.check(); err != nil { // just now: the connection is never closed
+		if err := r.files.Check(); err != nil { // the file was replaced just now: never close the connection
 			return nil, err
 		}
 	}
 	if err != nil || !moment {
 		return s, err
 	}
-	return s, s.run(end, r.dialect.view)
+	return s, s.Run(end, r.dialect.view)
 }
 
-// close waits for the calls that read.
+// close waits for calls that are reading.
 func (r *readers) close() error {
 	close(r.closed)
 	var errs []error
-	replaced := r.files != nil && r.files.logReplaced()
+	replaced := r.files != nil && r.files.LogReplaced()
 	for range maxReaders {
 		if s := <-r.free; s != nil {
 			if replaced {
-				errs = append(errs, s.keepLog())
+				errs = append(errs, s.KeepLog())
 			}
-			lost := s.lost() // with a call that was cancelled; then there is nothing to close
-			if err := s.close(); !lost {
+			lost := s.Lost() // a canceled call has closed the connection
+			if err := s.Close(); !lost {
 				errs = append(errs, err)
 			}
 		}

@@ -15,18 +15,22 @@ import (
 )
 
 const (
-	putSchedule = `INSERT INTO schedules (id, spec, flow, version, priority, catch_up, paused, created, next, last, mark, input, needs, labels)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-ON CONFLICT (id) DO UPDATE SET spec = excluded.spec, flow = excluded.flow, version = excluded.version, priority = excluded.priority,
-  catch_up = excluded.catch_up, mark = excluded.mark, input = excluded.input, needs = excluded.needs, labels = excluded.labels,
+	putSchedule = `INSERT INTO schedules (id, spec, flow, version, priority, catch_up, paused, created, next, last,
+		mark, input, needs, labels)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
+ON CONFLICT (id) DO UPDATE SET spec = excluded.spec, flow = excluded.flow, version = excluded.version,
+priority = excluded.priority,
+  catch_up = excluded.catch_up, mark = excluded.mark, input = excluded.input, needs = excluded.needs,
+  labels = excluded.labels,
   next = CASE WHEN schedules.spec = excluded.spec THEN schedules.next ELSE excluded.next END`
-	moveSchedule    = `UPDATE schedules SET next = ?, last = ?, paused = ?, mark = ? WHERE id = ? AND mark = ?`
-	deleteSchedule  = `DELETE FROM schedules WHERE id = ?`
-	selectSchedules = `SELECT id, spec, flow, version, priority, catch_up, paused, created, next, last, mark, input, needs, labels FROM schedules`
-	selectSchedule  = selectSchedules + ` WHERE id = ?`
-	allSchedules    = selectSchedules + ` ORDER BY id`
-	dueSchedules    = selectSchedules + ` WHERE next <= ? AND NOT paused ORDER BY next, id LIMIT ? + 0`
-	nextSchedule    = `SELECT min(next) FROM schedules WHERE next > ? AND NOT paused`
+	moveSchedule    = `UPDATE schedules SET next = $1, last = $2, paused = $3, mark = $4 WHERE id = $5 AND mark = $6`
+	deleteSchedule  = `DELETE FROM schedules WHERE id = $1`
+	selectSchedules = `SELECT id, spec, flow, version, priority, catch_up, paused, created, next, last, mark, input,
+		needs, labels FROM schedules`
+	selectSchedule = selectSchedules + ` WHERE id = $1`
+	allSchedules   = selectSchedules + ` ORDER BY id`
+	dueSchedules   = selectSchedules + ` WHERE next <= $1 AND NOT paused ORDER BY next, id LIMIT $2 + 0`
+	nextSchedule   = `SELECT min(next) FROM schedules WHERE next > $1 AND NOT paused`
 )
 
 type scheduleRow struct {
@@ -69,7 +73,7 @@ func schedulesOf(rows []scheduleRow) ([]storage.Schedule, error) {
 	return list, nil
 }
 
-// encodeLabels returns what decodeLabels reads; nil for none.
+// encodeLabels returns the text that decodeLabels reads; nil if there are no labels.
 func encodeLabels(labels map[string]string) ([]byte, error) {
 	if len(labels) == 0 {
 		return nil, nil
@@ -84,7 +88,7 @@ func decodeLabels(data []byte, labels *map[string]string) error {
 	return json.Unmarshal(data, labels)
 }
 
-// PutSchedule sets a schedule.
+// PutSchedule implements [storage.Schedules.PutSchedule].
 func (s *Store) PutSchedule(ctx context.Context, is storage.Schedule) error {
 	if err := is.Check(); err != nil {
 		return err
@@ -99,7 +103,7 @@ func (s *Store) PutSchedule(ctx context.Context, is storage.Schedule) error {
 	}
 	return s.update(ctx, &write{
 		do: func(ctx context.Context, w *session) error {
-			_, err := w.exec(ctx, putSchedule, is.ID, is.Spec, is.Flow, is.Version, is.Priority, is.CatchUp, is.Paused,
+			_, err := w.Exec(ctx, putSchedule, is.ID, is.Spec, is.Flow, is.Version, is.Priority, is.CatchUp, is.Paused,
 				orNow(is.Created).UnixMicro(), micros(is.Next), micros(is.Last), uuid.NewString(), []byte(is.Input), needs, labels)
 			return err
 		},
@@ -107,7 +111,7 @@ func (s *Store) PutSchedule(ctx context.Context, is storage.Schedule) error {
 	})
 }
 
-// MoveSchedule changes a schedule and posts jobs.
+// MoveSchedule implements [storage.Schedules.MoveSchedule].
 func (s *Store) MoveSchedule(ctx context.Context, move storage.ScheduleMove) error {
 	if err := move.Check(); err != nil {
 		return err
@@ -124,7 +128,7 @@ func (s *Store) MoveSchedule(ctx context.Context, move storage.ScheduleMove) err
 	mark := uuid.NewString()
 	return s.update(ctx, &write{
 		do: func(ctx context.Context, w *session) error {
-			done, err := w.exec(ctx, moveSchedule, micros(move.Next), micros(move.Last), move.Paused, mark, move.ID, move.Mark)
+			done, err := w.Exec(ctx, moveSchedule, micros(move.Next), micros(move.Last), move.Paused, mark, move.ID, move.Mark)
 			if err != nil {
 				return err
 			}
@@ -132,7 +136,7 @@ func (s *Store) MoveSchedule(ctx context.Context, move storage.ScheduleMove) err
 				return unmoved(ctx, w, move.ID)
 			}
 			for _, args := range inserts {
-				if _, err := w.exec(ctx, insertJob, args...); err != nil {
+				if _, err := w.Exec(ctx, insertJob[w.dialect.db], args...); err != nil {
 					return err
 				}
 			}
@@ -142,19 +146,19 @@ func (s *Store) MoveSchedule(ctx context.Context, move storage.ScheduleMove) err
 	})
 }
 
-// unmoved says why a schedule was not changed.
+// unmoved returns why MoveSchedule changed no schedule.
 func unmoved(ctx context.Context, w *session, id string) error {
 	var row scheduleRow
-	if err := w.get(ctx, &row, selectSchedule, id); err != nil {
+	if err := w.Get(ctx, &row, selectSchedule, id); err != nil {
 		return notFound(err, "schedule", id)
 	}
 	return fmt.Errorf("%w: schedule %q", storage.ErrFenced, id)
 }
 
-// DeleteSchedule deletes a schedule.
+// DeleteSchedule implements [storage.Schedules.DeleteSchedule].
 func (s *Store) DeleteSchedule(ctx context.Context, id string) error {
 	return s.update(ctx, &write{do: func(ctx context.Context, w *session) error {
-		done, err := w.exec(ctx, deleteSchedule, id)
+		done, err := w.Exec(ctx, deleteSchedule, id)
 		if err == nil && done == 0 {
 			err = notFound(storage.ErrNotFound, "schedule", id)
 		}
@@ -162,11 +166,11 @@ func (s *Store) DeleteSchedule(ctx context.Context, id string) error {
 	}})
 }
 
-// Schedule returns one schedule.
+// Schedule implements [storage.Schedules.Schedule].
 func (s *Store) Schedule(ctx context.Context, id string) (is storage.Schedule, err error) {
 	err = s.view(ctx, func(r *session) error {
 		var row scheduleRow
-		if err := r.get(ctx, &row, selectSchedule, id); err != nil {
+		if err := r.Get(ctx, &row, selectSchedule, id); err != nil {
 			return notFound(err, "schedule", id)
 		}
 		is, err = row.schedule()
@@ -175,11 +179,11 @@ func (s *Store) Schedule(ctx context.Context, id string) (is storage.Schedule, e
 	return is, err
 }
 
-// Schedules returns all schedules.
+// Schedules implements [storage.Schedules.Schedules].
 func (s *Store) Schedules(ctx context.Context) (list []storage.Schedule, err error) {
 	err = s.view(ctx, func(r *session) error {
 		var rows []scheduleRow
-		if err := r.all(ctx, &rows, allSchedules); err != nil {
+		if err := r.All(ctx, &rows, allSchedules); err != nil {
 			return err
 		}
 		list, err = schedulesOf(rows)
@@ -188,7 +192,7 @@ func (s *Store) Schedules(ctx context.Context) (list []storage.Schedule, err err
 	return list, err
 }
 
-// DueSchedules returns schedules whose tick has come.
+// DueSchedules implements [storage.Schedules.DueSchedules].
 func (s *Store) DueSchedules(ctx context.Context, limit int) (due []storage.Schedule, now, next time.Time, err error) {
 	err = s.view(ctx, func(r *session) error {
 		var err error
@@ -196,14 +200,14 @@ func (s *Store) DueSchedules(ctx context.Context, limit int) (due []storage.Sche
 			return err
 		}
 		var rows []scheduleRow
-		if err := r.all(ctx, &rows, dueSchedules, now.UnixMicro(), limitOr(limit)); err != nil {
+		if err := r.All(ctx, &rows, dueSchedules, now.UnixMicro(), limitOr(limit)); err != nil {
 			return err
 		}
 		if limit > 0 && len(rows) == limit { // there may be more
 			next = now
 		} else {
 			var at moment
-			if err := r.get(ctx, &at, nextSchedule, now.UnixMicro()); err != nil {
+			if err := r.Get(ctx, &at, nextSchedule, now.UnixMicro()); err != nil {
 				return err
 			}
 			next = at.time()

@@ -5,22 +5,25 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// The numbers of states as statements spell them: one digit each. Rows hold these numbers, and
-// indexes of the schema name them.
+// The numbers of states as statements spell them: one digit each. Rows store these numbers, and indexes of the
+// schema contain them.
 const (
 	flowSuccess  = string(rune('0' + states.FlowSuccess))
 	flowFailure  = string(rune('0' + states.FlowFailure))
 	flowReverted = string(rune('0' + states.FlowReverted))
+	flowHeld     = string(rune('0' + states.FlowSuspended))
+	undoFailed   = string(rune('0' + storage.UndoFailed))
 
 	jobUnclaimed = string(rune('0' + states.JobUnclaimed))
 	jobClaimed   = string(rune('0' + states.JobClaimed))
 	jobComplete  = string(rune('0' + states.JobComplete))
 	jobScheduled = string(rune('0' + states.JobScheduled))
+	jobParked    = string(rune('0' + states.JobParked))
 
 	tokenOpen = string(rune('0' + storage.TokenOpen))
 )
 
-// The same of parts, in two digits.
+// The numbers of parts, with two digits.
 const (
 	partLabels   = string(rune('0'+hasLabels/10)) + string(rune('0'+hasLabels%10))
 	partAtoms    = string(rune('0'+hasAtoms/10)) + string(rune('0'+hasAtoms%10))

@@ -7,43 +7,47 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/internal/codec"
+	"github.com/ebbflow/ebb/internal/logevent"
 	"github.com/ebbflow/ebb/storage"
 )
 
-// The death of an owner frees its runs, and is counted in their rows as
-// [storage.Suspicion] says. A row whose trial is odd is on trial.
+// The death of an owner frees its runs. The store counts the death in their rows, see [storage.Suspicion]. A row
+// whose trial is odd is on trial.
 const (
-	selectDeaths = `SELECT count(*) AS runs, coalesce(sum(CASE WHEN trial % 2 = 1 THEN 1 ELSE 0 END), 0) AS tried FROM runs WHERE owner = ? AND owner <> ''`
-	// blameRuns counts the death in the rows on trial, or in all if none is: now, since when
-	// deaths count, what is proved, which process found the death, the owner, how many are on trial.
-	blameRuns = `UPDATE runs SET owner = '', due = ?1, died = ?1, died_by = ?4,
-  lost = CASE WHEN died > ?2 THEN lost + 1 WHEN trial % 2 = 1 THEN 2 ELSE 1 END,
-  proof = CASE WHEN died > ?2 THEN proof ELSE 0 END + CASE WHEN trial % 2 = 1 THEN CAST(?3 AS BIGINT) ELSE 0 END,
-  trial = CASE WHEN trial % 2 = 1 THEN 2 WHEN died > ?2 THEN trial ELSE 0 END
-WHERE owner = ?5 AND owner <> '' AND (trial % 2 = 1 OR CAST(?6 AS BIGINT) = 0)`
+	selectDeaths = `SELECT count(*) AS runs, coalesce(sum(CASE WHEN trial % 2 = 1 THEN 1 ELSE 0 END), 0) AS tried
+		FROM runs WHERE owner = $1 AND owner <> ''`
+	// blameRuns counts the death in the rows on trial, or in all rows of the owner if none is on trial. Its
+	// arguments are the current time, the time since which deaths count, the proof, the dead process, the owner,
+	// and the number of runs on trial.
+	blameRuns = `UPDATE runs SET owner = '', due = $1, died = $1, died_by = $4,
+  lost = CASE WHEN died > $2 THEN lost + 1 WHEN trial % 2 = 1 THEN 2 ELSE 1 END,
+  proof = CASE WHEN died > $2 THEN proof ELSE 0 END + CASE WHEN trial % 2 = 1 THEN CAST($3 AS BIGINT) ELSE 0 END,
+  trial = CASE WHEN trial % 2 = 1 THEN 2 WHEN died > $2 THEN trial ELSE 0 END
+WHERE owner = $5 AND owner <> '' AND (trial % 2 = 1 OR CAST($6 AS BIGINT) = 0)`
 	proveNothing = `UPDATE runs SET proof = 0 WHERE lost > 1 AND proof > 0`
-	// takeBack takes back the death of an owner that lives.
-	takeBack = `UPDATE runs SET lost = lost - 1, proof = 0, trial = trial % 2, died_by = NULL WHERE lost > 1 AND died_by = ?`
+	// takeBack removes the death of an owner that turns out to be alive.
+	takeBack = `UPDATE runs SET lost = lost - 1, proof = 0, trial = trial % 2, died_by = NULL WHERE lost > 1
+		AND died_by = $1`
 
-	acquitRun  = `UPDATE runs SET trial = 0, proof = 0 WHERE n = ? AND fence = ? AND claim = ? AND owner <> ''`
-	absolveRun = `UPDATE runs SET lost = 0, trial = 0, proof = 0, died = NULL, died_by = NULL WHERE n = ?`
+	acquitRun  = `UPDATE runs SET trial = 0, proof = 0 WHERE n = $1 AND fence = $2 AND claim = $3 AND owner <> ''`
+	absolveRun = `UPDATE runs SET lost = 0, trial = 0, proof = 0, died = NULL, died_by = NULL WHERE n = $1`
 	endTrial   = `trial = trial - trial % 2`
 
-	selectProcess = `SELECT id, host, pid FROM owners WHERE id = ?`
+	selectProcess = `SELECT id, host, pid FROM owners WHERE id = $1`
 )
 
-// evict frees what a dead owner had, and counts its death. Its row is still there.
+// evict frees the runs and jobs of a dead owner and counts its death. It keeps the owner's row.
 func (s *Store) evict(ctx context.Context, w *session, id string) error {
 	var process struct {
 		ID, Host string
 		PID      int
 	}
-	err := w.get(ctx, &process, selectProcess, id)
+	err := w.Get(ctx, &process, selectProcess, id)
 	if err != nil && !errors.Is(err, storage.ErrNotFound) {
 		return err
 	}
 	var found struct{ Runs, Tried int64 }
-	if err := w.get(ctx, &found, selectDeaths, id); err != nil {
+	if err := w.Get(ctx, &found, selectDeaths, id); err != nil {
 		return err
 	}
 	proves := int64(0)
@@ -55,27 +59,32 @@ func (s *Store) evict(ctx context.Context, w *session, id string) error {
 	}
 	now := time.Now()
 	by := codec.EncodeProcess(storage.Process{Owner: id, Host: process.Host, PID: process.PID})
-	if _, err := w.exec(ctx, blameRuns, micros(now), micros(now.Add(-storage.LostWindow)), proves, by, id, found.Tried); err != nil {
+	if _, err := w.Exec(ctx, blameRuns, micros(now), micros(now.Add(-storage.LostWindow)), proves, by, id,
+		found.Tried); err != nil {
 		return err
 	}
-	if found.Tried == 0 { // the process died without the runs that were accused until now
-		if _, err := w.exec(ctx, proveNothing); err != nil {
+	if found.Tried == 0 { // the process died while none of the accused runs was on trial
+		if _, err := w.Exec(ctx, proveNothing); err != nil {
 			return err
 		}
+	}
+	if found.Runs > 0 {
+		s.log.Info(logevent.Takeover, logevent.Attributes("owner", id, "pid", process.PID, "host", process.Host, "runs",
+			found.Runs)...)
 	}
 	s.deaths.Add(1)
 	return free(ctx, w, id)
 }
 
-// Deaths returns how many owners this store has found dead.
+// Deaths implements [storage.Suspects.Deaths].
 func (s *Store) Deaths() int64 { return s.deaths.Load() }
 
-// Try takes the run over and puts it on trial.
+// Try implements [storage.Suspects.Try].
 func (s *Store) Try(ctx context.Context, run string) (storage.Claim, *storage.Snapshot, error) {
 	return s.takeOver(ctx, run, true, storage.OnTrial)
 }
 
-// Acquit ends the trial of a run.
+// Acquit implements [storage.Suspects.Acquit].
 func (s *Store) Acquit(ctx context.Context, claim storage.Claim) error {
 	return s.update(ctx, &write{runs: []string{claim.Run}, do: func(ctx context.Context, w *session) error {
 		if err := w.hold(ctx, claim.Run); err != nil {
@@ -85,10 +94,24 @@ func (s *Store) Acquit(ctx context.Context, claim storage.Claim) error {
 		if err != nil {
 			return err
 		}
-		done, err := w.exec(ctx, acquitRun, n, claim.Fence, claim.ID)
+		done, err := w.Exec(ctx, acquitRun, n, claim.Fence, claim.ID)
 		if err == nil && done == 0 {
 			err = fmt.Errorf("%w: run %q", storage.ErrFenced, claim.Run)
 		}
 		return err
 	}})
+}
+
+// countSuspects reads the index of runs with more than one counted death.
+const countSuspects = `SELECT count(*) AS runs, coalesce(sum(CASE WHEN trial % 2 = 1 THEN 1 ELSE 0 END), 0) AS tried
+FROM runs WHERE lost > 1 AND died > $1 AND ended IS NULL`
+
+// Suspected returns the number of runs that are suspects, see [storage.Run.Suspect], and how many of them are on
+// trial.
+func (s *Store) Suspected(ctx context.Context) (suspects, tried int64, err error) {
+	var found struct{ Runs, Tried int64 }
+	err = s.glance(ctx, func(r *session) error {
+		return r.Get(ctx, &found, countSuspects, micros(time.Now().Add(-storage.LostWindow)))
+	})
+	return found.Runs, found.Tried, err
 }

@@ -6,12 +6,20 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-const (
-	upsertTimer = `INSERT INTO timers (run, path, kind, incarnation, due) VALUES (?, ?, ?, ?, ?)
-ON CONFLICT (run, path, kind) DO UPDATE SET incarnation = excluded.incarnation, due = excluded.due`
-	deleteTimer     = `DELETE FROM timers WHERE run = ? AND path = ? AND kind = ?`
-	selectRunTimers = `SELECT path, kind, incarnation, due FROM timers WHERE run = ? ORDER BY due, path, kind`
+var (
+	upsertTimer = statement{
+		onSQLite: `INSERT INTO timers (run, path, kind, incarnation, due) VALUES (?, ?, ?, ?, ?)
+ON CONFLICT (run, path, kind) DO UPDATE SET incarnation = excluded.incarnation, due = excluded.due`,
+		onPostgres: `INSERT INTO timers (run, path, kind, incarnation, due) VALUES ($1, $2, $3, $4, $5)
+ON CONFLICT (run, path, kind) DO UPDATE SET incarnation = excluded.incarnation, due = excluded.due`,
+	}
+	deleteTimer = statement{
+		onSQLite:   `DELETE FROM timers WHERE run = ? AND path = ? AND kind = ?`,
+		onPostgres: `DELETE FROM timers WHERE run = $1 AND path = $2 AND kind = $3`,
+	}
 )
+
+const selectRunTimers = `SELECT path, kind, incarnation, due FROM timers WHERE run = $1 ORDER BY due, path, kind`
 
 type timerRow struct {
 	Path        string
@@ -25,9 +33,9 @@ func writeTimers(ctx context.Context, w *session, n int64, timers []storage.Time
 		t := &timers[i]
 		var err error
 		if t.Due.IsZero() {
-			err = w.post(ctx, nil, deleteTimer, n, t.Path, t.Kind)
+			err = w.Post(ctx, nil, deleteTimer[w.dialect.db], n, t.Path, t.Kind)
 		} else {
-			err = w.post(ctx, nil, upsertTimer, n, t.Path, t.Kind, t.Incarnation, micros(t.Due))
+			err = w.Post(ctx, nil, upsertTimer[w.dialect.db], n, t.Path, t.Kind, t.Incarnation, micros(t.Due))
 		}
 		if err != nil {
 			return err
@@ -36,7 +44,7 @@ func writeTimers(ctx context.Context, w *session, n int64, timers []storage.Time
 	return nil
 }
 
-// RunTimers returns the timers of one run.
+// RunTimers implements [storage.Reader.RunTimers].
 func (s *Store) RunTimers(ctx context.Context, run string) (timers []storage.TimerRow, err error) {
 	err = s.viewRun(ctx, run, func(r *session, n int64) (err error) {
 		timers, err = readTimers(ctx, r, n, run)
@@ -47,10 +55,13 @@ func (s *Store) RunTimers(ctx context.Context, run string) (timers []storage.Tim
 
 func readTimers(ctx context.Context, s *session, n int64, run string) ([]storage.TimerRow, error) {
 	var rows []timerRow
-	err := s.all(ctx, &rows, selectRunTimers, n)
+	err := s.All(ctx, &rows, selectRunTimers, n)
 	out := make([]storage.TimerRow, len(rows))
 	for i, r := range rows {
-		out[i] = storage.TimerRow{Run: run, Path: r.Path, Kind: storage.TimerKind(r.Kind), Incarnation: r.Incarnation, Due: r.Due.time()}
+		out[i] = storage.TimerRow{
+			Run: run, Path: r.Path, Kind: storage.TimerKind(r.Kind), Incarnation: r.Incarnation,
+			Due: r.Due.time(),
+		}
 	}
 	return out, err
 }

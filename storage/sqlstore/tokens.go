@@ -2,7 +2,6 @@ package sqlstore
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -18,31 +17,34 @@ const (
 	tokenColumns = `t.run AS n, o.id AS run, t.id, t.path, t.incarnation, t.attempt, t.state,
   t.deadline, t.heartbeat, t.beat, t.since, t.schedule_to_start, t.start_to_close,
   t.queue, t.worker, t.take, t.lease, t.work, t.result, t.failure FROM tokens t JOIN origins o ON o.n = t.run`
-	selectToken      = `SELECT ` + tokenColumns + ` WHERE t.id = ?`
-	selectOpenTokens = `SELECT ` + tokenColumns + ` WHERE t.run = ? AND t.state = ` + tokenOpen + ` ORDER BY t.path, t.id`
+	selectToken      = `SELECT ` + tokenColumns + ` WHERE t.id = $1`
+	selectOpenTokens = `SELECT ` + tokenColumns + ` WHERE t.run = $1 AND t.state = ` + tokenOpen + ` ORDER BY t.path, t.id`
+	// The number of the take guards the worker's writes. 0 applies in any case, -1 only if no worker has taken the
+	// token.
+	endToken = `UPDATE tokens SET state = $1, work = NULL, result = $2, failure = $3
+WHERE id = $4 AND state = ` + tokenOpen + ` AND ($5 = 0 OR take = $5 OR take = 0 AND $5 = -1)`
+	beatToken = `UPDATE tokens SET beat = $1 WHERE id = $2 AND state = ` + tokenOpen
+)
 
-	// upsertToken adds a token, or changes one of the same run that is open.
-	upsertToken = `INSERT INTO tokens
+// upsertToken adds a token, or changes an open token of the same run.
+var upsertToken = statement{
+	onSQLite: insertToken + `
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)` + orUpdateToken,
+	onPostgres: insertToken + `
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)` + orUpdateToken,
+}
+
+const (
+	insertToken = `INSERT INTO tokens
   (run, id, path, incarnation, attempt, state, deadline, heartbeat, beat, since, schedule_to_start, start_to_close,
-  queue, worker, take, lease, work, result, failure)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  queue, worker, take, lease, work, result, failure)`
+	orUpdateToken = `
 ON CONFLICT (id) DO UPDATE SET path = excluded.path, incarnation = excluded.incarnation, attempt = excluded.attempt,
   state = excluded.state, deadline = excluded.deadline, heartbeat = excluded.heartbeat, beat = excluded.beat,
   since = excluded.since, schedule_to_start = excluded.schedule_to_start, start_to_close = excluded.start_to_close,
   queue = excluded.queue, worker = excluded.worker, take = excluded.take, lease = excluded.lease, work = excluded.work,
   result = excluded.result, failure = excluded.failure
 WHERE tokens.state = ` + tokenOpen + ` AND tokens.run = excluded.run`
-	// The number under which the work was taken guards the worker's writes. 0 stands for any party, -1 for untaken work.
-	endToken = `UPDATE tokens SET state = ?1, work = NULL, result = ?2, failure = ?3
-WHERE id = ?4 AND state = ` + tokenOpen + ` AND (?5 = 0 OR take = ?5 OR take = 0 AND ?5 = -1)`
-	beatToken = `UPDATE tokens SET beat = ? WHERE id = ? AND state = ` + tokenOpen
-	keepToken = `UPDATE tokens SET beat = ?, lease = ? WHERE id = ? AND state = ` + tokenOpen + ` AND take = ?`
-
-	// What may be taken is in an index, and what is another's for now at its end.
-	queuedToken = `SELECT id, coalesce(lease, beat, 0) AS since FROM tokens
-WHERE queue = ?1 AND queue <> '' AND state = ` + tokenOpen + ` AND (worker = '' OR lease IS NOT NULL) AND (worker = '' OR lease <= ?2)
-ORDER BY coalesce(lease, beat, 0), id LIMIT 1`
-	takeToken = `UPDATE tokens SET worker = ?1, beat = ?2, since = ?2, lease = ?3, take = take + 1 WHERE id = ?4 AND state = ` + tokenOpen + ` AND take = ?5`
 )
 
 type tokenRow struct {
@@ -76,14 +78,16 @@ func (r *tokenRow) token() (storage.Token, error) {
 	return storage.Token{
 		ID: r.ID, Run: r.Run, Path: r.Path, Incarnation: r.Incarnation, Attempt: r.Attempt,
 		State: storage.TokenState(r.State), Deadline: r.Deadline.time(), Heartbeat: time.Duration(r.Heartbeat),
-		Beat: r.Beat.time(), Since: r.Since.time(), ScheduleToStart: time.Duration(r.ToStart), StartToClose: time.Duration(r.ToClose),
-		Queue: r.Queue, Work: r.Work, Worker: r.Worker, Take: r.Take, Lease: r.Lease.time(), Result: r.Result, Failure: failure,
+		Beat: r.Beat.time(), Since: r.Since.time(), ScheduleToStart: time.Duration(r.ToStart),
+		StartToClose: time.Duration(r.ToClose),
+		Queue:        r.Queue, Work: r.Work, Worker: r.Worker, Take: r.Take, Lease: r.Lease.time(), Result: r.Result,
+		Failure: failure,
 	}, nil
 }
 
 func readTokens(ctx context.Context, s *session, query string, arg any) ([]storage.Token, error) {
 	var rows []tokenRow
-	if err := s.all(ctx, &rows, query, arg); err != nil {
+	if err := s.All(ctx, &rows, query, arg); err != nil {
 		return nil, err
 	}
 	out := make([]storage.Token, len(rows))
@@ -103,8 +107,9 @@ func writeTokens(ctx context.Context, w *session, n int64, tokens []storage.Toke
 		if t.State != storage.TokenOpen {
 			work = nil
 		}
-		done, err := w.exec(ctx, upsertToken, n, t.ID, t.Path, t.Incarnation, t.Attempt, t.State,
-			micros(t.Deadline), int64(t.Heartbeat), micros(t.Beat), micros(t.Since), int64(t.ScheduleToStart), int64(t.StartToClose),
+		done, err := w.Exec(ctx, upsertToken[w.dialect.db], n, t.ID, t.Path, t.Incarnation, t.Attempt, t.State,
+			micros(t.Deadline), int64(t.Heartbeat), micros(t.Beat), micros(t.Since), int64(t.ScheduleToStart),
+			int64(t.StartToClose),
 			t.Queue, t.Worker, t.Take, micros(t.Lease), work, []byte(t.Result), codec.EncodeFailure(t.Failure))
 		if err != nil {
 			return err
@@ -113,7 +118,7 @@ func writeTokens(ctx context.Context, w *session, n int64, tokens []storage.Toke
 			continue
 		}
 		var there tokenRow
-		if err := w.get(ctx, &there, selectToken, t.ID); err != nil {
+		if err := w.Get(ctx, &there, selectToken, t.ID); err != nil {
 			return err
 		}
 		if there.N != n {
@@ -126,14 +131,14 @@ func writeTokens(ctx context.Context, w *session, n int64, tokens []storage.Toke
 // findToken returns one token, and the number of its run.
 func findToken(ctx context.Context, s *session, id string) (storage.Token, int64, error) {
 	var row tokenRow
-	if err := s.get(ctx, &row, selectToken, id); err != nil {
+	if err := s.Get(ctx, &row, selectToken, id); err != nil {
 		return storage.Token{}, 0, notFound(err, "token", id)
 	}
 	t, err := row.token()
 	return t, row.N, err
 }
 
-// Token returns one token.
+// Token implements [storage.Reader.Token].
 func (s *Store) Token(ctx context.Context, id string) (t storage.Token, err error) {
 	err = s.view(ctx, func(r *session) (err error) {
 		t, _, err = findToken(ctx, r, id)
@@ -144,7 +149,7 @@ func (s *Store) Token(ctx context.Context, id string) (t storage.Token, err erro
 
 // changeToken runs an update of an open token, and returns the token.
 func changeToken(ctx context.Context, w *session, id, query string, args ...any) (storage.Token, int64, error) {
-	done, err := w.exec(ctx, query, args...)
+	done, err := w.Exec(ctx, query, args...)
 	if err != nil {
 		return storage.Token{}, 0, err
 	}
@@ -158,7 +163,7 @@ func changeToken(ctx context.Context, w *session, id, query string, args ...any)
 	return t, n, err
 }
 
-// holdRunOf locks the row of a token's run: all lock a run before its tokens.
+// holdRunOf locks the row of a token's run. Every transaction locks a run before its tokens, so that none deadlock.
 func holdRunOf(ctx context.Context, w *session, id string) error {
 	if !w.dialect.locks {
 		return nil
@@ -170,19 +175,23 @@ func holdRunOf(ctx context.Context, w *session, id string) error {
 	return w.hold(ctx, t.Run)
 }
 
-// EndToken completes or fails an open token, and tells its run.
-func (s *Store) EndToken(ctx context.Context, id string, result atom.Value, failure *atom.Failure) (storage.Token, error) {
+// EndToken implements [storage.Inbox.EndToken].
+func (s *Store) EndToken(ctx context.Context, id string, result atom.Value,
+	failure *atom.Failure,
+) (storage.Token, error) {
 	return s.FinishToken(ctx, id, 0, result, failure)
 }
 
-// FinishToken is EndToken by the worker that took the token.
-func (s *Store) FinishToken(ctx context.Context, id string, take int64, result atom.Value, failure *atom.Failure) (t storage.Token, err error) {
+// FinishToken implements [storage.Inbox.FinishToken].
+func (s *Store) FinishToken(ctx context.Context, id string, take int64, result atom.Value,
+	failure *atom.Failure,
+) (t storage.Token, err error) {
 	state := storage.TokenCompleted
 	if failure != nil {
 		state, result = storage.TokenFailed, nil
 	}
 	err = s.update(ctx, &write{
-		alone: s.dialect.locks, // it finds out only then whose row it locks
+		alone: s.dialect.locks, // the write learns only in the transaction which row it locks
 		do: func(ctx context.Context, w *session) error {
 			if err := holdRunOf(ctx, w, id); err != nil {
 				return err
@@ -203,98 +212,7 @@ func (s *Store) FinishToken(ctx context.Context, id string, take int64, result a
 	return t, nil
 }
 
-// TakeToken gives the work that has waited longest to a worker.
-func (s *Store) TakeToken(ctx context.Context, q storage.Taking) (t storage.Token, err error) {
-	if err := q.Check(); err != nil {
-		return t, err
-	}
-	err = s.view(ctx, func(r *session) error { // empty queues cost no turn to write
-		_, err := longestQueued(ctx, r, q.Queues)
-		return err
-	})
-	if err != nil {
-		return t, err
-	}
-	err = s.update(ctx, &write{
-		alone: s.dialect.locks,
-		do: func(ctx context.Context, w *session) error {
-			taken, n, err := takeFrom(ctx, w, &q)
-			if err != nil {
-				return err
-			}
-			if t = taken; !rules.Tells(&t) {
-				return nil
-			}
-			message := rules.TakenMessage(&taken)
-			return deliver(ctx, w, n, &message)
-		},
-		arrivals: wakeup.Moves,
-	})
-	if err != nil {
-		return storage.Token{}, err
-	}
-	return t, nil
-}
-
-// longestQueued returns the token whose work is to be taken next from some queues.
-func longestQueued(ctx context.Context, r *session, queues []string) (string, error) {
-	now, err := r.now(ctx)
-	if err != nil {
-		return "", err
-	}
-	type queued struct {
-		ID    string
-		Since int64
-	}
-	var longest queued
-	for _, queue := range queues {
-		var first queued
-		if err := r.get(ctx, &first, queuedToken, queue, micros(now)); errors.Is(err, storage.ErrNotFound) {
-			continue
-		} else if err != nil {
-			return "", err
-		}
-		if longest.ID == "" || first.Since < longest.Since {
-			longest = first
-		}
-	}
-	if longest.ID == "" {
-		return "", rules.NoWork(queues)
-	}
-	return longest.ID, nil
-}
-
-// takeFrom makes the work that has waited longest the worker's.
-func takeFrom(ctx context.Context, w *session, q *storage.Taking) (storage.Token, int64, error) {
-	for {
-		id, err := longestQueued(ctx, w, q.Queues)
-		if err != nil {
-			return storage.Token{}, 0, err
-		}
-		if err := holdRunOf(ctx, w, id); err != nil {
-			return storage.Token{}, 0, err
-		}
-		now, err := w.now(ctx)
-		if err != nil {
-			return storage.Token{}, 0, err
-		}
-		found, _, err := findToken(ctx, w, id)
-		if err != nil {
-			return storage.Token{}, 0, err
-		}
-		if found.State != storage.TokenOpen || !rules.FreeBy(&found, now) { // another worker was faster
-			continue
-		}
-		before := found.Take
-		rules.Take(&found, q, now)
-		taken, n, err := changeToken(ctx, w, id, takeToken, found.Worker, micros(found.Beat), micros(found.Lease), id, before)
-		if !errors.Is(err, storage.ErrGone) && !errors.Is(err, storage.ErrTaken) {
-			return taken, n, err
-		}
-	}
-}
-
-// Beat renews an open token's heartbeat.
+// Beat implements [storage.Inbox.Beat].
 func (s *Store) Beat(ctx context.Context, id string) (t storage.Token, err error) {
 	err = s.update(ctx, &write{do: func(ctx context.Context, w *session) (err error) {
 		t, _, err = changeToken(ctx, w, id, beatToken, micros(time.Now()), id)
@@ -306,27 +224,7 @@ func (s *Store) Beat(ctx context.Context, id string) (t storage.Token, err error
 	return t, nil
 }
 
-// KeepToken is Beat by the worker that took the token.
-func (s *Store) KeepToken(ctx context.Context, id string, take int64, lease time.Duration) (t storage.Token, err error) {
-	err = s.update(ctx, &write{do: func(ctx context.Context, w *session) error {
-		now, err := w.now(ctx)
-		if err != nil {
-			return err
-		}
-		var until time.Time
-		if lease > 0 {
-			until = now.Add(lease)
-		}
-		t, _, err = changeToken(ctx, w, id, keepToken, micros(time.Now()), micros(until), id, take)
-		return err
-	}})
-	if err != nil {
-		return storage.Token{}, err
-	}
-	return t, nil
-}
-
-// RunTokens returns the open tokens of one run.
+// RunTokens implements [storage.Reader.RunTokens].
 func (s *Store) RunTokens(ctx context.Context, run string) (tokens []storage.Token, err error) {
 	err = s.viewRun(ctx, run, func(r *session, n int64) error {
 		tokens, err = readTokens(ctx, r, selectOpenTokens, n)

@@ -18,22 +18,26 @@ import (
 var _ storage.Transactor = (*Store)(nil)
 
 const (
-	selectClaim    = `SELECT r.n, r.fence, r.claim, r.owner FROM origins o JOIN runs r ON r.n = o.n WHERE o.id = ?`
-	selectTransact = `SELECT result FROM transactions WHERE run = ? AND key = ?`
-	insertTransact = `INSERT INTO transactions (run, key, result) VALUES (?, ?, ?)`
+	selectClaim    = `SELECT r.n, r.fence, r.claim, r.owner FROM origins o JOIN runs r ON r.n = o.n WHERE o.id = $1`
+	selectTransact = `SELECT result FROM transactions WHERE run = $1 AND key = $2`
+	insertTransact = `INSERT INTO transactions (run, key, result) VALUES ($1, $2, $3)`
 )
 
-// Transact calls fn in a write transaction, and commits what it did together
-// with its result. It waits for its turn as every other write, and shares the
-// transaction with none.
-func (s *Store) Transact(ctx context.Context, claim storage.Claim, key string, fn func(*sql.Tx) (atom.Value, error)) (atom.Value, error) {
+// Transact implements [storage.Transactor.Transact]. It waits for its turn as every other write does, and does not
+// share the transaction.
+func (s *Store) Transact(ctx context.Context, claim storage.Claim, key string,
+	fn func(*sql.Tx) (atom.Value, error),
+) (atom.Value, error) {
 	if err := rules.CheckKey(key); err != nil {
 		return nil, err
 	}
 	t := transaction{claim: claim, key: key, fn: fn}
-	err := s.update(ctx, &write{alone: true, checkpoint: true, runs: []string{claim.Run}, do: func(whole context.Context, w *session) error {
-		return t.write(whole, ctx, w)
-	}})
+	err := s.update(ctx, &write{
+		alone: true, checkpoint: true, runs: []string{claim.Run},
+		do: func(whole context.Context, w *session) error {
+			return t.write(whole, ctx, w)
+		},
+	})
 	if t.own != nil {
 		return nil, t.own
 	}
@@ -50,16 +54,15 @@ type transaction struct {
 	fn    func(*sql.Tx) (atom.Value, error)
 
 	result atom.Value
-	own    error // of the function, not of the store
+	own    error // error of fn, not of the store
 }
 
-// errOwn undoes a transaction on account of the function's own error, which is
-// not to be dressed up.
+// errOwn rolls a transaction back because fn failed. Transact returns the error of fn unchanged.
 var errOwn = errors.New("sqlstore: the function failed")
 
-// write does it: in ctx, but for the function, whose time is limited.
+// write runs in ctx, and calls fn with limited.
 func (t *transaction) write(ctx, limited context.Context, w *session) error {
-	t.result, t.own = nil, nil // of a try that found the database busy
+	t.result, t.own = nil, nil // reset the results of an attempt that found the database busy
 	var run struct {
 		N     int64
 		Fence int64
@@ -69,14 +72,14 @@ func (t *transaction) write(ctx, limited context.Context, w *session) error {
 	if err := w.hold(ctx, t.claim.Run); err != nil {
 		return err
 	}
-	if err := w.get(ctx, &run, selectClaim, t.claim.Run); err != nil {
+	if err := w.Get(ctx, &run, selectClaim, t.claim.Run); err != nil {
 		return notFound(err, "run", t.claim.Run)
 	}
 	if run.Fence != t.claim.Fence || run.Claim != t.claim.ID || run.Owner == "" {
 		return fmt.Errorf("%w: run %q", storage.ErrFenced, t.claim.Run)
 	}
 	var done []byte
-	err := w.get(ctx, &done, selectTransact, run.N, t.key)
+	err := w.Get(ctx, &done, selectTransact, run.N, t.key)
 	if err == nil {
 		t.result = done
 		return nil
@@ -90,15 +93,14 @@ func (t *transaction) write(ctx, limited context.Context, w *session) error {
 	if len(t.result) > atom.MaxValue {
 		return atom.ErrValueTooLarge
 	}
-	return w.post(ctx, nil, insertTransact, run.N, t.key, []byte(t.result))
+	return w.Post(ctx, nil, insertTransact, run.N, t.key, []byte(t.result))
 }
 
-// call calls the function. That it ended the transaction, by a method or a
-// statement, shows in that a savepoint from before it is gone; nothing of what
-// it wrote is committed even then, see userTx.
+// call calls fn. If a savepoint that call set before is gone afterwards, fn has ended the transaction by a method
+// or a statement. Even then the store does not commit the writes of fn, see lend.
 func (t *transaction) call(ctx, limited context.Context, w *session) error {
 	savepoint := "ebb_" + uuid.NewString()[:8]
-	if _, err := w.conn.ExecContext(ctx, "SAVEPOINT "+savepoint); err != nil {
+	if _, err := w.SQL.ExecContext(ctx, "SAVEPOINT "+savepoint); err != nil {
 		return err
 	}
 	ended, err := w.lend(limited, func(tx *sql.Tx) error {
@@ -114,7 +116,7 @@ func (t *transaction) call(ctx, limited context.Context, w *session) error {
 	if err != nil {
 		return err
 	}
-	if _, err := w.conn.ExecContext(ctx, "RELEASE "+savepoint); err != nil || ended {
+	if _, err := w.SQL.ExecContext(ctx, "RELEASE "+savepoint); err != nil || ended {
 		return fmt.Errorf("%w: %s", storage.ErrInvalid, usertx.MustNotEnd)
 	}
 	return nil

@@ -13,59 +13,60 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/sqlstore/internal/arrays"
 	"github.com/ebbflow/ebb/storage/sqlstore/internal/dberr"
+	"github.com/ebbflow/ebb/storage/sqlstore/internal/dbfile"
+	"github.com/ebbflow/ebb/storage/sqlstore/internal/postgres"
+	"github.com/ebbflow/ebb/storage/sqlstore/internal/schema"
 )
 
 var _ storage.WriteChecker = (*Store)(nil)
 
 const (
-	// touchFile and touchServer write the row of the store's own owner. SQLite writes no
-	// page that stays as it is; on a server, when an owner was seen is the lease renewer's.
-	touchFile   = `UPDATE owners SET seen = ? WHERE id = ?`
-	touchServer = `UPDATE owners SET host = host WHERE id = ?`
-	forgetProbe = `DELETE FROM owners WHERE id = ?`
+	// touchFile and touchServer write the row of the store's own owner. SQLite does not write a page that does not
+	// change, so touchFile sets a time. On a server only the lease renewer sets that time.
+	touchFile   = `UPDATE owners SET seen = $1 WHERE id = $2`
+	touchServer = `UPDATE owners SET host = host WHERE id = $1`
 )
 
-// CheckWrite commits a small write: when this store's owner was seen.
+// CheckWrite implements [storage.WriteChecker.CheckWrite]. It commits a small write to the row of this process.
 func (s *Store) CheckWrite(ctx context.Context) error {
 	return s.update(ctx, &write{do: func(ctx context.Context, w *session) error {
 		if s.server != nil {
-			_, err := w.exec(ctx, touchServer, s.owner.ID)
+			_, err := w.Exec(ctx, touchServer, s.owner.ID)
 			return err
 		}
-		_, err := w.exec(ctx, touchFile, time.Now().UnixMicro(), s.owner.ID)
+		_, err := w.Exec(ctx, touchFile, time.Now().UnixMicro(), s.owner.ID)
 		return err
 	}})
 }
 
-// TryWrite commits a small write to the database that the DSN names, as any process
-// would, and leaves everything as it was: it neither migrates the database nor takes
-// over the runs of the dead. The error of a write that another process holds up names
-// that process, where the system tells. A user that may only read gets an error that wraps
-// [fs.ErrPermission]. TryWrite gives up when ctx ends; for a lock of
-// SQLite that another program keeps, after about 15 s.
+// TryWrite commits a small write to the database that the DSN names, and undoes it. It does not migrate the
+// database or take over runs of dead processes. If another process blocks the write, the error names that process
+// if the operating system reports it. If the user may only read the database, the error wraps [fs.ErrPermission].
+// TryWrite gives up when ctx ends, or after about 15 s if another program holds SQLite's lock.
 func TryWrite(ctx context.Context, dsn string) (err error) {
 	var w *writer
-	if isServer(dsn) {
-		server, err := serverOf(dsn)
+	if postgres.IsDSN(dsn) {
+		server, err := postgres.Parse(dsn)
 		if err != nil {
 			return err
 		}
-		server.open()
-		defer func() { err = errors.Join(err, server.db.Close()) }()
-		w = newWriter(server.place, noTurn{}, lanes(1)...)
-		w.connect = server.lane
+		server.Open(maxConnections, arrays.Register)
+		defer func() { err = errors.Join(err, server.DB.Close()) }()
+		w = newWriter(server.Place, noTurn{}, lanes(1)...)
+		w.connect = connectLane(server)
 	} else {
-		file, err := fileOf(dsn)
+		file, err := dbfile.Path(dsn)
 		if err != nil {
 			return err
 		}
-		s := &Store{place: file, dialect: fileDialect, file: file, steps: migrations, log: hclog.NewNullLogger()}
+		s := &Store{place: file, dialect: fileDialect, file: file, steps: schema.Migrations, log: hclog.NewNullLogger()}
 		if err := s.openGates(); err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, s.turns.Close()) }()
-		if s.db, err = connect(file, "rw"); err != nil {
+		if s.db, err = dbfile.Connect(file, "rw"); err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, s.db.Close()) }()
@@ -80,14 +81,14 @@ func TryWrite(ctx context.Context, dsn string) (err error) {
 	err = w.run(ctx, &write{do: func(ctx context.Context, w *session) error {
 		var err error
 		if w.dialect.locks {
-			_, err = w.exec(ctx, keepOwner, probe.ID, probe.Host, probe.PID, micros(probe.Started), machine(), 0)
+			_, err = w.Exec(ctx, keepOwner, probe.ID, probe.Host, probe.PID, micros(probe.Started), machine(), 0)
 		} else {
 			err = register(ctx, w, probe)
 		}
 		if err != nil {
 			return err
 		}
-		_, err = w.exec(ctx, forgetProbe, probe.ID)
+		_, err = w.Exec(ctx, deleteOwner, probe.ID)
 		return err
 	}})
 	if e, is := errors.AsType[*pgconn.PgError](err); is && e.Code == dberr.LacksRights {

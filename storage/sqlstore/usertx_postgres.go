@@ -6,44 +6,41 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/jackc/pgx/v5/stdlib"
 
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/sqlstore/internal/postgres"
 	"github.com/ebbflow/ebb/storage/sqlstore/internal/usertx"
 )
 
-// A server has no hook that refuses a COMMIT. In its place a row is written that
-// refers to nothing, which the server notices at COMMIT and not before; once the
-// guest is done the row is deleted. A ROLLBACK shows in the state that the server
-// reports with each answer, and nothing more is admitted. So that neither can
-// hide behind another statement, each statement goes by itself.
+// PostgreSQL has no hook that refuses a COMMIT. Therefore, the store inserts a row that violates a deferred foreign
+// key, which the server checks at COMMIT, and deletes the row after fn has returned. A ROLLBACK shows in the state
+// that the server reports with each answer; the store then refuses further statements. The store sends each
+// statement alone, so that a COMMIT or ROLLBACK cannot hide behind another statement.
 const (
 	enterUserTx = `INSERT INTO user_transactions (nowhere) VALUES (0)`
 	leaveUserTx = `DELETE FROM user_transactions`
 )
 
-// usersPlanning gives users' own statements the server's settings, see planBy.
-var usersPlanning = "SET LOCAL " + strings.Join(planning, " TO DEFAULT; SET LOCAL ") + " TO DEFAULT"
-
 // lendServer is lend on a server.
 func (s *session) lendServer(ctx context.Context, f func(*sql.Tx) error) (ended bool, err error) {
 	var conn *stdlib.Conn
-	if err := s.conn.Raw(func(c any) error { conn, _ = c.(*stdlib.Conn); return nil }); err != nil || conn == nil {
+	if err := s.SQL.Raw(func(c any) error { conn, _ = c.(*stdlib.Conn); return nil }); err != nil || conn == nil {
 		return false, errors.Join(err, driver.ErrBadConn)
 	}
-	if _, err := s.exec(ctx, enterUserTx); err != nil {
+	if _, err := s.Exec(ctx, enterUserTx); err != nil {
 		return false, err
 	}
-	if _, err := s.conn.ExecContext(ctx, "SELECT set_config('search_path', $1, TRUE)", s.userTxPath); err != nil {
+	if _, err := s.SQL.ExecContext(ctx, "SELECT set_config('search_path', $1, TRUE)", s.usersPath); err != nil {
 		return false, err
 	}
-	if _, err := s.conn.ExecContext(ctx, usersPlanning); err != nil {
+	if _, err := s.SQL.ExecContext(ctx, postgres.UsersPlanning); err != nil {
 		return false, err
 	}
-	if s.userTxIdle != "" {
-		if _, err := s.conn.ExecContext(ctx, "SELECT set_config($1, $2, TRUE)", idleTimeout, s.userTxIdle); err != nil {
+	if s.usersIdle != "" {
+		if _, err := s.SQL.ExecContext(ctx, "SELECT set_config($1, $2, TRUE)", postgres.IdleTimeout,
+			s.usersIdle); err != nil {
 			return false, err
 		}
 	}
@@ -58,14 +55,16 @@ func (s *session) lendServer(ctx context.Context, f func(*sql.Tx) error) (ended 
 		return true, err
 	}
 	if err == nil && conn.Conn().PgConn().TxStatus() == 'E' {
-		err = fmt.Errorf("%w: a statement of the function failed, and it went on: return such errors, as the server has undone all", storage.ErrInvalid)
+		err = fmt.Errorf("%w: a statement of the function failed and the server rolled everything back: return that error",
+			storage.ErrInvalid)
 	}
 	if err != nil {
 		return false, err
 	}
-	if _, err := s.conn.ExecContext(ctx, "SELECT set_config('search_path', $1, TRUE)", conn.Conn().Config().RuntimeParams["search_path"]); err != nil {
+	if _, err := s.SQL.ExecContext(ctx, "SELECT set_config('search_path', $1, TRUE)",
+		conn.Conn().Config().RuntimeParams["search_path"]); err != nil {
 		return false, err
 	}
-	_, err = s.exec(ctx, leaveUserTx)
+	_, err = s.Exec(ctx, leaveUserTx)
 	return false, err
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/jmoiron/sqlx"
 )
 
-// vacuumPages is how many pages one transaction gives back to the file system. The number is
-// so small that no other write waits noticeably.
+// vacuumPages is the number of pages that one transaction returns to the file system. It is small enough that other
+// writes do not wait noticeably.
 const vacuumPages = 500
 
 const (
@@ -15,28 +15,27 @@ const (
 	giveBack  = "PRAGMA incremental_vacuum(500)"
 )
 
-// Vacuum gives the space that purged runs took back to the file system, piece by
-// piece between the writes of others, and returns how many bytes it gave back.
-// Without it, later runs reuse the space. On a server it does nothing:
-// PostgreSQL tidies up by itself.
+// Vacuum returns the space of purged runs to the file system, in small transactions between other writes. It
+// returns the number of bytes. Without Vacuum, later runs reuse the space. On a server it does nothing, because
+// autovacuum does this.
 func (s *Store) Vacuum(ctx context.Context) (int64, error) {
 	if s.server != nil {
-		return 0, nil // autovacuum does it, and keeps the space
+		return 0, nil // autovacuum keeps the space for later rows
 	}
 	given := int64(0)
 	for {
 		var before, after int64
 		err := s.update(ctx, &write{alone: true, do: func(ctx context.Context, w *session) error {
-			if err := w.get(ctx, &before, freePages); err != nil || before == 0 {
+			if err := w.Get(ctx, &before, freePages); err != nil || before == 0 {
 				return err
 			}
-			// It steps through rows that have no columns, a page each.
-			if err := w.each(ctx, giveBack, nil, func(*sqlx.Rows) (bool, error) { return true, nil }); err != nil {
+			// The statement returns one row without columns for each page.
+			if err := w.Each(ctx, giveBack, nil, func(*sqlx.Rows) (bool, error) { return true, nil }); err != nil {
 				return err
 			}
-			err := w.get(ctx, &after, freePages)
-			w.changed += before - after
-			w.pages += vacuumPages
+			err := w.Get(ctx, &after, freePages)
+			w.Changed += before - after
+			w.Pages += vacuumPages
 			return err
 		}})
 		if err != nil {

@@ -109,7 +109,7 @@ func TestStoppedInTurn(t *testing.T) {
 			for i := range 2 { // the second waits in the queue of this process
 				go func() { done <- s.Create(t.Context(), storage.Run{ID: fmt.Sprint("r", i)}) }()
 			}
-			soon(t, "a word about who is in the way", func() bool { return strings.Contains(log.String(), "waiting for the turn to write") })
+			soon(t, "a word about who is in the way", func() bool { return strings.Contains(log.String(), "write.blocked") })
 			names(t, log.String(), pid)
 			names(t, givesUp(t, s.CheckWrite), pid)                                                            // a write in the queue
 			names(t, givesUp(t, func(ctx context.Context) error { return sqlstore.TryWrite(ctx, file) }), pid) // a write by a process that looks

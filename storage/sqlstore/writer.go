@@ -10,85 +10,88 @@ import (
 
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore/internal/dberr"
+	"github.com/ebbflow/ebb/storage/sqlstore/internal/dbfile"
 	"github.com/ebbflow/ebb/storage/sqlstore/internal/turns"
 	"github.com/ebbflow/ebb/storage/sqlstore/internal/wakeup"
 )
 
 const (
-	maxBatch = 1000 // writes in one transaction
-	yields   = 3    // before a batch is closed, so that those just woken join it
-	longer   = 30   // yields after the last write that joined, where the way to the database is long
-	alike    = 16   // transactions after one that was shared, which are taken to be so too
+	maxBatch = 1000 // maximum number of writes in one transaction
+	yields   = 3    // yields before the leader closes a batch, so that goroutines that were just woken can join
+	enough   = 64   // number of queued writes with which the leader closes a batch without a yield; not on a server
+	longer   = 30   // yields after the last write that joined, if the round trip to the database is long
+	alike    = 16   // number of transactions after a shared one for which the writer expects company
 )
 
-// A write is what one call wants written.
+// A write is one change that a caller asks for.
 type write struct {
-	do         func(context.Context, *session) error // runs in a transaction, perhaps more than once
-	judge      func(context.Context, *session) error // says what it means that do returned errUnpassed; nil when it never does
-	then       func()                                // runs once it is committed; may be nil
-	arrivals   wakeup.Change                         // the kind of change that it makes for waiting calls
-	runs       []string                              // whose rows it locks
-	number     int64                                 // of the only one of them, if it is known
-	takes      bool                                  // takes that one over, which had no owner when its fence was fence
+	do         func(context.Context, *session) error // writes the rows in a transaction; may be called more than once
+	judge      func(context.Context, *session) error // interprets errUnpassed; nil if do never returns it
+	then       func()                                // runs after the commit; may be nil
+	arrivals   wakeup.Change                         // which waiting callers the change concerns
+	runs       []string                              // ids of runs whose rows the write locks
+	number     int64                                 // number of the run if runs has one id and its number is known
+	takes      bool                                  // takes over that run, which had no owner when its fence was fence
 	fence      int64
-	makes      int  // new runs, as far as is known
-	alone      bool // shares its transaction with no other, and may take long
-	bare       bool // runs outside of any transaction
-	checkpoint bool // has failpoints around its commit
-	again      bool // its caller repeats it if the reply, and so the outcome, was lost
+	makes      int                   // number of runs that the write creates, as far as known
+	checks     []storage.RecordCheck // records that the write reads first
+	alone      bool                  // shares its transaction with no other write, and may take long
+	bare       bool                  // runs outside of any transaction
+	checkpoint bool                  // has failpoints around its commit
+	again      bool                  // the caller repeats the write if the answer is lost
 
-	done  <-chan struct{} // closed when its caller gives up; nil for never
+	done  <-chan struct{} // closed when the caller gives up; nil means never
 	err   error
-	ready chan struct{} // closed when it is done, or shall lead; nil for a leader
-	lane  *session      // to lead with; nil when it is done
+	ready chan struct{} // closed when the write is done or must lead; nil for a leader
+	lane  *session      // session to lead with; nil when the write is done
 }
 
-// errUnpassed is what a write fails with that was not let pass by its guard, and
-// has changed nothing on its own.
-var errUnpassed = errors.New("sqlstore: the guard did not let it pass")
+// errUnpassed is the error of a write whose guard matched no row, and which has changed nothing.
+var errUnpassed = errors.New("sqlstore: the guard matched no row")
 
-// errHeld is the error of a write that was left out of a transaction because another
-// transaction is writing its runs.
-var errHeld = errors.New("sqlstore: its runs are being written")
+// errHeld is the error of a write that was left out of a transaction because another transaction is writing its
+// runs.
+var errHeld = errors.New("sqlstore: another transaction is writing the run")
 
-// A writer is the only one in its process that writes to the database. A goroutine that finds
-// no leader leads: it puts its own write and those that queue meanwhile into one
-// transaction, hands out the results, and passes the lead to the next in the queue. So
-// a lone write never waits, and many share a COMMIT. On a server, a second goroutine leads
-// beside the first when a whole transaction queues. Writes that go alone have a writer of
-// their own there, because users may keep them open and other transactions may block them.
-// No other write waits for them.
+// A writer makes all writes of its process to the database. A goroutine that finds no leader becomes the leader: it
+// puts its own write and the writes that queue meanwhile into one transaction, hands out the results, and passes
+// the lead to the next goroutine in the queue. Therefore, a single write never waits, and many writes share a
+// COMMIT. On a server, a second goroutine leads beside the first when enough writes queue for a whole transaction.
+// Writes that go alone have a writer of their own there, because users may keep them open and other transactions
+// may block them. No other write waits for them.
 type writer struct {
 	place   string
 	dialect *dialect
-	session *session   // the first lane
-	free    []*session // lanes without a leader
+	session *session   // session of the first lane
+	free    []*session // sessions of lanes without a leader
 	lanes   int
-	full    int                                     // so many writes a transaction may hold; when they queue, a lane is led beside others
-	apart   *writer                                 // does the writes that go alone; the writer itself where there is one lane for all
-	connect func(context.Context) (*session, error) // makes a lane anew whose connection was lost; nil where none is lost
+	// full is the maximum number of writes in a transaction. When this many writes queue, another lane starts.
+	full    int
+	apart   *writer                                 // writer for writes that go alone; itself if there is one lane
+	connect func(context.Context) (*session, error) // reconnects a session that lost its connection; nil if none can
 	turns   gate
-	files   *site               // which are looked at before each commit; nil for none
-	wal     func()              // told after each commit; for WAL checkpoints
-	waiting func(wakeup.Change) // told after each commit that a goroutine or another process may wait for
+	files   *dbfile.Site        // checked before each commit; nil for none
+	space   *logSpace           // space of the WAL; nil if there is none
+	wal     func()              // called after each commit; starts WAL checkpoints
+	waiting func(wakeup.Change) // called after each commit that a goroutine or another process may wait for
 	counts  *counts
 
 	pace pace
 
-	// committed stands in for the answer of a COMMIT in tests; nil otherwise.
+	// committed replaces the answer of a COMMIT in tests; nil otherwise.
 	committed func(error) error
 
 	mu      sync.Mutex
 	queue   []*write
-	company int       // for so many leaders more, other writes are expected to queue meanwhile
+	company int       // number of further leaders for which other writes are expected to queue meanwhile
 	idle    sync.Cond // signaled when no goroutine leads
 	closed  bool
-	broken  error // why nothing more is written; nil as long as all is well
+	broken  error // why the writer refuses writes; nil if it does not
 }
 
-// A gate is passed before writing, and closed behind it.
+// A gate is entered before writing and left afterwards.
 type gate interface {
-	// Enter waits for the turn. When done is closed first, its error wraps turns.ErrNoTurn.
+	// Enter waits for the turn. If done is closed first, the error wraps turns.ErrNoTurn.
 	Enter(done <-chan struct{}) error
 	// Leave reports whether another process waits to enter.
 	Leave() (wanted bool, err error)
@@ -103,27 +106,17 @@ func newWriter(place string, gate gate, lanes ...*session) *writer {
 	return w
 }
 
-// run does a write and returns when it is durable. When ctx ends before it has
-// begun, nothing is written. If another transaction is writing the runs of this write, other
-// writes would have to wait with it, so this write goes alone.
+// run does a write and returns when it is durable. If ctx ends before the write begins, nothing is written. If
+// another transaction is writing the runs of this write, the write goes alone, so that other writes do not wait
+// with it.
 func (w *writer) run(ctx context.Context, one *write) error {
-	to := w
-	if one.alone {
-		to = w.apart
+	if one.alone && w.apart != w {
+		return w.apart.run(ctx, one)
 	}
-	err := to.take(ctx, one)
-	if waits(err) && to != w.apart {
-		one.alone = true
-		return w.run(ctx, one)
-	}
-	return err
-}
-
-func (w *writer) take(ctx context.Context, one *write) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	one.done = ctx.Done()
+	one.done, one.lane = ctx.Done(), nil
 	w.mu.Lock()
 	switch {
 	case w.closed:
@@ -133,34 +126,49 @@ func (w *writer) take(ctx context.Context, one *write) error {
 		w.mu.Unlock()
 		return w.broken
 	case len(w.free) < w.lanes:
-		one.lane, one.ready = nil, make(chan struct{})
-		w.queue = append(w.queue, one)
-		w.hand()
-		w.mu.Unlock()
-		select {
-		case <-one.ready:
-		case <-ctx.Done():
-			if w.withdraw(one) {
-				return w.late(ctx)
-			}
-			<-one.ready
-		}
-		if one.lane == nil {
-			return one.err
+		if err := w.wait(ctx, one); err != nil {
+			return err
 		}
 	default:
 		last := len(w.free) - 1
 		one.lane, w.free = w.free[last], w.free[:last]
 		w.mu.Unlock()
 	}
-	w.lead(context.WithoutCancel(ctx), one) // also saves the driver from watching for the end of each statement
-	if errors.Is(one.err, turns.ErrNoTurn) && ctx.Err() != nil {
-		return fmt.Errorf("%w: %w", ctx.Err(), one.err)
+	if one.lane != nil {
+		// Without cancellation, database/sql does not watch ctx during each statement.
+		w.lead(context.WithoutCancel(ctx), one)
 	}
-	return one.err
+	switch {
+	case waits(one.err) && w.apart != w:
+		one.alone = true
+		return w.apart.run(ctx, one)
+	case errors.Is(one.err, turns.ErrNoTurn) && ctx.Err() != nil:
+		return fmt.Errorf("%w: %w", ctx.Err(), one.err)
+	default:
+		return one.err
+	}
 }
 
-// late returns the error of a write that was given up in the queue.
+// wait queues a write, and waits until a leader has done it or it must lead itself. If ctx ends first, wait returns
+// an error. The caller has locked the writer; wait unlocks it.
+func (w *writer) wait(ctx context.Context, one *write) error {
+	one.ready = make(chan struct{})
+	w.queue = append(w.queue, one)
+	w.hand()
+	w.mu.Unlock()
+	select {
+	case <-one.ready:
+		return nil
+	case <-ctx.Done():
+		if w.withdraw(one) {
+			return w.late(ctx)
+		}
+		<-one.ready
+		return nil
+	}
+}
+
+// late returns the error of a write whose caller gave up while it was queued.
 func (w *writer) late(ctx context.Context) error {
 	if t, is := w.turns.(*turns.Queue); is && t.Waits() {
 		return fmt.Errorf("%w: %w: %v", ctx.Err(), turns.ErrNoTurn, t)
@@ -168,14 +176,14 @@ func (w *writer) late(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// part gives those that go alone lanes of their own.
+// part gives the writes that go alone a writer with these lanes.
 func (w *writer) part(lanes ...*session) {
 	w.apart = newWriter(w.place, w.turns, lanes...)
 	w.apart.full = 1
 	w.apart.connect, w.apart.waiting, w.apart.counts = w.connect, w.waiting, w.counts
 }
 
-// withdraw takes a write out of the queue, if it is still there.
+// withdraw removes a write from the queue, if it is still there.
 func (w *writer) withdraw(one *write) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -187,51 +195,53 @@ func (w *writer) withdraw(one *write) bool {
 	return true
 }
 
-// lead does the first write and those that may share its transaction, and
-// passes the lead on.
+// lead does the first write and the writes that may share its transaction, and passes the lead on.
 func (w *writer) lead(ctx context.Context, first *write) {
 	lane, batch := first.lane, []*write{first}
-	defer func() { w.pass(lane, batch[1:]) }() // also when a step of the caller's panics
-	if !first.alone && !first.bare {
+	defer func() { w.pass(lane, batch[1:]) }() // also if a caller's function panics
+	if first.bare {
+		first.err = dberr.Failed(w.place, "read", first.do(ctx, lane))
+		return
+	}
+	if !first.alone {
 		w.gather()
 		batch = w.join(batch)
 	}
-	if left := w.write(ctx, lane, batch); len(left) > 0 {
+	if left := w.settle(ctx, lane, batch, w.attempt(ctx, lane, batch)); len(left) > 0 {
 		batch = batch[:len(batch)-len(left)]
 		w.putBack(left)
 	}
 }
 
-// putBack puts writes to the head of the queue again that were not begun.
+// putBack returns writes that were not started to the head of the queue.
 func (w *writer) putBack(left []*write) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.queue = append(slices.Clip(left), w.queue...)
+	w.queue = slices.Concat(left, w.queue)
 }
 
-// gather lets goroutines that a commit has just woken join the batch, if there were such lately.
-// Each yield wakes an idle processor to look for work, which for a lone run costs
-// more than its rows do. On a server, where that is little beside the way there, it goes
-// on as long as others come.
+// gather lets goroutines that a commit has just woken join the batch, if recent batches were shared. Each yield
+// wakes an idle processor, which costs a single run more than writing its rows. On a server, where a yield is cheap
+// compared with the round trip, gather continues as long as writes join.
 func (w *writer) gather() {
+	left, most := yields, enough
+	if w.dialect.Posts {
+		left, most = longer, w.full-1
+	}
 	w.mu.Lock()
-	company, came := w.company > 0 && len(w.queue) < w.full-1, len(w.queue)
+	company, came := w.company > 0 && len(w.queue) < most, len(w.queue)
 	w.mu.Unlock()
 	if !company {
 		return
 	}
-	left := yields
-	if w.dialect.posts {
-		left = longer
-	}
 	for ; left > 0; left-- {
 		runtime.Gosched()
-		if !w.dialect.posts {
+		if !w.dialect.Posts {
 			continue
 		}
 		w.mu.Lock()
 		switch {
-		case len(w.queue) >= w.full-1:
+		case len(w.queue) >= most:
 			left = 0
 		case len(w.queue) > came:
 			left, came = longer, len(w.queue)
@@ -240,21 +250,21 @@ func (w *writer) gather() {
 	}
 }
 
-// mend connects a lane anew whose connection was lost.
+// mend reconnects a lane whose connection was lost.
 func (w *writer) mend(ctx context.Context, lane *session) error {
-	if w.connect == nil || !lane.lost() {
+	if w.connect == nil || !lane.Lost() {
 		return nil
 	}
 	anew, err := w.connect(ctx)
 	if err != nil {
 		return dberr.Failed(w.place, "connect", err)
 	}
-	_ = lane.close() // it is lost
+	_ = lane.Close() // the connection is lost
 	*lane = *anew
 	return nil
 }
 
-// pass hands out the results of a batch, and the lead.
+// pass hands out the results of a batch, and passes the lead on.
 func (w *writer) pass(lane *session, followers []*write) {
 	for _, one := range followers {
 		close(one.ready)
@@ -271,36 +281,49 @@ func (w *writer) pass(lane *session, followers []*write) {
 	}
 }
 
-// hand lets the first write in the queue lead if no goroutine leads, or if enough writes
-// queue to justify another lane.
+// hand lets the first write in the queue lead if no goroutine leads, or if enough writes queue to justify another
+// lane.
 func (w *writer) hand() {
 	for len(w.queue) > 0 && len(w.free) > 0 && (len(w.free) == w.lanes || len(w.queue) >= w.full) {
 		last := len(w.free) - 1
 		next := w.queue[0]
 		next.lane = w.free[last]
-		w.queue, w.free = w.queue[1:], w.free[:last]
+		w.free = w.free[:last]
+		w.shift(1)
 		close(next.ready)
 	}
 }
 
-// join moves what may share a transaction from the head of the queue to the
-// batch.
+// join moves writes that may share a transaction from the head of the queue to the batch. Bare writes stay at the
+// head: after most commits, a waiting goroutine queues one, and a batch that ended there would contain only a part
+// of the queue.
 func (w *writer) join(batch []*write) []*write {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	var bare []*write
 	n := 0
-	most := min(w.pace.most(), w.full)
-	for n < len(w.queue) && n+len(batch) < most && !w.queue[n].alone && !w.queue[n].bare {
-		n++
+	for most := min(w.pace.most(), w.full); n < len(w.queue) && len(batch) < most && !w.queue[n].alone; n++ {
+		if w.queue[n].bare {
+			bare = append(bare, w.queue[n])
+		} else {
+			batch = append(batch, w.queue[n])
+		}
 	}
-	batch = append(batch, w.queue[:n]...)
-	w.queue = w.queue[n:]
+	n -= len(bare)
+	copy(w.queue[n:], bare)
+	w.shift(n)
 	return batch
 }
 
-// breakDown lets nothing more be written. After a failed fsync the kernel may
-// have dropped the pages: trying once more on the same handle could succeed and
-// lose them.
+// shift takes the first n writes out of the queue and clears their places. A write refers to its whole run, and an
+// idle writer keeps the array of its queue, so it would keep the run in memory.
+func (w *writer) shift(n int) {
+	clear(w.queue[:n])
+	w.queue = w.queue[n:]
+}
+
+// breakDown makes the writer refuse all further writes. After a failed fsync the kernel may have dropped the pages.
+// If the writer repeated the commit on the same handle, the commit could succeed and lose them.
 func (w *writer) breakDown(why error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -309,26 +332,26 @@ func (w *writer) breakDown(why error) {
 	}
 }
 
-// hangUp closes the lanes of a writer that is closed.
+// hangUp closes the lanes of a closed writer.
 func (w *writer) hangUp() error {
-	var errs []error
+	errs := []error{w.space.close()}
 	if w.apart != w {
 		errs = append(errs, w.apart.hangUp())
 	}
-	replaced := w.files != nil && w.files.logReplaced()
+	replaced := w.files != nil && w.files.LogReplaced()
 	for _, lane := range w.free {
 		if replaced {
-			errs = append(errs, lane.keepLog())
+			errs = append(errs, lane.KeepLog())
 		}
-		if err := lane.close(); !lane.dialect.posts {
+		if err := lane.Close(); !lane.dialect.Posts {
 			errs = append(errs, err)
-		} // of a server that is gone, nothing is left to say
+		} // the server has closed the connection: there is no error to report
 	}
 	return errors.Join(errs...)
 }
 
-// close refuses new writes, waits for those under way, and does a last write unless the
-// writer is broken. Called again it does nothing.
+// close refuses new writes, waits for writes under way, and does a last write unless the writer is broken. A second
+// call does nothing.
 func (w *writer) close(ctx context.Context, last *write) error {
 	may := w.refuse()
 	if w.apart != w {
@@ -337,12 +360,12 @@ func (w *writer) close(ctx context.Context, last *write) error {
 	if !may {
 		return nil
 	}
-	w.apart.write(ctx, w.apart.free[0], []*write{last})
+	batch := []*write{last}
+	w.apart.settle(ctx, w.apart.free[0], batch, w.apart.attempt(ctx, w.apart.free[0], batch))
 	return last.err
 }
 
-// refuse refuses new writes, waits for those under way, and reports whether
-// there may be a last write.
+// refuse refuses new writes, waits for writes under way, and reports whether a last write is possible.
 func (w *writer) refuse() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -356,11 +379,11 @@ func (w *writer) refuse() bool {
 	return w.broken == nil
 }
 
-// othersVersion returns a number that changes with each write of another process. It is
-// asked for on the writer's connection, so commits of this process do not count.
+// othersVersion returns a number that changes with each write of another process. It queries the writer's
+// connection, so commits of this process do not count.
 func (w *writer) othersVersion(ctx context.Context) (version int64, err error) {
 	err = w.run(ctx, &write{bare: true, do: func(ctx context.Context, s *session) error {
-		return s.get(ctx, &version, "PRAGMA data_version")
+		return s.Get(ctx, &version, "PRAGMA data_version")
 	}})
 	return version, err
 }

@@ -18,6 +18,8 @@ import (
 	"github.com/ebbflow/ebb/internal/crashdisk"
 	"github.com/ebbflow/ebb/internal/failpoint"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/sqlstore/internal/dbfile"
+	"github.com/ebbflow/ebb/storage/sqlstore/internal/schema"
 )
 
 func openFile(t *testing.T, file string) *Store {
@@ -141,7 +143,7 @@ func TestDiskFull(t *testing.T) {
 		t.Helper()
 		err := s.writer.run(t.Context(), &write{bare: true, do: func(ctx context.Context, w *session) error {
 			var n int64
-			return w.conn.GetContext(ctx, &n, "PRAGMA max_page_count = "+pages)
+			return w.SQL.GetContext(ctx, &n, "PRAGMA max_page_count = "+pages)
 		}})
 		if err != nil {
 			t.Fatal(err)
@@ -182,7 +184,7 @@ func TestForeignLock(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer closed(t, conn)
-	if err := run(t.Context(), conn, "BEGIN IMMEDIATE"); err != nil {
+	if _, err := conn.ExecContext(t.Context(), "BEGIN IMMEDIATE"); err != nil {
 		t.Fatal(err)
 	}
 	done := make(chan error)
@@ -190,7 +192,7 @@ func TestForeignLock(t *testing.T) {
 	if r, err := s.Run(t.Context(), "a"); err != nil || r.Seq != 0 { // readers do not wait
 		t.Errorf("the run stands at %d, %v", r.Seq, err)
 	}
-	if err := run(t.Context(), conn, "ROLLBACK"); err != nil {
+	if _, err := conn.ExecContext(t.Context(), "ROLLBACK"); err != nil {
 		t.Fatal(err)
 	}
 	if err := <-done; err != nil {
@@ -264,6 +266,34 @@ func TestBatch(t *testing.T) {
 	}
 	if r, err := s.Run(t.Context(), "run3"); err != nil || r.Seq != 0 {
 		t.Errorf("a commit cancelled in the queue was done: %d, %v", r.Seq, err)
+	}
+}
+
+// TestBatchPassesBare queues what runs outside of any transaction between two commits: these
+// share a transaction, and it runs all the same.
+func TestBatchPassesBare(t *testing.T) {
+	t.Parallel()
+	s := openFile(t, filepath.Join(t.TempDir(), "runs.db"))
+	claims := []storage.Claim{beginRun(t, s, "a"), beginRun(t, s, "b")}
+	transactions := 0
+	s.writer.committed = func(err error) error { transactions++; return err }
+	release := occupy(t, s)
+	var done sync.WaitGroup
+	put := func(queued int, write func(context.Context) error) {
+		done.Go(func() {
+			if err := write(context.Background()); err != nil {
+				t.Error(err)
+			}
+		})
+		waitQueued(s.writer, queued)
+	}
+	put(1, func(ctx context.Context) error { return s.Commit(ctx, claims[0], nth(0)) })
+	put(2, func(ctx context.Context) error { _, err := s.writer.othersVersion(ctx); return err })
+	put(3, func(ctx context.Context) error { return s.Commit(ctx, claims[1], nth(0)) })
+	release()
+	done.Wait()
+	if transactions != 1 {
+		t.Errorf("%d transactions for two commits that were ready at the same time", transactions)
 	}
 }
 
@@ -349,7 +379,7 @@ func TestWALBeginsAnew(t *testing.T) {
 	s := openFile(t, file)
 	claim := beginRun(t, s, "a")
 	for i, reading := int64(0), false; s.wal.at == 0; i++ { // until copying is due
-		if s.writer.session.pages > checkpointPages-checkpointRest/2 && !reading {
+		if s.writer.session.Pages > checkpointPages-checkpointRest/2 && !reading {
 			reading = true
 			read(t, file)
 		}
@@ -368,7 +398,7 @@ func TestWALBeginsAnew(t *testing.T) {
 // read reads in a database of its own connection until the log is copied once.
 func read(t *testing.T, file string) {
 	t.Helper()
-	db, err := connect(file, "rw")
+	db, err := dbfile.Connect(file, "rw")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -403,6 +433,10 @@ func TestMigrations(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
+			newest, err := schema.Newest(schema.Migrations)
+			if err != nil {
+				t.Fatal(err)
+			}
 			later := Later("CREATE TABLE later (n INTEGER); INSERT INTO later SELECT count(*) FROM runs;", "")
 			s, err := Open(t.Context(), file, WithMigrations(later))
 			if err != nil {
@@ -412,11 +446,11 @@ func TestMigrations(t *testing.T) {
 				t.Error(err)
 			}
 			var version, runs int64
-			conn := s.writer.session.conn
+			conn := s.writer.session.SQL
 			if err := errors.Join(
 				conn.GetContext(t.Context(), &version, "PRAGMA user_version"),
 				conn.GetContext(t.Context(), &runs, "SELECT n FROM later"),
-			); err != nil || version != 12 || runs == 1 != before {
+			); err != nil || version != int64(newest)+1 || runs == 1 != before {
 				t.Errorf("now at %d, where there were %d runs, %v", version, runs, err)
 			}
 			if err := s.Close(); err != nil {

@@ -9,17 +9,17 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// An Attempt is what is kept of an atom's present attempt beside what the
-// scheduler decides by: when it began and ended, and how far it said it was.
+// An Attempt contains the data of an atom's current attempt that the scheduler does not need: when it started and
+// ended, and its progress.
 type Attempt struct {
 	began, ended instant
-	said         *said // nil while it has said nothing
+	said         *said // nil before the first report
 	number       int64 // see Number
 	state        states.Task
-	place        int32 // of its record in the checkpoint, if that holds one: see planned
+	place        int32 // index of its record in the checkpoint, if there is one: see place
 }
 
-// An instant is a time in a third of the space: Unix nanoseconds, 0 when not yet.
+// An instant is a time in a third of the space: Unix nanoseconds; 0 means not yet.
 type instant int64
 
 func instantOf(t time.Time) instant {
@@ -36,18 +36,18 @@ func (i instant) time() time.Time {
 	return time.Unix(0, int64(i))
 }
 
-// said is the progress that an atom reported last.
+// said is the last progress report of an atom.
 type said struct {
 	fraction float64
 	details  atom.Value
 }
 
-// follow brings at up to date with the record as it is to be written.
+// follow updates at for the record that will be written.
 func (at *Attempt) follow(r *scheduler.Record, now time.Time) {
 	number := Number(r)
 	switch {
 	case executes(r.State) && at.state == r.State && at.number == number:
-		if r.State == states.TaskReverting && !r.Due().IsZero() && at.ended == 0 { // it waits to be tried again
+		if r.State == states.TaskReverting && !r.Due().IsZero() && at.ended == 0 { // it waits for its next attempt
 			at.ended = instantOf(now)
 		}
 	case executes(r.State):
@@ -63,8 +63,8 @@ func (at *Attempt) follow(r *scheduler.Record, now time.Time) {
 	at.number, at.state = number, r.State
 }
 
-// Number tells the attempts of one incarnation apart, those of its revert, too:
-// the one that is under way, or that is over while the next is waited for.
+// Number distinguishes the attempts of one incarnation, including those of its revert. It returns the number of the
+// current attempt or, between two attempts, of the last one.
 func Number(r *scheduler.Record) int64 {
 	n := int64(r.Attempt)<<32 | int64(r.RevertAttempt())
 	if r.State == states.TaskReverting && !r.Due().IsZero() {
@@ -73,10 +73,10 @@ func Number(r *scheduler.Record) int64 {
 	return n
 }
 
-// executes reports whether an atom in that state is being called.
+// executes reports whether a call of an atom in that state is running.
 func executes(s states.Task) bool { return s == states.TaskRunning || s == states.TaskReverting }
 
-// fill puts what is kept of the attempt into the atom's record.
+// fill copies the attempt into the atom's record.
 func (at *Attempt) fill(a *storage.Atom) {
 	a.StartedAt, a.EndedAt = at.began.time(), at.ended.time()
 	if at.said != nil {
@@ -87,8 +87,7 @@ func (at *Attempt) fill(a *storage.Atom) {
 	}
 }
 
-// attemptIn returns what a stored record says of the present attempt. The next
-// time that the atom is called is another one.
+// attemptIn returns the current attempt from a stored record. The next call of the atom is another attempt.
 func attemptIn(a *storage.Atom) Attempt {
 	at := Attempt{began: instantOf(a.StartedAt), ended: instantOf(a.EndedAt), number: -1, state: a.State}
 	if a.Progress != 0 || a.Details != nil {
@@ -97,19 +96,24 @@ func attemptIn(a *storage.Atom) Attempt {
 	return at
 }
 
-// A grown is what the driver keeps of a grown node or a child flow while its
-// record may be written again.
-type grown struct {
+// An earlier is what a stored record contains of a grown node or a child flow, beside what the scheduler knows.
+type earlier struct {
 	Attempt
-	spec  atom.Value // of a node or child flow, encoded
-	token string     // that is in it
-
-	memo any        // of a fork: what the language has made of what its children share
-	made atom.Value // of which that was made
+	input, note heldValue
 }
 
-// memoOf returns where the language leaves what it makes of what a group shares;
-// emptied when that is another thing than before.
+// A grown is the draft's data of a grown node or a child flow while its record may be written again.
+type grown struct {
+	earlier
+	spec  atom.Value // specification of a node or child flow, encoded
+	token string     // token in spec
+
+	memo any        // of a fork: the language's parsed form of the input that its children share
+	made atom.Value // of a fork: the input from which memo was made
+}
+
+// memoOf returns where the language stores its parsed form of a group's shared input. If shared has changed, the
+// memo is empty.
 func (g *grown) memoOf(shared atom.Value) *any {
 	if len(shared) != len(g.made) || len(shared) > 0 && &shared[0] != &g.made[0] {
 		g.memo, g.made = nil, shared
@@ -117,19 +121,18 @@ func (g *grown) memoOf(shared atom.Value) *any {
 	return &g.memo
 }
 
-// grownOf returns what is kept of a node or child flow.
+// grownOf returns the data of a node or child flow.
 func (d *Draft) grownOf(key any, path string) *grown {
 	g := d.grown[key]
 	if g == nil {
-		g = &grown{Attempt: d.earlier[path]}
+		g = &grown{earlier: d.earlier[path]}
 		delete(d.earlier, path)
 		d.grown[key] = g
 	}
 	return g
 }
 
-// attemptOf returns what is kept of the attempt of an atom or node, or nil
-// when the node is long over.
+// attemptOf returns the attempt of an atom or node, or nil if the node ended long ago.
 func (d *Draft) attemptOf(node *scheduler.Node, atom int32) *Attempt {
 	if node == nil {
 		return &d.attempts[atom]
@@ -139,6 +142,9 @@ func (d *Draft) attemptOf(node *scheduler.Node, atom int32) *Attempt {
 	}
 	return nil
 }
+
+// BeganAt returns when the current attempt of an atom of the plan began.
+func (d *Draft) BeganAt(atom int32) time.Time { return d.attempts[atom].began.time() }
 
 // Began records when the call of an attempt began.
 func (d *Draft) Began(node *scheduler.Node, atom int32, at time.Time) {
@@ -150,9 +156,11 @@ func (d *Draft) Ended(node *scheduler.Node, atom int32, at time.Time) {
 	d.attemptOf(node, atom).ended = instantOf(at)
 }
 
-// Said records what an attempt said of its progress, and reports whether that is still of
-// interest. Details of nil leave those that it gave before. The caller records the atom anew.
-func (d *Draft) Said(node *scheduler.Node, atom int32, number int64, state states.Task, fraction float64, details *atom.Value) bool {
+// Said records a progress report of an attempt, and reports whether the attempt is still current. If details is
+// nil, the previous details stay. The caller records the atom again.
+func (d *Draft) Said(node *scheduler.Node, atom int32, number int64, state states.Task, fraction float64,
+	details *atom.Value,
+) bool {
 	at := d.attemptOf(node, atom)
 	if at == nil || !executes(at.state) || at.number != number || at.state != state {
 		return false
@@ -164,14 +172,14 @@ func (d *Draft) Said(node *scheduler.Node, atom int32, number int64, state state
 	return true
 }
 
-// Memo returns where the language leaves what it makes of what the children of a fork share;
-// emptied when that is another thing than before.
+// Memo returns where the language stores its parsed form of the input that the children of a fork share. If shared
+// has changed, the memo is empty.
 func (d *Draft) Memo(fork *scheduler.Node, shared atom.Value) *any {
 	return d.grownOf(fork, fork.Path).memoOf(shared)
 }
 
-// forgets drops what is kept of a node or child flow after the next commit, once
-// nothing more is to be written of it.
+// forgets drops the data of a node or child flow after the next commit, if the node's record will not be written
+// again.
 func (d *Draft) forgets(key any, live bool, state states.Task) {
 	if !live && !executes(state) {
 		d.ending = append(d.ending, key)

@@ -6,8 +6,8 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// Buffers keep the buffers of runs that have ended for others: most runs of an engine need
-// about as much space.
+// Buffers keeps the buffers of runs that have ended for other runs, because most runs of an engine need about as
+// much space.
 type Buffers struct{ pool sync.Pool }
 
 // Lend gives a new draft buffers, if there are any.
@@ -17,7 +17,7 @@ func (b *Buffers) Lend(d *Draft) {
 	}
 }
 
-// Return takes the buffers of a draft, which is empty afterwards but for its head.
+// Return takes the buffers of a draft. Only the draft's head remains.
 func (b *Buffers) Return(d *Draft) {
 	head := d.Head
 	empty(&d.Checkpoint)
@@ -42,9 +42,9 @@ func emptied[T any](list []T) []T {
 	return list[:0]
 }
 
-// extend makes a list longer by one, which is zero, and returns that.
+// extend appends a zero element to a list and returns a pointer to it.
 func extend[T any](list *[]T) *T {
-	if n := len(*list); n < cap(*list) { // it was zeroed when the list was emptied
+	if n := len(*list); n < cap(*list) { // zeroed when the list was emptied
 		*list = (*list)[:n+1]
 	} else {
 		var zero T

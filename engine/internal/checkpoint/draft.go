@@ -5,48 +5,48 @@ import (
 
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
 
-// A Draft is the checkpoint that a run commits next. Set Dirty with whatever is put into it
-// directly.
+// A Draft is the checkpoint that a run commits next. Set Dirty after each direct change of the checkpoint.
 type Draft struct {
-	storage.Checkpoint // with the Head as it is to be after the commit
+	storage.Checkpoint // Head is the run's head after the commit
 
-	Dirty bool      // it holds something
-	Now   time.Time // when what it holds was decided on
+	Dirty bool      // the checkpoint contains a change
+	Now   time.Time // when the changes were decided
 
 	run   string
 	plan  *flow.Plan
-	quiet bool // no history is kept
+	quiet bool // store no history
 
-	lines     int           // of history, kept or not
-	settled   int64         // bytes that the run has written with the last commit
-	forgotten storage.Entry // the last line of a history that is not kept
+	lines     int           // number of history lines, stored or not
+	settled   int64         // bytes that the run has written up to the last commit
+	forgotten storage.Entry // the last line of a history that is not stored
 	payloads  payloads
-	attempts  []Attempt          // of the atoms of the plan
-	overflows map[int32]overflow // of retries with many tries
-	grown     map[any]*grown     // of open nodes and child flows
-	ending    []any              // keys of grown that are dropped with the next commit
-	earlier   map[string]Attempt // of grown atoms that were loaded, by path, until they are met
-	at        map[string]int     // where in Atoms a path is that has grown; nil while there are few
+	attempts  []Attempt          // attempts of the atoms of the plan
+	overflows map[int32]overflow // by atom: retries with many tries
+	grown     map[any]*grown     // data of open nodes and child flows
+	ending    []any              // keys of grown to drop with the next commit
+	earlier   map[string]earlier // data of loaded grown atoms, by path, until they are used
+	at        map[string]int     // index in Atoms, by path of a grown atom; nil while there are few
 }
 
-// Init prepares the draft of a run of the plan. Without history, lines are counted and not kept.
+// Init prepares the draft of a run of the plan. If quiet is true, lines of history are counted and not stored.
 func (d *Draft) Init(plan *flow.Plan, run string, quiet bool, head storage.Head) {
 	d.plan, d.run, d.quiet = plan, run, quiet
 	d.Head, d.settled = head, head.Bytes
-	d.attempts, d.grown, d.earlier = make([]Attempt, len(plan.Atoms)), map[any]*grown{}, map[string]Attempt{}
+	d.attempts, d.grown, d.earlier = make([]Attempt, len(plan.Atoms)), map[any]*grown{}, map[string]earlier{}
 }
 
-// maxLines is how many lines of history may wait for one commit: what only
-// computes rides along with what does not, but not for ever.
+// maxLines bounds the lines of history in one commit: changes that start no call wait for the next commit, but not
+// without limit.
 const maxLines = 1000
 
-// maxBytes is how many bytes may wait for one commit.
+// maxBytes bounds the bytes in one commit.
 const maxBytes = 8 << 20
 
-// Full reports whether the draft is to be committed before it grows further.
+// Full reports whether the draft must be committed before it grows further.
 func (d *Draft) Full() bool {
 	return d.lines >= maxLines || d.Head.Bytes-d.settled >= maxBytes
 }
@@ -66,15 +66,14 @@ func (d *Draft) Renew() {
 	d.ending = d.ending[:0]
 }
 
-// lineSize is what a line of history, a record or an entry of the undo stack counts
-// beside the texts and values in it.
+// lineSize is the size in bytes of a line of history, a record or an entry of the undo stack, without its texts and
+// values.
 const lineSize = 32
 
 // wrote counts bytes that the run writes.
 func (d *Draft) wrote(n int) { d.Head.Bytes += int64(n) }
 
-// line adds a line to the history, which is the caller's to fill in. When none is
-// kept, the line is forgotten.
+// line adds a line to the history, which the caller fills in. If no history is stored, the line is dropped.
 func (d *Draft) line(kind storage.EntryKind) *storage.Entry {
 	d.lines++
 	if d.quiet {
@@ -91,8 +90,38 @@ func (d *Draft) line(kind storage.EntryKind) *storage.Entry {
 // FlowState records that the run's own state has changed.
 func (d *Draft) FlowState(cmd *scheduler.Command) {
 	d.Dirty, d.Head.State = true, cmd.FlowTo
+	if cmd.FlowTo == states.FlowRunning { // what stopped the run is over
+		if d.Head.Undo == storage.UndoFailed {
+			d.Head.Undo = storage.UndonePart
+		}
+		if d.Head.Outcome == storage.Unfinished {
+			d.Head.Failure = nil
+		}
+	}
 	entry := d.line(storage.EntryFlow)
 	entry.From, entry.To = uint8(cmd.FlowFrom), uint8(cmd.FlowTo)
+}
+
+// Stays adds a line to the history: the undo has passed an atom that nothing reverts. Stays returns the line, which is
+// valid until the next line.
+func (d *Draft) Stays(cmd *scheduler.Command) *storage.Entry {
+	d.Dirty = true
+	kind := storage.EntryStays
+	if cmd.Rec.OutcomeUnknown() {
+		kind = storage.EntryMayStay
+	}
+	entry := d.line(kind)
+	if cmd.Node != nil {
+		entry.Path = cmd.Node.Path
+	} else {
+		entry.Path = d.plan.Atoms[cmd.Atom].Name()
+	}
+	entry.Kind, entry.From, entry.To = kind, uint8(cmd.Rec.State), uint8(cmd.Rec.State)
+	entry.Incarnation, entry.Attempt = int(cmd.Rec.Incarnation), int(cmd.Rec.Attempt)
+	if !d.quiet {
+		d.wrote(len(entry.Path))
+	}
+	return entry
 }
 
 // Events appends to the language's own history.
@@ -111,12 +140,13 @@ func (d *Draft) Events(cmd *scheduler.Command) {
 		}
 		d.Head.Events++
 		entry.Path, entry.Number, entry.Prev, entry.Type = ev.Name, d.Head.Events, ev.Prev, ev.Type
+		entry.Flow = cmd.Scope.Path
 		entry.Details, entry.Key, entry.Body = ev.Details, ev.Key, d.Hold(ev.Body)
-		d.wrote(len(ev.Name) + len(ev.Type) + len(ev.Details) + inlined(entry.Body))
+		d.wrote(len(ev.Name) + len(entry.Flow) + len(ev.Type) + len(ev.Details) + inlined(entry.Body))
 	}
 }
 
-// Timer sets when a timer is due; the zero time deletes it.
+// Timer sets when a timer is due; a zero time deletes it.
 func (d *Draft) Timer(path string, kind storage.TimerKind, due time.Time) {
 	d.Dirty = true
 	d.Timers = append(d.Timers, storage.TimerRow{Run: d.run, Path: path, Kind: kind, Due: due})
@@ -128,10 +158,16 @@ func (d *Draft) Send(m storage.Message) {
 	d.Messages, d.Dirty = append(d.Messages, m), true
 }
 
-// Token adds a token, or the end of one.
+// Create adds a child run. The run writes the input of its child, which has a copy of its own.
+func (d *Draft) Create(child storage.Run) {
+	d.wrote(lineSize + len(child.ID) + len(child.Input.Data) + len(child.Attrs))
+	d.Children, d.Dirty = append(d.Children, child), true
+}
+
+// Token adds a token, or a new state of one.
 func (d *Draft) Token(t storage.Token) { d.Tokens, d.Dirty = append(d.Tokens, t), true }
 
-// Take removes a message from the inbox.
+// Take deletes a message from the inbox.
 func (d *Draft) Take(n int64) {
 	if n > 0 {
 		d.Taken, d.Dirty = append(d.Taken, n), true

@@ -9,19 +9,19 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// An overflow holds the tries of a retry that no longer fit its record. They are in
-// payloads, each of which names the one before it.
+// An overflow is the tries of a retry that no longer fit its record. They are in payloads, each of which refers to
+// the previous one.
 type overflow struct {
-	ref int64 // of the newest payload
-	// all are the retry's tries from the first on, when its controller was last
-	// asked; fewer when it did not want them.
+	ref int64 // number of the newest payload
+	// all are the retry's tries from the first on, when its controller was last asked; fewer if the controller did
+	// not need all.
 	all []atom.Try
 }
 
-// Overflow puts tries into a payload. The record of their retry follows.
+// Overflow moves tries to a payload. The record of their retry follows.
 func (d *Draft) Overflow(cmd *scheduler.Command) {
 	s := d.overflows[cmd.Atom]
-	if cmd.Tries.Earlier == 0 { // the retry may have been begun anew
+	if cmd.Tries.Earlier == 0 { // the retry may have started again
 		s = overflow{all: cmd.Tries.Tries}
 	}
 	d.Head.Refs++
@@ -37,15 +37,17 @@ func (d *Draft) keepOverflow(a int32, s overflow) {
 	d.overflows[a] = s
 }
 
-// Tries returns what a retry's controller is asked about: all tries, unless it
-// needs only the newest. Read is asked for those that are stored, and its error returned.
-func (d *Draft) Tries(a int32, newest *atom.History, read func(path string) (atom.History, error)) (atom.History, error) {
+// Tries returns the tries for a retry's controller: all, or only the newest if the controller needs no more. It
+// calls read for stored tries, and returns its error.
+func (d *Draft) Tries(a int32, newest *atom.History,
+	read func(path string) (atom.History, error),
+) (atom.History, error) {
 	h := *newest
 	if _, forgets := d.plan.Atoms[a].Controller().(atom.Forgetful); forgets || h.Earlier == 0 {
 		return h, nil
 	}
 	s := d.overflows[a]
-	if len(s.all) < h.Earlier { // the run was taken up since
+	if len(s.all) < h.Earlier { // the run was loaded since
 		stored, err := read(d.plan.Atoms[a].Name())
 		if err != nil {
 			return h, err

@@ -9,19 +9,17 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// payloads remembers which large values the run's payloads hold already, by where they
-// are in memory, as values are immutable, and by what they are: a language may make the
-// same value again and again, such as an input of each item of a Map.
+// payloads remembers which large values the run's payloads contain, by address, because values are immutable, and
+// by content: a language may create the same value again, such as an input of each item of a Map.
 type payloads struct {
 	refs  map[*byte]int64
-	same  map[uint64]int // where in kept is a value with that hash
+	same  map[uint64]int // index in kept of a value with that hash
 	seed  maphash.Seed
-	kept  []atom.Value // so that no place is used again while it is remembered
-	bytes int          // of what is kept
+	kept  []atom.Value // referenced, so that no address is reused while it is remembered
+	bytes int          // size of the values in kept
 }
 
-// What is remembered is bounded in number and in bytes. A value that was forgotten
-// is stored once more, which costs space and harms nothing.
+// The number and size of remembered values are bounded. A forgotten value is stored again, which only costs space.
 const (
 	maxRemembered      = 4096
 	maxRememberedBytes = atom.MaxValue
@@ -47,8 +45,8 @@ func (p *payloads) remember(v atom.Value, ref int64) {
 	p.kept = append(p.kept, v)
 }
 
-// Hold returns how a record is to hold the value: small ones are copied, large
-// ones become a payload of the run, once.
+// Hold returns the form of the value in a record: the store copies small values, and stores large values once as a
+// payload.
 func (d *Draft) Hold(v atom.Value) storage.Held {
 	if len(v) <= storage.InlineLimit {
 		return storage.Held{Data: v}
@@ -64,7 +62,22 @@ func (d *Draft) Hold(v atom.Value) storage.Held {
 	return storage.Held{Ref: ref, Data: v}
 }
 
-// inlined returns how many bytes of a value a record holds itself.
+// A heldValue is a value of an open node, and the payload that contains it. The remembered values are bounded, and
+// open nodes may have more: without a heldValue, each record of a node would store its values again.
+type heldValue struct {
+	value atom.Value
+	ref   int64 // 0 if the value is not in a payload
+}
+
+// holdOnce is Hold for a value whose form h remembers.
+func (d *Draft) holdOnce(h *heldValue, v atom.Value) storage.Held {
+	if h.ref == 0 || len(v) != len(h.value) || unsafe.SliceData(v) != unsafe.SliceData(h.value) {
+		*h = heldValue{v, d.Hold(v).Ref}
+	}
+	return storage.Held{Ref: h.ref, Data: v}
+}
+
+// inlined returns how many bytes of a value its record contains.
 func inlined(h storage.Held) int {
 	if h.Ref > 0 {
 		return 0
@@ -72,7 +85,7 @@ func inlined(h storage.Held) int {
 	return len(h.Data)
 }
 
-// Held takes a value out of a record that was loaded.
+// Held returns the value in a loaded record.
 func (d *Draft) Held(h storage.Held) atom.Value {
 	if h.Ref > 0 {
 		d.payloads.remember(h.Data, h.Ref)

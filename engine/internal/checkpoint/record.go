@@ -11,22 +11,8 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// A record is stored under the path of its atom. Its fields are the scheduler's,
-// and for grown nodes also what the node is.
-
-// fill puts what is known about an atom into its record.
-func (d *Draft) fill(a *storage.Atom, r *scheduler.Record, at *Attempt) {
-	at.follow(r, d.Now)
-	at.fill(a)
-	a.State, a.Intention = r.State, r.Intention
-	a.Incarnation, a.Attempt = int(r.Incarnation), int(r.Attempt)
-	a.Ended = storage.EndMark(r.Ended)
-	a.Result, a.Failure = d.Hold(r.Result), r.Failure
-	if x := r.Rare; x != nil {
-		a.RevertResult, a.RevertFailure = d.Hold(x.RevertResult), x.RevertFailure
-		a.Tries, a.Due, a.RevertAttempt = x.Tries, x.Due, int(x.RevertAttempt)
-	}
-}
+// A record is stored under the path of its atom. It contains the scheduler's fields and, for a grown node, the
+// specification of the node.
 
 // recordIn returns the scheduler's part of a stored record.
 func (d *Draft) recordIn(a *storage.Atom) scheduler.Record {
@@ -44,23 +30,28 @@ func (d *Draft) recordIn(a *storage.Atom) scheduler.Record {
 	return r
 }
 
-// Record puts the record that a command brings into the draft.
-func (d *Draft) Record(cmd *scheduler.Command) *storage.Atom {
+// Record adds the record of a command to the draft. If the state changes, Record also adds a line to the history.
+// It returns both; the line is nil if the state has not changed, and is valid until the next line.
+func (d *Draft) Record(cmd *scheduler.Command) (*storage.Atom, *storage.Entry) {
 	d.Dirty = true
-	switch {
-	case cmd.Node != nil:
-		return d.Node(cmd.Node, &cmd.Rec)
-	case cmd.Scope != nil:
-		return d.scope(cmd.Scope, &cmd.Rec)
-	default:
-		return d.Atom(cmd.Atom, &cmd.Rec)
+	a, at := d.place(cmd)
+	r := &cmd.Rec
+	at.follow(r, d.Now)
+	at.fill(a)
+	a.State, a.Intention = r.State, r.Intention
+	a.Incarnation, a.Attempt = int(r.Incarnation), int(r.Attempt)
+	a.Ended = storage.EndMark(r.Ended)
+	a.Result.Data, a.Failure = r.Result, r.Failure
+	if len(r.Result) > storage.InlineLimit {
+		a.Result = d.Hold(r.Result)
 	}
-}
-
-// Change records that the state of an atom has changed, and returns its record and the line
-// of history, which is valid until the next one.
-func (d *Draft) Change(cmd *scheduler.Command) (*storage.Atom, *storage.Entry) {
-	a := d.Record(cmd)
+	if x := r.Rare; x != nil {
+		a.RevertResult, a.RevertFailure = d.Hold(x.RevertResult), x.RevertFailure
+		a.Tries, a.Due, a.RevertAttempt = x.Tries, x.Due, int(x.RevertAttempt)
+	}
+	if cmd.Op != scheduler.Notify {
+		return a, nil
+	}
 	entry := d.line(storage.EntryAtom)
 	entry.Path, entry.From, entry.To = a.Path, uint8(cmd.From), uint8(cmd.To)
 	entry.Incarnation, entry.Attempt = a.Incarnation, a.Attempt
@@ -86,66 +77,91 @@ func (d *Draft) Change(cmd *scheduler.Command) (*storage.Atom, *storage.Entry) {
 	return a, entry
 }
 
-// Atom puts the record of an atom of the plan into the draft.
-func (d *Draft) Atom(i int32, r *scheduler.Record) *storage.Atom {
-	pa, a := &d.plan.Atoms[i], d.planned(i)
+// place returns the checkpoint's record of the command's atom, with the atom's kind, and the atom's attempt. If the
+// checkpoint already contains a record of the atom, place clears it.
+func (d *Draft) place(cmd *scheduler.Command) (*storage.Atom, *Attempt) {
+	switch {
+	case cmd.Node != nil:
+		return d.node(cmd.Node, cmd.Rec.State)
+	case cmd.Scope != nil:
+		return d.scope(cmd.Scope, cmd.Rec.State)
+	}
+	pa, at := &d.plan.Atoms[cmd.Atom], &d.attempts[cmd.Atom]
+	path := pa.Name()
+	var a *storage.Atom
+	if n := int(at.place); n < len(d.Atoms) && d.Atoms[n].Path == path {
+		a = &d.Atoms[n]
+		*a = storage.Atom{Path: path}
+	} else {
+		at.place = int32(len(d.Atoms))
+		a = d.addAtom(path)
+	}
 	a.Live = true
+	if pa.Run != nil {
+		a.Kind = storage.KindRun
+	}
+	a.Signal = pa.Signal()
 	switch {
 	case pa.Language != nil:
 		a.Kind = storage.KindFlow
 	case pa.Kind() == atom.KindRetry:
 		a.Kind = storage.KindRetry
-		if r.Tries().Earlier > 0 {
-			a.Overflow = d.overflows[i].ref
+		a.Undo = storage.UndoNothing
+		if cmd.Rec.Tries().Earlier > 0 {
+			a.Overflow = d.overflows[cmd.Atom].ref
 		}
+	case pa.StaysDone():
+		a.Undo = storage.UndoLeaves
+	case !pa.Reverts():
+		a.Undo = storage.UndoNothing
 	}
-	d.fill(a, r, &d.attempts[i])
-	return a
+	return a, at
 }
 
-// child is what makes a stored flow the child of a fork.
+// child is the specification of a stored flow that is the child of a fork.
 type child struct {
 	Fork    string `json:"fork"`
 	Index   int    `json:"index"`
-	Attempt int    `json:"attempt"` // of the fork
+	Attempt int    `json:"attempt"` // attempt of the fork
 }
 
-// Node puts the record of a grown node into the draft.
-func (d *Draft) Node(n *scheduler.Node, r *scheduler.Record) *storage.Atom {
+// node is place for a grown node, whose record also contains its specification.
+func (d *Draft) node(n *scheduler.Node, state states.Task) (*storage.Atom, *Attempt) {
 	kept := d.grownOf(n, n.Path)
-	if kept.spec == nil || kept.token != n.Spec.Token { // each attempt has its own
+	if kept.spec == nil || kept.token != n.Spec.Token { // each attempt has its own token
 		kept.spec, kept.token = atom.MustEncode(n.Spec), n.Spec.Token
 		d.wrote(lineSize + len(n.Path) + len(kept.spec))
 	}
-	d.forgets(n, n.Kept, r.State)
+	d.forgets(n, n.Kept, state)
 	a := d.unplanned(n.Path)
-	a.Kind, a.Live, a.Spec, a.Note = nodeKinds[n.Spec.Kind], n.Kept, kept.spec, d.Hold(n.Spec.Note)
-	if g := n.Spec.Group; g != nil {
-		a.Input = d.Hold(g.Shared)
-	} else {
-		a.Input = d.Hold(n.Spec.Input)
+	a.Kind, a.Live, a.Spec, a.Note = nodeKinds[n.Spec.Kind], n.Kept, kept.spec, d.holdOnce(&kept.note, n.Spec.Note)
+	if n.Spec.Undo != nil && n.Spec.Undo.Stays {
+		a.Undo = storage.UndoLeaves
 	}
-	d.fill(a, r, &kept.Attempt)
-	return a
+	if g := n.Spec.Group; g != nil {
+		a.Input = d.holdOnce(&kept.input, g.Shared)
+	} else {
+		a.Input = d.holdOnce(&kept.input, n.Spec.Input)
+	}
+	return a, &kept.Attempt
 }
 
 var nodeKinds = [...]storage.AtomKind{
 	flow.Work: storage.KindTask, flow.Timer: storage.KindTimer, flow.Fork: storage.KindFork, flow.Nested: storage.KindRun,
 }
 
-// scope puts the record of a child flow into the draft.
-func (d *Draft) scope(s *scheduler.Scope, r *scheduler.Record) *storage.Atom {
+// scope is place for a child flow of a fork.
+func (d *Draft) scope(s *scheduler.Scope, state states.Task) (*storage.Atom, *Attempt) {
 	a := d.unplanned(s.Path)
 	a.Kind, a.Live, a.Note = storage.KindFlow, !s.Closed(), d.Hold(s.Memory)
 	g := d.grownOf(s, s.Path)
-	if g.spec == nil { // it stays what it is
+	if g.spec == nil { // the specification of a child does not change
 		g.spec = atom.MustEncode(child{s.Parent.Path, s.Index, int(s.Parent.Rec.Attempt)})
 		d.wrote(lineSize + len(s.Path) + len(g.spec))
 	}
 	a.Spec = g.spec
-	d.forgets(s, !s.Closed(), r.State)
-	d.fill(a, r, &g.Attempt)
-	return a
+	d.forgets(s, !s.Closed(), state)
+	return a, &g.Attempt
 }
 
 // Loaded returns a stored record in the scheduler's form.
@@ -175,8 +191,7 @@ func (d *Draft) Loaded(a *storage.Atom) (scheduler.Loaded, error) {
 	return l, nil
 }
 
-// Load takes up what a stored record says of an atom, and returns the rest of it in the
-// scheduler's form.
+// Load restores an atom from a stored record, and returns the rest of the record in the scheduler's form.
 func (d *Draft) Load(a *storage.Atom) (scheduler.Loaded, error) {
 	l, err := d.Loaded(a)
 	if err != nil {
@@ -184,7 +199,7 @@ func (d *Draft) Load(a *storage.Atom) (scheduler.Loaded, error) {
 	}
 	n := d.plan.Index(l.Path)
 	if n < 0 || l.Spec != nil || l.Child {
-		d.earlier[l.Path] = attemptIn(a)
+		d.earlier[l.Path] = earlier{attemptIn(a), heldValue{a.Input.Data, a.Input.Ref}, heldValue{a.Note.Data, a.Note.Ref}}
 		return l, nil
 	}
 	d.attempts[n] = attemptIn(a)
@@ -194,30 +209,17 @@ func (d *Draft) Load(a *storage.Atom) (scheduler.Loaded, error) {
 	return l, nil
 }
 
-// planned returns the place in the checkpoint for the record of an atom of the
-// plan. If the checkpoint already holds a record of the atom, planned returns that
-// record, cleared.
-func (d *Draft) planned(i int32) *storage.Atom {
-	at, path := &d.attempts[i], d.plan.Atoms[i].Name()
-	if n := int(at.place); n < len(d.Atoms) && d.Atoms[n].Path == path {
-		d.Atoms[n] = storage.Atom{Path: path}
-		return &d.Atoms[n]
-	}
-	at.place = int32(len(d.Atoms))
-	return d.addAtom(path)
-}
-
+// addAtom adds an empty record to the checkpoint.
 func (d *Draft) addAtom(path string) *storage.Atom {
 	a := extend(&d.Atoms)
 	a.Path = path
 	return a
 }
 
-// few is up to how many records of a checkpoint are looked through rather than
-// looked up.
+// few is the number of records up to which a scan of the checkpoint is faster than an index.
 const few = 16
 
-// unplanned is planned for what has grown, which is known by its path alone.
+// unplanned returns an empty record in the checkpoint for a node or child flow, which only its path identifies.
 func (d *Draft) unplanned(path string) *storage.Atom {
 	n := d.where(path)
 	if n < 0 {
@@ -230,7 +232,7 @@ func (d *Draft) unplanned(path string) *storage.Atom {
 	return &d.Atoms[n]
 }
 
-// where returns the place of an atom's record in the checkpoint, -1 if it has none.
+// where returns the index of an atom's record in the checkpoint; -1 if there is none.
 func (d *Draft) where(path string) int {
 	atoms := d.Atoms
 	if len(atoms) <= few {
@@ -248,7 +250,7 @@ func (d *Draft) where(path string) int {
 	return -1
 }
 
-// Gathered returns the record of an atom that the checkpoint holds.
+// Gathered returns the checkpoint's record of an atom.
 func (d *Draft) Gathered(path string) (storage.Atom, bool) {
 	if i := d.where(path); i >= 0 {
 		return d.Atoms[i], true

@@ -7,18 +7,19 @@ import (
 	"strings"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/internal/logevent"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
 
-// did reports whether an atom in that state did something that is not undone.
+// did reports whether an atom in that state took effect and is not undone.
 func did(s states.Task) bool {
 	return s != states.TaskPending && s != states.TaskIgnore && s != states.TaskReverted
 }
 
-// Adopt moves the run to the driver's plan, which differs from the plan that the run began
-// on. The caller names the atoms to forget. If other atoms are in the way, Adopt returns an
-// error that wraps [ErrChanged].
+// Adopt moves the run to the driver's plan, which differs from the plan that the run started on. The caller names
+// removed atoms whose records to delete. If other atoms do not allow the change, Adopt returns an error that wraps
+// [ErrChanged].
 func (r *run) Adopt(forget []string, atoms []storage.Atom) error {
 	var problems []error
 	for i := range atoms {
@@ -28,10 +29,11 @@ func (r *run) Adopt(forget []string, atoms []storage.Atom) error {
 		case was.Spec != nil:
 			problems = append(problems, errors.New("a flow of a language has no atoms to compare"))
 		case at >= 0 && (r.plan.Atoms[at].Kind() == atom.KindRetry) != (was.Kind == storage.KindRetry):
-			problems = append(problems, fmt.Errorf("atom %q was a retry and is a task, or the other way round", was.Path))
+			problems = append(problems, fmt.Errorf("atom %q changed between retry and task", was.Path))
 		case at >= 0:
 		case did(was.State) && !slices.Contains(forget, was.Path):
-			problems = append(problems, fmt.Errorf("atom %q was removed and is %v; name it to AcceptChange to leave what it did", was.Path, was.State))
+			problems = append(problems, fmt.Errorf("atom %q was removed and is %v; name it to AcceptChange to leave what it did",
+				was.Path, was.State))
 		default:
 			r.next.Forget = append(r.next.Forget, was.Path)
 		}
@@ -40,6 +42,7 @@ func (r *run) Adopt(forget []string, atoms []storage.Atom) error {
 		return fmt.Errorf("%w: run %q: %w", ErrChanged, r.claim.Run, errors.Join(problems...))
 	}
 	r.next.Structure, r.next.Dirty = r.plan.Hash, true
-	r.env.Log.Warn("a run goes on with a changed flow", "run", r.claim.Run, "forgotten", strings.Join(r.next.Forget, ", "))
+	r.env.Log.Warn(logevent.RunFlowChanged, logevent.Attributes(
+		"run", r.claim.Run, "flow", r.about.Flow, "forgotten", strings.Join(r.next.Forget, ", "))...)
 	return nil
 }

@@ -10,26 +10,26 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine/internal/inbox"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/logevent"
 	"github.com/ebbflow/ebb/storage"
 )
 
-// answers are the decisions of user code about a run: those of languages, retry controllers
-// and deciders. Nearly all take microseconds, so user code makes them on the goroutine that
-// drives the run. An answer that continues after an interrupt holds up everything else. The
-// driver gives it up, like a call that ignores its context: the goroutine that called Run
-// takes the run from it, and the run resumes from its last commit, see [ErrAnswerGivenUp].
-// The late result of such an answer is ignored.
+// answers are the decisions of user code about a run: those of languages, retry controllers and deciders. Nearly
+// all take microseconds, so user code makes them on the driving goroutine. An answer that continues after an
+// interrupt blocks the run. The driver gives it up, like a call that ignores its context: the goroutine that called
+// Run takes the run from the driving goroutine, and the run resumes from its last commit, see [ErrAnswerGivenUp]. A
+// late result is ignored.
 type answers struct {
-	made int64        // so far, by the goroutine that drives
-	out  atomic.Int64 // the one that is being made, negative while it uses the driver
+	made int64        // number of answers so far; used by the driving goroutine
+	out  atomic.Int64 // the answer in progress, negative while it uses the driver
 }
 
 const (
-	noAnswer   = 0             // none is being made
-	wasGivenUp = math.MinInt64 // the goroutine that made one may use the driver no more
+	noAnswer   = 0             // no answer is in progress
+	wasGivenUp = math.MinInt64 // the goroutine of the answer must not use the driver any longer
 )
 
-// begin leaves the goroutine to user code.
+// begin records that user code runs on the goroutine.
 func (a *answers) begin() {
 	a.made++
 	a.out.Store(a.made)
@@ -50,8 +50,8 @@ func (q *asker) endAnswer() {
 	if q.att.answers.end() {
 		return
 	}
-	_ = recover() // it may as well have panicked
-	q.env.Log.Warn("an answer that was given up has been made after all; it is ignored", "run", q.claim.Run)
+	_ = recover() // user code may also have panicked
+	q.env.Log.Warn(logevent.AnswerEndedLate, "run", q.claim.Run)
 	runtime.Goexit()
 }
 
@@ -85,7 +85,7 @@ func (q *asker) vote(dec *flow.Decider, value atom.Value, results flow.Results) 
 	return dec.Decide(value, results)
 }
 
-// setDeadline sets when the run is to be over. An answer may be under way then.
+// setDeadline sets the run's deadline. An answer may be in progress.
 func (a *attention) setDeadline(t *timers, due time.Time) {
 	t.set(deadline, due)
 	a.due.Store(due.UnixNano())
@@ -107,7 +107,7 @@ type watch struct {
 	since  time.Time // when that answer was seen first
 }
 
-// begin starts the watch, because a request may have arrived.
+// begin starts the watch, because there may be a request.
 func (w *watch) begin() {
 	switch {
 	case w.due != nil:
@@ -126,8 +126,8 @@ func (w *watch) end() {
 	}
 }
 
-// giveUpAnswer gives up the present answer if it is overdue, and returns the reason. The
-// caller then owns the driver. If no answer is overdue, giveUpAnswer returns nil.
+// giveUpAnswer gives up the current answer if it is overdue, and returns the reason. The caller then owns the
+// driver. If no answer is overdue, giveUpAnswer returns nil.
 func (a *attention) giveUpAnswer(w *watch) error {
 	n, now := a.answers.out.Load(), time.Now()
 	if n = max(n, -n); n != w.answer {
@@ -171,7 +171,7 @@ func (a *attention) reasonToGiveUp(now time.Time) (why, err error) {
 
 func (a *attention) comesToRest() bool { return a.steps.gone || isClosed(a.run.env.Suspend) }
 
-// notTold is the answer to a cause that a language is not told.
+// notTold returns the answer to a cause that is not passed to the language, and whether it is such a cause.
 func (q *asker) notTold(c *flow.Cause) (g flow.Growth, is bool) {
 	if !q.mode.Urgent || c.Kind != flow.Stopped && c.Kind != flow.Overdue {
 		return g, false

@@ -15,7 +15,7 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// askRetry asks a retry's controller how to handle the failure that it was charged with.
+// askRetry asks a retry's controller how to handle a failure.
 func (q *asker) askRetry(cmd *scheduler.Command) (ev scheduler.Event, err error) {
 	a := q.plan.Atoms[cmd.Atom]
 	ev = scheduler.Event{Kind: scheduler.Answered, Failure: cmd.Missing}
@@ -64,12 +64,12 @@ func (q *asker) nextTry(c *executor.Call) (ev scheduler.Event, err error) {
 	return ev, nil
 }
 
-// tries returns what a retry's controller is asked about. It returns a *StoreError.
+// tries returns the tries with which to ask a retry's controller. It returns a *StoreError.
 func (q *asker) tries(a int32, newest *atom.History) (atom.History, error) {
 	return q.next.Tries(a, newest, func(path string) (atom.History, error) {
 		h, err := q.env.Store.Tries(q.storing, q.claim.Run, path)
 		if err != nil {
-			return h, storeError(q.claim.Run, err)
+			return h, WrapStore(q.claim.Run, err)
 		}
 		return h, nil
 	})
@@ -98,7 +98,7 @@ func (q *asker) askDeciders(cmd *scheduler.Command) (ev scheduler.Event) {
 			if !ok {
 				ev.Failure = &atom.Failure{
 					Atom: a.Name(), Code: atom.CodeNotFound,
-					Message: fmt.Sprintf("a decider looks at %q, which has no value", dec.Decider.Symbol),
+					Message: fmt.Sprintf("a decider reads %q, which has no value", dec.Decider.Symbol),
 				}
 				return ev
 			}
@@ -131,9 +131,11 @@ func (q *asker) askLanguage(cmd *scheduler.Command) (ev scheduler.Event, err err
 		}
 	}()
 	defer executor.Guard(cmd.Scope.Path, &broke)
+	q.countReopens()
 	ask := &flow.Ask{
 		Run: &q.about, Path: cmd.Scope.Path, Index: cmd.Scope.Index, Memory: cmd.Scope.Memory,
-		Cause: *cmd.Cause, Now: q.next.Now, Event: q.next.Head.Events + 1, Quiet: q.env.Quiet && !q.notices.watched, Random: rand.Uint64, Token: newToken,
+		Cause: *cmd.Cause, Now: q.next.Now, Event: q.next.Head.Events + 1, Quiet: q.env.Quiet && !q.notices.watched,
+		Random: rand.Uint64, Token: newToken,
 		Interrupted: q.interrupt,
 	}
 	if fork := cmd.Scope.Parent; fork != nil {
@@ -177,18 +179,19 @@ func (q *asker) askLanguage(cmd *scheduler.Command) (ev scheduler.Event, err err
 	}
 	q.choose(cmd.Scope, &growth)
 	ev.Growth = &growth
-	return ev, err // with an error the answer is not valid
+	return ev, err // if there is an error, the answer is not valid
 }
 
-// named returns the failure of an answer that reuses the name of a node that was done and
-// can still be undone: the record of the earlier node would be lost, and so its undo. Ebb's
-// own languages number their nodes, so named reads nothing for them.
+// named returns a failure if an answer reuses the name of a node that is done and can still be undone: the new
+// record would replace the record of that node, and so prevent its undo. Ebb's own languages number their nodes, so
+// named reads nothing for them.
 func (q *asker) named(asked *scheduler.Command, add []flow.Spec) (*atom.Failure, error) {
 	if _, numbers := q.language().(flow.Numbering); numbers {
 		return nil, nil //nolint:nilnil // nothing is wrong
 	}
 	for i := range add {
-		if q.stack.size == 0 && add[i].Name != asked.Cause.Name { // the one that has just ended is not on the stack yet
+		// The node that has just ended is not on the stack yet.
+		if q.stack.size == 0 && add[i].Name != asked.Cause.Name {
 			continue
 		}
 		path := asked.Scope.Inside(add[i].Name)
@@ -198,22 +201,23 @@ func (q *asker) named(asked *scheduler.Command, add []flow.Spec) (*atom.Failure,
 			if a, err = q.env.Store.Atom(q.storing, q.claim.Run, path); errors.Is(err, storage.ErrNotFound) {
 				continue
 			} else if err != nil {
-				return nil, storeError(q.claim.Run, err)
+				return nil, WrapStore(q.claim.Run, err)
 			}
 		}
 		l, err := q.next.Loaded(&a)
 		if err != nil {
-			return nil, storeError(q.claim.Run, err)
+			return nil, WrapStore(q.claim.Run, err)
 		}
-		if l.Spec != nil && l.Spec.Undo != nil && l.Rec.State != states.TaskReverted {
+		if l.Spec != nil && l.Spec.Reverts() && l.Rec.State != states.TaskReverted {
 			return &atom.Failure{Atom: path, Code: atom.CodeLanguage, Message: fmt.Sprintf(
-				"the flow's language added a second node named %q, and the first can still be undone; give each node a name of its own", add[i].Name)}, nil
+				"the flow's language added a second node named %q, and the first can still be undone; give each node a name of "+
+					"its own", add[i].Name)}, nil
 		}
 	}
 	return nil, nil //nolint:nilnil // nothing is wrong
 }
 
-// recall returns how a node ended, as it is stored or about to be stored.
+// recall returns how a node ended, from the store or the pending checkpoint.
 func (q *asker) recall(path string) (flow.Past, bool, error) {
 	a, ok := q.next.Gathered(path)
 	if !ok {
@@ -221,7 +225,7 @@ func (q *asker) recall(path string) (flow.Past, bool, error) {
 		if a, err = q.env.Store.Atom(q.storing, q.claim.Run, path); errors.Is(err, storage.ErrNotFound) {
 			return flow.Past{}, false, nil
 		} else if err != nil {
-			return flow.Past{}, false, storeError(q.claim.Run, err)
+			return flow.Past{}, false, WrapStore(q.claim.Run, err)
 		}
 	}
 	past := flow.Past{
@@ -235,10 +239,23 @@ func (q *asker) recall(path string) (flow.Past, bool, error) {
 
 func (q *asker) language() flow.Language { return q.plan.Atoms[0].Language }
 
-// askUndo lets a call ask for the input of the task that undoes a node.
+// askUndo makes a call ask for the input of the task that undoes a node.
 func (q *asker) askUndo(cmd *scheduler.Command, c *executor.Call) {
 	run, spec := q.about, cmd.Node.Spec
-	ask := &flow.UndoAsk{Run: &run, Path: cmd.Node.Path, Spec: &spec, Did: cmd.Outcome, Now: q.next.Now, Interrupted: c.Unwanted}
+	ask := &flow.UndoAsk{
+		Run: &run, Path: cmd.Node.Path, Spec: &spec, Did: cmd.Outcome, Now: q.next.Now,
+		Interrupted: c.Unwanted,
+	}
 	language := q.language()
 	c.Ask = func() (atom.Value, error) { return language.Undo(ask) }
+}
+
+// countReopens tells the language how often the run was reopened. The run's own flow has an incarnation for each.
+func (q *asker) countReopens() {
+	if !q.Grows() {
+		return
+	}
+	if n := int(q.s.Record(0).Incarnation); n > 0 {
+		q.about.Reopens, q.about.Reopened = n, q.next.BeganAt(0)
+	}
 }

@@ -17,9 +17,9 @@ const patience = 100 * time.Millisecond
 type stretch struct {
 	since       time.Time
 	patience    time.Duration // how long a stretch may last while something else is pending
-	left        bool          // it ended with decisions left
-	attending   bool          // the driver is handling something else: no question is answered meanwhile
-	interrupted bool          // the present answer is not wanted
+	left        bool          // it ended with decisions left to make
+	attending   bool          // the driver is handling a request: it answers no question meanwhile
+	interrupted bool          // the current answer is no longer needed
 }
 
 // An asker asks user code: languages, retry controllers and deciders.
@@ -33,20 +33,20 @@ type asker struct {
 	interrupt func() bool // is interrupts
 }
 
-// yields reports whether the decisions of the run must wait. A run that is not in the
-// store yet, where no process could find it, is stored first.
+// yields reports whether the decisions of the run must wait. A run that is not in the store yet is stored first,
+// because no other process could resume it.
 func (q *asker) yields() bool {
 	return q.attending || (q.wanted() || !q.Owns()) && q.next.Now.Sub(q.since) >= q.patience
 }
 
-// wanted reports whether something else is pending.
+// wanted reports whether a request is pending.
 func (q *asker) wanted() bool {
 	return q.att.called() || isClosed(q.att.suspend) || q.timers.pass(q.next.Now)
 }
 
-// interrupts tells a language that takes long whether its answer is no longer wanted.
+// interrupts tells a slow language whether its answer is no longer needed.
 func (q *asker) interrupts() bool {
-	if q.interrupted || !q.att.answers.pause() { // a given-up answer must not use the driver any more
+	if q.interrupted || !q.att.answers.pause() { // an answer that was given up must not use the driver
 		return true
 	}
 	defer q.att.answers.resume()
@@ -69,14 +69,14 @@ func (q *asker) answered() bool {
 	return true
 }
 
-// later postpones the question that is out.
+// later postpones the open question.
 func (q *asker) later() scheduler.Event {
 	q.left = true
 	return scheduler.Event{Kind: scheduler.Later}
 }
 
-// attend keeps questions from being answered until the returned function is called. So the
-// driver applies several messages before anything follows from the first of them.
+// attend prevents answers until the returned function is called. The driver then applies several messages before it
+// acts on the consequences of the first one.
 func (q *asker) attend() (done func()) {
 	q.attending = true
 	return func() { q.attending = false }

@@ -10,7 +10,7 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// An attention is how other goroutines reach the driving goroutine. It holds their requests to the run.
+// An attention contains the requests of other goroutines to the driving goroutine.
 type attention struct {
 	run     *run
 	mode    *Mode
@@ -21,13 +21,13 @@ type attention struct {
 	here    atomic.Pointer[executor.Call] // the call that the driving goroutine is making
 	answers answers                       // of user code
 	steps   steps                         // from phase to phase
-	wake    chan struct{}                 // wakes the goroutine that drives
+	wake    chan struct{}                 // wakes the driving goroutine
 	handoff chan struct{}                 // wakes the goroutine that watches
-	rest    chan stopped                  // how the driving ended
+	rest    chan stopped                  // how the driving goroutine ended
 	due     atomic.Int64                  // the run's deadline, in Unix nanoseconds; 0 for none
 	expiry  *time.Timer                   // wakes both goroutines at the deadline
-	suspend <-chan struct{}               // closed when the run is to come to rest; nil once that was seen
-	quit    bool                          // the run is to come to rest
+	suspend <-chan struct{}               // closed when the run must come to rest; nil after that was seen
+	quit    bool                          // the run must come to rest
 	aside   *atom.Failure                 // why no process may resume the run before an operator decides; may be nil
 	unwatch func() bool                   // stop waiting for ctx to end
 }
@@ -42,16 +42,16 @@ func (a *attention) Notify() {
 	a.Wake()
 }
 
-// Doubt makes the run check whether this engine still owns it, because another process
-// took the store's owner for dead.
+// Doubt makes the run check whether this engine still owns it, because another process declared the store's owner
+// dead.
 func (a *attention) Doubt() {
 	a.doubted.Store(true)
 	a.Wake()
 }
 
-// assure returns an error if another process has taken the run over, or if the store
-// does not answer. The driver then cancels what executes, as when the process must
-// stop. It writes nothing and undoes nothing: the new owner does that.
+// assure returns an error if another process has taken the run over, or if the store does not answer. The driver
+// then cancels running calls, as when the process must stop. It writes nothing and undoes nothing: the new owner
+// does that.
 func (a *attention) assure() error {
 	if !a.doubted.Swap(false) || !a.run.Owns() {
 		return nil
@@ -63,13 +63,13 @@ func (a *attention) assure() error {
 		err = storage.ErrFenced
 	}
 	if err != nil {
-		return storeError(a.run.claim.Run, err)
+		return WrapStore(a.run.claim.Run, err)
 	}
 	return nil
 }
 
-// Wake makes the driving goroutine check for requests. If that goroutine is in the middle of
-// a call, another one takes the run from it. Wake never waits.
+// Wake makes the driving goroutine check for requests. If that goroutine is making a call, another goroutine takes
+// the run from it. Wake never blocks.
 func (a *attention) Wake() {
 	a.look.Store(true)
 	for _, c := range []chan struct{}{a.wake, a.handoff} {
@@ -80,14 +80,14 @@ func (a *attention) Wake() {
 	}
 }
 
-// Broken stops the run at its last checkpoint, because the store failed an
-// atom. An error that the atom returns from now on is not its own failure.
+// Broken stops the run at its last checkpoint, because the store failed an atom. If the atom returns an error from
+// now on, the error is not the atom's failure.
 func (a *attention) Broken(err error) {
 	a.broken.CompareAndSwap(nil, &StoreError{Run: a.run.claim.Run, Err: err})
 	a.Wake()
 }
 
-// quiets reports whether the process must start nothing more.
+// quiets reports whether the process must not start anything.
 func (a *attention) quiets() bool { return isClosed(a.mode.Quiet) }
 
 func isClosed(c <-chan struct{}) bool {

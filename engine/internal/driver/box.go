@@ -2,9 +2,10 @@ package driver
 
 import "github.com/ebbflow/ebb/storage"
 
-// A box holds what a driver has read of the run's inbox.
+// A box contains the messages that a driver has read from the run's inbox.
 type box struct {
-	wakeups int64             // counter up to which messages were read: the number of the last one
+	wakeups int64             // wakeup counter up to which messages were read: the number of the last message
 	unread  []storage.Message // messages that were read and that no atom waited for yet
-	awaited bool              // an atom has begun to wait, perhaps for one of them
+	awaited bool              // an atom has started to wait, perhaps for one of them
+	moved   bool              // the language has answered what follows from an end
 }

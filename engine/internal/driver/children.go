@@ -3,6 +3,7 @@ package driver
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -11,18 +12,36 @@ import (
 	"github.com/ebbflow/ebb/engine/internal/inbox"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/clip"
+	"github.com/ebbflow/ebb/internal/logevent"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
 
-// ChildID returns the id of the run that an attempt of a node begins.
-func ChildID(run, path string, attempt int, child *flow.Child) string {
+// ChildID returns the id of the run that an attempt of a node begins. Attempts are counted anew in each incarnation.
+func ChildID(run, path string, incarnation, attempt int, child *flow.Child) string {
 	if child.ID != "" {
 		return child.ID
 	}
 	id := run + "/" + path
-	if attempt > 1 {
+	if incarnation > 0 || attempt > 1 {
 		id += "@" + strconv.Itoa(attempt)
+	}
+	if incarnation > 0 {
+		id += "." + strconv.Itoa(incarnation+1)
+	}
+	return id
+}
+
+// PlannedChildID returns the id of the run that an attempt of an atom of a plan begins. Attempts are
+// counted anew in each incarnation.
+func PlannedChildID(run, path string, incarnation, attempt int) string {
+	id := run + "/" + path
+	if incarnation > 0 || attempt > 1 {
+		id += "@" + strconv.Itoa(incarnation+1)
+	}
+	if attempt > 1 {
+		id += "." + strconv.Itoa(attempt)
 	}
 	return id
 }
@@ -34,60 +53,57 @@ type children struct {
 	mode  *Mode
 	att   *attention
 	calls *executor.Executor
-	byID  map[string]*scheduler.Node // the node that each run belongs to
-	begun []childRun                 // to be driven beside this run, once their begin is committed
-	group sync.WaitGroup             // of the child runs that are driven
+	byID  map[string]origin // what each run belongs to
+	begun []childRun        // to be driven beside this run, once their begin is committed
+	group sync.WaitGroup    // of the child runs that are driven
 
 	family family
 }
 
-// A family is where a run stands among the runs that create one another.
+// A family is the position of a run among the runs that create one another.
 type family struct {
-	parent  string        // id of the run that began this one
+	parent  string        // id of the parent run
 	root    string        // see storage.Run
 	depth   int64         // see storage.Run
 	born    int64         // descendants of the root, as last read
 	counted bool          // born was read since the last commit
-	barren  *atom.Failure // the limit that keeps the run from creating another one
+	barren  *atom.Failure // why the run must not create another child; nil if it may
 }
 
-// childOf returns the id of the run that a node's present attempt begins.
-func (c *children) childOf(n *scheduler.Node) string {
-	return ChildID(c.claim.Run, n.Path, int(n.Rec.Attempt), n.Spec.Child)
-}
-
-// spawn begins the run of a node, in the commit that begins the node.
-func (c *children) spawn(n *scheduler.Node) error {
-	id, child := c.childOf(n), n.Spec.Child
-	ev := scheduler.Event{Kind: scheduler.Completed, Atom: -1, Node: n}
-	_, err := c.env.Store.Run(c.storing, id)
-	if err == nil || id == c.claim.Run { // the id may be that of this run, which is not stored yet
-		ev.Failure = &atom.Failure{
-			Atom: n.Path, Attempt: int(n.Rec.Attempt), Code: atom.CodeRunExists,
-			Message: fmt.Sprintf("there is a run %q already", id),
-		}
+// spawn begins the run of an origin, in the commit that begins the origin. The input is that of an atom
+// of the plan.
+func (c *children) spawn(o origin, input atom.Value) error {
+	child := c.childOf(o)
+	id, ev := c.idOf(o), o.completed()
+	fail := func(code, why string) error {
+		ev.Failure = &atom.Failure{Atom: c.pathOf(o), Attempt: int(c.recordOf(o).Attempt), Code: code, Message: why}
 		c.ends.list = append(c.ends.list, ev)
 		return nil
-	} else if !errors.Is(err, storage.ErrNotFound) {
-		return storeError(c.claim.Run, err)
 	}
-	input := n.Spec.Input
+	had, err := c.env.Store.Run(c.storing, id)
+	if err == nil && child.Reopen && had.Parent == c.claim.Run {
+		return c.reopen(o, &had)
+	}
+	if err == nil || id == c.claim.Run { // the id may be that of this run, which is not stored yet
+		return fail(atom.CodeRunExists, fmt.Sprintf("run %q exists already", id))
+	} else if !errors.Is(err, storage.ErrNotFound) {
+		return WrapStore(c.claim.Run, err)
+	}
 	if child.Input != nil {
 		input = child.Input
 	}
 	run := storage.Run{
-		ID: id, Flow: child.Flow, Definition: child.Definition, Labels: child.Labels, Attrs: child.Attributes,
-		Trace: c.trace, Input: storage.Held{Data: input}, Created: c.next.Now, Due: c.next.Now,
+		ID: id, Flow: child.Flow, Definition: child.Definition, Structure: child.Structure, Labels: child.Labels,
+		Attrs: child.Attributes, Trace: c.trace, Input: storage.Held{Data: input}, Created: c.next.Now, Due: c.next.Now,
 	}
-	if err := c.env.Runs.Unknown(c.storing, &run); err != nil {
-		ev.Failure = &atom.Failure{Atom: n.Path, Attempt: int(n.Rec.Attempt), Code: atom.CodeNoFlow, Message: err.Error()}
-		c.ends.list = append(c.ends.list, ev)
-		return nil //nolint:nilerr // it is the node that fails
+	switch err := c.env.Runs.Prepare(c.storing, &run); {
+	case errors.Is(err, storage.ErrNotFound):
+		return fail(atom.CodeNoFlow, err.Error())
+	case err != nil:
+		return WrapStore(c.claim.Run, err)
 	}
 	if err := run.Check(); err != nil {
-		ev.Failure = &atom.Failure{Atom: n.Path, Attempt: int(n.Rec.Attempt), Code: atom.CodeNoStart, Message: err.Error()}
-		c.ends.list = append(c.ends.list, ev)
-		return nil //nolint:nilerr // it is the node that fails
+		return fail(atom.CodeNoStart, err.Error())
 	}
 	switch f, failed := c.join(&run); {
 	case failed != nil:
@@ -97,29 +113,34 @@ func (c *children) spawn(n *scheduler.Node) error {
 		c.ends.list = append(c.ends.list, ev)
 		return nil //nolint:nilerr // it takes failed for set
 	}
-	c.next.Children = append(c.next.Children, run)
-	c.next.Dirty = true
-	switch {
-	case n.Spec.Report:
-		ev.Kind = scheduler.Deferred
-		c.ends.list = append(c.ends.list, ev)
-	case child.Detached && n.Spec.Token == "":
-		ev.Result = atom.MustEncode(id)
-		c.ends.list = append(c.ends.list, ev)
-	}
+	c.next.Create(run)
+	c.reportBegun(o, id)
 	if child.Detached {
-		c.note(Event{Path: n.Path, Kind: RunDetached, Name: id})
+		c.note(Event{Path: c.pathOf(o), Kind: RunDetached, Name: id})
 		return nil
 	}
-	c.byID[id] = n
-	if c.env.Runs.Drives(n.Spec.Child.Flow) {
+	c.byID[id] = o
+	if c.env.Runs.Drives(child.Flow) {
 		c.begun = append(c.begun, childRun{id, &run})
 	}
 	return nil
 }
 
-// choose turns nodes of an answer from child runs into work, if a task does the same in
-// place of a run.
+// reportBegun lets the scheduler know that a run exists, where that ends its origin or is to be reported.
+func (c *children) reportBegun(o origin, id string) {
+	ev := o.completed()
+	switch token := o.node != nil && o.node.Spec.Token != ""; {
+	case o.node != nil && o.node.Spec.Report:
+		ev.Kind = scheduler.Deferred
+	case c.childOf(o).Detached && !token:
+		ev.Result = atom.MustEncode(id)
+	default:
+		return
+	}
+	c.ends.list = append(c.ends.list, ev)
+}
+
+// choose replaces child runs in an answer by tasks, if a task stands in for the run.
 func (q *asker) choose(scope *scheduler.Scope, growth *flow.Growth) {
 	chooser, ok := q.env.Tasks.(Chooser)
 	if !ok {
@@ -132,73 +153,106 @@ func (q *asker) choose(scope *scheduler.Scope, growth *flow.Growth) {
 	}
 }
 
-// rejoin resumes the runs that open nodes wait for, when a process loads the run. If the
-// process died after a node's end was known and before its commit, the node ends again:
+// rejoin resumes the runs that the run waits for, when a process loads the run. If the
+// process died after an origin's end was known and before its commit, the origin ends again:
 // it waits for no run, or began none.
 func (c *children) rejoin() error {
-	for n := range c.s.Open {
-		if n.Spec.Kind != flow.Nested || !n.Awaits() {
+	for o := range c.origins {
+		if !c.awaits(o) {
 			continue
 		}
-		id := c.childOf(n)
+		id, child := c.idOf(o), c.childOf(o)
 		run, err := c.env.Store.Run(c.storing, id)
 		switch {
 		case err != nil && !errors.Is(err, storage.ErrNotFound):
-			return storeError(c.claim.Run, err)
+			return WrapStore(c.claim.Run, err)
 		case err != nil || run.Parent != c.claim.Run:
-			if err := c.spawn(n); err != nil {
+			if err := c.spawnAgain(o); err != nil {
 				return err
 			}
-		case n.Spec.Child.Detached && n.Spec.Token != "": // it has begun, and another party has the token
-		case n.Spec.Child.Detached:
-			c.ends.list = append(c.ends.list, scheduler.Event{Kind: scheduler.Completed, Atom: -1, Node: n, Result: atom.MustEncode(id)})
-		case c.env.Runs.Drives(n.Spec.Child.Flow):
+		case child.Detached && o.node != nil && o.node.Spec.Token != "": // it has begun, and another party has the token
+		case child.Detached:
+			ev := o.completed()
+			ev.Result = atom.MustEncode(id)
+			c.ends.list = append(c.ends.list, ev)
+		case c.env.Runs.Drives(child.Flow):
 			c.begun = append(c.begun, childRun{id: id})
 		}
 	}
 	return nil
 }
 
-// undoChild undoes a node by having its run undone.
-func (c *children) undoChild(n *scheduler.Node) error {
-	id := c.childOf(n)
-	ev := scheduler.Event{Kind: scheduler.Completed, Atom: -1, Node: n, Revert: true, Result: atom.Null}
+// spawnAgain begins the run of an origin whose begin was committed without the run.
+func (c *children) spawnAgain(o origin) error {
+	if o.node != nil {
+		return c.spawn(o, o.node.Spec.Input)
+	}
+	in, missing := c.s.Args(o.atom)
+	return c.spawnPlanned(o, in, missing)
+}
+
+// spawnPlanned begins the run of an atom of the plan with the atom's arguments.
+func (c *children) spawnPlanned(o origin, in atom.Values, missing *atom.Failure) error {
+	if missing != nil {
+		ev := o.completed()
+		ev.Failure = missing
+		c.ends.list = append(c.ends.list, ev)
+		return nil //nolint:nilerr // missing is the failure of the atom, not an error of the driver
+	}
+	input := in.Input()
+	if input == nil {
+		input = in.Object()
+	}
+	return c.spawn(o, input)
+}
+
+// undoChild undoes an origin by having its run undone.
+func (c *children) undoChild(o origin) error {
+	id := c.idOf(o)
+	ev := o.completed()
+	ev.Revert, ev.Result = true, atom.Null
+	if !c.undoes(o) {
+		c.ends.list = append(c.ends.list, ev)
+		return nil
+	}
 	run, err := c.env.Store.Run(c.storing, id)
 	switch {
 	case errors.Is(err, storage.ErrNotFound):
 		c.ends.list = append(c.ends.list, ev)
 		return nil
 	case err != nil:
-		return storeError(c.claim.Run, err)
+		return WrapStore(c.claim.Run, err)
 	case run.Parent != c.claim.Run, // it existed before, and this run did not begin it
 		run.State == states.FlowReverted, run.State == states.FlowFailure && run.Undo == storage.UndoNone:
 		c.ends.list = append(c.ends.list, ev)
 		return nil
 	}
-	l, err := (&inbox.Command{Kind: inbox.Cancel, Why: inbox.Cancelled("the run that began it is undone"), Undo: true}).Message(id)
+	l, err := (&inbox.Command{
+		Kind: inbox.Cancel, Why: inbox.Cancelled("its parent run is being undone"), Undo: true,
+	}).Message(id)
 	if err != nil {
 		return err
 	}
 	c.next.Send(l)
-	c.byID[id] = n
-	if c.env.Runs.Drives(n.Spec.Child.Flow) {
+	c.byID[id] = o
+	if c.env.Runs.Drives(c.childOf(o).Flow) {
 		c.begun = append(c.begun, childRun{id: id})
 	}
 	return nil
 }
 
-// dropChild stops waiting for the run of a node. It ends that run, unless leave is set.
-func (c *children) dropChild(n *scheduler.Node, leave bool) error {
-	id := c.childOf(n)
-	if c.byID[id] != n {
+// dropChild stops waiting for the run of an origin. It ends that run, unless leave is set.
+func (c *children) dropChild(o origin, leave bool) error {
+	id := c.idOf(o)
+	if c.byID[id] != o {
 		return nil
 	}
 	delete(c.byID, id)
 	if leave {
 		return nil
 	}
-	why := inbox.Cancelled("the run that began it no longer waits for it")
-	l, err := (&inbox.Command{Kind: inbox.Cancel, Why: why, Undo: n.Spec.Undo != nil}).Message(id)
+	why := inbox.Cancelled("its parent run no longer waits for it")
+	l, err := (&inbox.Command{Kind: inbox.Cancel, Why: why, Undo: c.undoes(o)}).Message(id)
 	if err != nil {
 		return err
 	}
@@ -206,30 +260,75 @@ func (c *children) dropChild(n *scheduler.Node, leave bool) error {
 	return nil
 }
 
-// tellParent tells the run that began this one how it ended.
+// checkResult lets an atom of the plan fail that cannot have the output of its run as its result.
+func (c *children) checkResult(o origin, ev *scheduler.Event) {
+	if ev.Failure != nil {
+		return
+	}
+	if ev.Result == nil {
+		ev.Result = atom.Null
+	}
+	if err := c.plan.Atoms[o.atom].CheckResult(ev.Result); err != nil {
+		ev.Result, ev.Failure = nil, &atom.Failure{
+			Atom: c.pathOf(o), Attempt: int(c.recordOf(o).Attempt), Code: atom.CodeBadResult,
+			Message: clip.Text("the output of the run is no result of the atom: "+err.Error(), atom.MaxFailureText),
+		}
+	}
+}
+
+// within makes the failure of a child run name the atom by its path in this run, which begins with that of the node.
+func (c *children) within(o origin, ev *scheduler.Event) {
+	if ev.Failure == nil {
+		return
+	}
+	f := *ev.Failure
+	if f.Atom != "" {
+		f.Atom = "/" + f.Atom
+	}
+	f.Atom = c.pathOf(o) + f.Atom
+	ev.Failure = &f
+}
+
+// outputs returns what the run of a plan provides at its end, for the run that began it: an object of its symbols.
+func (c *children) outputs() atom.Value {
+	symbols := slices.Sorted(c.plan.Symbols)
+	args, vals := make([]atom.Arg, len(symbols)), make([]atom.Value, len(symbols))
+	for i, symbol := range symbols {
+		args[i].Name = symbol
+		if v, ok := c.s.Final(symbol); ok {
+			vals[i] = v
+		}
+	}
+	return atom.NewValues(args, vals).Object()
+}
+
+// tellParent sends the parent run a message about the end of this run.
 func (c *children) tellParent() {
 	if c.family.parent == "" {
 		return
 	}
 	l := storage.Message{Run: c.family.parent, Kind: messageChild, Name: c.claim.Run, Body: c.next.Head.Output.Data}
-	if c.next.Head.Outcome != storage.Succeeded {
+	switch {
+	case c.next.Head.Outcome != storage.Succeeded:
 		l.Failure = c.next.Head.Failure
 		if l.Failure == nil {
 			l.Failure = &atom.Failure{Code: atom.CodeCancelled}
 		}
+	case len(l.Body) > atom.MaxValue:
+		l.Body = nil
+		l.Failure = atom.NewFailure("", 0, atom.ErrValueTooLarge)
 	}
 	c.next.Send(l)
 }
 
-// A childRun is a run to be driven beside the run that began it.
+// A childRun is a run to be driven beside its parent.
 type childRun struct {
 	id   string
-	made *storage.Run // as the last commit created it; nil when the run was there before
+	made *storage.Run // as the last commit created it; nil if the run existed before
 }
 
-// driveChildRuns drives the runs that this run has begun, or wants undone, as long
-// as the process drives this run and no other process drives them. If the store
-// fails one of them, this run stops too, because it would wait in vain.
+// driveChildRuns drives the child runs of this run, as long as the process drives this run and no other process
+// drives them. If the store fails one of them, this run also stops, because it would wait for ever.
 func (c *children) driveChildRuns() {
 	if len(c.begun) == 0 {
 		return
@@ -244,10 +343,10 @@ func (c *children) driveChildRuns() {
 			}
 			defer s.leave()
 			err := c.env.Runs.DriveChild(c.calls.Context(), f.id, f.made, s)
-			if store, broken := errors.AsType[*StoreError](err); broken { // no process is left to drive it
+			if store, broken := errors.AsType[*StoreError](err); broken { // no process drives the child run now
 				c.att.Broken(store)
 			} else if err != nil {
-				c.env.Log.Debug("a run that was begun by another rests", "run", f.id, "error", err)
+				c.env.Log.Debug(logevent.RunChildStopped, "run", f.id, "error", err)
 			}
 		})
 	}

@@ -7,36 +7,23 @@ import (
 
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
 	"github.com/ebbflow/ebb/internal/failpoint"
+	"github.com/ebbflow/ebb/internal/logevent"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
 
-// keep adds a change to the pending checkpoint. Under Each it commits the change at once.
-func (d *Driver) keep(cmd *scheduler.Command) error {
-	if cmd.Op == scheduler.FlowState {
-		d.next.FlowState(cmd)
-		d.note(Event{Kind: FlowChanged, From: cmd.FlowFrom.String(), To: cmd.FlowTo.String()})
-		if cmd.FlowTo.Ended() || cmd.FlowTo == states.FlowSuspended && cmd.FlowFrom != states.FlowResuming {
-			return nil // it is kept together with its end, which follows
-		}
-		return d.flushEach()
-	}
-	if cmd.Op == scheduler.Write {
-		d.noteDelay(d.next.Record(cmd))
+// keepFlowState adds a change of the run's own state to the pending checkpoint. Under Each it commits the
+// change at once, except for the end of the run: [Driver.conclude] adds to that checkpoint.
+func (d *Driver) keepFlowState(cmd *scheduler.Command) error {
+	d.next.FlowState(cmd)
+	d.note(Event{Kind: FlowChanged, From: cmd.FlowFrom.String(), To: cmd.FlowTo.String()})
+	if cmd.FlowTo.Ended() || cmd.FlowTo == states.FlowSuspended && cmd.FlowFrom != states.FlowResuming {
 		return nil
-	}
-	a, entry := d.next.Change(cmd)
-	if cmd.To == states.TaskRunning && cmd.Node == nil && cmd.Scope == nil && !d.Grows() {
-		d.next.Head.Iterations++
-		d.cycle.attempted = true
-	}
-	if d.notices.watched {
-		d.noteChange(cmd, a, entry)
 	}
 	return d.flushEach()
 }
 
-// flushEach commits when every change is to be committed by itself.
+// flushEach commits if the engine commits every change separately.
 func (d *Driver) flushEach() error {
 	if d.env.Each && !d.cycle.whole {
 		return d.flush()
@@ -50,11 +37,17 @@ func (d *Driver) flush() error {
 		d.children.driveChildRuns()
 		return nil
 	}
-	d.next.Head.Time = d.next.Now
-	if err := d.commit(); err != nil {
-		return err
+	d.next.Head.Time, d.stale = d.next.Now, true
+	if err := d.env.Store.Commit(d.storing, d.claim, &d.next.Checkpoint); err != nil {
+		if err := d.commitAgain(err); err != nil {
+			return err
+		}
 	}
 	failpoint.Hit("engine.committed")
+	if d.Mode.Begun != nil {
+		d.Mode.Begun()
+		d.Mode.Begun = nil
+	}
 	d.next.Renew()
 	d.children.family.counted = false
 	d.announce()
@@ -62,56 +55,54 @@ func (d *Driver) flush() error {
 	return d.applySuspendRequest()
 }
 
-// commitTries is how often the driver tries to commit a checkpoint while the store fails
-// temporarily. The wait between tries grows.
+// commitTries is how often the driver tries to commit a checkpoint while the store fails temporarily. The pause
+// between attempts grows.
 const commitTries = 4
 
-// final are the errors that a retry of the same checkpoint cannot fix.
+// final lists the errors that another attempt to commit cannot fix.
 var final = []error{
-	storage.ErrFenced, storage.ErrClosed, storage.ErrCorrupt, storage.ErrInvalid, storage.ErrExists, storage.ErrNotFound, storage.ErrLimited,
-	storage.ErrBroken,
+	storage.ErrFenced, storage.ErrClosed, storage.ErrCorrupt, storage.ErrInvalid, storage.ErrExists, storage.ErrNotFound,
+	storage.ErrLimited, storage.ErrConflict, storage.ErrBroken,
 }
 
-// commit retries the checkpoint until the store commits or refuses it, or the tries are
-// used up. Trying twice is safe: the store's guard recognizes a checkpoint that it has.
-func (d *Driver) commit() error {
-	d.stale = true
+// commitAgain retries a checkpoint after the store returned err, until the store commits or refuses the checkpoint,
+// or the attempts are used up. A retry is safe even if the store has committed the checkpoint, because the store
+// recognizes a committed checkpoint.
+func (d *Driver) commitAgain(err error) error {
 	wait := 20 * time.Millisecond
-	for try := 1; ; try++ {
-		err := d.env.Store.Commit(d.storing, d.claim, &d.next.Checkpoint)
-		if err == nil {
-			return nil
-		}
+	for try := 1; err != nil; try++ {
 		if try == commitTries || slices.ContainsFunc(final, func(f error) bool { return errors.Is(err, f) }) {
-			return storeError(d.claim.Run, err)
+			return WrapStore(d.claim.Run, err)
 		}
-		d.env.Log.Warn("the store did not take a checkpoint; trying again", "run", d.claim.Run, "try", try, "error", err)
+		d.env.Log.Warn(logevent.CheckpointRetrying, "run", d.claim.Run, "attempt", try, "error", err)
 		t := time.NewTimer(wait)
 		select {
 		case <-t.C:
 		case <-d.ctx.Done():
 			t.Stop()
-			return storeError(d.claim.Run, err)
+			return WrapStore(d.claim.Run, err)
 		}
 		wait *= 5
+		err = d.env.Store.Commit(d.storing, d.claim, &d.next.Checkpoint)
 	}
+	return nil
 }
 
-// keepReports adds the reports of calls to the pending checkpoint. The scheduler's
-// commands must have been carried out, so that its records are the latest. A report of
-// a call that is over is dropped.
+// keepReports adds the progress reports of calls to the pending checkpoint. The scheduler's commands must have been
+// carried out, so that its records are current. A report of a call that has ended is dropped.
 func (d *Driver) keepReports() {
 	for _, r := range d.calls.Reports() {
 		c := r.Call
 		if !d.next.Said(c.Node, c.Atom, c.Number, c.State, r.Fraction, &r.Details) {
 			continue
 		}
-		if n := c.Node; n != nil {
-			d.next.Node(n, &n.Rec)
+		cmd := scheduler.Command{Op: scheduler.Write, Atom: c.Atom, Node: c.Node}
+		if c.Node != nil {
+			cmd.Rec = c.Node.Rec
 		} else {
-			d.next.Atom(c.Atom, d.s.Record(c.Atom))
+			cmd.Rec = *d.s.Record(c.Atom)
 		}
-		d.next.Dirty = true
+		d.next.Record(&cmd)
 		d.note(Event{
 			Kind: ProgressMade, Path: c.About.Path, Attempt: c.About.Attempt, Progress: r.Fraction, Details: r.Details,
 		})

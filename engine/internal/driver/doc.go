@@ -1,4 +1,4 @@
-// Package driver drives one run at a time from its last commit until it rests: it gives the
-// scheduler events, carries out its commands, commits, and waits. Its phases are those of
-// TaskFlow's engine: RESUMING, SCHEDULING, WAITING and ANALYZING, see [Driver].
+// Package driver drives one run at a time from its last commit until it rests. It gives events to the scheduler,
+// carries out the scheduler's commands, commits, and waits. Its phases are those of TaskFlow's engine: RESUMING,
+// SCHEDULING, WAITING and ANALYZING, see [Driver].
 package driver

@@ -5,12 +5,13 @@ import (
 
 	"github.com/ebbflow/ebb/engine/internal/executor"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
+	"github.com/ebbflow/ebb/internal/logevent"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
 
-// A Driver drives one run. All its fields belong to the goroutine that drives. That goroutine
-// also makes a lone call; the executor makes the other calls.
+// A Driver drives one run. All its fields belong to the driving goroutine. That goroutine also makes a call itself
+// if it is the only one; the executor makes the other calls.
 type Driver struct {
 	run
 
@@ -26,14 +27,14 @@ type Driver struct {
 	cycle    cycle
 }
 
-// A cycle is how far the driver has got in passing events to the scheduler.
+// A cycle is the progress of the driver in passing events to the scheduler.
 type cycle struct {
 	phase      states.Engine
-	over       *scheduler.Command // how the run came to rest
-	feeding    bool               // the scheduler's commands are being carried out
+	over       *scheduler.Command // how the run came to rest; nil before
+	feeding    bool               // the driver is carrying out the scheduler's commands
 	progressed bool               // the last events led to commands
 	whole      bool               // the commands being carried out share a commit
-	attempted  bool               // an attempt of an atom of the plan was begun
+	attempted  bool               // an attempt of an atom of the plan has started
 }
 
 // start loads the run and drives it to rest.
@@ -49,7 +50,10 @@ func (d *Driver) start(first *scheduler.OperatorCommand, rest []storage.Message)
 		d.ask.since = time.Time{} // handle the request before the next answer
 	}
 	if len(rest) > 0 {
-		d.att.look.Store(true) // read the messages soon, whatever there is to decide
+		d.att.look.Store(true) // read the messages soon, even if decisions are pending
+	}
+	if err := d.loadLeft(first); err != nil {
+		return err
 	}
 	if err := d.feed(scheduler.Event{Kind: scheduler.Begin, Fresh: true, OperatorCommand: first}); err != nil {
 		return err
@@ -66,8 +70,8 @@ func (d *Driver) start(first *scheduler.OperatorCommand, rest []storage.Message)
 	return d.loop()
 }
 
-// loop runs until the run has come to rest, the process must stop, or the
-// store fails. Its phases are those of TaskFlow's engine.
+// loop runs until the run has come to rest, the process must stop, or the store fails. Its phases are those of
+// TaskFlow's engine.
 func (d *Driver) loop() error {
 	for d.cycle.phase != states.EngineGameOver {
 		var err error
@@ -75,7 +79,7 @@ func (d *Driver) loop() error {
 		case states.EngineResuming, states.EngineAnalyzing:
 			err = d.enter(d.nextPhase())
 		case states.EngineScheduling:
-			if d.calls.Queued() > 0 { // else the same commit may release the run
+			if d.calls.Queued() > 0 { // otherwise the same commit may release the run
 				if err = d.flush(); err == nil {
 					err = d.launch()
 				}
@@ -125,7 +129,7 @@ var lastPhases = map[states.Flow]states.Engine{
 	states.FlowSuspended: states.EngineSuspended, states.FlowFailure: states.EngineFailure,
 }
 
-// enter changes the phase, as its table allows.
+// enter changes the phase and panics if the table does not allow the change.
 func (d *Driver) enter(to states.Engine) error {
 	if err := states.Check(d.cycle.phase, to); err != nil {
 		panic(err) // a defect of this file
@@ -134,9 +138,8 @@ func (d *Driver) enter(to states.Engine) error {
 	return d.att.step(to)
 }
 
-// analyze processes the calls that have ended and decides what follows. A request
-// to suspend comes first. Calls that ended before the driver saw the request then
-// begin nothing new.
+// analyze processes the calls that have ended and decides what follows. A request to suspend comes first, so that
+// ended calls start nothing new.
 func (d *Driver) analyze() error {
 	d.att.look.Store(false)
 	d.stale = true
@@ -148,7 +151,7 @@ func (d *Driver) analyze() error {
 	if err := d.att.assure(); err != nil {
 		return err
 	}
-	if d.cycle.over == nil && d.att.mail.Swap(false) { // else the run is released, and the messages make it due
+	if d.cycle.over == nil && d.att.mail.Swap(false) { // otherwise the run is released, and the messages make it due
 		if err := d.readMessages(); err != nil {
 			return err
 		}
@@ -170,8 +173,8 @@ func (d *Driver) analyze() error {
 	return d.settle()
 }
 
-// applySuspendRequest passes a request to suspend on to the scheduler. The request may come
-// between any two of the scheduler's commands. It does not change the remaining commands.
+// applySuspendRequest passes a request to suspend to the scheduler. The request may come between any two of the
+// scheduler's commands. It does not change the remaining commands.
 func (d *Driver) applySuspendRequest() error {
 	if isClosed(d.att.suspend) {
 		d.att.suspend, d.att.quit = nil, true
@@ -182,15 +185,14 @@ func (d *Driver) applySuspendRequest() error {
 	d.att.quit = false
 	cmds := d.s.Step(scheduler.Event{Kind: scheduler.Suspend})
 	for i := range cmds {
-		if err := d.keep(&cmds[i]); err != nil {
+		if err := d.keepFlowState(&cmds[i]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// decide lets the scheduler decide until no decision is left, or until the run must
-// handle something else.
+// decide lets the scheduler decide until no decision is left, or until the run must handle a request.
 func (d *Driver) decide() error {
 	d.ask.left = false
 	for d.cycle.progressed = true; d.cycle.progressed && d.cycle.over == nil && !d.ask.left; {
@@ -213,7 +215,7 @@ func (d *Driver) decide() error {
 	return nil
 }
 
-// conclude records how the run ended, once it has.
+// conclude records how the run ended, if it has ended.
 func (d *Driver) conclude(cmd *scheduler.Command) {
 	over := *cmd
 	d.cycle.over = &over
@@ -226,16 +228,21 @@ func (d *Driver) conclude(cmd *scheduler.Command) {
 	case states.FlowSuspended:
 		h.Hold = true
 		if len(cmd.Failures) > 0 { // a revert failed, and an operator must decide
+			h.Undo = storage.UndoFailed
 			h.Failure = cmd.Failures[0]
 		} else if d.att.aside != nil {
 			h.Failure = d.att.aside
-			d.env.Log.Error("a run is set aside", "run", d.claim.Run, "reason", d.att.aside.Message)
+			d.env.Log.Error(logevent.RunSetAside, "run", d.claim.Run, "flow", d.about.Flow, "code", d.att.aside.Code, "message",
+				d.att.aside.Message)
 		}
 		return
 	case states.FlowSuccess:
 		h.Outcome, h.Undo = storage.Succeeded, storage.UndoNone
-		if cmd.End != nil {
+		switch {
+		case cmd.End != nil:
 			h.Output = d.next.Hold(cmd.End.Value)
+		case d.children.family.parent != "":
+			h.Output = d.next.Hold(d.children.outputs())
 		}
 	default:
 		h.Outcome, h.Undo = storage.FailedOutcome, storage.UndoNone
@@ -275,4 +282,17 @@ func (d *Driver) endJob() {
 		}
 	}
 	d.next.Job = &end
+}
+
+// loadLeft restores what was open when the run ended, if the command reopens a run of a growing flow.
+func (d *Driver) loadLeft(o *scheduler.OperatorCommand) error {
+	if o == nil || o.Kind != scheduler.Rewind || o.Keep || !d.Grows() {
+		return nil
+	}
+	records, err := (reopening{loader{&d.run}}).openAtEnd()
+	if err != nil {
+		return err
+	}
+	d.s.LoadLeft(records)
+	return nil
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// Env is what the drivers of all runs of an engine share.
+// Env contains what the drivers of all runs of an engine share.
 type Env struct {
 	Store     storage.Store
 	Log       hclog.Logger
@@ -25,19 +25,19 @@ type Env struct {
 	Buffers   checkpoint.Buffers
 	Memory    memorybudget.Gauge
 	Limits    Limits
-	Each      bool // commit every change of state by itself
-	Quiet     bool // keep no history
+	Each      bool // commit every change of state separately
+	Quiet     bool // store no history
 	Observers []func(Event)
-	Tasks     Tasks // of growing flows; may be nil
+	Tasks     Tasks // tasks of growing flows; may be nil
 	Runs      Runs
 	Suspend   <-chan struct{} // closed when all runs must come to rest
 	GivenUp   atomic.Int64    // calls and answers that ignored a request to stop
 }
 
-// Tasks finds the tasks that languages name.
+// Tasks provides the tasks that languages name.
 type Tasks interface {
-	// Task returns the body of the task of that name. An error becomes the failure of
-	// the atom that names the task. Its code is [atom.CodeNoTask] unless the error has one.
+	// Task returns the body of the task with that name. An error becomes the failure of the atom that names the
+	// task. Its code is [atom.CodeNoTask] unless the error has a code.
 	Task(name string) (atom.Body, error)
 }
 
@@ -46,20 +46,21 @@ type Chooser interface {
 	Instead(task, path string) bool
 }
 
-// Runs is the part of the engine through which one run affects another. Several goroutines call
-// it at once.
+// Runs is the part of the engine through which one run affects another. Several goroutines may call its methods at
+// once.
 type Runs interface {
-	// Unknown returns an error if there is no flow for a run that a driver is about to create.
-	Unknown(ctx context.Context, run *storage.Run) error
+	// Prepare adds to a run that a driver is about to create what its flow says of all its runs. It returns an error
+	// if the engine has no flow for the run.
+	Prepare(ctx context.Context, run *storage.Run) error
 	// Drives reports whether the engine can drive runs of a flow.
 	Drives(flow string) bool
-	// TasksOf returns the tasks of a run; nil for those of the engine.
+	// TasksOf returns the tasks of a run; nil means the engine's tasks.
 	TasksOf(ctx context.Context, run *storage.Run) (Tasks, error)
-	// DriveChild drives a run in a slot, beside the run that began it. Made is the run as the
-	// last commit created it; nil if it existed before.
+	// DriveChild drives a child run in a slot, beside its parent. made is the run as the last commit created it;
+	// nil if the run existed before.
 	DriveChild(ctx context.Context, id string, made *storage.Run, s *Slot) error
-	// Release releases a claim. If the store does not answer, the process releases the run
-	// later. Otherwise the process would own the run as long as the process lives.
+	// Release releases a claim. If the store does not answer, the process releases the run later. Otherwise the
+	// process would own the run until the process dies.
 	Release(ctx context.Context, claim storage.Claim)
 }
 
@@ -69,11 +70,11 @@ var (
 	ErrWaiting = errors.New("engine: the run waits")
 	ErrRefused = errors.New("engine: the run does not allow the command")
 	ErrChanged = errors.New("engine: the flow has changed since the run was begun")
-	// ErrAnswerGivenUp says that the driver gave up an answer that kept the run from reacting.
+	// ErrAnswerGivenUp is the error if the driver gave up an answer that blocked the run.
 	ErrAnswerGivenUp = errors.New("engine: an answer was given up")
 )
 
-// A StoreError is returned when the store failed.
+// A StoreError is returned if the store failed.
 type StoreError struct {
 	Run string
 	Err error
@@ -81,7 +82,8 @@ type StoreError struct {
 
 // Error names the run and gives the store's error.
 func (e *StoreError) Error() string {
-	if errors.Is(e.Err, storage.ErrNotFound) || errors.Is(e.Err, storage.ErrExists) {
+	if errors.Is(e.Err, storage.ErrNotFound) || errors.Is(e.Err, storage.ErrExists) ||
+		errors.Is(e.Err, storage.ErrConflict) {
 		return fmt.Sprintf("engine: %v", e.Err)
 	}
 	return fmt.Sprintf("engine: run %q stopped at its last checkpoint: %v", e.Run, e.Err)
@@ -90,7 +92,8 @@ func (e *StoreError) Error() string {
 // Unwrap returns the store's error.
 func (e *StoreError) Unwrap() error { return e.Err }
 
-func storeError(run string, err error) error {
+// WrapStore returns an error of the store as a *[StoreError] of the run, and nil for nil.
+func WrapStore(run string, err error) error {
 	if err == nil {
 		return nil
 	}

@@ -3,6 +3,8 @@ package driver
 import (
 	"time"
 
+	"github.com/hashicorp/go-hclog"
+
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
 	"github.com/ebbflow/ebb/flow"
@@ -17,44 +19,48 @@ type EventKind uint8
 const (
 	FlowChanged   EventKind = iota // the run's own state changed
 	AtomChanged                    // an atom's state changed
-	LanguageEvent                  // the flow's language wrote a line of its history
-	ProgressMade                   // an atom said how far it is
-	RevertDelayed                  // an attempt to undo an atom failed; the next one is made at Due
-	OthersAwaited                  // nothing is executed: the run waits for a token to be completed, or for a message
-	PlaceAwaited                   // the run waits for its place, see [storage.Limiter]; Name says by which limit
-	RunDetached                    // an atom began a run that it does not wait for; see Engine.Detached of package engine
+	LanguageEvent                  // the flow's language recorded an event of its history
+	ProgressMade                   // an atom reported its progress
+	RevertDelayed                  // an attempt to undo an atom failed; the next attempt is at Due
+	OthersAwaited                  // no atom executes: the run waits for a token to be completed, or for a message
+	PlaceAwaited                   // the run waits for a limit, see [storage.Limiter]; Name describes the limit
+	WorkStays                      // the undo passed an atom that nothing reverts: To is a text of storage.Status
+	// RunDetached: an atom created a child run that it does not wait for; see Engine.Detached of package engine.
+	RunDetached
 )
 
-// An Event is passed to observers. It is the Event of package engine.
+// An Event is passed to observers. It has the fields of the Event of package engine, which converts it, so that the
+// two cannot differ.
 type Event struct {
 	Run      string
-	Flow     string // of the run
-	Path     string // of the atom; "" is the run itself
+	Flow     string // name of the run's flow
+	Path     string // path of the atom; "" means the run itself
 	Kind     EventKind
-	From, To string        // the states' texts
-	Attempt  int           // which attempt of the atom; RevertDelayed: of its undoing
-	Failure  *atom.Failure // when To is FAILURE or REVERT_FAILURE, and of RevertDelayed
-	Due      time.Time     // when To is a wait: when it ends; RevertDelayed: when it is tried again
+	From, To string        // states before and after, as texts
+	Attempt  int           // attempt of the atom or, for RevertDelayed, of its revert
+	Failure  *atom.Failure // when To is FAILURE, RETRYING or REVERT_FAILURE, and of RevertDelayed
+	Due      time.Time     // if To is a wait: when it ends; for RevertDelayed: when the next attempt starts
 	Timer    bool          // the node is a timer
-	Inner    bool          // the node is there for structure: a fork, one of its children, or the root of a growing flow
+	Inner    bool          // the node only provides structure: a fork, a child of a fork, or the root of a growing flow
 	Reverts  bool          // the atom can be undone
-	Result   atom.Value    // when To is SUCCESS
-	Name     string        // LanguageEvent: its type; RunDetached: the id of the run
+	Result   atom.Value    // result, if To is SUCCESS
+	Name     string        // LanguageEvent: type of the event; RunDetached: id of the child run
 	Progress float64       // ProgressMade: from 0 to 1
-	Details  atom.Value    // ProgressMade: the atom's details; nil when there are none
-	Duration time.Duration // when an attempt has ended: how long it took; also that of a revert
+	Details  atom.Value    // ProgressMade: the atom's details; nil if there are none
+	Duration time.Duration // duration of the attempt or revert that ended
 	Time     time.Time
 }
 
-// notices are the events for observers and the log.
+// notices collects the events for observers and the log.
 type notices struct {
-	watched bool    // there are observers
-	list    []Event // passed on once the changes they report are committed
+	watched bool        // there are observers, or every event is logged
+	level   hclog.Level // the lowest level that is logged
+	list    []Event     // passed on after the commit of the changes that they report
 }
 
-// note keeps an event until the change that it reports is committed.
+// note collects an event until the change that it reports is committed.
 func (r *run) note(ev Event) {
-	if !r.notices.watched {
+	if !r.notices.watched && lineOf(&ev).level < r.notices.level {
 		return
 	}
 	ev.Run, ev.Flow, ev.Time = r.claim.Run, r.about.Flow, r.next.Now
@@ -62,28 +68,20 @@ func (r *run) note(ev Event) {
 	r.notices.list = append(r.notices.list, ev)
 }
 
-// announce passes on the events that were noted.
+// announce passes the collected events on.
 func (r *run) announce() {
-	debug := r.env.Log.IsDebug()
-	for _, ev := range r.notices.list {
+	for i := range r.notices.list {
+		ev := &r.notices.list[i]
 		for _, f := range r.env.Observers {
-			f(ev)
+			f(*ev)
 		}
-		if debug && ev.Kind == ProgressMade {
-			r.env.Log.Debug(ev.Path, "run", ev.Run, "progress", ev.Progress)
-		} else if debug && ev.Kind != LanguageEvent {
-			args := []any{"run", ev.Run, "from", ev.From, "to", ev.To}
-			if ev.Failure != nil {
-				args = append(args, "code", ev.Failure.Code)
-			}
-			r.env.Log.Debug(ev.Path, args...)
-		}
+		logEvent(r.env.Log, ev)
 	}
 	clear(r.notices.list)
 	r.notices.list = r.notices.list[:0]
 }
 
-// noteChange notes an atom's new state.
+// noteChange collects the event of an atom's new state.
 func (r *run) noteChange(cmd *scheduler.Command, a *storage.Atom, entry *storage.Entry) {
 	ev := Event{
 		Kind: AtomChanged, Path: a.Path, From: cmd.From.String(), To: cmd.To.String(),
@@ -92,24 +90,37 @@ func (r *run) noteChange(cmd *scheduler.Command, a *storage.Atom, entry *storage
 	switch {
 	case cmd.Node != nil:
 		ev.Timer, ev.Inner = cmd.Node.Spec.Kind == flow.Timer, cmd.Node.Spec.Kind == flow.Fork
-		ev.Reverts = cmd.Node.Spec.Undo != nil
+		ev.Reverts = cmd.Node.Spec.Reverts()
 	case cmd.Scope != nil:
 		ev.Inner = true
 	default:
 		ev.Inner, ev.Reverts = r.plan.Atoms[cmd.Atom].Language != nil, r.plan.Atoms[cmd.Atom].Reverts()
 	}
-	if cmd.To != states.TaskRetrying && !a.StartedAt.IsZero() && !a.EndedAt.IsZero() {
+	if cmd.To == states.TaskRetrying {
+		if cmd.From != states.TaskFailure { // else the event before this one has it
+			ev.Failure = a.Failure
+		}
+	} else if !a.StartedAt.IsZero() && !a.EndedAt.IsZero() {
 		ev.Duration = a.EndedAt.Sub(a.StartedAt)
 	}
 	r.note(ev)
 }
 
-// noteDelay notes a revert that failed and will be retried later.
+// noteStays collects the event that the undo has passed an atom that nothing reverts.
+func (r *run) noteStays(entry *storage.Entry) {
+	r.note(Event{
+		Kind: WorkStays, Path: entry.Path, From: states.Task(entry.From).String(), To: string(entry.Status()),
+		Attempt: entry.Attempt,
+	})
+}
+
+// noteDelay collects the event of a revert that failed and will be retried.
 func (r *run) noteDelay(a *storage.Atom) {
 	if a.State == states.TaskReverting && a.RevertFailure != nil && a.Due.After(r.next.Now) {
 		state := a.State.String()
 		r.note(Event{
-			Kind: RevertDelayed, Path: a.Path, From: state, To: state, Attempt: a.RevertAttempt, Failure: a.RevertFailure, Due: a.Due,
+			Kind: RevertDelayed, Path: a.Path, From: state, To: state, Attempt: a.RevertAttempt, Failure: a.RevertFailure,
+			Due: a.Due,
 		})
 	}
 }

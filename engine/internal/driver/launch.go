@@ -7,11 +7,12 @@ import (
 	"github.com/ebbflow/ebb/engine/internal/checkpoint"
 	"github.com/ebbflow/ebb/engine/internal/executor"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
+	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/internal/failpoint"
 )
 
-// launch makes the calls that wait for a free place, unless the process must stop. It
-// returns errTaken if another goroutine took the run from this one meanwhile.
+// launch makes queued calls as capacity allows, unless the process must stop. If another goroutine took the run
+// from this one meanwhile, it returns errTaken.
 func (d *Driver) launch() error {
 	for d.calls.Queued() > 0 && d.ctx.Err() == nil && !d.att.quiets() {
 		c := d.calls.Next()
@@ -45,8 +46,8 @@ func (d *Driver) launch() error {
 	return nil
 }
 
-// lone reports whether a call would be the only one that runs. Then nothing else can
-// begin before it ends, and no other goroutine needs to make it.
+// lone reports whether a call would be the only one that runs. Nothing else can then start before it ends, and no
+// other goroutine needs to make it.
 func (d *Driver) lone() bool {
 	return d.calls.Running() == 0 && d.calls.Queued() == 0 && len(d.ends.list) == 0
 }
@@ -57,9 +58,8 @@ func (d *Driver) waits() bool {
 	return waits
 }
 
-// makeHere makes a call on the goroutine that drives the run. If the call lasts, another
-// goroutine may take the run over. A call that was stopped in the middle has no end:
-// wait notices that the process must stop.
+// makeHere makes a call on the driving goroutine. If the call takes long, another goroutine may take the run over.
+// If the call is stopped by a stop of the process, it reports no end: wait notices that the process must stop.
 func (d *Driver) makeHere(c *executor.Call) error {
 	queued := d.calls.Queued() > 0 || len(d.ends.list) > 0
 	if queued {
@@ -88,7 +88,7 @@ func (d *Driver) makeHere(c *executor.Call) error {
 	if !known {
 		return nil
 	}
-	if queued { // processed when the others have ended, too
+	if queued { // processed when the other calls have ended, too
 		d.tick()
 		d.next.Ended(c.Node, c.Atom, d.next.Now)
 	}
@@ -96,16 +96,15 @@ func (d *Driver) makeHere(c *executor.Call) error {
 	return nil
 }
 
-// dispatch lets another goroutine make a call.
+// dispatch makes a call on another goroutine.
 func (d *Driver) dispatch(c *executor.Call) {
 	d.tick()
 	d.next.Began(c.Node, c.Atom, d.next.Now)
 	d.calls.Dispatch(c)
 }
 
-// await waits until a call has ended, so that a serial engine makes calls one after the
-// other even if several are ready at once. It stops waiting if the run must handle
-// something else.
+// await waits until a call has ended, so that a serial engine makes calls one after the other even if several are
+// ready. It stops waiting if the run must handle a request.
 func (d *Driver) await(c *executor.Call) {
 	d.stale = true
 	var due <-chan time.Time
@@ -139,7 +138,7 @@ func (d *Driver) await(c *executor.Call) {
 	}
 }
 
-// cancel ends a call that executes for an atom or was about to.
+// cancel ends a running or queued call of an atom.
 func (d *Driver) cancel(cmd *scheduler.Command) {
 	d.calls.Cancel(cmd.Node, cmd.Atom, cmd.Abandoned)
 	if cmd.Abandoned {
@@ -187,8 +186,14 @@ func (d *Driver) prepare(cmd *scheduler.Command) *executor.Call {
 }
 
 func (d *Driver) task(name string) (atom.Body, error) {
+	if l, ok := d.plan.Atoms[0].Language.(flow.TaskLanguage); ok {
+		if body, ok := l.Task(name); ok {
+			return body, nil
+		}
+	}
 	if d.tasks == nil {
-		return nil, atom.Errorf(atom.CodeNoTask, "no task is registered as %q; give the engine its tasks with engine.WithTasks", name)
+		return nil, atom.Errorf(atom.CodeNoTask,
+			"no task is registered as %q; give the engine its tasks with engine.WithTasks", name)
 	}
 	return d.tasks.Task(name)
 }

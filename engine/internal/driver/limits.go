@@ -12,7 +12,7 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// Limits bound the size of one run. They are the Limits of package engine.
+// Limits bound the size of one run. They have the fields of the Limits of package engine, which converts them.
 type Limits struct {
 	Transitions, Atoms, Values, Iterations, Bytes, Descendants, Depth, Memory int64
 }
@@ -21,13 +21,13 @@ type Limits struct {
 func reached(name string, most int64, what string) *atom.Failure {
 	return &atom.Failure{
 		Code: atom.CodeLimit,
-		Message: fmt.Sprintf("the run reached its limit of %d %s; the setting is %s of engine.WithLimits and of ebb --run-limit",
+		Message: fmt.Sprintf("the run reached its limit of %d %s; the setting is %s of engine.WithLimits and of ebb "+
+			"--run-limit",
 			most, what, name),
 	}
 }
 
-// count counts an answer of a language. If a limit keeps the run from following the answer,
-// count returns the failure.
+// count counts an answer of a language. If a limit does not allow the answer, count returns the failure.
 func (q *asker) count(asked *scheduler.Command, g *flow.Growth) *atom.Failure {
 	if asked.Cause.Kind == flow.Stopped || q.s.IsEnding() {
 		return nil
@@ -35,8 +35,12 @@ func (q *asker) count(asked *scheduler.Command, g *flow.Growth) *atom.Failure {
 	l, done := &q.env.Limits, q.next.Head.Iterations+max(g.Steps, 1)
 	alive, held := q.s.After(asked, g)
 	switch {
-	case done > l.Iterations, slices.ContainsFunc(g.Add, func(s flow.Spec) bool { return s.Group != nil && int64(s.Group.Count) > l.Iterations-done }):
-		return l.outgrown() // each child takes a step, and reserves space for its result from the beginning
+	case done > l.Iterations,
+		slices.ContainsFunc(g.Add, func(s flow.Spec) bool {
+			return s.Group != nil &&
+				int64(s.Group.Count) > l.Iterations-done
+		}):
+		return l.outgrown() // each child takes a step and reserves space for its result when it starts
 	case done-q.next.Head.Waited > l.Transitions:
 		return reached("transitions", l.Transitions, "transitions without a wait")
 	case alive > l.Atoms:
@@ -53,7 +57,7 @@ func (q *asker) count(asked *scheduler.Command, g *flow.Growth) *atom.Failure {
 func (l *Limits) outgrown() *atom.Failure { return reached("iterations", l.Iterations, "iterations") }
 
 func (l *Limits) overfull() *atom.Failure {
-	return reached("bytes", l.Bytes, "bytes of history and payloads")
+	return reached("bytes", l.Bytes, "bytes of history, payloads and inputs of child runs")
 }
 
 // join makes a run a child of the driven run. If a limit forbids that, join returns the failure.
@@ -66,7 +70,7 @@ func (c *children) join(child *storage.Run) (*atom.Failure, error) {
 	if !c.family.counted {
 		born, err := c.env.Store.Descendants(c.storing, child.Root)
 		if err != nil {
-			return nil, storeError(c.claim.Run, err)
+			return nil, WrapStore(c.claim.Run, err)
 		}
 		c.family.born, c.family.counted = born, true
 	}
@@ -77,7 +81,7 @@ func (c *children) join(child *storage.Run) (*atom.Failure, error) {
 	return nil, nil //nolint:nilnil // no limit, no error
 }
 
-// OpenSize is less than any open node or child flow takes in memory, beside its values.
+// OpenSize is a lower bound for the memory of any open node or child flow, in bytes, without its values.
 const OpenSize = 512
 
 // exceeds reports whether to set the run aside. It does if three conditions hold: the process
@@ -98,8 +102,10 @@ func (q *asker) exceeds(asked *scheduler.Command, g *flow.Growth) bool {
 	q.att.quit = true
 	q.att.aside = &atom.Failure{
 		Code: atom.CodeLimit,
-		Message: fmt.Sprintf("the memory budget of its process, %d bytes, is used up, and the run alone needs more than a third of it: "+
-			"it has %d open atoms with %d bytes of values; the setting is Memory of engine.WithLimits and ebb --memory", m.Budget, atoms, values),
+		Message: fmt.Sprintf("the memory budget of its process, %d bytes, is used up, and the run alone needs more than a "+
+			"third of it: "+
+			"it has %d open atoms with %d bytes of values; the setting is Memory of engine.WithLimits and ebb --memory",
+			m.Budget, atoms, values),
 	}
 	return true
 }

@@ -6,20 +6,21 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
+	"github.com/ebbflow/ebb/internal/logevent"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
 
-// errTaken tells a goroutine that it no longer drives the run.
+// errTaken is the error of a goroutine that no longer drives the run.
 var errTaken = errors.New("engine: another goroutine drives the run")
 
-// Live drives the run to rest on a goroutine of its own. The calling goroutine watches
-// meanwhile, and yields the phases. The driving goroutine makes a lone call itself, which
-// saves a handover. If something else happens during that call, another goroutine takes the
-// run over and drives it. Live gives up an answer that keeps the run from reacting.
+// Live drives the run to rest on a goroutine of its own. The calling goroutine watches meanwhile, and yields the
+// phases. The driving goroutine makes a single call itself, which saves a switch of goroutines. If a request
+// arrives during that call, another goroutine takes the run over and drives it. Live gives up an answer that blocks
+// the run.
 func (d *Driver) Live(first *scheduler.OperatorCommand, rest []storage.Message) error {
 	d.env.Inbox.Join(d.claim.Run, &d.att, d.Mode.Since)
-	defer d.env.Inbox.Leave(d.claim.Run)
+	defer d.env.Inbox.Leave(d.claim.Run, &d.att)
 	if d.Mode.Yield != nil {
 		d.att.steps = steps{entered: make(chan states.Engine), goOn: make(chan verdict, 1)}
 	}
@@ -54,8 +55,8 @@ func (d *Driver) Live(first *scheduler.OperatorCommand, rest []storage.Message) 
 	}
 }
 
-// outcome returns how driving ended. If driving ended with a panic, outcome releases the
-// run and panics with the same value. The run later resumes from its last commit.
+// outcome returns how driving ended. If driving ended with a panic, outcome releases the run and panics with the
+// same value. The run later resumes from its last commit.
 func (d *Driver) outcome(s stopped) error {
 	if s.panics != nil {
 		d.env.Runs.Release(d.storing, d.claim)
@@ -64,13 +65,11 @@ func (d *Driver) outcome(s stopped) error {
 	return s.err
 }
 
-// assurance is how long a store may take to say which process owns a run. With a lease of
-// ten seconds, an owner whose store does not answer stops before another process may take
-// it for dead.
+// assurance bounds how long the store may take to report which process owns a run. With a lease of ten seconds, an
+// owner whose store does not answer then stops before another process may declare it dead.
 const assurance = 3 * time.Second
 
-// takeOver takes the run from a goroutine that is in the middle of a call. That call is
-// then like any call that another goroutine makes.
+// takeOver takes the run from a goroutine that is making a call. That call then counts as a call of the executor.
 func (d *Driver) takeOver() {
 	c := d.att.here.Load()
 	if c == nil || !d.att.here.CompareAndSwap(c, nil) {
@@ -80,14 +79,14 @@ func (d *Driver) takeOver() {
 	go d.drive(d.loop)
 }
 
-// stopped is how a goroutine that drove the run ended: with an error, or with a
-// panic of an observer, which is passed on to the caller of Run.
+// stopped is how the driving goroutine ended: with an error, or with a panic of an observer, which Run passes to
+// its caller.
 type stopped struct {
 	err    error
 	panics any
 }
 
-// drive is the body of a goroutine that drives the run.
+// drive is the body of the driving goroutine.
 func (d *Driver) drive(work func() error) {
 	var s stopped
 	s.err = d.guarded(work, &s.panics)
@@ -103,17 +102,17 @@ func (d *Driver) drive(work func() error) {
 func (d *Driver) guarded(work func() error, panics *any) error {
 	defer func() {
 		if *panics = recover(); *panics != nil {
-			d.env.Log.Error("the run stops: a panic", "run", d.claim.Run, "panic", *panics, "stack", string(debug.Stack()))
+			d.env.Log.Error(logevent.RunPanicked, "run", d.claim.Run, "flow", d.about.Flow, "panic", *panics, "stack",
+				string(debug.Stack()))
 		}
 	}()
 	return work()
 }
 
-// stopAtoms cancels the calls that still execute, and waits for them as long as the grace
-// lasts.
+// stopAtoms cancels running calls, and waits for them up to the grace period.
 func (d *Driver) stopAtoms() {
 	select {
-	case <-d.env.Suspend: // the child runs come to rest by themselves, too
+	case <-d.env.Suspend: // child runs come to rest by themselves, too
 		d.children.group.Wait()
 	default:
 	}
@@ -122,21 +121,20 @@ func (d *Driver) stopAtoms() {
 	d.children.group.Wait()
 }
 
-// abandon stops driving a run whose answer was given up. It cancels the calls that execute, as
-// when the process must stop.
+// abandon stops driving a run whose answer was given up. It cancels running calls, as when the process must stop.
 func (d *Driver) abandon(why error) error {
 	d.env.GivenUp.Add(1)
-	d.env.Log.Error("an answer about the run ignores that it is not wanted any more; it is given up",
-		"run", d.claim.Run, "flow", d.plan.Flow, "grace", max(d.env.Calls.Grace, leastGrace))
+	d.env.Log.Error(logevent.AnswerAbandoned, "run", d.claim.Run, "flow", d.plan.Flow,
+		"grace", logevent.Duration(max(d.env.Calls.Grace, leastGrace)))
 	d.stopAtoms()
-	if errors.Is(why, ErrAnswerGivenUp) && !d.Owns() { // there is no run to resume
+	if errors.Is(why, ErrAnswerGivenUp) && !d.Owns() { // another process owns the run: it cannot be resumed here
 		return ErrStopped
 	}
 	return why
 }
 
-// yield yields a phase that the driver has entered. It reports false when the loop was
-// left. If the loop panics, or its goroutine ends, the run stops first and is released.
+// yield yields a phase that the driver has entered. It returns false if the loop was left. If the loop panics, or
+// its goroutine ends, yield first stops and releases the run.
 func (d *Driver) yield(phase states.Engine) bool {
 	v := stops
 	defer func() {

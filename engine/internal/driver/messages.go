@@ -5,19 +5,20 @@ import (
 	"github.com/ebbflow/ebb/engine/internal/inbox"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/logevent"
 	"github.com/ebbflow/ebb/storage"
 )
 
-// messageChild is the kind of the message with which a child run tells its parent that the
-// child has ended: Name is the child's id, Body its output, Failure why it did not succeed.
+// messageChild is the kind of the message with which a child run reports its end to its parent. Name is the child's
+// id, Body its output, and Failure why it did not succeed.
 const messageChild = "child"
 
-// readMessages reads a page of the messages that arrived since the inbox was last read.
-// After a full page it makes the driver come back for the next page.
+// readMessages reads a page of the messages that arrived since the inbox was last read. After a full page it makes
+// the driver read the next page.
 func (d *Driver) readMessages() error {
 	wakeups, messages, err := d.env.Store.Messages(d.storing, d.claim.Run, d.box.wakeups)
 	if err != nil {
-		return storeError(d.claim.Run, err)
+		return WrapStore(d.claim.Run, err)
 	}
 	if n := len(messages); n == storage.MaxMessages {
 		wakeups = messages[n-1].N
@@ -41,7 +42,7 @@ func (d *Driver) follow(messages []storage.Message) error {
 	return nil
 }
 
-// open carries out one message.
+// open applies one message.
 func (d *Driver) open(l *storage.Message) error {
 	if o, ok := inbox.CommandOf(l); ok {
 		so, tell, err := d.accept(&o, l.N)
@@ -54,7 +55,7 @@ func (d *Driver) open(l *storage.Message) error {
 	case storage.MessageToken:
 		e := d.tokens.open[l.Path]
 		if e == nil || e.token.ID != l.Name {
-			d.next.Take(l.N) // its attempt is over
+			d.next.Take(l.N) // the attempt of the message is over
 			return nil
 		}
 		_, err := d.endExternal(e, l)
@@ -63,13 +64,16 @@ func (d *Driver) open(l *storage.Message) error {
 		return d.workTaken(l)
 	case messageChild:
 		return d.childEnded(l)
+	case inbox.CancelNext:
+		d.box.moved = false // only what follows counts
+		return d.told(l)
 	default:
 		return d.told(l)
 	}
 }
 
-// workTaken starts the limits that count from the moment a worker took the work of an
-// attempt. If the attempt belongs to a language's node, workTaken tells the language.
+// workTaken starts the time limits that count from when a worker took the work of an attempt. If the attempt
+// belongs to a language's node, workTaken tells the language.
 func (d *Driver) workTaken(l *storage.Message) error {
 	e := d.tokens.open[l.Path]
 	if e == nil || e.token.ID != l.Name {
@@ -84,7 +88,10 @@ func (d *Driver) workTaken(l *storage.Message) error {
 		d.next.Take(l.N)
 		return nil
 	}
-	cause := &flow.Cause{Kind: flow.Taken, Name: e.node.Spec.Name, Note: e.node.Spec.Note, Attempt: int(e.node.Rec.Attempt), Result: l.Body}
+	cause := &flow.Cause{
+		Kind: flow.Taken, Name: e.node.Spec.Name, Note: e.node.Spec.Note,
+		Attempt: int(e.node.Rec.Attempt), Result: l.Body,
+	}
 	var worker string
 	if err := l.Body.Decode(&worker); err == nil && worker == Anonymous {
 		cause.Result = atom.MustEncode("")
@@ -92,11 +99,10 @@ func (d *Driver) workTaken(l *storage.Message) error {
 	return d.feed(scheduler.Event{Kind: scheduler.Told, N: l.N, Node: e.node, Cause: cause})
 }
 
-// told passes a message of any sender on: to the language of a growing flow, or to the
-// atom that waits for the signal.
+// told passes a message to the language of a growing flow, or to the atom that waits for the signal.
 func (d *Driver) told(l *storage.Message) error {
 	if d.Grows() {
-		if !d.s.Listens() {
+		if l.Kind == inbox.CancelNext || !d.s.Listens() {
 			d.box.unread = append(d.box.unread, *l)
 			return nil
 		}
@@ -104,7 +110,7 @@ func (d *Driver) told(l *storage.Message) error {
 		return d.feed(scheduler.Event{Kind: scheduler.Told, N: l.N, Cause: cause})
 	}
 	for _, e := range d.tokens.open {
-		if l.Kind == storage.MessageSignal && e.signal != "" && e.signal == l.Name {
+		if l.Kind == flow.MessageSignal && e.signal != "" && e.signal == l.Name {
 			took, err := d.endExternal(e, l)
 			if took || err != nil {
 				return err
@@ -115,7 +121,7 @@ func (d *Driver) told(l *storage.Message) error {
 	return nil
 }
 
-// rereadMessages looks again at the messages that no atom waited for.
+// rereadMessages checks again the messages that no atom waited for.
 func (d *Driver) rereadMessages() error {
 	if len(d.box.unread) == 0 {
 		return nil
@@ -131,13 +137,61 @@ func (d *Driver) rereadMessages() error {
 	return nil
 }
 
-// settle decides, and gives atoms that have begun to wait the messages that arrived for
-// them before.
+// cancelMoved cancels the run if it was to be cancelled when its language had answered what follows next. It reports
+// whether it did.
+func (d *Driver) cancelMoved() (cancelled bool, err error) {
+	if !d.box.moved {
+		return false, nil
+	}
+	d.box.moved = false
+	unread := d.box.unread
+	d.box.unread = nil
+	for i := range unread {
+		if unread[i].Kind != inbox.CancelNext {
+			d.box.unread = append(d.box.unread, unread[i])
+			continue
+		}
+		due := inbox.Due(&unread[i])
+		so, tell, err := d.accept(&due, unread[i].N)
+		if err != nil {
+			return false, err
+		}
+		if tell {
+			cancelled = true
+			if err := d.feed(scheduler.Event{Kind: scheduler.CommandReceived, OperatorCommand: &so}); err != nil {
+				return false, err
+			}
+		}
+	}
+	return cancelled, nil
+}
+
+// isTransition reports whether a question to a language is what follows from an end.
+func isTransition(k flow.CauseKind) bool {
+	switch k {
+	case flow.Begin, flow.Ended, flow.Failed, flow.Joined, flow.JoinFailed, flow.Overdue, flow.Continue, flow.Undone,
+		flow.UndoFailed:
+		return true
+	case flow.Stopped, flow.Told, flow.Taken, flow.Called:
+		return false
+	default:
+		return false
+	}
+}
+
+// settle decides, and gives atoms that have started to wait the messages that arrived for them before.
 func (d *Driver) settle() error {
 	for {
 		d.box.awaited = false
 		if err := d.decide(); err != nil {
 			return err
+		}
+		cancelled, err := d.cancelMoved()
+		if err != nil {
+			return err
+		}
+		if cancelled {
+			continue
 		}
 		if !d.box.awaited {
 			return nil
@@ -148,11 +202,10 @@ func (d *Driver) settle() error {
 	}
 }
 
-// FirstCommand returns the command that a run must begin with, if one waits in its
-// inbox, and the other messages. The command voids requests to suspend that came
-// before it.
+// FirstCommand returns the command with which a run must start, if one waits in its inbox, and the other messages.
+// The command voids requests to suspend that arrived before it.
 func (d *Driver) FirstCommand(messages []storage.Message) (*scheduler.OperatorCommand, []storage.Message, error) {
-	var others []storage.Message // without the messages that were refused
+	var others []storage.Message // without messages that were refused
 	for i := range messages {
 		o, ok := inbox.CommandOf(&messages[i])
 		if !ok || o.Kind == inbox.Suspend {
@@ -181,18 +234,21 @@ func (d *Driver) WithoutHolds(messages []storage.Message) []storage.Message {
 	return rest
 }
 
-// accept returns the command for the scheduler, and whether the scheduler must
-// apply it. If the run does not allow the command, accept drops it.
+// accept returns the command for the scheduler, and whether the scheduler must apply it. If the run does not allow
+// the command, accept drops it.
 func (d *Driver) accept(o *inbox.Command, n int64) (so scheduler.OperatorCommand, tell bool, err error) {
 	if err := d.Refuse(o); err != nil {
 		if notOfRun(err) {
 			return so, false, err
 		}
-		d.env.Log.Warn("command refused", "run", d.claim.Run, "command", o.Kind, "error", err)
+		d.env.Log.Warn(logevent.CommandRefused, "run", d.claim.Run, "command", o.Kind, "error", err)
 		d.next.Take(n)
+		if o.Kind == inbox.Retry && d.State().Ended() { // the parent run may have sent it
+			d.children.tellParent()
+		}
 		return so, false, nil
 	}
-	d.env.Log.Info("command received", "run", d.claim.Run, "command", o.Kind, "atom", o.Path)
+	d.env.Log.Info(logevent.CommandReceived, logevent.Attributes("run", d.claim.Run, "command", o.Kind, "path", o.Path)...)
 	if o.Kind == inbox.Suspend {
 		d.next.Take(n)
 		d.att.quit = true
@@ -204,11 +260,11 @@ func (d *Driver) accept(o *inbox.Command, n int64) (so scheduler.OperatorCommand
 	return o.Operator(n), err == nil, err
 }
 
-// replaceInput gives the run other values of some of its inputs.
+// replaceInput gives some inputs of the run new values.
 func (d *Driver) replaceInput(changed map[string]atom.Value) error {
 	whole, err := d.s.SetInput(changed)
 	if err != nil {
-		return storeError(d.claim.Run, err)
+		return WrapStore(d.claim.Run, err)
 	}
 	held := d.next.Hold(whole)
 	d.next.Input, d.about.Input, d.next.Dirty = &held, whole, true

@@ -1,10 +1,13 @@
 package driver
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/hashicorp/go-hclog"
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine/internal/executor"
@@ -15,15 +18,18 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// A Mode is how a run is driven.
+// A Mode determines how a run is driven.
 type Mode struct {
-	Unload bool                     // release the run when it only waits, and return ErrWaiting
-	Quiet  <-chan struct{}          // closed: begin nothing more, the process stops when all calls end; may be nil
-	Slot   *Slot                    // taken while the run does something; nil if the run needs none
-	Places chan struct{}            // for runs that are driven beside those that have begun them
-	Since  inbox.Mark               // from before the run was loaded
-	Urgent bool                     // an answer was given up because a request was pending
-	Yield  func(states.Engine) bool // called with each phase on Live's goroutine until it returns false: come to rest; may be nil
+	Unload bool            // release the run when it only waits, and return ErrWaiting
+	Quiet  <-chan struct{} // closed when the process is stopping: start nothing more; may be nil
+	Slot   *Slot           // held while the run does something; nil if the run needs none
+	Places chan struct{}   // slots for child runs that are driven beside their parents
+	Since  inbox.Mark      // read before the run was loaded
+	Urgent bool            // an answer was given up because a request was pending
+	Begun  func()          // called when the next commit is durable; may be nil
+	// Yield is called with each phase on Live's goroutine. If it returns false, the run comes to rest. It may be
+	// nil.
+	Yield func(states.Engine) bool
 }
 
 // New returns the driver of a run from the loaded snapshot. It returns an error if the stored
@@ -33,7 +39,8 @@ func New(ctx context.Context, env *Env, plan *flow.Plan, claim storage.Claim, sn
 	d := &Driver{}
 	d.env, d.plan, d.ctx, d.storing, d.claim = env, plan, ctx, context.WithoutCancel(ctx), claim
 	d.secrets, d.trace, d.job = run.Secrets, run.Trace, run.Job
-	d.notices.watched = len(env.Observers) > 0 || env.Log.IsDebug()
+	d.notices.level = lowestLevel(env.Log)
+	d.notices.watched = len(env.Observers) > 0 || d.notices.level == hclog.Debug
 	d.connect()
 	d.stack.size, d.box.wakeups = run.Undos, run.Wakeups
 	d.children.family = family{parent: run.Parent, root: run.Root, depth: run.Depth}
@@ -46,12 +53,15 @@ func New(ctx context.Context, env *Env, plan *flow.Plan, claim storage.Claim, sn
 		Seq: run.Seq, State: run.State, Outcome: run.Outcome, Undo: run.Undo, Output: run.Output, Failure: run.Failure,
 		Started: run.Started, Entries: run.Entries, Events: run.Events, Refs: run.Refs, Growth: run.Growth,
 	})
-	d.cycle.attempted = true // an attempt too many may have been committed
+	d.cycle.attempted = true // the last commit may have included an attempt beyond the limit
 	if d.next.Head.Started.IsZero() {
 		d.next.Head.Started = d.next.Now
 	}
 	whole := d.next.Held(run.Input)
-	d.about = flow.Run{ID: run.ID, Flow: run.Flow, Definition: run.Definition, Started: d.next.Head.Started, Input: whole, Attributes: run.Attrs}
+	d.about = flow.RunInfo{
+		ID: run.ID, Flow: run.Flow, Definition: run.Definition, Started: d.next.Head.Started, Input: whole,
+		Attributes: run.Attrs,
+	}
 	symbols := map[string]atom.Value{}
 	if !d.Grows() {
 		var err error
@@ -63,7 +73,10 @@ func New(ctx context.Context, env *Env, plan *flow.Plan, claim storage.Claim, sn
 	if err := d.load(snap); err != nil {
 		return nil, err
 	}
-	d.calls.Init(ctx, &env.Calls, executor.Host{Claim: claim, Created: run.Created, Driver: &d.att})
+	d.ask.countReopens()
+	d.calls.Init(ctx, &env.Calls, executor.Host{
+		Claim: claim, Root: cmp.Or(run.Root, run.ID), Created: run.Created, Driver: &d.att,
+	})
 	d.att.unwatch = context.AfterFunc(d.ctx, d.calls.Halt)
 	return d, nil
 }
@@ -80,7 +93,7 @@ func (d *Driver) connect() {
 	d.ask.interrupt = d.ask.interrupts
 	d.timers.run = r
 	d.tokens = tokens{run: r, timers: &d.timers, box: &d.box, open: map[string]*external{}}
-	d.children = children{run: r, mode: &d.Mode, att: &d.att, calls: &d.calls, byID: map[string]*scheduler.Node{}}
+	d.children = children{run: r, mode: &d.Mode, att: &d.att, calls: &d.calls, byID: map[string]origin{}}
 }
 
 // findTasks finds the tasks that the run's atoms name.
@@ -95,7 +108,7 @@ func (d *Driver) findTasks(run *storage.Run) error {
 	return nil
 }
 
-// Close frees the resources that a driver holds beside its run.
+// Close frees the resources of a driver except the run itself.
 func (d *Driver) Close() {
 	if d.att.expiry != nil {
 		d.att.expiry.Stop()
@@ -108,27 +121,28 @@ func (d *Driver) Close() {
 func SymbolsOf(whole atom.Value) (map[string]atom.Value, error) {
 	symbols, err := whole.Fields()
 	if err != nil {
-		return nil, fmt.Errorf("engine: the input is no object whose members are symbols: %w", err)
+		return nil, fmt.Errorf("engine: the input is not an object whose members are symbols: %w", err)
 	}
 	return symbols, nil
 }
 
-// Result returns the present row of a run that was driven to rest, and the failures if the run
-// did not succeed. Columns that driving did not change are those of the loaded row.
+// Result returns the current record of a run that was driven to rest, and the failures if the run did not succeed.
+// Fields that driving did not change are those of the loaded record.
 func (d *Driver) Result(run storage.Run) (storage.Run, []*atom.Failure) {
 	h := &d.next.Head
 	run.State, run.Outcome, run.Undo, run.Hold = h.State, h.Outcome, h.Undo, h.Hold
 	run.Output, run.Failure = h.Output, h.Failure
 	run.Started, run.Ended, run.Updated = h.Started, h.Ended, h.Time
-	run.Seq, run.Entries, run.Events, run.Refs, run.Undos, run.Growth = h.Seq, h.Entries, h.Events, h.Refs, d.stack.size, h.Growth
+	run.Seq, run.Entries, run.Events, run.Refs, run.Undos, run.Growth = h.Seq, h.Entries, h.Events, h.Refs, d.stack.size,
+		h.Growth
 	run.Owner = ""
 	return run, d.cycle.over.Failures
 }
 
-// State returns the run's state as of its last commit.
+// State returns the run's state after its last commit.
 func (d *Driver) State() states.Flow { return d.next.Head.State }
 
-// BeginAnew forgets how the run ended, because it is driven once more.
+// BeginAnew forgets how the run ended, because the run is driven again.
 func (d *Driver) BeginAnew() {
 	h := &d.next.Head
 	h.Outcome, h.Output, h.Ended = storage.Unfinished, storage.Held{}, time.Time{}
@@ -147,7 +161,7 @@ func (d *Driver) Reset() error {
 	return d.flush()
 }
 
-// HasRead sets the wakeup counter up to which the messages that the run begins with were read.
+// HasRead sets the wakeup counter up to which the first messages were read.
 func (d *Driver) HasRead(wakeups int64) { d.box.wakeups = wakeups }
 
 // load restores the run from its snapshot.
@@ -157,14 +171,14 @@ func (d *Driver) load(snap *storage.Snapshot) error {
 	for i := range snap.Atoms {
 		l, err := d.next.Load(&snap.Atoms[i])
 		if err != nil {
-			return storeError(d.claim.Run, err)
+			return WrapStore(d.claim.Run, err)
 		}
 		records = append(records, l)
 		if l.Spec != nil && l.Spec.Group != nil {
-			if records, err = d.loadEnded(&l, records); errors.Is(err, ErrStopped) {
+			if records, err = (loader{&d.run}).loadEnded(&l, records); errors.Is(err, ErrStopped) {
 				return err
 			} else if err != nil {
-				return storeError(d.claim.Run, err)
+				return WrapStore(d.claim.Run, err)
 			}
 		}
 	}
@@ -178,14 +192,16 @@ func (d *Driver) load(snap *storage.Snapshot) error {
 	targets := map[string]timerKey{}
 	for n := range d.s.Open {
 		targets[n.Path] = timerKey{node: n, atom: -1}
-		if n.Spec.Kind == flow.Nested && !n.Spec.Child.Detached {
-			d.children.byID[d.children.childOf(n)] = n
+	}
+	for o := range d.children.origins {
+		if !d.children.childOf(o).Detached {
+			d.children.byID[d.children.idOf(o)] = o
 		}
 	}
 	d.tokens.loadTokens(snap, targets)
 	d.tokens.loadSignals()
 	d.timers.found = snap.Timers
-	for _, t := range snap.Timers { // the others come back with the waits they belong to
+	for _, t := range snap.Timers { // the other timers are set again with their waits
 		switch e := d.tokens.open[t.Path]; {
 		case t.Kind == storage.TimerDeadline:
 			d.att.setDeadline(&d.timers, t.Due)
@@ -195,40 +211,3 @@ func (d *Driver) load(snap *storage.Snapshot) error {
 	}
 	return nil
 }
-
-// loadEnded adds the children of an open fork that have ended, because the run needs their
-// results to continue. Children are created in order, so after the first missing child
-// there are no more. It stops with the process.
-func (d *Driver) loadEnded(fork *scheduler.Loaded, records []scheduler.Loaded) ([]scheduler.Loaded, error) {
-	paths := make([]string, 0, min(fork.Spec.Group.Count, childrenAtOnce))
-	for from := 0; from < fork.Spec.Group.Count; from += childrenAtOnce {
-		paths = paths[:0]
-		for i := from; i < min(from+childrenAtOnce, fork.Spec.Group.Count); i++ {
-			paths = append(paths, scheduler.ChildPath(fork.Path, int(fork.Rec.Attempt), i))
-		}
-		if d.ctx.Err() != nil {
-			return nil, ErrStopped
-		}
-		found, err := d.env.Store.AtomsAt(d.storing, d.claim.Run, paths...)
-		if err != nil {
-			return nil, err
-		}
-		for i := range found {
-			if found[i].Live {
-				continue // loaded with the others
-			}
-			l, err := d.next.Loaded(&found[i])
-			if err != nil {
-				return nil, err
-			}
-			records = append(records, l)
-		}
-		if len(found) < len(paths) {
-			break
-		}
-	}
-	return records, nil
-}
-
-// childrenAtOnce is how many children of a fork are read at once.
-const childrenAtOnce = 256

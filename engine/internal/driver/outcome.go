@@ -16,8 +16,9 @@ func (r *run) recordOutcome(cmd *scheduler.Command) {
 }
 
 var outcomes = [...]storage.Outcome{
-	scheduler.NothingPending: storage.Unfinished, scheduler.PendingTimedOut: storage.TimedOut, scheduler.PendingCancelled: storage.Cancelled,
-	scheduler.PendingFailed: storage.FailedOutcome,
+	scheduler.NothingPending: storage.Unfinished, scheduler.PendingTimedOut: storage.TimedOut,
+	scheduler.PendingCancelled: storage.Cancelled,
+	scheduler.PendingFailed:    storage.FailedOutcome,
 }
 
 // pendingOf returns the pending outcome and failure that were stored for a run

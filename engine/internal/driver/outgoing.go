@@ -8,14 +8,17 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// tell sends a language's messages to other runs and out of the database, with the next commit.
+// tell sends a language's messages to other runs and to targets outside the database, with the next commit.
 func (r *run) tell(cmd *scheduler.Command) {
 	r.next.Dirty = true
 	for _, m := range cmd.Messages {
 		r.next.Send(storage.Message{Run: m.To, Kind: m.Kind, Name: m.Name, Key: r.keyFor(&m), Body: m.Body})
 	}
 	for _, m := range cmd.Out {
-		r.next.Outbox = append(r.next.Outbox, storage.Outgoing{ID: r.keyFor(&m), Run: r.claim.Run, Target: m.To, Body: m.Body})
+		r.next.Outbox = append(r.next.Outbox, storage.Outgoing{
+			ID: r.keyFor(&m), Run: r.claim.Run, Target: m.To,
+			Body: m.Body,
+		})
 	}
 }
 
@@ -28,8 +31,8 @@ func (r *run) label(cmd *scheduler.Command) {
 	maps.Copy(r.next.Labels, cmd.Labels)
 }
 
-// keyFor returns the message's own key, or a new unique key. The message is stored with
-// its key, so a retry has the same one.
+// keyFor returns the message's own key, or a new unique key. The message is stored with its key, so another attempt
+// to send it has the same key.
 func (r *run) keyFor(m *flow.Message) string {
 	if m.Key != "" {
 		return m.Key

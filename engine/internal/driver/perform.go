@@ -11,8 +11,8 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// feed gives an event to the scheduler and carries out the scheduler's commands until
-// there are none left.
+// feed gives an event to the scheduler, and carries out the commands that the scheduler returns. The answer to a
+// command is the next event.
 func (d *Driver) feed(ev scheduler.Event) error {
 	if err := d.att.broken.Load(); err != nil {
 		return err
@@ -28,34 +28,53 @@ func (d *Driver) feed(ev scheduler.Event) error {
 		d.tick()
 		ev.Failure = ev.Failure.Bounded()
 		ev.Now, ev.Random = d.next.Now, rand.Float64() //nolint:gosec // only spreads waits
-		again = false
 		cmds := d.s.Step(ev)
 		d.cycle.progressed = d.cycle.progressed || len(cmds) > 0
 		d.cycle.whole = d.Grows() || ev.OperatorCommand != nil || ev.Kind == scheduler.Reset ||
 			ev.Kind == scheduler.Fired && ev.Node == nil && ev.Atom < 0
-		for i := range cmds {
-			if d.cycle.whole && asks(cmds[i].Op) {
-				if err := d.endWhole(); err != nil {
-					return err
-				}
-			}
-			next, asked, err := d.do(&cmds[i])
-			if err != nil {
-				return err
-			}
-			if asked {
-				ev, again, d.stale = next, true, true
-			}
+		answer, asked, err := d.perform(cmds)
+		if err == nil {
+			err = d.endWhole()
 		}
-		if err := d.endWhole(); err != nil {
+		if err != nil {
 			return err
+		}
+		if again = asked; asked {
+			ev, d.stale = answer, true
 		}
 	}
 	return nil
 }
 
-// endWhole ends a group of commands that must share a commit also under Each: in a growing
-// flow, an event is stored with all its consequences, or not at all.
+// perform carries out commands. If a command asks for an answer, the answer is an event for the scheduler.
+func (d *Driver) perform(cmds []scheduler.Command) (answer scheduler.Event, asked bool, err error) {
+	for i := range cmds {
+		cmd := &cmds[i]
+		if cmd.Op == scheduler.Write || cmd.Op == scheduler.Notify {
+			a, line := d.next.Record(cmd)
+			if err := d.recorded(cmd, a, line); err != nil {
+				return answer, asked, err
+			}
+			continue
+		}
+		if d.cycle.whole && asks(cmd.Op) {
+			if err := d.endWhole(); err != nil {
+				return answer, asked, err
+			}
+		}
+		next, is, err := d.do(cmd)
+		if err != nil {
+			return answer, asked, err
+		}
+		if is {
+			answer, asked = next, true
+		}
+	}
+	return answer, asked, nil
+}
+
+// endWhole ends a group of commands that must share a commit even under Each: in a growing flow, an event is stored
+// with all its consequences, or not at all.
 func (d *Driver) endWhole() error {
 	if !d.cycle.whole {
 		return nil
@@ -78,11 +97,28 @@ func asks(op scheduler.Op) bool {
 	}
 }
 
-// do carries out one command. If the command needs an answer, do returns it.
+// recorded processes a record that was added to the pending checkpoint. It counts attempts, notifies observers of a
+// change of state, and commits the change at once under Each. line is nil if the state has not changed.
+func (d *Driver) recorded(cmd *scheduler.Command, a *storage.Atom, line *storage.Entry) error {
+	if line == nil {
+		d.noteDelay(a)
+		return nil
+	}
+	if cmd.To == states.TaskRunning && cmd.Node == nil && cmd.Scope == nil && !d.Grows() {
+		d.next.Head.Iterations++
+		d.cycle.attempted = true
+	}
+	if d.notices.watched || changeLine(cmd.To).level >= d.notices.level {
+		d.noteChange(cmd, a, line)
+	}
+	return d.flushEach()
+}
+
+// do carries out a command other than storing a record. If the command asks for an answer, do returns it.
 func (d *Driver) do(cmd *scheduler.Command) (answer scheduler.Event, asked bool, err error) {
 	switch cmd.Op {
-	case scheduler.Write, scheduler.Notify, scheduler.FlowState:
-		return answer, false, d.keep(cmd)
+	case scheduler.FlowState:
+		return answer, false, d.keepFlowState(cmd)
 	case scheduler.Execute, scheduler.Revert, scheduler.Await, scheduler.Spawn:
 		return answer, false, d.begin(cmd)
 	case scheduler.Cancel, scheduler.Void:
@@ -100,6 +136,7 @@ func (d *Driver) do(cmd *scheduler.Command) (answer scheduler.Event, asked bool,
 			return answer, false, err
 		}
 		answer, err = d.ask.askLanguage(cmd)
+		d.box.moved = d.box.moved || isTransition(cmd.Cause.Kind)
 		return answer, err == nil, err
 	case scheduler.AskUndo:
 		if d.ask.yields() {
@@ -143,6 +180,8 @@ func (d *Driver) take(cmd *scheduler.Command) {
 		d.label(cmd)
 	case scheduler.Emit:
 		d.events(cmd)
+	case scheduler.Stays:
+		d.noteStays(d.next.Stays(cmd))
 	case scheduler.Remember:
 		d.next.Head.Memory, d.next.Dirty = cmd.Memory, true
 		if cmd.Memory == nil {
@@ -155,22 +194,25 @@ func (d *Driver) take(cmd *scheduler.Command) {
 	case scheduler.Over:
 		d.conclude(cmd)
 	default:
-		panic("engine: a command that nobody carries out") // a defect of this file
+		panic("engine: unknown command") // a defect of this file
 	}
 }
 
-// begin begins an attempt: a call, or an attempt that another party ends.
+// begin starts an attempt: a call, or an attempt that another party ends.
 func (d *Driver) begin(cmd *scheduler.Command) error {
+	planned := cmd.Node == nil && d.plan.Atoms[cmd.Atom].Run != nil
 	nested := cmd.Node != nil && cmd.Node.Spec.Kind == flow.Nested
 	switch {
 	case cmd.Op == scheduler.Await:
 		d.tokens.openToken(cmd)
 		return nil
+	case planned && cmd.Op == scheduler.Spawn:
+		return d.children.spawnPlanned(originOf(cmd), cmd.Values, cmd.Missing)
 	case cmd.Op == scheduler.Spawn:
 		d.tokens.openToken(cmd)
-		return d.children.spawn(cmd.Node)
-	case nested && cmd.Node.Spec.Undo.Task == "": // the node is undone by reverting its run
-		return d.children.undoChild(cmd.Node)
+		return d.children.spawn(originOf(cmd), cmd.Node.Spec.Input)
+	case planned, nested && cmd.Node.Spec.Undo.Task == "": // the atom is undone by undoing its child run
+		return d.children.undoChild(originOf(cmd))
 	}
 	c := d.prepare(cmd)
 	if c.Work != "" && d.tokens.dispatchRemote(cmd, c) {
@@ -191,14 +233,15 @@ func (d *Driver) begin(cmd *scheduler.Command) error {
 	return d.launch()
 }
 
-// end ends an attempt that is no longer wanted.
+// end ends an attempt that is no longer needed.
 func (d *Driver) end(cmd *scheduler.Command) error {
 	switch {
 	case cmd.Op == scheduler.Cancel:
 		d.cancel(cmd)
-	case cmd.Node != nil && cmd.Node.Spec.Kind == flow.Nested:
-		d.tokens.closeToken(cmd.Node.Path, false)
-		return d.children.dropChild(cmd.Node, cmd.Abandoned)
+	case cmd.Node != nil && cmd.Node.Spec.Kind == flow.Nested, cmd.Node == nil && d.plan.Atoms[cmd.Atom].Run != nil:
+		o := originOf(cmd)
+		d.tokens.closeToken(d.children.pathOf(o), false)
+		return d.children.dropChild(o, cmd.Abandoned)
 	default:
 		d.tokens.closeToken(keyOf(cmd).path(&d.run), false)
 	}
@@ -213,8 +256,8 @@ func (d *Driver) commitIfFull() error {
 	return d.flush()
 }
 
-// restrain fails a run that may not create another run, and a run of a plan that exceeds its
-// limit of attempts. The excess attempt is not made.
+// restrain fails a run that may not create another run, and a run of a plan that exceeds its limit of attempts. The
+// excess attempt is not made.
 func (d *Driver) restrain() error {
 	if f := d.children.family.barren; f != nil {
 		d.children.family.barren = nil
@@ -241,8 +284,7 @@ func (d *Driver) restrain() error {
 	return d.feed(scheduler.Event{Kind: scheduler.Exceeded, Failure: f})
 }
 
-// entry returns the topmost entry of the undo stack, or of the part that a flow wants
-// undone.
+// entry returns the topmost entry of the undo stack, or of the part that a flow wants undone.
 func (d *Driver) entry(part *scheduler.Part) (scheduler.Event, error) {
 	ev := scheduler.Event{Kind: scheduler.Unwound}
 	u, found, err := d.find(part)
@@ -256,18 +298,18 @@ func (d *Driver) entry(part *scheduler.Part) (scheduler.Event, error) {
 	}
 	a, err := d.env.Store.Atom(d.storing, d.claim.Run, u.Path)
 	if err != nil {
-		return ev, storeError(d.claim.Run, err)
+		return ev, WrapStore(d.claim.Run, err)
 	}
 	l, err := d.next.Load(&a)
 	if err != nil {
-		return ev, storeError(d.claim.Run, err)
+		return ev, WrapStore(d.claim.Run, err)
 	}
 	ev.Node, ev.N = d.s.Unwind(l), u.N
 	return ev, nil
 }
 
-// find searches the stack for the entry from the top down, or from the top of the part that
-// it has not searched yet. It stops with the process.
+// find searches the stack for the entry from the top down, or from where the search of the part stopped. It stops
+// when the process stops.
 func (d *Driver) find(part *scheduler.Part) (u storage.Undo, found bool, err error) {
 	if part == nil {
 		return d.under(d.stack.size + 1)
@@ -287,8 +329,8 @@ func (d *Driver) find(part *scheduler.Part) (u storage.Undo, found bool, err err
 	}
 }
 
-// under returns the entry of the undo stack right below a number, and whether there is one.
-// It reads a page of entries if the page was not read yet.
+// under returns the entry of the undo stack directly below a number, and whether it exists. It reads a page of
+// entries if needed.
 func (d *Driver) under(below int64) (u storage.Undo, found bool, err error) {
 	n := below - 1
 	if n < 1 {
@@ -300,15 +342,15 @@ func (d *Driver) under(below int64) (u storage.Undo, found bool, err error) {
 	if d.ctx.Err() != nil {
 		return u, false, ErrStopped
 	}
-	if err := d.flush(); err != nil { // commit the entries that are read next
+	if err := d.flush(); err != nil { // commit the entries before reading them
 		return u, false, err
 	}
 	if d.stack.page, err = d.env.Store.Undos(d.storing, d.claim.Run, below, stackPage); err != nil {
-		return u, false, storeError(d.claim.Run, err)
+		return u, false, WrapStore(d.claim.Run, err)
 	}
 	at := d.stack.index(n)
 	if at < 0 {
-		return u, false, storeError(d.claim.Run, fmt.Errorf("%w: no entry %d on the undo stack", storage.ErrCorrupt, n))
+		return u, false, WrapStore(d.claim.Run, fmt.Errorf("%w: no entry %d on the undo stack", storage.ErrCorrupt, n))
 	}
 	return d.stack.page[at], true, nil
 }

@@ -8,18 +8,22 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// A standing says whether an entry of the undo stack can be undone, stays or is gone.
-type standing uint8
+// A standing says what is to be known of an entry of the undo stack.
+type standing struct {
+	step   PreviewStep
+	gone   bool // it was undone already
+	bottom bool // it is a point of no return, which can only be at the bottom
+}
 
-const (
-	undoable standing = iota
-	stays             // a point of no return, which can only be at the bottom
-	gone              // undone already
-)
+// A PreviewStep is an atom that a command would undo. Package engine has the same type.
+type PreviewStep struct {
+	Path   string
+	Status storage.Status
+}
 
-// Preview calls tell with the path of each atom that a command would revert, in the order of
-// reverting, until tell returns false. Live are the live atoms of the run. Preview drives nothing.
-func (r *run) Preview(o *inbox.Command, live []storage.Atom, tell func(path string) bool) error {
+// Preview calls tell with each atom that a command would undo, in the order of undoing,
+// until tell returns false. Live are the live atoms of the run. Preview drives nothing.
+func (r *run) Preview(o *inbox.Command, live []storage.Atom, tell func(PreviewStep) bool) error {
 	if err := r.Refuse(o); err != nil {
 		return err
 	}
@@ -27,8 +31,8 @@ func (r *run) Preview(o *inbox.Command, live []storage.Atom, tell func(path stri
 		return r.previewStack(o, live, tell)
 	}
 	so := o.Operator(0)
-	for _, path := range r.previewPlan(&so) { // at most all atoms of the plan
-		if !tell(path) {
+	for _, step := range r.previewPlan(&so) { // at most all atoms of the plan
+		if !tell(step) {
 			return nil
 		}
 	}
@@ -37,8 +41,8 @@ func (r *run) Preview(o *inbox.Command, live []storage.Atom, tell func(path stri
 
 // previewPlan plays the command on the scheduler, as if every call that the
 // scheduler asks for succeeded, until the run would go forward.
-func (r *run) previewPlan(o *scheduler.OperatorCommand) []string {
-	var undone []string
+func (r *run) previewPlan(o *scheduler.OperatorCommand) []PreviewStep {
+	var undone []PreviewStep
 	var ended []scheduler.Event
 	step := func(ev scheduler.Event) (more bool) {
 		ev.Now = r.next.Now
@@ -47,9 +51,11 @@ func (r *run) previewPlan(o *scheduler.OperatorCommand) []string {
 			switch c := &cmds[i]; c.Op {
 			case scheduler.Revert:
 				if a := &r.plan.Atoms[c.Atom]; a.Reverts() && a.Kind() == atom.KindTask {
-					undone = append(undone, a.Name())
+					undone = append(undone, PreviewStep{a.Name(), reverted})
 				}
 				ended = append(ended, scheduler.Event{Kind: scheduler.Completed, Atom: c.Atom, Revert: true, Result: atom.Null})
+			case scheduler.Stays:
+				undone = append(undone, PreviewStep{r.plan.Atoms[c.Atom].Name(), statusLeft(&c.Rec)})
 			case scheduler.More:
 				ended = append(ended, scheduler.Event{Kind: scheduler.Continue})
 			case scheduler.Execute, scheduler.AskDeciders, scheduler.AskRetry, scheduler.Over:
@@ -73,16 +79,16 @@ func (r *run) previewPlan(o *scheduler.OperatorCommand) []string {
 
 // previewStack calls tell with the atoms that execute and can be undone, then with the
 // entries of the undo stack, down to the entry that the command names.
-func (r *run) previewStack(o *inbox.Command, live []storage.Atom, tell func(path string) bool) error {
-	if o.Kind == inbox.Cancel && !o.Undo {
+func (r *run) previewStack(o *inbox.Command, live []storage.Atom, tell func(PreviewStep) bool) error {
+	if o.Kind == inbox.Cancel && !o.Undo || o.Kind == inbox.Retry { // it undoes nothing
 		return nil
 	}
 	for i := range live {
 		l, err := r.next.Loaded(&live[i])
 		if err != nil {
-			return storeError(r.claim.Run, err)
+			return WrapStore(r.claim.Run, err)
 		}
-		if l.Spec != nil && l.Spec.Undo != nil && l.Rec.Attempt > 0 && !tell(l.Path) {
+		if l.Spec != nil && l.Spec.Undo != nil && l.Rec.Attempt > 0 && !tell(previewOf(&l)) {
 			return nil
 		}
 	}
@@ -100,10 +106,10 @@ func (r *run) previewStack(o *inbox.Command, live []storage.Atom, tell func(path
 			return err
 		}
 		for _, u := range page {
-			if o.Kind == inbox.RevertTo && u.Path == o.Path || standing[u.Path] == stays {
+			if o.Kind == inbox.RevertTo && u.Path == o.Path || standing[u.Path].bottom {
 				return nil
 			}
-			if standing[u.Path] != gone && !tell(u.Path) {
+			if at := standing[u.Path]; !at.gone && !tell(at.step) {
 				return nil
 			}
 		}
@@ -115,33 +121,52 @@ func (r *run) previewStack(o *inbox.Command, live []storage.Atom, tell func(path
 // stackBelow returns a page of the stored undo stack.
 func (r *run) stackBelow(below int64) ([]storage.Undo, error) {
 	page, err := r.env.Store.Undos(r.ctx, r.claim.Run, below, stackPage)
-	return page, storeError(r.claim.Run, err)
+	return page, WrapStore(r.claim.Run, err)
 }
 
-// standing returns the standing of the entries of a page that stay or are gone. It leaves
-// out the entries that can be undone.
+// standing returns the standings of the entries of a page by their paths.
 func (r *run) standing(page []storage.Undo) (map[string]standing, error) {
-	var paths []string
-	for _, u := range page {
-		if u.N == 1 || r.next.Head.Undo != storage.UndoNone {
-			paths = append(paths, u.Path)
-		}
+	paths := make([]string, len(page))
+	for i, u := range page {
+		paths[i] = u.Path
 	}
 	found, err := r.env.Store.AtomsAt(r.ctx, r.claim.Run, paths...)
 	if err != nil {
-		return nil, storeError(r.claim.Run, err)
+		return nil, WrapStore(r.claim.Run, err)
 	}
 	how := map[string]standing{}
 	for i := range found {
 		l, err := r.next.Loaded(&found[i])
-		switch {
-		case err != nil:
-			return nil, storeError(r.claim.Run, err)
-		case l.Rec.State == states.TaskReverted:
-			how[l.Path] = gone
-		case l.Spec != nil && l.Spec.Pivot && l.Rec.State == states.TaskSuccess:
-			how[l.Path] = stays
+		if err != nil {
+			return nil, WrapStore(r.claim.Run, err)
+		}
+		how[l.Path] = standing{
+			step:   previewOf(&l),
+			gone:   l.Rec.State == states.TaskReverted || stays(&l) && l.Rec.Intention == states.IntendRevert,
+			bottom: l.Spec != nil && l.Spec.Pivot && l.Rec.State == states.TaskSuccess,
 		}
 	}
 	return how, nil
+}
+
+// reverted is the status of what would be reverted.
+var reverted = storage.Status(states.TaskReverted.String())
+
+// stays reports whether nothing reverts a node, and it may have an effect.
+func stays(l *scheduler.Loaded) bool { return l.Spec != nil && l.Spec.Undo != nil && l.Spec.Undo.Stays }
+
+// previewOf returns what undoing a node would do.
+func previewOf(l *scheduler.Loaded) PreviewStep {
+	if stays(l) {
+		return PreviewStep{l.Path, statusLeft(&l.Rec)}
+	}
+	return PreviewStep{l.Path, reverted}
+}
+
+// statusLeft returns the status of what undoing leaves as it is.
+func statusLeft(r *scheduler.Record) storage.Status {
+	if r.OutcomeUnknown() {
+		return storage.StatusMayStayDone
+	}
+	return storage.StatusStaysDone
 }

@@ -19,7 +19,9 @@ func (r *run) Refuse(o *inbox.Command) error {
 	}
 	so := o.Operator(0)
 	err := r.s.Refuse(&so)
-	if err == nil && r.Grows() && o.Path != "" {
+	if err == nil && r.Grows() && o.Kind == inbox.Retry {
+		err = (reopening{loader{r}}).refuse(o)
+	} else if err == nil && r.Grows() && o.Path != "" {
 		if o.Kind == inbox.RevertTo {
 			err = r.onStack(o.Path)
 		} else {
@@ -39,7 +41,7 @@ func (r *run) onStack(path string) error {
 			return err
 		}
 	}
-	return fmt.Errorf("%q is not among what was done and can be undone", path)
+	return fmt.Errorf("%q is not an atom that was done and can be undone", path)
 }
 
 // onTop returns an error unless the atom at the path is the next one to undo.
@@ -48,17 +50,17 @@ func (r *run) onTop(path string) error {
 		if err != nil || u.Path == path {
 			return err
 		}
-		return fmt.Errorf("the undoing did not come to a stop at %q, but at %q", path, u.Path)
+		return fmt.Errorf("the undo did not stop at %q, but at %q", path, u.Path)
 	}
 	return nil
 }
 
-// undoStack reads the stored undo stack downward from below an entry; with 0 it starts at the
-// top. When the process stops, undoStack ends with ErrStopped.
+// undoStack reads the stored undo stack downward from below an entry; 0 starts at the top. When the process stops,
+// undoStack ends with ErrStopped.
 func (r *run) undoStack(below int64) iter.Seq2[storage.Undo, error] {
 	return func(yield func(storage.Undo, error) bool) {
 		for u, err := range storage.EachUndo(r.ctx, r.env.Store, r.claim.Run, below) {
-			if err = storeError(r.claim.Run, err); r.ctx.Err() != nil {
+			if err = WrapStore(r.claim.Run, err); r.ctx.Err() != nil {
 				err = ErrStopped
 			}
 			if !yield(u, err) || err != nil {

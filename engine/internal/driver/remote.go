@@ -9,25 +9,24 @@ import (
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
 )
 
-// The driver does not make a call that is work for workers, see [atom.Queued]. Instead the
-// call has a token in a queue, and the driver stores the token with the begin of the call.
-// That holds for executing and for reverting.
+// The driver does not make a call that is work for workers, see [atom.Queued]. Instead the call has a token in a
+// queue. The driver stores the token with the start of the call. This holds for executions and for reverts.
 
-// Anonymous is stored for a worker that gives no name.
+// Anonymous is stored as the name of a worker without a name.
 const Anonymous = "?"
 
 // RemoteWork is the stored form of such a call, for the worker that takes it.
 type RemoteWork struct {
 	Input    json.RawMessage `json:"input"`
 	Revert   bool            `json:"revert,omitempty"`
-	Outcome  string          `json:"outcome,omitempty"` // of the execution that is undone
-	Result   json.RawMessage `json:"result,omitempty"`  // when Outcome is done
-	Failure  *atom.Failure   `json:"failure,omitempty"` // when Outcome is failed
+	Outcome  string          `json:"outcome,omitempty"` // outcome of the execution that is undone
+	Result   json.RawMessage `json:"result,omitempty"`  // set if Outcome is done
+	Failure  *atom.Failure   `json:"failure,omitempty"` // set if Outcome is failed
 	Failures []*atom.Failure `json:"failures,omitempty"`
 	Trace    string          `json:"trace,omitempty"`
 }
 
-// A handOver is a call that was handed to workers. The scheduler must be told of it.
+// A handOver is a call that was handed to workers and that the driver must report to the scheduler.
 type handOver struct {
 	*external
 
@@ -35,13 +34,13 @@ type handOver struct {
 	event scheduler.Event
 }
 
-// dispatchRemote leaves a call to workers. It returns false if the call cannot be
-// left to workers: making the call then reports why. If a process died and the call
-// is begun again, the call stays in its queue or with its worker.
+// dispatchRemote leaves a call to workers. If the call cannot be left to workers, it returns false: making the call
+// then reports why. If a process died and the call starts again, the call stays in its queue or with its worker.
 func (ts *tokens) dispatchRemote(cmd *scheduler.Command, c *executor.Call) bool {
 	path := c.About.Path
 	e := ts.open[path]
-	if had := e != nil && (cmd.Node == nil || cmd.Node.Spec.Token == "" || c.About.Revert || e.token.ID == cmd.Node.Spec.Token); !had {
+	if had := e != nil && (cmd.Node == nil || cmd.Node.Spec.Token == "" || c.About.Revert ||
+		e.token.ID == cmd.Node.Spec.Token); !had {
 		work := ts.workOf(c)
 		if c.Missing != nil {
 			return false
@@ -87,8 +86,7 @@ func (ts *tokens) openWork(cmd *scheduler.Command, c *executor.Call, work atom.V
 	return e
 }
 
-// workOf returns the work that the worker receives. If that is too large, the call cannot be
-// made.
+// workOf returns the work that the worker receives. If the work is too large, the call cannot be made.
 func (ts *tokens) workOf(c *executor.Call) atom.Value {
 	if err := c.Evaluate(); err != nil {
 		c.Missing = atom.NewFailure(c.About.Path, c.About.Attempt, err)

@@ -2,15 +2,14 @@ package driver
 
 import "context"
 
-// A Slot is one of the places for runs that are driven beside their parents. A run takes
-// the slot while it does something, and leaves the slot while it only waits. So a run that
-// waits for its children never keeps the children from being driven.
+// A Slot lets a child run be driven beside its parent. A run holds the slot while it does something, and frees it
+// while it only waits. Therefore, a run that waits for its children never keeps the children from being driven.
 type Slot struct {
 	Places chan struct{}
 	held   bool
 }
 
-// take waits for the place. It reports false when ctx ends first.
+// take waits for a free slot. If ctx ends first, it returns false.
 func (s *Slot) take(ctx context.Context) bool {
 	select {
 	case s.Places <- struct{}{}:

@@ -2,12 +2,12 @@ package driver
 
 import "github.com/ebbflow/ebb/states"
 
-// steps are how the driving goroutine makes the goroutine that called Live yield the phases.
+// steps is how the driving goroutine makes the goroutine that called Live yield the phases.
 type steps struct {
 	entered chan states.Engine
 	goOn    chan verdict
 	left    bool // the loop over the phases was left; used by the driving goroutine
-	gone    bool // the same; used by the goroutine that called Live
+	gone    bool // as left; used by the goroutine that called Live
 }
 
 // A verdict says how a run proceeds after a phase was yielded.
@@ -19,7 +19,7 @@ const (
 	stops             // the loop panicked, or its goroutine ends
 )
 
-// step has a phase yielded, and waits until it is.
+// step makes Live yield a phase, and waits until it has.
 func (a *attention) step(phase states.Engine) error {
 	if a.mode.Yield == nil || a.steps.left {
 		return nil

@@ -9,12 +9,12 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// A timerKey names the purpose of a timer: a grown node, an atom of the plan, or, if it
-// names neither, the run's deadline.
+// A timerKey identifies a timer: of a grown node, of an atom of the plan, or, if it names neither, the run's
+// deadline.
 type timerKey struct {
 	node  *scheduler.Node
-	atom  int32 // -1 when it is none of the plan's
-	token bool  // it is the time of the atom's token
+	atom  int32 // -1 if it is not an atom of the plan
+	token bool  // the timer is a limit of the atom's token
 }
 
 var deadline = timerKey{atom: -1}
@@ -68,8 +68,7 @@ func (t *timers) dropTimers() {
 	*t = timers{run: t.run}
 }
 
-// timers are the waits of one run, nearest first. Dropped timers stay in the heap
-// until they reach its top.
+// timers are the waits of one run, nearest first. Dropped timers stay in the heap until they reach its top.
 type timers struct {
 	*run
 
@@ -81,7 +80,7 @@ type timers struct {
 type timer struct {
 	key timerKey
 	at  time.Time
-	n   int // order of setting, among equals
+	n   int // order of setting, among timers with the same time
 }
 
 func (t *timers) set(k timerKey, at time.Time) {
@@ -97,7 +96,7 @@ func (t *timers) drop(k timerKey) { delete(t.at, k) }
 
 func (t *timers) has(k timerKey) bool { _, ok := t.at[k]; return ok }
 
-// nearest returns when the nearest timer is due, if there is one.
+// nearest returns when the nearest timer is due; false if there is none.
 func (t *timers) nearest() (time.Time, bool) {
 	for len(t.heap.list) > 0 {
 		top := t.heap.list[0]
@@ -118,19 +117,23 @@ func (t *timers) pass(now time.Time) bool {
 	return ok && !at.After(now)
 }
 
-// due takes out the timers that are due by now.
+// maxFired bounds the timers that fire before the next commit, so that a commit stays small when very many are due.
+const maxFired = 500
+
+// due removes and returns the nearest timers that are due by now, at most maxFired.
 func (t *timers) due(now time.Time) []timerKey {
 	var keys []timerKey
-	for {
+	for len(keys) < maxFired {
 		at, ok := t.nearest()
 		if !ok || at.After(now) {
-			return keys
+			break
 		}
 		top := t.heap.list[0]
 		heap.Pop(&t.heap)
 		delete(t.at, top.key)
 		keys = append(keys, top.key)
 	}
+	return keys
 }
 
 type timerHeap struct {

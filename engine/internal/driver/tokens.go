@@ -8,6 +8,7 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
+	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/internal/clip"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -15,36 +16,35 @@ import (
 // newToken returns a token of 130 random bits, which no party can guess.
 func newToken() string { return rand.Text() }
 
-// An external is an attempt that may be ended from outside the run, with the token
-// or signal that ends it.
+// An external is an attempt that a party outside the run may end, with the token or signal that ends it.
 type external struct {
 	timerKey
 
-	token  storage.Token    // as last read, without its values; its ID is "" when only a signal ends the attempt
-	signal string           // name of the signal that ends it; "" when none does
+	token  storage.Token    // as last read, without its values; ID is "" if only a signal ends the attempt
+	signal string           // name of the signal that ends it; "" if none does
 	early  *storage.Message // the end that arrived before the attempt's own call ended, or before its atom was known
-	revert bool             // the attempt reverts; the scheduler knows that it waits
+	revert bool             // the attempt is a revert; the scheduler knows that it waits
 }
 
-// nobodys is the key of loaded attempts whose scheduler node is not known yet: reverts of
-// grown nodes, which may no longer be wanted.
+// nobodys is the key of loaded attempts whose scheduler node is not known yet: reverts of grown nodes, which may no
+// longer be needed.
 var nobodys = timerKey{atom: -1}
 
-// tokens are the attempts that may be ended from outside the run.
+// tokens are the attempts that parties outside the run may end.
 type tokens struct {
 	*run
 
 	timers    *timers
 	box       *box
 	open      map[string]*external // by path
-	handOvers []handOver           // calls handed to workers that the scheduler has not been told of yet
+	handOvers []handOver           // calls handed to workers that the scheduler was not told of yet
 }
 
-// openToken creates the token of the attempt that a command begins. An attempt that begins
-// again, because its process died, keeps its token.
+// openToken creates the token of the attempt that a command starts. An attempt that starts again, because its
+// process died, keeps its token.
 func (ts *tokens) openToken(cmd *scheduler.Command) *external {
 	var limit time.Duration
-	var e *external // made only for an attempt that has a token or a signal, as most have none
+	var e *external // allocated only for an attempt with a token or a signal, because most have none
 	if n := cmd.Node; n != nil {
 		if n.Spec.Token == "" {
 			return nil
@@ -82,7 +82,7 @@ func (ts *tokens) openToken(cmd *scheduler.Command) *external {
 	return e
 }
 
-// waitFor makes the run wait for an attempt from now on.
+// waitFor makes the run wait for an attempt.
 func (ts *tokens) waitFor(e *external, path string, limit time.Duration) {
 	t := &e.token
 	t.Run, t.Path, t.Beat, t.Since = ts.claim.Run, path, ts.next.Now, ts.next.Now
@@ -101,7 +101,7 @@ func queueOf(n *scheduler.Node) string {
 	return n.Spec.Queue
 }
 
-// watchToken sets the timer for when the first of the token's limits passes.
+// watchToken sets the timer for the first limit of the token to pass.
 func (ts *tokens) watchToken(e *external) {
 	if e.timerKey == nobodys {
 		return
@@ -119,7 +119,7 @@ func (ts *tokens) watchToken(e *external) {
 
 func (e *external) tokenKey() timerKey { return timerKey{node: e.node, atom: e.atom, token: true} }
 
-// closeToken keeps other parties from ending the attempt from now on.
+// closeToken prevents other parties from ending the attempt.
 func (ts *tokens) closeToken(path string, used bool) {
 	e := ts.open[path]
 	if e == nil {
@@ -142,13 +142,13 @@ func (ts *tokens) closeToken(path string, used bool) {
 func (ts *tokens) lookAt(e *external) error {
 	t, err := ts.env.Store.Token(ts.storing, e.token.ID)
 	if err != nil {
-		return storeError(ts.claim.Run, err)
+		return WrapStore(ts.claim.Run, err)
 	}
 	e.token = seen(&t)
 	return nil
 }
 
-// seen returns the part of a token that a driver keeps.
+// seen returns the part of a token that a driver stores in memory.
 func seen(t *storage.Token) storage.Token {
 	kept := *t
 	kept.Work, kept.Result, kept.Failure = nil, nil, nil
@@ -162,24 +162,25 @@ func overdue(t *storage.Token, limit storage.TokenLimit) *atom.Failure {
 	case storage.ScheduleToStart:
 		f.Code, f.Message = atom.CodeScheduleToStart, fmt.Sprintf("no worker took the work within %v", t.ScheduleToStart)
 	case storage.StartToClose:
-		f.Code, f.Message = atom.CodeStartToClose, fmt.Sprintf("the worker %q, who had taken the work, did not end it within %v", t.Worker, t.StartToClose)
+		f.Code, f.Message = atom.CodeStartToClose,
+			fmt.Sprintf("worker %q took the work and did not end it within %v", t.Worker, t.StartToClose)
 	case storage.HeartbeatLimit:
-		f.Code, f.Message = atom.CodeHeartbeatLost, fmt.Sprintf("nothing was heard for %v", t.Heartbeat)
+		f.Code, f.Message = atom.CodeHeartbeatLost, fmt.Sprintf("no heartbeat arrived for %v", t.Heartbeat)
 	default:
-		f.Code, f.Message = atom.CodeTimeout, "nobody ended the attempt in time"
+		f.Code, f.Message = atom.CodeTimeout, "the attempt did not end before its deadline"
 	}
 	return f
 }
 
-// loadTokens restores the tokens that are open, and those that were used, which messages
-// show.
+// loadTokens restores the open tokens, and the used tokens, which messages in the inbox show.
 func (ts *tokens) loadTokens(snap *storage.Snapshot, targets map[string]timerKey) {
 	for i := range snap.Tokens {
 		ts.loadToken(&snap.Tokens[i], targets)
 	}
 	open := maps.Clone(ts.open)
 	for i := range snap.Messages {
-		if l := &snap.Messages[i]; l.Kind == storage.MessageToken && open[l.Path] == nil { // else an earlier attempt's
+		// Otherwise the message is for an earlier attempt.
+		if l := &snap.Messages[i]; l.Kind == storage.MessageToken && open[l.Path] == nil {
 			ts.loadToken(&storage.Token{ID: l.Name, Path: l.Path}, targets)
 		}
 	}
@@ -209,25 +210,53 @@ func (ts *tokens) loadSignals() {
 	}
 }
 
-// endOf turns a message that ends an attempt into an event. If the task cannot have the
-// result, the attempt fails.
+// endOf turns a message that ends an attempt into an event. If the result does not fit the task, the attempt fails.
 func (ts *tokens) endOf(e *external, l *storage.Message) scheduler.Event {
-	ev := scheduler.Event{Kind: scheduler.Completed, Atom: e.atom, Node: e.node, Revert: e.revert, Result: l.Body, Failure: l.Failure}
+	ev := scheduler.Event{
+		Kind: scheduler.Completed, Atom: e.atom, Node: e.node, Revert: e.revert, Result: l.Body,
+		Failure: l.Failure,
+	}
 	if ev.Failure != nil {
 		return ev
 	}
 	if ev.Result == nil {
 		ev.Result = atom.Null
 	}
-	if e.node == nil && !e.revert {
-		if err := ts.plan.Atoms[e.atom].CheckResult(ev.Result); err != nil {
-			ev.Result, ev.Failure = nil, &atom.Failure{
-				Atom: e.path(ts.run), Attempt: int(ts.s.Record(e.atom).Attempt), Code: atom.CodeBadResult,
-				Message: clip.Text(fmt.Sprintf("the %s that ended the attempt carries no result of it: %v", l.Kind, err), atom.MaxFailureText),
-			}
+	if e.revert {
+		return ev
+	}
+	if err := ts.checkResult(e, ev.Result); err != nil {
+		ev.Result, ev.Failure = nil, &atom.Failure{
+			Atom: e.path(ts.run), Attempt: ts.attempt(e), Code: atom.CodeBadResult,
+			Message: clip.Text(fmt.Sprintf("the %s that ended the attempt carries no result of it: %v", l.Kind, err),
+				atom.MaxFailureText),
 		}
 	}
 	return ev
+}
+
+// checkResult returns an error if the value cannot be a result of what the attempt executes. A task of a language is
+// checked if the language has it itself; other nodes take any value.
+func (ts *tokens) checkResult(e *external, v atom.Value) error {
+	if e.node == nil {
+		return ts.plan.Atoms[e.atom].CheckResult(v)
+	}
+	l, ok := ts.plan.Atoms[0].Language.(flow.TaskLanguage)
+	if !ok {
+		return nil
+	}
+	body, _ := l.Task(e.node.Spec.Task)
+	if typed, ok := body.(interface{ CheckResult(v atom.Value) error }); ok {
+		return typed.CheckResult(v)
+	}
+	return nil
+}
+
+func (ts *tokens) attempt(e *external) int {
+	if e.node != nil {
+		return int(e.node.Rec.Attempt)
+	}
+	return int(ts.s.Record(e.atom).Attempt)
 }
 
 func (ts *tokens) awaits(e *external) bool {

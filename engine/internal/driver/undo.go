@@ -10,10 +10,10 @@ import (
 // An undoStack lists the atoms that can be undone, newest last.
 type undoStack struct {
 	size int64
-	page []storage.Undo // of the stored entries, newest first
+	page []storage.Undo // a page of stored entries, newest first
 }
 
-// stackPage is how many entries of the undo stack are read at once.
+// stackPage is the number of entries of the undo stack that are read at once.
 const stackPage = 64
 
 // changeStack changes the undo stack with the next commit.
@@ -23,17 +23,17 @@ func (r *run) changeStack(cmd *scheduler.Command) {
 	case scheduler.PushUndo:
 		r.stack.size++
 		r.next.Push = append(r.next.Push, storage.Undo{N: r.stack.size, Path: cmd.Node.Path})
-		r.stack.page = nil // read again when it is needed
+		r.stack.page = nil // read again when needed
 	case scheduler.PopUndo:
 		r.stack.size--
 		r.next.Pop++
-	default: // all of it
+	default: // the whole stack
 		r.next.Pop += int(r.stack.size) - len(r.next.Push)
 		r.next.Push, r.stack.size, r.stack.page = r.next.Push[:0], 0, nil
 	}
 }
 
-// index returns the index of an entry in the page that was read; -1 if it is not in the page.
+// index returns the index of an entry in the current page; -1 if the page does not contain it.
 func (u *undoStack) index(n int64) int {
 	return slices.IndexFunc(u.page, func(e storage.Undo) bool { return e.N == n })
 }

@@ -3,25 +3,29 @@ package driver
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine/internal/executor"
+	"github.com/ebbflow/ebb/engine/internal/inbox"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/internal/failpoint"
-	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
 
-// collect feeds the ends of all calls that have ended, so that they share a
-// commit.
+// collect gives the scheduler the ends of all calls that have ended, so that they share a commit.
 func (d *Driver) collect() error {
 	d.keepReports()
 	ended := d.ends.list
 	d.ends.list = d.ends.spare[:0] // calls that are launched meanwhile may end at once
-	for _, ev := range ended {
-		if err := d.callEnded(ev); err != nil {
+	for i := range ended {
+		if d.contested(&ended[i]) {
+			if err := d.contestedEnd(ended[i]); err != nil {
+				return err
+			}
+		} else if err := d.feed(ended[i]); err != nil {
 			return err
 		}
 	}
@@ -42,8 +46,7 @@ func (d *Driver) collect() error {
 	}
 }
 
-// wait sleeps until a call ends, a timer is due, the run must be suspended, or the
-// process must stop.
+// wait sleeps until a call ends, a timer is due, the run must be suspended, or the process must stop.
 func (d *Driver) wait() (err error) {
 	if len(d.ends.list) > 0 || d.cycle.over != nil || d.att.quit || d.att.look.Load() {
 		return nil
@@ -84,7 +87,7 @@ func (d *Driver) wait() (err error) {
 		case <-d.calls.Ended():
 			if f, ok := d.calls.Completed(); ok {
 				return d.finish(f)
-			} // else it was processed already
+			} // otherwise it was already processed
 		case <-due:
 			return d.fire()
 		case c := <-d.calls.Stuck():
@@ -93,7 +96,7 @@ func (d *Driver) wait() (err error) {
 			}
 			return nil
 		case <-d.att.suspend:
-			return nil // analyze sees it
+			return nil // analyze sees the request
 		case <-d.att.wake:
 			return nil
 		case <-quiet:
@@ -104,7 +107,7 @@ func (d *Driver) wait() (err error) {
 	}
 }
 
-// tellAwaiting notifies observers if the run waits for other parties only.
+// tellAwaiting notifies observers if the run only waits for other parties.
 func (d *Driver) tellAwaiting() {
 	if d.calls.Running() > 0 || len(d.tokens.open) == 0 && (!d.Grows() || !d.s.Listens()) {
 		return
@@ -117,7 +120,8 @@ func (d *Driver) tellAwaiting() {
 // leaves reports whether the run must be released because it only waits. If so, the
 // next commit releases the run.
 func (d *Driver) leaves() bool {
-	if !d.Mode.Unload || d.calls.Running() > 0 || len(d.ends.list) > 0 || d.cycle.over != nil || d.att.quit || d.ask.left || d.att.look.Load() || !d.s.Waits() {
+	if !d.Mode.Unload || d.calls.Running() > 0 || len(d.ends.list) > 0 || d.cycle.over != nil || d.att.quit ||
+		d.ask.left || d.att.look.Load() || !d.s.Waits() {
 		return false
 	}
 	due, waits := d.timers.nearest()
@@ -138,7 +142,7 @@ func (d *Driver) fire() error {
 			}
 			continue
 		}
-		if k.kind() != storage.TimerDeadline { // that one holds until the run has ended
+		if k.kind() != storage.TimerDeadline { // the deadline timer stays until the run has ended
 			d.next.Timer(k.path(&d.run), k.kind(), time.Time{})
 		}
 		if err := d.feed(scheduler.Event{Kind: scheduler.Fired, Atom: k.atom, Node: k.node}); err != nil {
@@ -148,9 +152,9 @@ func (d *Driver) fire() error {
 	return nil
 }
 
-// expire fails an attempt whose time is up. If the attempt has a token, expire fails it with
-// a message, as another party would. If another party ended or took the attempt first, or
-// sent a heartbeat, expire changes nothing.
+// expire fails an attempt whose time limit has passed. If the attempt has a token, expire fails it with a message,
+// as another party would. If another party ended or took the attempt first, or sent a heartbeat, expire changes
+// nothing.
 func (d *Driver) expire(k timerKey) error {
 	path := k.path(&d.run)
 	e := d.tokens.open[path]
@@ -163,7 +167,7 @@ func (d *Driver) expire(k timerKey) error {
 		d.tokens.closeToken(path, true)
 		return d.feed(scheduler.Event{Kind: scheduler.Completed, Atom: e.atom, Failure: f})
 	}
-	if err := d.flush(); err != nil { // the token may be in the checkpoint that is being gathered
+	if err := d.flush(); err != nil { // the token may be in the pending checkpoint
 		return err
 	}
 	for {
@@ -175,7 +179,7 @@ func (d *Driver) expire(k timerKey) error {
 			d.tokens.watchToken(e)
 			return nil
 		}
-		take := e.token.Take // which another worker's limits do not end
+		take := e.token.Take // the limits of another worker do not end the attempt
 		if take == 0 {
 			take = storage.Untaken
 		}
@@ -183,21 +187,24 @@ func (d *Driver) expire(k timerKey) error {
 		switch {
 		case errors.Is(err, storage.ErrTaken):
 		case err != nil && !errors.Is(err, storage.ErrGone):
-			return storeError(d.claim.Run, err)
+			return WrapStore(d.claim.Run, err)
 		default:
 			return d.readMessages()
 		}
 	}
 }
 
-// callEnded processes the end of a call. If another party ended the attempt meanwhile, that
-// end counts. If another party must end the task, the end of the call does not end the task.
-func (d *Driver) callEnded(ev scheduler.Event) error {
-	if n := ev.Node; n != nil && n.Spec.Kind == flow.Nested && !ev.Revert && !n.Awaits() {
+// contested reports whether the end of a call may not be the end of its attempt: another party may also end the
+// attempt, or no party waits for the attempt any longer.
+func (d *Driver) contested(ev *scheduler.Event) bool {
+	return !ev.Revert && (len(d.tokens.open) > 0 || ev.Node != nil && ev.Node.Spec.Kind == flow.Nested)
+}
+
+// contestedEnd processes the end of a contested call. If another party ended the attempt meanwhile, that end
+// counts. If another party must end the task, the end of the call does not end the task.
+func (d *Driver) contestedEnd(ev scheduler.Event) error {
+	if n := ev.Node; n != nil && n.Spec.Kind == flow.Nested && !n.Awaits() {
 		return nil // the run no longer waits for it
-	}
-	if ev.Revert || len(d.tokens.open) == 0 {
-		return d.feed(ev)
 	}
 	path := timerKey{node: ev.Node, atom: ev.Atom}.path(&d.run)
 	e := d.tokens.open[path]
@@ -217,8 +224,8 @@ func (d *Driver) callEnded(ev scheduler.Event) error {
 	return d.feed(ev)
 }
 
-// endExternal ends the attempt that a message is for. It reports false when
-// there is none, and the message may stay.
+// endExternal ends the attempt that a message is for. If there is no such attempt, it returns false, and the
+// message may stay in the inbox.
 func (d *Driver) endExternal(e *external, l *storage.Message) (bool, error) {
 	if !d.tokens.awaits(e) {
 		if e.early != nil {
@@ -232,15 +239,14 @@ func (d *Driver) endExternal(e *external, l *storage.Message) (bool, error) {
 	d.tokens.closeToken(e.path(&d.run), l.Kind == storage.MessageToken)
 	if n := e.node; n != nil && n.Spec.Kind == flow.Nested && !e.revert {
 		ev.ByToken = true
-		if err := d.children.dropChild(n, ev.Failure == nil); err != nil { // no node waits for the child run
+		if err := d.children.dropChild(origin{n, -1}, ev.Failure == nil); err != nil { // no node waits for the child run
 			return true, err
 		}
 	}
 	return true, d.feed(ev)
 }
 
-// handOver tells the scheduler which calls workers make now. If a call was ended
-// before the scheduler knew that, handOver ends it.
+// handOver tells the scheduler which calls workers make now. If a call was ended before that, handOver ends it.
 func (d *Driver) handOver() error {
 	for len(d.tokens.handOvers) > 0 {
 		h := d.tokens.handOvers[0]
@@ -260,34 +266,49 @@ func (d *Driver) handOver() error {
 	return nil
 }
 
-// childEnded ends the node whose run has ended, or the undoing of that node.
+// childEnded ends the atom whose child run has ended, or the revert of that atom.
 func (d *Driver) childEnded(l *storage.Message) error {
-	n := d.children.byID[l.Name]
+	o, known := d.children.byID[l.Name]
 	d.next.Take(l.N)
-	if n == nil {
+	if !known {
 		return nil
 	}
-	ev := scheduler.Event{Kind: scheduler.Completed, Atom: -1, Node: n, Result: l.Body, Failure: l.Failure}
+	ev := o.completed()
+	ev.Result, ev.Failure = l.Body, l.Failure
+	if d.children.childOf(o).Reopen && d.children.awaits(o) {
+		if again, err := d.endedAgain(&ev, l.Name); !again || err != nil {
+			return err
+		}
+	}
 	switch {
-	case n.Rec.State == states.TaskReverting:
+	case d.children.reverting(o):
 		delete(d.children.byID, l.Name)
 		run, err := d.env.Store.Run(d.storing, l.Name)
 		if err != nil {
-			return storeError(d.claim.Run, err)
+			return WrapStore(d.claim.Run, err)
 		}
 		ev.Revert, ev.Result, ev.Failure = true, atom.Null, nil
 		if run.Undo == storage.UndoFailed {
-			ev.Failure = &atom.Failure{Atom: n.Path, Code: atom.CodeRevertFailed, Message: fmt.Sprintf("the run %q could not be undone", l.Name)}
+			ev.Failure = &atom.Failure{
+				Atom: d.children.pathOf(o), Code: atom.CodeRevertFailed,
+				Message: fmt.Sprintf("the child run %q could not be undone", l.Name),
+			}
 		}
 		return d.feed(ev)
-	case n.Awaits():
-		if n.Spec.Report && n.Rec.Result != nil { // the language has yet to be told that the run exists
-			if err := d.feed(scheduler.Event{Kind: scheduler.Deferred, Atom: -1, Node: n}); err != nil || d.children.byID[l.Name] != n || !n.Awaits() {
+	case d.children.awaits(o):
+		// Tell the language first that the run exists, if it was not told yet.
+		if n := o.node; n != nil && n.Spec.Report && n.Rec.Result != nil {
+			if err := d.feed(scheduler.Event{Kind: scheduler.Deferred, Atom: -1, Node: n}); err != nil ||
+				d.children.byID[l.Name] != o || !n.Awaits() {
 				return err
 			}
 		}
 		delete(d.children.byID, l.Name)
-		d.tokens.closeToken(n.Path, false)
+		d.tokens.closeToken(d.children.pathOf(o), false)
+		if o.node == nil {
+			d.children.within(o, &ev)
+			d.children.checkResult(o, &ev)
+		}
 		return d.feed(ev)
 	default:
 		return nil
@@ -301,5 +322,29 @@ func (d *Driver) finish(f executor.Finished) error {
 	}
 	d.keepReports()
 	d.next.Ended(f.Call.Node, f.Call.Atom, f.At)
-	return d.callEnded(f.Event)
+	if d.contested(&f.Event) {
+		return d.contestedEnd(f.Event)
+	}
+	return d.feed(f.Event)
+}
+
+// endedAgain reports whether a child run that was reopened has ended since, and sets in the event how. A message about
+// its end may be from before: then the run has not ended again, or has not even received the command yet.
+func (d *Driver) endedAgain(ev *scheduler.Event, id string) (bool, error) {
+	if err := d.flush(); err != nil { // the command may be in the pending checkpoint
+		return false, err
+	}
+	child, err := d.env.Store.Run(d.storing, id)
+	if err != nil || !child.State.Ended() {
+		return false, WrapStore(d.claim.Run, err)
+	}
+	_, messages, err := storage.AllMessages(d.storing, d.env.Store, id)
+	isRetry := func(m storage.Message) bool { return m.Kind == inbox.Retry }
+	if err != nil || slices.ContainsFunc(messages, isRetry) {
+		return false, WrapStore(d.claim.Run, err)
+	}
+	if child.Outcome == storage.Succeeded && ev.Failure != nil {
+		ev.Result, ev.Failure = child.Output.Data, nil
+	}
+	return true, nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -15,100 +16,133 @@ import (
 	"github.com/ebbflow/ebb/states"
 )
 
-// ErrStopped is the cause with which the contexts of calls end when the process is to stop.
-var ErrStopped = errors.New("engine: stopped; the run goes on when it is run again")
+// ErrStopped is the cause with which the contexts of calls end when the process must stop.
+var ErrStopped = errors.New("engine: stopped; run it again to resume the run")
 
-// A Call is one Execute or Revert on its way. The goroutine that makes it may use only what
-// does not change any more once it was dispatched.
+// A Call is one Execute or Revert. After it was dispatched, the goroutine that makes it may use only fields that do
+// not change.
 type Call struct {
-	Atom    int32 // index in the plan; -1 when Node is meant
+	Atom    int32 // index in the plan; -1 if Node is set
 	Node    *scheduler.Node
 	Values  atom.Values
-	Detail  *scheduler.Detail // of a revert and of a retry; nil otherwise
-	Number  int64             // tells the attempts of an incarnation apart
-	State   states.Task       // that the attempt is in
+	Detail  *scheduler.Detail // set for a revert and for a retry; nil otherwise
+	Number  int64             // distinguishes the attempts of an incarnation
+	State   states.Task       // state of the atom during the attempt
 	Body    atom.Body
-	Work    string // the kind of work that it is for workers; "" when it is made here
+	Work    string // kind of work for workers; "" if this process makes the call
 	Timeout time.Duration
 	About   atom.Call
-	Missing *atom.Failure              // the call cannot be made
-	Ask     func() (atom.Value, error) // returns the values, if they are still to be asked for
+	Missing *atom.Failure              // why the call cannot be made; nil if it can
+	Ask     func() (atom.Value, error) // returns the values of a revert; nil if they are known
 
 	of      *Executor
-	life    callContext      // its context: how long it is wanted
-	ctx     atom.HostContext // around it
-	flight  int              // where it is in Executor.dispatched, if it is
-	late    *time.Timer      // gives it up
-	told    bool             // it was cancelled
-	givenUp bool             // nothing waits for its end any more
+	life    callContext      // context of the call, which ends when the call is no longer needed
+	ctx     atom.HostContext // context with the host of the call
+	flight  int              // index in Executor.dispatched
+	late    *time.Timer      // timer that gives the call up
+	told    bool             // the call was cancelled
+	givenUp bool             // the driver does not wait for its end any longer
 
-	transactions atomic.Int32 // made so far
+	transactions atomic.Int32 // number of transactions so far
 }
 
-// Finished is a call that has ended.
+// Finished is the end of a call.
 type Finished struct {
 	Call  *Call
-	Event scheduler.Event // tells of its end
-	Known bool            // false: it was stopped in the middle, and nothing is known
+	Event scheduler.Event // the event that reports the end
+	Known bool            // false: the process stopped during the call, and its outcome is unknown
 	At    time.Time
 }
 
 // Unwanted reports whether the call's context has ended.
 func (c *Call) Unwanted() bool { return c.life.Err() != nil }
 
+// completed returns the event for the end of the call, without how the call ended.
 func (c *Call) completed() scheduler.Event {
 	return scheduler.Event{Kind: scheduler.Completed, Atom: c.Atom, Node: c.Node, Revert: c.About.Revert}
 }
 
-// Make makes the call and returns the event that tells of its end. It returns
-// false when the process is to stop and the call was ended by that: then nothing is known.
-func (c *Call) Make() (scheduler.Event, bool) {
+// SetBody sets the atom's body. The body is nil if Missing is set.
+func (c *Call) SetBody(body atom.Body) {
+	if q, ok := body.(atom.Queued); ok && c.Missing == nil {
+		c.Work = q.Queue(&c.About)
+	}
+	if body != nil {
+		for _, wrap := range slices.Backward(c.of.Middleware) {
+			body = wrap(body)
+		}
+	}
+	c.Body = body
+}
+
+// Make calls the task and returns the event that reports the end of the call. If the call ended because the process
+// stops, known is false: the run's next owner then makes the call again.
+func (c *Call) Make() (ev scheduler.Event, known bool) {
 	defer c.life.end()
-	ev := c.completed()
-	if c.Missing != nil {
+	if ev = c.completed(); c.Missing != nil {
 		ev.Failure = c.Missing
 		return ev, true
 	}
-	outer := &c.life
-	ctx := c.ctx.Of(outer, &c.About, c)
+	ctx := c.ctx.Of(&c.life, &c.About, c)
 	if c.Timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, c.Timeout)
 		defer cancel()
 	}
-	result, err := c.invoke(ctx)
+	defer func() {
+		if p := recover(); p != nil {
+			failpoint.Hit("engine.executed")
+			ev, known = c.endedWith(ctx, ev, nil, panicError(p))
+		}
+	}()
+	var result atom.Value
+	var err error
+	if c.About.Revert {
+		result, err = c.revert(ctx)
+	} else {
+		result, err = c.execute(ctx)
+	}
 	failpoint.Hit("engine.executed")
-	ended := errors.Is(err, atom.ErrEnded)
 	switch {
-	case ended:
-		err = nil
+	case err != nil || len(result) > atom.MaxValue:
+		return c.endedWith(ctx, ev, result, err)
+	case c.Node != nil && c.About.Token != "" && !c.About.Revert && !c.Node.Spec.Ends: // another party ends the node
+		ev.Kind, ev.Result = scheduler.Deferred, result
+	case result == nil:
+		ev.Result = atom.Null
+	default:
+		ev.Result = result
+	}
+	return ev, true
+}
+
+// endedWith completes the event of a call that returned an error, or a result that is too large. The errors
+// [atom.ErrEnded] and [atom.ErrDeferred] are not failures.
+func (c *Call) endedWith(ctx context.Context, ev scheduler.Event, result atom.Value,
+	err error,
+) (scheduler.Event, bool) {
+	switch {
+	case len(result) > atom.MaxValue && (err == nil || errors.Is(err, atom.ErrEnded)):
+		err = atom.ErrValueTooLarge
+	case errors.Is(err, atom.ErrEnded):
+		if ev.Result = result; result == nil {
+			ev.Result = atom.Null
+		}
+		return ev, true
 	case errors.Is(err, atom.ErrDeferred) && c.About.Token == "":
 		err = errors.New("only a task that is atom.Deferrable may return atom.ErrDeferred")
 	case errors.Is(err, atom.ErrDeferred):
 		ev.Kind, ev.Result = scheduler.Deferred, result
 		return ev, true
 	}
-	if err == nil && len(result) > atom.MaxValue {
-		err = atom.ErrValueTooLarge
-	}
-	if err == nil && c.Node != nil && c.About.Token != "" && !c.About.Revert && !c.Node.Spec.Ends && !ended { // others end it
-		ev.Kind, ev.Result = scheduler.Deferred, result
-		return ev, true
-	}
-	if err == nil {
-		if ev.Result = result; result == nil {
-			ev.Result = atom.Null
-		}
-		return ev, true
-	}
-	if errors.Is(context.Cause(outer), ErrStopped) {
+	if errors.Is(context.Cause(&c.life), ErrStopped) {
 		return ev, false
 	}
 	ev.Failure = c.failure(ctx, err)
 	return ev, true
 }
 
-// failure returns with what a call fails that returned an error.
+// failure returns the failure of a call that returned an error.
 func (c *Call) failure(ctx context.Context, err error) *atom.Failure {
 	f := atom.NewFailure(c.About.Path, c.About.Attempt, err)
 	if ctx.Err() != nil && c.life.Err() == nil && errors.Is(err, context.DeadlineExceeded) {
@@ -121,24 +155,28 @@ func (c *Call) failure(ctx context.Context, err error) *atom.Failure {
 	return f
 }
 
-// invoke calls user code; a panic in it is an error with its stack.
-func (c *Call) invoke(ctx context.Context) (result atom.Value, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			result, err = nil, &atom.PanicError{Value: p, Stack: clip.Text(string(debug.Stack()), atom.MaxFailureText)}
-		}
-	}()
-	if !c.About.Revert {
-		return c.Body.Execute(ctx, c.Values)
+// execute calls the task's Execute.
+func (c *Call) execute(ctx context.Context) (atom.Value, error) {
+	in, err := atom.Expand(ctx, c.Values)
+	if err != nil {
+		return nil, err
 	}
+	return c.Body.Execute(ctx, in)
+}
+
+// revert calls the task's Revert. If the values of the revert are not known yet, it asks for them first.
+func (c *Call) revert(ctx context.Context) (atom.Value, error) {
 	if err := c.evaluate(); err != nil {
 		return nil, err
 	}
-	return c.Body.Revert(ctx, c.Values, c.Detail.Outcome)
+	in, err := atom.Expand(ctx, c.Values)
+	if err != nil {
+		return nil, err
+	}
+	return c.Body.Revert(ctx, in, c.Detail.Outcome)
 }
 
-// evaluate asks for the values of a revert, if they are still to be asked for. That may take
-// long, so it is a part of the call.
+// evaluate asks for the values of a revert, if they are not known. That may take long, so it is a part of the call.
 func (c *Call) evaluate() error {
 	if c.Ask == nil {
 		return nil
@@ -151,8 +189,8 @@ func (c *Call) evaluate() error {
 	return err
 }
 
-// Evaluate asks for the values of a revert on the caller's goroutine, if they are still to be
-// asked for. A panic is an error.
+// Evaluate asks for the values of a revert on the caller's goroutine, if they are not known. It turns a panic into
+// an error.
 func (c *Call) Evaluate() (err error) {
 	var broke *atom.Failure
 	defer func() {
@@ -164,8 +202,7 @@ func (c *Call) Evaluate() (err error) {
 	return c.evaluate()
 }
 
-// Vanished is how a call ends whose task has ended the goroutine it was called on,
-// see [runtime.Goexit].
+// Vanished returns the end of a call whose task has ended its goroutine, see [runtime.Goexit].
 func (c *Call) Vanished() Finished {
 	ev := c.completed()
 	ev.Failure = atom.NewFailure(c.About.Path, c.About.Attempt, errors.New("the task ended its goroutine"))
@@ -175,6 +212,11 @@ func (c *Call) Vanished() Finished {
 // Guard is deferred around user code. It turns a panic into the failure of the atom at path.
 func Guard(path string, f *(*atom.Failure)) {
 	if p := recover(); p != nil {
-		*f = atom.NewFailure(path, 0, &atom.PanicError{Value: p, Stack: clip.Text(string(debug.Stack()), atom.MaxFailureText)})
+		*f = atom.NewFailure(path, 0, panicError(p))
 	}
+}
+
+// panicError returns the error of a call that panicked, with the stack of the panic.
+func panicError(p any) *atom.PanicError {
+	return &atom.PanicError{Value: p, Stack: clip.Text(string(debug.Stack()), atom.MaxFailureText)}
 }

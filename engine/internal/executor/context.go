@@ -5,10 +5,9 @@ import (
 	"sync"
 )
 
-// A callContext is the context of a call. It ends with the run's context, or when
-// the call is cancelled or over. Hardly any atom asks whether its context has ended.
-// So what cancelling takes, two allocations and a place in a list that all calls
-// share, is created only when the atom asks.
+// A callContext is the context of a call. It ends with the run's context, or when the call is cancelled or over.
+// Few atoms check whether their context has ended. Therefore, the two allocations and the list entry that
+// cancelling needs are made only when an atom checks.
 type callContext struct {
 	context.Context //nolint:containedctx // it is a context itself: that of the run
 
@@ -18,10 +17,10 @@ type callContext struct {
 	over bool
 }
 
-// of derives the context from the run's.
+// of derives the context from the run's context.
 func (l *callContext) of(run context.Context) { l.Context = run }
 
-// asked returns the context that can end by itself.
+// asked returns the cancellable context, which it creates at the first call.
 func (l *callContext) asked() context.Context {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -61,8 +60,7 @@ func (l *callContext) Err() error {
 	}
 }
 
-// Value implements [context.Context]. Package context uses a value to find the context
-// that knows the end.
+// Value implements [context.Context]. Package context looks for the cancellable context with a Value call.
 func (l *callContext) Value(key any) any {
 	l.mu.Lock()
 	own := l.own

@@ -2,7 +2,6 @@ package executor
 
 import (
 	"context"
-	"slices"
 	"sync/atomic"
 	"time"
 
@@ -13,34 +12,34 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// Settings are what the executors of all runs of a process have in common.
+// Settings are shared by the executors of all runs of a process.
 type Settings struct {
-	Parallel   int           // how many calls of a run are made at once
-	Grace      time.Duration // how long a call may go on after its context has ended
+	Parallel   int           // maximum number of concurrent calls of a run
+	Grace      time.Duration // how long a call may continue after its context has ended
 	Log        hclog.Logger
 	Store      storage.Store
-	Middleware []func(next atom.Body) atom.Body // the outermost first
+	Middleware []func(next atom.Body) atom.Body // outermost first
 	GivenUp    *atomic.Int64                    // counts the calls that were given up
 }
 
-// A Host is the run whose calls are made, as far as they have to do with it.
+// A Host contains what calls need to know about their run.
 type Host struct {
 	Claim   storage.Claim
-	Created time.Time // of the run
+	Root    string    // id of the topmost run of those that created one another
+	Created time.Time // when the run was created
 	Driver  Driver
 }
 
-// A Driver drives a run. Its methods may be called by any goroutine.
+// A Driver drives a run. Any goroutine may call its methods.
 type Driver interface {
-	// Wake lets the driver look around.
+	// Wake makes the driver check for ended calls and requests.
 	Wake()
-	// Broken tells the driver that the store failed an atom: whatever that atom returns
-	// now is no failure of its own.
+	// Broken tells the driver that the store failed an atom. If the atom returns an error afterwards, the error is
+	// not the atom's failure.
 	Broken(err error)
 }
 
-// An Executor makes the calls of one run. Except for what is said of reports and ends, it is
-// the driver's alone.
+// An Executor makes the calls of one run. Only the driver's goroutine may use it, except for reports and ends.
 type Executor struct {
 	*Settings
 
@@ -48,15 +47,15 @@ type Executor struct {
 	ctx  context.Context //nolint:containedctx // what calls live in
 	halt context.CancelCauseFunc
 
-	queue      []*Call       // to be made once what led to them is committed
-	byKey      map[key]*Call // those of the queue that execute, once one was looked for; nil while the queue is empty
+	queue      []*Call       // calls to make after the commit of what led to them
+	byKey      map[key]*Call // the executing calls in queue, after the first search; nil while the queue is empty
 	emptied    []*Call       // buffer for the queue, while it is empty
-	dispatched []*Call       // those that other goroutines make
-	inFlight   map[key]*Call // those of them that execute, once one was looked for
+	dispatched []*Call       // calls that other goroutines are making
+	inFlight   map[key]*Call // the executing calls in dispatched, after the first search
 	pool       pool
-	spares     []Call        // buffer for calls that are still to be prepared
-	prepared   int           // calls so far
-	stuck      chan *Call    // those whose grace is over
+	spares     []Call        // calls that are allocated and not used yet
+	prepared   int           // number of calls so far
+	stuck      chan *Call    // calls whose grace period is over
 	gone       chan struct{} // closed by Stop
 	reports    reports
 }
@@ -68,25 +67,26 @@ type key struct {
 
 func (c *Call) key() key { return key{c.Node, c.Atom} }
 
-// Init prepares an executor. Its calls live in ctx, without its cancellation, until Halt.
+// Init prepares an executor. The contexts of its calls derive from ctx, without its cancellation, and end with
+// Halt.
 func (x *Executor) Init(ctx context.Context, s *Settings, h Host) {
 	x.Settings, x.host = s, h
 	x.pool.some, x.stuck, x.gone = make(chan struct{}, 1), make(chan *Call), make(chan struct{})
 	x.ctx, x.halt = context.WithCancelCause(context.WithoutCancel(ctx))
 }
 
-// Context returns the context that calls live in.
+// Context returns the context from which the contexts of calls derive.
 func (x *Executor) Context() context.Context { return x.ctx }
 
-// Halt ends the contexts of all calls, with [ErrStopped] as the cause. Any goroutine may do so.
+// Halt ends the contexts of all calls, with the cause [ErrStopped]. Any goroutine may call it.
 func (x *Executor) Halt() { x.halt(ErrStopped) }
 
-// maxSpares is how many calls are allocated at once, at most: user code may hold
-// on to a call's context, which then holds all of them.
+// maxSpares bounds the number of calls that are allocated at once: user code may retain a call's context, which
+// then retains all of them.
 const maxSpares = 32
 
-// NewCall returns an empty call. It allocates as many at once as there were
-// before: a short run does not need space for many.
+// NewCall returns an empty call. It allocates as many calls at once as there were before, so a short run does not
+// allocate space for many.
 func (x *Executor) NewCall() *Call {
 	if len(x.spares) == 0 {
 		x.spares = make([]Call, min(max(x.prepared, 1), maxSpares))
@@ -99,21 +99,8 @@ func (x *Executor) NewCall() *Call {
 	return c
 }
 
-// SetBody sets whose call it is. The body is nil if Missing says why.
-func (c *Call) SetBody(body atom.Body) {
-	if q, ok := body.(atom.Queued); ok && c.Missing == nil {
-		c.Work = q.Queue(&c.About)
-	}
-	if body != nil {
-		for _, wrap := range slices.Backward(c.of.Middleware) {
-			body = wrap(body)
-		}
-	}
-	c.Body = body
-}
-
-// Queue lets a call wait to be made. An empty queue begins where the last one
-// did, so that a call that waits alone does not need a buffer of its own.
+// Queue adds a call to the queue. An empty queue reuses the last buffer, so that a single call does not need a
+// buffer of its own.
 func (x *Executor) Queue(c *Call) {
 	if len(x.queue) == 0 {
 		x.queue = x.emptied
@@ -127,13 +114,13 @@ func (x *Executor) Queue(c *Call) {
 	}
 }
 
-// Queued returns how many calls wait to be made.
+// Queued returns the number of calls in the queue.
 func (x *Executor) Queued() int { return len(x.queue) }
 
-// Next returns the call that is to be made next. Take takes it out.
+// Next returns the first call in the queue. Take removes it.
 func (x *Executor) Next() *Call { return x.queue[0] }
 
-// Take takes the call that is to be made next out of the queue.
+// Take removes the first call from the queue.
 func (x *Executor) Take() {
 	if c := x.queue[0]; !c.About.Revert {
 		delete(x.byKey, c.key())
@@ -149,21 +136,21 @@ func (x *Executor) shift() {
 	}
 }
 
-// trim takes calls that were given up from the front of the queue. Others stay behind the
-// calls before them: to take out each at once would move the rest each time.
+// trim removes calls that were given up from the front of the queue. Others stay until they reach the front,
+// because removing each one at once would move the rest each time.
 func (x *Executor) trim() {
 	for len(x.queue) > 0 && x.queue[0].givenUp {
 		x.shift()
 	}
 }
 
-// Running returns how many calls other goroutines are making.
+// Running returns the number of calls that other goroutines are making.
 func (x *Executor) Running() int { return len(x.dispatched) }
 
-// Full reports whether no more calls may be made at once.
+// Full reports whether the maximum number of calls is running.
 func (x *Executor) Full() bool { return len(x.dispatched) >= x.Parallel }
 
-// Dispatch lets another goroutine make a call.
+// Dispatch makes a call on another goroutine.
 func (x *Executor) Dispatch(c *Call) {
 	x.Adopt(c)
 	if c.Timeout > 0 {
@@ -172,7 +159,7 @@ func (x *Executor) Dispatch(c *Call) {
 	x.pool.add(c)
 }
 
-// Adopt adds a call to those that other goroutines make: one has begun it.
+// Adopt adds a call that another goroutine has already started.
 func (x *Executor) Adopt(c *Call) {
 	c.flight = len(x.dispatched)
 	x.dispatched = append(x.dispatched, c)
@@ -186,14 +173,14 @@ func (x *Executor) Makes(c *Call) bool {
 	return c.flight < len(x.dispatched) && x.dispatched[c.flight] == c
 }
 
-// Report leaves the end of a call to the driver. Any goroutine may do so.
+// Report passes the end of a call to the driver. Any goroutine may call it.
 func (x *Executor) Report(f Finished) { x.pool.report(f) }
 
-// Ended returns a channel that tells that calls have ended.
+// Ended returns a channel that receives a value when calls have ended.
 func (x *Executor) Ended() <-chan struct{} { return x.pool.some }
 
-// Completed returns the end of a call that another goroutine has made, once. It leaves out
-// those of calls that were given up.
+// Completed returns the end of a call that another goroutine made, each end once. It skips calls that were given
+// up.
 func (x *Executor) Completed() (Finished, bool) {
 	for {
 		f, ok := x.pool.completed()
@@ -208,7 +195,7 @@ func (x *Executor) Completed() (Finished, bool) {
 	}
 }
 
-// remove removes a call from those that other goroutines make.
+// remove removes a call from dispatched.
 func (x *Executor) remove(c *Call) {
 	last := len(x.dispatched) - 1
 	moved := x.dispatched[last]
@@ -221,8 +208,8 @@ func (x *Executor) remove(c *Call) {
 	}
 }
 
-// Cancel ends what executes for an atom or node, or what was about to. Abandoned, its end is
-// not waited for.
+// Cancel ends the running or queued call of an atom or node. If abandoned is true, the executor does not wait for
+// its end.
 func (x *Executor) Cancel(node *scheduler.Node, a int32, abandoned bool) {
 	k := key{node, a}
 	if c := find(&x.inFlight, x.dispatched, k); c != nil {
@@ -243,12 +230,12 @@ func (x *Executor) Cancel(node *scheduler.Node, a int32, abandoned bool) {
 		c.givenUp = true
 		x.trim()
 	default:
-		c.Missing = &atom.Failure{Atom: c.About.Path, Code: atom.CodeCancelled, Message: "cancelled before it began"}
+		c.Missing = &atom.Failure{Atom: c.About.Path, Code: atom.CodeCancelled, Message: "cancelled before it started"}
 	}
 }
 
-// find returns the call of an atom or node that executes, nil when there is none. Very
-// many may be cancelled one after the other, so they are found by an index.
+// find returns the executing call of an atom or node; nil if there is none. It uses an index, because very many
+// calls may be cancelled one after the other.
 func find(index *map[key]*Call, calls []*Call, k key) *Call {
 	if *index == nil {
 		*index = make(map[key]*Call, len(calls))
@@ -261,8 +248,7 @@ func find(index *map[key]*Call, calls []*Call, k key) *Call {
 	return (*index)[k]
 }
 
-// Stop ends the contexts of all calls, and waits for those that other goroutines make, as
-// long as their grace lasts.
+// Stop ends the contexts of all calls, and waits for running calls up to their grace period.
 func (x *Executor) Stop() {
 	x.Halt()
 	defer close(x.gone)

@@ -6,12 +6,13 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
+	"github.com/ebbflow/ebb/internal/logevent"
 )
 
-// giveUpAfter gives a call up if it is still under way then.
+// giveUpAfter gives a call up if it is still running after that time.
 func (x *Executor) giveUpAfter(c *Call, after time.Duration) {
 	if c.late != nil && !c.late.Stop() {
-		return // it is being given up now
+		return // another goroutine is giving it up
 	}
 	c.late = time.AfterFunc(after, func() {
 		select {
@@ -21,11 +22,11 @@ func (x *Executor) giveUpAfter(c *Call, after time.Duration) {
 	})
 }
 
-// Stuck returns a channel of calls whose grace is over. The driver gives them up.
+// Stuck returns a channel of calls whose grace period is over. The driver gives them up.
 func (x *Executor) Stuck() <-chan *Call { return x.stuck }
 
-// GiveUp stops waiting for a call whose grace is over, and returns the event that tells of its
-// end. It returns false when the call has ended meanwhile.
+// GiveUp stops waiting for a call whose grace period is over, and returns the event that reports its end. If the
+// call has ended meanwhile, GiveUp returns false.
 func (x *Executor) GiveUp(c *Call) (scheduler.Event, bool) {
 	if !x.Makes(c) {
 		return scheduler.Event{}, false
@@ -46,11 +47,11 @@ func (x *Executor) giveUp(c *Call) {
 	x.remove(c)
 	c.givenUp = true
 	x.GivenUp.Add(1)
-	x.Log.Error("an atom ignores that its context has ended; it is given up",
-		"run", c.About.Run, "atom", c.About.Path, "attempt", c.About.Attempt, "revert", c.About.Revert, "grace", x.Grace)
+	x.Log.Error(logevent.AtomAbandoned, logevent.Attributes("run", c.About.Run, "path", c.About.Path, "attempt",
+		c.About.Attempt,
+		"revert", c.About.Revert, "grace", x.Grace)...)
 }
 
 func (x *Executor) endedLate(c *Call) {
-	x.Log.Warn("an atom that was given up has ended after all; what it returned is ignored",
-		"run", c.About.Run, "atom", c.About.Path, "attempt", c.About.Attempt)
+	x.Log.Warn(logevent.AtomEndedLate, "run", c.About.Run, "path", c.About.Path, "attempt", c.About.Attempt)
 }

@@ -4,35 +4,48 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"log/slog"
 	"strconv"
 
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine/internal/storedlist"
 	"github.com/ebbflow/ebb/internal/failpoint"
+	"github.com/ebbflow/ebb/internal/hcslog"
+	"github.com/ebbflow/ebb/internal/logevent"
 	"github.com/ebbflow/ebb/storage"
 )
 
-var _ atom.Host = (*Call)(nil) // for Progress see there
+var _ atom.Host = (*Call)(nil) // Progress is in progress.go
 
 // Logger implements [atom.Host].
 func (c *Call) Logger() hclog.Logger {
 	about := &c.About
-	l := c.of.Log.Named(about.Path).With("run", about.Run, "path", about.Path,
-		"incarnation", about.Incarnation, "attempt", about.Attempt)
-	if about.Revert {
-		l = l.With("revert", true)
-	}
-	return l
+	return c.of.Log.With(logevent.Attributes("run", about.Run, "path", about.Path, "attempt", about.Attempt,
+		"incarnation", about.Incarnation, "revert", about.Revert)...)
 }
+
+// Slog implements [atom.Host].
+func (c *Call) Slog() *slog.Logger { return hcslog.Slog(c.Logger()) }
 
 // Scope implements [atom.Host].
 func (c *Call) Scope() string {
 	return c.of.Store.Database() + " " + strconv.FormatInt(c.of.host.Created.UnixMicro(), 10)
 }
 
-// transactTries is how often a transaction is tried whose end the store cannot
-// tell. The key tells.
+// Elements implements [atom.Host]. A call reads only lists of runs of its own family, because the list may come from
+// the input of the run.
+func (c *Call) Elements(ctx context.Context, of *atom.StoredList, from, n int) ([]atom.Value, error) {
+	list, err := storedlist.Page(ctx, c.of.Store, of, from, n, c.of.host.Root)
+	if err != nil && !isCallers(err) && ctx.Err() == nil && !errors.Is(err, storedlist.ErrForeign) {
+		c.of.host.Driver.Broken(err)
+	}
+	return list, err
+}
+
+// transactTries is how often a transaction is tried if the store cannot tell whether it was committed. The key
+// prevents a second execution.
 const transactTries = 4
 
 // Transact implements [atom.Host].
@@ -61,7 +74,7 @@ func (c *Call) Transact(ctx context.Context, fn func(tx *sql.Tx) (atom.Value, er
 	}
 }
 
-// isCallers reports whether an error of a store is about what it was asked to do.
+// isCallers reports whether an error of a store is about the caller's request.
 func isCallers(err error) bool {
 	return errors.Is(err, storage.ErrInvalid) || errors.Is(err, atom.ErrValueTooLarge)
 }

@@ -5,17 +5,16 @@ import (
 	"time"
 )
 
-// A pool makes calls of a run on goroutines of its own, and keeps what has come
-// of them until the driver takes it in. A goroutine makes one call after the
-// other, as long as there are some; one that takes a call while more are left starts
-// another goroutine, unless one is starting already. So short calls are made by as
-// many goroutines as there are processors, and a call that blocks delays no other.
+// A pool makes calls of a run on goroutines of its own, and stores their ends until the driver reads them. A
+// goroutine makes one call after the other, as long as there are calls. If it takes a call while more are left, it
+// starts another goroutine, unless one is starting. Therefore, short calls use as many goroutines as there are
+// processors, and a call that blocks does not delay others.
 type pool struct {
 	mu       sync.Mutex
 	calls    fifo[*Call]
-	starting bool // a goroutine is, and has taken no call yet
+	starting bool // a goroutine is starting and has taken no call yet
 	ended    fifo[Finished]
-	some     chan struct{} // tells that some have ended
+	some     chan struct{} // receives a value when calls have ended
 }
 
 // fifo is a queue that keeps its buffer.
@@ -39,7 +38,7 @@ func (q *fifo[T]) pop() (v T, ok bool) {
 
 func (q *fifo[T]) empty() bool { return q.next == len(q.list) }
 
-// add gives the pool a call to make.
+// add adds a call to make.
 func (p *pool) add(c *Call) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -55,7 +54,7 @@ func (p *pool) start() {
 	}
 }
 
-// work is the life of a goroutine of the pool.
+// work is the body of a goroutine of the pool.
 func (p *pool) work() {
 	var c *Call
 	defer func() {
@@ -72,7 +71,7 @@ func (p *pool) work() {
 	}
 }
 
-// take returns the next call, or nil when there is none.
+// take returns the next call, or nil if there is none.
 func (p *pool) take(first bool) *Call {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -84,7 +83,7 @@ func (p *pool) take(first bool) *Call {
 	return c
 }
 
-// report leaves the end of a call to the driver.
+// report stores the end of a call for the driver.
 func (p *pool) report(f Finished) {
 	p.mu.Lock()
 	p.ended.push(f)
@@ -95,7 +94,7 @@ func (p *pool) report(f Finished) {
 	}
 }
 
-// completed returns the end of a call that the driver has not taken in yet.
+// completed returns the end of a call that the driver has not read.
 func (p *pool) completed() (Finished, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

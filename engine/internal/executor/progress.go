@@ -8,25 +8,24 @@ import (
 	"github.com/ebbflow/ebb/atom"
 )
 
-// progressDelay is how long what an atom reports of its progress may wait for a
-// checkpoint to ride in. Then it gets one of its own.
+// progressDelay bounds how long a progress report may wait for a checkpoint that contains it. After that, the
+// report gets a checkpoint of its own.
 const progressDelay = time.Second
 
-// reports are what atoms said of their progress and no checkpoint has taken up
-// yet: of each call the latest. Atoms leave them here from whatever goroutine
-// they are on, and never wait for more than each other.
+// reports contains the progress reports that no checkpoint contains yet, the latest of each call. Atoms store them
+// from any goroutine, and wait only for each other.
 type reports struct {
-	some  atomic.Bool // there are any
+	some  atomic.Bool // the list is not empty
 	mu    sync.Mutex
 	list  []Report
-	timer *time.Timer // runs while there are any
+	timer *time.Timer // runs while the list is not empty
 }
 
-// A Report is what an atom said of its progress.
+// A Report is an atom's report of its progress.
 type Report struct {
 	Call     *Call
 	Fraction float64
-	Details  atom.Value // nil when it said nothing of it
+	Details  atom.Value // nil if the atom gave none
 }
 
 // Progress implements [atom.Host].
@@ -46,7 +45,7 @@ func (c *Call) Progress(fraction float64, details atom.Value) {
 	r.list = append(r.list, Report{c, fraction, details})
 	r.some.Store(true)
 	switch {
-	case len(r.list) > 1: // it runs
+	case len(r.list) > 1: // the timer runs
 	case r.timer == nil:
 		r.timer = time.AfterFunc(progressDelay, c.of.host.Driver.Wake)
 	default:
@@ -54,7 +53,7 @@ func (c *Call) Progress(fraction float64, details atom.Value) {
 	}
 }
 
-// Reports takes out all reports.
+// Reports removes and returns all reports.
 func (x *Executor) Reports() []Report {
 	r := &x.reports
 	if !r.some.Load() {

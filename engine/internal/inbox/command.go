@@ -2,40 +2,48 @@ package inbox
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
+	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/storage"
 )
 
 // The kinds of messages that are commands.
 const (
-	Suspend     = "suspend"
-	Cancel      = "cancel"
-	RevertTo    = "revert-to"
-	Retry       = "retry"
-	RetryRevert = "retry-revert"
-	Skip        = "skip"
+	Suspend     flow.MessageKind = "suspend"
+	Cancel      flow.MessageKind = "cancel"
+	RevertTo    flow.MessageKind = "revert-to"
+	Retry       flow.MessageKind = "retry"
+	RetryRevert flow.MessageKind = "retry-revert"
+	Skip        flow.MessageKind = "skip"
+	// CancelNext becomes Cancel when the language has answered its next question. Until then it is not a command, but a
+	// message that waits in the inbox.
+	CancelNext flow.MessageKind = "cancel-next"
 )
 
-// A Command is what an operator asks of a run.
+// A Command is an operator's request to a run.
 type Command struct {
-	Kind  string
-	Path  string // of the atom that it is about
+	Kind  flow.MessageKind
+	Path  string // path of the atom that it concerns
 	Why   *atom.Failure
-	Undo  bool                  // Cancel: what was done is undone
-	Input map[string]atom.Value // Retry: replaces inputs of the same name
-	Err   error                 // why it cannot be a message
+	Undo  bool                  // for Cancel: undo the run
+	Live  bool                  // for Cancel: refuse it if the run has ended
+	Input map[string]atom.Value // for RetryFrom: replaces inputs with the same name
+	Err   error                 // why it cannot be sent as a message; nil if it can
 }
 
 // body is the body of a command's message.
 type body struct {
 	Undo  bool                  `json:"undo,omitempty"`
+	Live  bool                  `json:"live,omitempty"`
 	Input map[string]atom.Value `json:"input,omitempty"`
 }
 
-// ErrEmpty is returned for a command that asks nothing.
-var ErrEmpty = errors.New("engine: the command is empty; create one with engine.Cancel, engine.RetryFrom or a similar function")
+// ErrEmpty is returned for the zero command.
+var ErrEmpty = errors.New("engine: the command is empty; create one with engine.Cancel, engine.RetryFrom or a " +
+	"similar function")
 
 // Message returns the command as a message to a run.
 func (c *Command) Message(run string) (storage.Message, error) {
@@ -45,7 +53,7 @@ func (c *Command) Message(run string) (storage.Message, error) {
 	if c.Kind == "" {
 		return storage.Message{}, ErrEmpty
 	}
-	b, err := atom.Encode(body{c.Undo, c.Input})
+	b, err := atom.Encode(body{c.Undo, c.Live, c.Input})
 	return storage.Message{Run: run, Kind: c.Kind, Path: c.Path, Failure: c.Why, Body: b}, err
 }
 
@@ -56,10 +64,15 @@ func CommandOf(m *storage.Message) (c Command, ok bool) {
 	case Suspend, Cancel, RevertTo, Retry, RetryRevert, Skip:
 		var b body
 		err := m.Body.Decode(&b)
-		return Command{Kind: m.Kind, Path: m.Path, Why: m.Failure, Undo: b.Undo, Input: b.Input, Err: err}, true
+		return Command{Kind: m.Kind, Path: m.Path, Why: m.Failure, Undo: b.Undo, Live: b.Live, Input: b.Input, Err: err}, true
 	default:
 		return c, false
 	}
+}
+
+// Due returns the command that a message of [CancelNext] becomes.
+func Due(m *storage.Message) Command {
+	return Command{Kind: Cancel, Why: m.Failure, Undo: true, Live: true}
 }
 
 // HasCommand reports whether one of the messages is a command.
@@ -72,21 +85,22 @@ func HasCommand(messages []storage.Message) bool {
 	return false
 }
 
-// Operator returns the command in the form that the scheduler takes. N is the number of its
-// message.
+// Operator returns the command in the scheduler's form. n is the number of its message.
 func (c *Command) Operator(n int64) scheduler.OperatorCommand {
 	so := scheduler.OperatorCommand{N: n, Path: c.Path, Why: c.Why}
 	switch c.Kind {
 	case Cancel:
-		so.Kind, so.Undo = scheduler.Stop, c.Undo
+		so.Kind, so.Undo, so.Live = scheduler.Stop, c.Undo, c.Live
 	case RevertTo:
 		so.Kind, so.Hold, so.Keep = scheduler.Rewind, true, true
+		so.Why = Cancelled(fmt.Sprintf("undone down to %q, as an operator asked", c.Path))
 	case Retry:
 		so.Kind = scheduler.Rewind
 	case RetryRevert:
 		so.Kind = scheduler.RetryRevert
 	case Skip:
 		so.Kind = scheduler.Skip
+	default: // a request to suspend, which the driver applies, or a message that is not a command
 	}
 	if so.Why == nil {
 		so.Why = Cancelled("")
@@ -99,7 +113,7 @@ func Cancelled(why string) *atom.Failure {
 	return &atom.Failure{Code: atom.CodeCancelled, Message: why}
 }
 
-// Holds returns the numbers of the messages that want a run to be suspended.
+// Holds returns the numbers of the messages that ask to suspend the run.
 func Holds(messages []storage.Message) []int64 {
 	var ns []int64
 	for i := range messages {

@@ -1,3 +1,3 @@
-// Package inbox is what reaches a run from outside the process that drives it: commands of
-// operators in the form of messages, and the news that messages have arrived.
+// Package inbox connects a run with what happens outside of the process that drives it. It encodes operators'
+// commands as messages, and notifies driven runs when messages have arrived.
 package inbox

@@ -9,46 +9,47 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/ebbflow/ebb/internal/logevent"
 	"github.com/ebbflow/ebb/storage"
 )
 
-// A Run is driven by this process. Its methods never wait.
+// A Run is a run that this process drives. Its methods never block.
 type Run interface {
 	// Notify tells the run that messages have arrived.
 	Notify()
-	// Doubt lets the run look whether it is still this process's: the store's owner was
-	// taken for dead.
+	// Doubt makes the run check whether this process still owns it, because another process declared the store's
+	// owner dead.
 	Doubt()
 }
 
-// A Watcher notifies the runs that an engine drives when messages have arrived
-// for them. It works as long as the engine drives runs.
+// A Watcher notifies the runs that an engine drives when messages have arrived for them. It works as long as the
+// engine drives runs.
 type Watcher struct {
 	Store storage.Store
 	Log   hclog.Logger
 
 	mu   sync.Mutex
 	runs map[string]Run
-	idle chan struct{} // closed when the last run is gone
+	idle chan struct{} // closed when the last run has left
 	gone chan struct{} // closed when the watcher's goroutine has returned
 
-	// since is up to where messages were delivered. It outlives the watcher's goroutine:
-	// runs that began later were loaded with the messages from before, which may be very
-	// many.
+	// since is the number up to which messages were delivered. It outlives the watcher's goroutine: runs that start
+	// later were loaded with the messages from before, which may be very many.
 	since   int64
-	version int64 // [storage.Inbox.Version] before the store was asked for them, and 1; 0 when it never was
+	version int64 // 1 + [storage.Inbox.Version] before the last query; 0 before the first
 
-	rounds atomic.Int64 // on which something was to be delivered
+	rounds atomic.Int64 // number of rounds that may have delivered messages
 }
 
-// A Mark is a moment of a watcher.
+// A Mark is a moment in the work of a watcher.
 type Mark struct{ rounds, evictions int64 }
 
-// Mark returns the present moment. Take it before a run is loaded.
+// Mark returns the current moment. Call it before a run is loaded.
 func (w *Watcher) Mark() Mark { return Mark{w.rounds.Load(), w.Store.Evictions()} }
 
-// Join lets messages reach a run. If the watcher has delivered messages since the mark, one of
-// them may have been for this run, so Join notifies it.
+// Join lets messages reach a run. If another driver of the run joined earlier and has not left yet, messages no longer
+// reach that one: it has released the run. If the watcher has delivered messages since the mark, one of them may have
+// been for this run, so Join notifies the run.
 func (w *Watcher) Join(id string, r Run, since Mark) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -66,13 +67,18 @@ func (w *Watcher) Join(id string, r Run, since Mark) {
 	}
 }
 
-// Leave is called once for each Join. If no run is left, it waits until the watcher's
-// goroutine has returned.
-func (w *Watcher) Leave(id string) {
+// Leave is called once for each Join. If no run is left, it waits until the watcher's goroutine has returned.
+//
+// A driver releases its run with its last commit, and leaves a moment later. In between, another driver of this process
+// may take the run and join, and must not be removed in place of the first.
+func (w *Watcher) Leave(id string, r Run) {
 	w.mu.Lock()
-	delete(w.runs, id)
+	last := false
+	if w.runs[id] == r {
+		delete(w.runs, id)
+		last = len(w.runs) == 0
+	}
 	gone := w.gone
-	last := len(w.runs) == 0
 	if last {
 		close(w.idle)
 	}
@@ -95,11 +101,12 @@ func (w *Watcher) work(idle <-chan struct{}, gone chan<- struct{}) {
 		var again <-chan time.Time
 		if since, due := w.asks(version); due {
 			arrivals, now, err := w.Store.RunsWithMessages(context.Background(), since)
-			if errors.Is(err, storage.ErrClosed) { // the store will not report changes any more: each run finds that out when it reads
+			if errors.Is(err, storage.ErrClosed) {
+				// The store is closed and reports no changes any more. Each run finds that out when it reads.
 				w.each(Run.Notify)
 			}
 			if err != nil {
-				w.Log.Debug("cannot read which runs have new messages; retrying", "error", err)
+				w.Log.Debug(logevent.InboxFailed, "error", err)
 				again = time.After(pause)
 			} else {
 				w.deliver(arrivals, now, version)
@@ -114,9 +121,8 @@ func (w *Watcher) work(idle <-chan struct{}, gone chan<- struct{}) {
 	}
 }
 
-// watchEvictions lets the runs look whether they are still this engine's whenever the
-// store's owner may have been taken for dead. It asks nothing of a database, which
-// may not answer just then.
+// watchEvictions makes the runs check their ownership whenever another process may have declared the store's owner
+// dead. It does not query the database, which may not answer at that time.
 func (w *Watcher) watchEvictions(idle <-chan struct{}) {
 	evictions := int64(0)
 	for {
@@ -142,14 +148,14 @@ func (w *Watcher) each(f func(Run)) {
 	}
 }
 
-// asks returns up to where messages were delivered, and whether more may have come.
+// asks returns the number up to which messages were delivered, and whether there may be more.
 func (w *Watcher) asks(version int64) (since int64, due bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.since, w.version != version+1
 }
 
-// deliver tells runs that messages have come, which is all up to a number.
+// deliver notifies runs of messages, which are all messages up to a number.
 func (w *Watcher) deliver(arrivals []storage.Arrival, upTo, version int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

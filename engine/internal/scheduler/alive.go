@@ -5,18 +5,17 @@ import (
 	"github.com/ebbflow/ebb/states"
 )
 
-// A growing flow can become as large as its language wants. What is open of it is
-// counted, and so are the values that it holds, as both are in memory. The driver
-// limits both.
+// A growing flow can become as large as its language makes it, and its open nodes and their values are in memory.
+// Therefore, the scheduler counts both, and the driver limits both.
 
-// Alive returns how many nodes and child flows are open.
+// Alive returns the number of open nodes and child flows.
 func (s *Scheduler) Alive() int64 { return s.growth.alive }
 
-// Held returns how many bytes the values of what is open have.
+// Held returns the number of bytes in the values of open nodes and child flows.
 func (s *Scheduler) Held() int64 { return s.growth.held }
 
-// After returns what Alive and Held would be after an answer to what a command
-// asked. Nodes that it drops count until they have ended.
+// After returns the values of Alive and Held after the answer g to the command asked. Nodes that the answer drops
+// count until they have ended.
 func (s *Scheduler) After(asked *Command, g *flow.Growth) (alive, held int64) {
 	alive, held = s.growth.alive, s.growth.held
 	for i := range g.Add {
@@ -38,8 +37,7 @@ func (s *Scheduler) After(asked *Command, g *flow.Growth) (alive, held int64) {
 	return alive, held
 }
 
-// opens returns how many child flows a node begins at once, and how many bytes its
-// values have.
+// opens returns how many child flows a node starts at once, and the number of bytes in its values.
 func opens(spec *flow.Spec) (children, held int64) {
 	held = int64(len(spec.Input) + len(spec.Note))
 	g := spec.Group
@@ -53,7 +51,7 @@ func opens(spec *flow.Spec) (children, held int64) {
 	return children, held + int64(len(g.Shared))
 }
 
-// weigh counts anew what a node or child flow holds, which has changed.
+// weigh updates the count of bytes for a node or child flow that has changed.
 func (s *Scheduler) weigh(c *Command) {
 	switch {
 	case c.Node != nil:

@@ -5,8 +5,8 @@ import (
 	"github.com/ebbflow/ebb/states"
 )
 
-// begin brings the flow to RUNNING and takes up what was left. What a growing flow was in the
-// middle of is found in its records alone, so one that came to rest must be loaded anew.
+// begin sets the flow to RUNNING and resumes unfinished work. A growing flow resumes from its records alone, so if
+// it came to rest, it must be loaded again.
 func (s *Scheduler) begin(ev *Event) {
 	if s.root != nil && !ev.Fresh && s.flow != states.FlowPending {
 		panic("scheduler: a growing flow goes on that was not loaded") // a defect of the driver
@@ -19,30 +19,33 @@ func (s *Scheduler) begin(ev *Event) {
 		s.reset()
 	}
 	anew := s.flow == states.FlowPending || s.flow.Ended()
+	reopens := s.reopens(ev.OperatorCommand) && s.Refuse(ev.OperatorCommand) == nil
 	s.setFlow(states.FlowRunning)
 	if anew && s.plan.Deadline > 0 && s.root == nil {
 		s.emit(Command{Op: Deadline, Atom: -1, Detail: &Detail{Due: s.now.Add(s.plan.Deadline)}})
 	}
 	s.failing.fatal, s.ending.parked = nil, false
 	s.forgetAsks()
-	s.failing.ops, s.failing.opAt, s.cancels.left = s.failing.ops[:0], 0, nil // what was postponed is found in the records
+	s.failing.ops, s.failing.opAt, s.cancels.left = s.failing.ops[:0], 0, nil // the records tell what was postponed
 	s.lookAround()
 	switch {
+	case reopens:
+		s.reopen(ev.OperatorCommand)
 	case ev.OperatorCommand != nil:
 		s.applyCommand(ev.OperatorCommand)
-	case s.ending.pending == PendingFailed: // the process died, or was stopped, on the way to its end
+	case s.ending.pending == PendingFailed: // the process died, or was stopped, while the run was ending
 		s.endFromOutside(s.ending.pending, s.ending.pendingFailure, true)
 	}
 }
 
-// lookAround queues what was found in the records: failures to resolve, waits to
-// wait, and what was in the middle of a call.
+// lookAround queues the unfinished work that the records show: failures to resolve, waits, and interrupted calls.
 func (s *Scheduler) lookAround() {
 	if s.root == nil {
-		s.flight.waits = 0 // an atom that was found waiting begins its wait again
+		s.flight.waits = 0 // an atom whose record shows a wait starts that wait again
 		s.flight.undone, s.flight.reverting = nil, 0
 	}
-	s.front.newReady, s.front.chooseAt, s.front.next, s.front.redo = s.front.newReady[:0], 0, s.front.next[:0], s.front.redo[:0]
+	s.front.newReady, s.front.chooseAt, s.front.next, s.front.redo = s.front.newReady[:0], 0, s.front.next[:0],
+		s.front.redo[:0]
 	for i := range s.rec {
 		a := int32(i)
 		switch r := &s.rec[i]; {
@@ -67,8 +70,7 @@ func (s *Scheduler) lookAround() {
 	s.push(op{choose, -1})
 }
 
-// reset makes all atoms PENDING. It is called only where the flow's table
-// allows it, and then changes everything or nothing.
+// reset makes all atoms PENDING. The caller has checked that the flow's table allows a reset.
 func (s *Scheduler) reset() {
 	if states.CheckReset(s.flow, states.FlowPending) != nil {
 		return
@@ -93,8 +95,7 @@ func (s *Scheduler) reset() {
 	}
 }
 
-// resetAtom makes one atom PENDING. Results and failures stay until the next
-// end of an attempt replaces them.
+// resetAtom makes one atom PENDING. Its result and failure stay until the end of its next attempt replaces them.
 func (s *Scheduler) resetAtom(a int32) {
 	r := &s.rec[a]
 	if r.State != states.TaskPending {

@@ -10,10 +10,15 @@ import (
 
 var noTime time.Time
 
-// bind finds the values of an atom's arguments: what was injected into it, else
-// the run's input, else the nearest atom before it that has one. When a value
-// is missing that the atom cannot do without, it returns the failure that this
-// is.
+// Args returns the values of the arguments with which an atom is executed. If a required value is missing, it
+// returns the failure of the atom.
+func (s *Scheduler) Args(a int32) (atom.Values, *atom.Failure) {
+	return s.bind(a, s.plan.Atoms[a].Args())
+}
+
+// bind finds the values of an atom's arguments. A value that was injected into the atom takes precedence, then the
+// run's input, then the nearest atom before it that provides the symbol. If a required value is missing, bind
+// returns the failure of the atom.
 func (s *Scheduler) bind(a int32, args []atom.Arg) (atom.Values, *atom.Failure) {
 	if len(args) == 0 {
 		return atom.Values{}, nil
@@ -32,7 +37,7 @@ func (s *Scheduler) bind(a int32, args []atom.Arg) (atom.Values, *atom.Failure) 
 	return atom.NewValues(args, vals), nil
 }
 
-// Lookup returns the value that the atom sees under symbol.
+// Lookup returns the value of a symbol as the atom sees it.
 func (s *Scheduler) Lookup(a int32, symbol string) (atom.Value, bool) {
 	if symbol == "" {
 		return s.whole, s.whole != nil
@@ -54,8 +59,7 @@ func (s *Scheduler) Lookup(a int32, symbol string) (atom.Value, bool) {
 	return found, ok
 }
 
-// ValueOf returns the value an atom provides at present: its result, or what a
-// retry provides for its present try.
+// ValueOf returns the value that an atom provides now: its result or, for a retry, the value of its current try.
 func (s *Scheduler) ValueOf(a int32) (atom.Value, bool) {
 	r := &s.rec[a]
 	if r.Failure != nil || r.State != states.TaskSuccess && r.State != states.TaskReverting {

@@ -1,23 +1,22 @@
 package scheduler
 
-// What is open in a scope may be very much: hundreds of thousands of nodes and child flows.
-// Cancelling it goes on in parts, which the driver may commit one by one. That all of it is
-// to be cancelled is in the records before the first part is: of the scope that ends, of the
-// node that was dropped, of the children that decided a fork, or of the run. So a process
-// that finds some of it open cancels that, see takeUp.
+// A scope may contain hundreds of thousands of open nodes and child flows. The scheduler cancels them in parts, and
+// the driver may commit each part separately. Before the first part, the records show that the whole is being
+// cancelled: the record of the scope that ends, of the node that was dropped, of the children that decided a fork,
+// or of the run. Therefore, a process that resumes the run cancels the rest, see takeUp.
 
-// partSize is how many nodes and child flows one Step cancels.
+// partSize is the number of nodes and child flows that one Step cancels.
 const partSize = 256
 
-// A cancelling is what is still to be cancelled in a scope.
+// A cancelling lists the nodes of a scope that are still to be cancelled.
 type cancelling struct {
 	scope *Scope
-	nodes []*Node // those that are left; not used before begun
+	nodes []*Node // nodes left to cancel; unused before begun is set
 	begun bool
 }
 
-// stop cancels what is open in a scope; the scope settles when all of it has
-// ended. Nothing in it is asked or begun any more from now on.
+// stop cancels the open nodes of a scope. The scope settles when all of them have ended. From now on the scheduler
+// asks and starts nothing in the scope.
 func (s *Scheduler) stop(scope *Scope) {
 	if !scope.closed {
 		scope.markStopping()
@@ -25,7 +24,7 @@ func (s *Scheduler) stop(scope *Scope) {
 	}
 }
 
-// cancel cancels what there is time for in this Step, and keeps what is left for the next.
+// cancel cancels as many nodes as this Step may, and keeps the rest for the next.
 func (s *Scheduler) cancel(c cancelling) {
 	if s.cancels.quota == 0 {
 		s.cancels.left = append(s.cancels.left, c)
@@ -34,6 +33,7 @@ func (s *Scheduler) cancel(c cancelling) {
 	if !c.begun {
 		s.cancels.quota--
 		c.nodes, c.begun = sorted(c.scope.open), true
+		s.leaveOpen(c.scope, c.nodes)
 	}
 	for i, n := range c.nodes {
 		if n.stopped || c.scope.open[n.Spec.Name] != n {
@@ -54,7 +54,7 @@ func (s *Scheduler) cancel(c cancelling) {
 	s.settleScope(c.scope)
 }
 
-// cancelMore cancels the next part. It reports whether anything is left then.
+// cancelMore cancels the next part. It reports whether nodes are left.
 func (s *Scheduler) cancelMore() bool {
 	for s.cancels.quota > 0 && len(s.cancels.left) > 0 {
 		c := s.cancels.left[0]

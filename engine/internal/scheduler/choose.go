@@ -7,8 +7,8 @@ import (
 	"github.com/ebbflow/ebb/states"
 )
 
-// choose selects from what has become ready, asking deciders where there are
-// some. When they leave something out, what that made ready is looked at too.
+// choose selects atoms that have become ready, and asks their deciders. If the deciders leave out atoms, choose
+// also looks at the atoms that become ready for that reason.
 func (s *Scheduler) choose() {
 	if len(s.failing.fatal) > 0 {
 		return
@@ -46,7 +46,7 @@ func (s *Scheduler) voted(ev Event) {
 	}
 }
 
-// leaveOut ignores an atom and as much after it as depth says.
+// leaveOut ignores an atom and, as depth says, atoms after it.
 func (s *Scheduler) leaveOut(a int32, depth flow.Depth) {
 	out := []int32{a}
 	node := s.plan.Atoms[a].Node
@@ -71,7 +71,8 @@ func (s *Scheduler) leaveOut(a int32, depth flow.Depth) {
 		}, node)
 	}
 	slices.Sort(out)
-	for _, b := range slices.Backward(slices.Compact(out)) { // a last: while it is PENDING, a resumed run asks again
+	// A last: while it is PENDING, a resumed run asks its deciders again.
+	for _, b := range slices.Backward(slices.Compact(out)) {
 		s.set(b, states.TaskIgnore, states.IntendIgnore)
 	}
 }

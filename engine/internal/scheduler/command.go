@@ -8,116 +8,126 @@ import (
 	"github.com/ebbflow/ebb/states"
 )
 
-// Op says what a command asks for.
+// Op is the kind of a command.
 type Op uint8
 
-// The commands. Those that ask are the last of their list; no event but the
-// answer, Later or Suspend may follow.
+// The kinds of commands. A command that asks a question is the last of its list. Until its answer, only the events
+// Later and Suspend may follow.
 const (
-	Write          Op = iota // keep Rec; tell no observer
-	Notify                   // keep Rec; then tell that the atom went From -> To
-	Shelve                   // keep Tries, with the next record of the retry, which does not hold them any more: they are among its Earlier
-	FlowState                // keep that the flow went FlowFrom -> FlowTo; then tell
-	Execute                  // execute the atom with Values; answer with Completed
-	Revert                   // revert the atom, as Outcome tells; answer with Completed
-	Wait                     // send Fired when Due has come
-	Unwait                   // Fired is no longer wanted
-	Cancel                   // cancel the context of what executes; Completed comes all the same, unless it is Abandoned
-	Await                    // the node makes no call, and another party ends it; send Completed then
-	Spawn                    // begin the node's own run; send Completed when that has ended
-	Void                     // the atom can no longer be ended from outside the run
-	Tell                     // send Messages to other runs, and Out out of the database
-	Label                    // set Labels of the run
-	AskRetry                 // ask the retry's controller about Tries; answer with Answered
-	AskDeciders              // ask the atom's deciders; answer with Voted
-	AskLanguage              // ask the scope's language about Cause; answer with Grown
-	AskUndo                  // bring the topmost entry of the undo stack, or of Part of it; answer with Unwound
-	Emit                     // append Events to the language's history
-	Remember                 // keep Memory: of Scope, or of the run when there is none
-	PushUndo                 // put the node on the undo stack
-	PopUndo                  // take the topmost entry off the undo stack
-	DropUndo                 // forget the undo stack: what is on it will not be undone any more
-	Deadline                 // keep when the run is overdue; send Fired with no node when Due has come
-	PendingFailure           // keep that the run will end with PendingOutcome, because of Failures
-	More                     // send Continue
-	CommandApplied           // OperatorCommand is done, or was dropped: its message is no longer needed
-	Over                     // the run has come to rest in FlowTo; Failures say why
+	Write  Op = iota // store Rec; notify no observer
+	Notify           // store Rec; then notify observers that the atom went from From to To
+	// Shelve stores Tries with the next record of the retry. The record no longer contains them: they are in its
+	// Earlier.
+	Shelve
+	FlowState   // store that the flow went from FlowFrom to FlowTo; then notify observers
+	Execute     // execute the atom with Values; answer with Completed
+	Revert      // revert the atom, with Outcome; answer with Completed
+	Wait        // send Fired at Due
+	Unwait      // do not send Fired
+	Cancel      // cancel the context of the running call; Completed still follows, unless the call is Abandoned
+	Await       // the node makes no call, and another party ends it; then send Completed
+	Spawn       // start the child run of the node or atom; send Completed when that run has ended
+	Void        // the atom's token is void: no other party can end the atom
+	Tell        // send Messages to other runs, and Out to targets outside the database
+	Label       // set Labels of the run
+	AskRetry    // ask the retry's controller about Tries; answer with Answered
+	AskDeciders // ask the atom's deciders; answer with Voted
+	AskLanguage // ask the scope's language about Cause; answer with Grown
+	AskUndo     // load the topmost entry of the undo stack, or of Part of it; answer with Unwound
+	Emit        // append Events to the language's history
+	Remember    // store Memory of Scope, or of the run if Scope is nil
+	PushUndo    // put the node on the undo stack
+	PopUndo     // remove the topmost entry of the undo stack
+	// Stays: the undo has passed the atom, which nothing reverts. What it did stays done, or may, if its outcome is
+	// unknown.
+	Stays
+	DropUndo       // delete the undo stack: its entries will not be undone
+	Deadline       // store the run's deadline; send Fired without a node at Due
+	PendingFailure // store that the run will end with PendingOutcome, because of Failures
+	More           // send Continue
+	CommandApplied // OperatorCommand was applied or dropped: delete its message
+	Over           // the run has come to rest in FlowTo, because of Failures
 )
 
-// A Command is one thing the driver is to do, in order. Each step of a flow is
-// several, which are copied a few times: what few of them say is in Detail.
+// A Command is one instruction to the driver. The driver carries out commands in order. Each step of a flow
+// produces several commands, which are copied a few times, so fields that few kinds use are in Detail.
 type Command struct {
 	Op               Op
 	From, To         states.Task
 	FlowFrom, FlowTo states.Flow
-	PendingOutcome   PendingOutcome // PendingFailure, Over
-	Abandoned        bool           // Cancel, Void
-	Atom             int32          // index in the plan; -1 when Node or Scope is meant
+	PendingOutcome   PendingOutcome // for PendingFailure, Over
+	Abandoned        bool           // for Cancel, Void
+	Atom             int32          // index in the plan; -1 if Node or Scope is set
 	Node             *Node
 	Scope            *Scope
 	Rec              Record
 	Values           atom.Values
-	Missing          *atom.Failure // Execute, Revert, AskRetry: an argument has no value; the call is not made and fails so
-	*Detail                        // nil where the Op needs none of it
+	// Missing is for Execute, Revert, Spawn and AskRetry: an argument has no value. The driver does not make the
+	// call, and it fails with this failure.
+	Missing *atom.Failure
+	*Detail // nil if the Op needs none of its fields
 }
 
-// A Detail is what commands of few kinds say.
+// A Detail contains the fields that few kinds of commands use.
 type Detail struct {
-	Outcome         atom.Outcome[atom.Value] // Revert
-	Tries           atom.History             // Shelve, AskRetry; Execute and Revert of a retry; without those that were shelved
-	Cause           *flow.Cause              // AskLanguage
-	Part            *Part                    // AskUndo; nil is all of the stack
-	Events          []flow.Event             // Emit
-	Untold          int64                    // Emit: how many more there were, which are only counted
-	Messages, Out   []flow.Message           // Tell
-	Labels          map[string]string        // Label
-	Due             time.Time                // Wait, Deadline
-	Memory          atom.Value               // Remember
-	Failures        []*atom.Failure          // PendingFailure, Over
-	OperatorCommand *OperatorCommand         // CommandDone
-	End             *flow.End                // Over
+	Outcome atom.Outcome[atom.Value] // for Revert
+	// Tries is for Shelve and AskRetry, and for Execute and Revert of a retry. It does not contain shelved tries.
+	Tries           atom.History
+	Cause           *flow.Cause       // for AskLanguage
+	Part            *Part             // for AskUndo; nil means the whole stack
+	Events          []flow.Event      // for Emit
+	Untold          int64             // for Emit: number of further events, which are only counted
+	Messages, Out   []flow.Message    // for Tell
+	Labels          map[string]string // for Label
+	Due             time.Time         // for Wait, Deadline
+	Memory          atom.Value        // for Remember
+	Failures        []*atom.Failure   // for PendingFailure, Over
+	OperatorCommand *OperatorCommand  // for CommandApplied
+	End             *flow.End         // for Over
 }
 
-// EventKind tells events apart.
+// EventKind is the kind of an event.
 type EventKind uint8
 
-// The events.
+// The kinds of events.
 const (
-	Begin           EventKind = iota // run, or go on
-	Completed                        // an Execute or Revert has ended
-	Answered                         // Decision, or Failure when the controller failed
-	Voted                            // Nay says whether any decider said no, Depth how much is left out; Failure when one failed
-	Grown                            // Growth is the language's answer
-	Unwound                          // Node is the entry of the undo stack that was asked for, N its height; nil when there is none
-	Fired                            // the wait of Atom or Node is over; neither means the deadline
-	Idle                             // no completion is at hand
-	Continue                         // more was asked for
-	Deferred                         // the call of Execute has ended; another party ends the atom; send Completed then
-	Told                             // the run was told something, as Cause says, by message N
-	Suspend                          // come to rest, undoing nothing
-	CommandReceived                  // an operator sent OperatorCommand
-	Reset                            // begin anew: all atoms PENDING
-	Later                            // AskLanguage, AskUndo or More is not answered now: other events come first, and Idle asks again
-	Exceeded                         // the run has reached a limit, as Failure says; it may come in place of Grown
+	Begin     EventKind = iota // start or resume the run
+	Completed                  // an Execute or Revert has ended
+	Answered                   // the answer to AskRetry: Decision, or Failure if the controller failed
+	// Voted is the answer to AskDeciders: Nay if any decider said no, and Depth, how much is left out; or Failure
+	// if a decider failed.
+	Voted
+	Grown           // the answer to AskLanguage: Growth
+	Unwound         // the answer to AskUndo: Node is the entry, N its height; a nil Node means that there is none
+	Fired           // the wait of Atom or Node is over; if neither is set, the deadline has passed
+	Idle            // no completion is waiting
+	Continue        // the answer to More
+	Deferred        // the call of Execute has ended, and another party ends the atom; Completed follows then
+	Told            // the run received message N, with Cause
+	Suspend         // come to rest, and undo nothing
+	CommandReceived // an operator sent OperatorCommand
+	Reset           // start again: all atoms PENDING
+	Later           // AskLanguage, AskUndo or More is not answered yet: other events come first, and Idle asks again
+	Exceeded        // the run has reached a limit, with Failure; may come in place of Grown
 )
 
-// An Event is one thing that happened.
+// An Event is one event that the driver reports to the scheduler.
 type Event struct {
 	Kind            EventKind
 	Atom            int32
 	Node            *Node
-	Revert          bool // Completed: a revert has ended
-	ByToken         bool // Completed: of a node that began a run, the party that had its token ended it, not the run
+	Revert          bool // for Completed: a revert has ended
+	ByToken         bool // for Completed of a node with a child run: the owner of its token ended it, not the child run
 	Result          atom.Value
 	Failure         *atom.Failure
 	Decision        atom.Decision
 	Nay             bool
 	Depth           flow.Depth
 	Growth          *flow.Growth
-	Cause           *flow.Cause      // Told
-	N               int64            // Told, Unwound
-	OperatorCommand *OperatorCommand // CommandCame; of Begin: the command for a run that had come to rest
-	Fresh           bool             // Begin: the records were just loaded, as a growing flow goes on
-	Now             time.Time        // when it happened
-	Random          float64          // from 0 to 1, for the waits that this event leads to
+	Cause           *flow.Cause      // for Told
+	N               int64            // for Told, Unwound
+	OperatorCommand *OperatorCommand // for CommandReceived; for Begin: the command for a run that had come to rest
+	Fresh           bool             // for Begin: the records were just loaded, as a growing flow requires
+	Now             time.Time        // time of the event
+	Random          float64          // from 0 to 1, for the jitter of waits that this event causes
 }

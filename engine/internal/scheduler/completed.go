@@ -8,7 +8,7 @@ import (
 	"github.com/ebbflow/ebb/states"
 )
 
-// completed takes the end of an Execute or Revert.
+// completed handles the end of an Execute or Revert.
 func (s *Scheduler) completed(ev Event) {
 	switch awaited := s.awaited(&ev); {
 	case awaited && ev.Revert:
@@ -38,6 +38,9 @@ func (s *Scheduler) completed(ev Event) {
 			})
 		}
 		s.set(a, states.TaskReverted, r.Intention)
+		if s.plan.Atoms[a].StaysDone() && r.mayHaveEffect() {
+			s.emit(Command{Op: Stays, Atom: a, Rec: *r})
+		}
 	case ev.Failure != nil:
 		s.executionFailed(a, ev.Failure)
 	default:
@@ -68,7 +71,10 @@ func (s *Scheduler) executionFailed(a int32, f *atom.Failure) {
 		h.Failure = f
 		r.Rare = &Rare{Tries: &h}
 	} else {
-		r.Result, r.Rare = nil, nil
+		r.Rare = nil
+		if s.root == nil { // else it says what was open at the end
+			r.Result = nil
+		}
 	}
 	if s.isEnding() && s.root == nil {
 		s.set(a, states.TaskCancelled, r.Intention)
@@ -82,7 +88,7 @@ func (s *Scheduler) executionFailed(a int32, f *atom.Failure) {
 	s.push(op{resolve, a})
 }
 
-// setFailure keeps the list of atoms that hold a failure.
+// setFailure maintains the list of atoms that have a failure.
 func (s *Scheduler) setFailure(a int32, f *atom.Failure) {
 	r := &s.rec[a]
 	if r.Failure == nil && f == nil {
@@ -99,8 +105,7 @@ func (s *Scheduler) setFailure(a int32, f *atom.Failure) {
 	s.failing.failures = nil
 }
 
-// Failures returns the failures that atoms hold now, in the order of the plan:
-// what reverts are told.
+// Failures returns the failures of atoms, in the order of the plan. Reverts receive them.
 func (s *Scheduler) Failures() []*atom.Failure {
 	if s.failing.failures == nil {
 		for _, a := range s.failing.failed {

@@ -12,20 +12,18 @@ import (
 // order, a commit per write, and compares everything.
 func TestConformanceTaskFlow(t *testing.T) {
 	t.Parallel()
-	for _, file := range conformance.TaskFlowFiles(t) {
-		t.Run(file, func(t *testing.T) {
-			t.Parallel()
-			tally := conformance.NewTaskFlowTally(file, "serial")
-			for _, rec := range conformance.TaskFlow(t, file) {
-				if departure := rec.Departure(); departure != "" {
-					tally.LeaveOut(departure)
-					continue
-				}
-				tally.Add(rec, rec.Compare(playCase(t, rec)))
+	conformance.ForFiles(t, "taskflow", func(t *testing.T, file string) {
+		t.Parallel()
+		tally := conformance.NewTaskFlowTally(file, "serial")
+		for _, rec := range conformance.TaskFlow(t, file) {
+			if departure := rec.Departure(); departure != "" {
+				tally.LeaveOut(departure)
+				continue
 			}
-			tally.Print(t)
-		})
-	}
+			tally.Add(rec, rec.Compare(playCase(t, rec)))
+		}
+		tally.Print(t)
+	})
 }
 
 // playCase plays a case in the canonical order. A flow that is refused is an

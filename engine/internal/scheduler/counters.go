@@ -5,9 +5,8 @@ import (
 	"github.com/ebbflow/ebb/states"
 )
 
-// counters are what a node knows of its direct neighbours. Because "all before
-// me are forward" is closed under stepping back, and the others likewise,
-// knowing the neighbours is knowing all.
+// counters contain what a node knows of its direct neighbors. A node is forward only if all its predecessors are,
+// and so on for the other properties. Therefore, the direct neighbors determine the property.
 type counters struct {
 	before  int32 // direct predecessors that are not forward
 	after   int32 // direct successors that are not back
@@ -16,12 +15,12 @@ type counters struct {
 }
 
 const (
-	forward   uint8 = 1 << iota // this node and all before it are done, and are to stay so
-	back                        // this node and all after it have not happened, or are undone
-	untouched                   // this node and all after it are as in a new run
+	forward   uint8 = 1 << iota // this node and all before it are done, and stay done
+	back                        // this node and all after it did not run, or are undone
+	untouched                   // this node and all after it are in the state of a new run
 )
 
-// count derives the counters from the records.
+// count computes the counters from the records.
 func (s *Scheduler) count() {
 	for n := range s.front.nodes {
 		node := int32(n)
@@ -41,7 +40,7 @@ func (s *Scheduler) count() {
 	}
 }
 
-// changed follows a change of node n as far as it reaches.
+// changed propagates a change of node n as far as it has an effect.
 func (s *Scheduler) changed(n int32) {
 	s.front.work = append(s.front.work[:0], n)
 	for len(s.front.work) > 0 {
@@ -77,8 +76,8 @@ func (s *Scheduler) changed(n int32) {
 	}
 }
 
-// tick counts down when a neighbour came to be so, and up when it ceased to be.
-// It reports whether the counter reached or left zero.
+// tick counts down when a neighbor gains a property, and up when it loses the property. It reports whether the
+// counter reached or left zero.
 func (s *Scheduler) tick(counter *int32, came bool) bool {
 	if came {
 		*counter--
@@ -111,7 +110,7 @@ func (s *Scheduler) flagsOf(n int32) (flags uint8) {
 	return flags
 }
 
-// touch looks again whether an atom is ready.
+// touch recomputes whether an atom is ready.
 func (s *Scheduler) touch(a int32) {
 	r, c := &s.rec[a], &s.front.nodes[s.plan.Atoms[a].Node]
 	ready := false

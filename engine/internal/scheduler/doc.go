@@ -1,22 +1,17 @@
-// Package scheduler decides what a run does next. It is a function: each call
-// of [Scheduler.Step] takes one event and answers with commands, and does
-// nothing else. No I/O, no clock, no call of user code, no evaluation of a
-// language: where one of these is needed there is a command that asks for it
-// and an event that brings the answer. So the same events give the same
-// commands, always, and a test can hold any interleaving in its hand.
+// Package scheduler decides what a run does next. It is a function: each call of [Scheduler.Step] takes one event
+// and returns commands. The scheduler does no I/O, reads no clock, calls no user code and evaluates no language.
+// Where it needs one of these, it returns a command that asks the driver, and an event brings the answer.
+// Therefore, the same events always give the same commands, and a test can replay any interleaving.
 //
-// What it reproduces is TaskFlow's behaviour (docs/explanation/scheduling.md),
-// at a cost in proportion to what an event changed: each node of the plan keeps
-// count of the direct neighbours it waits for, forward and back, and only the
-// nodes that a change reaches are looked at.
+// The scheduler reproduces TaskFlow's behavior (docs/explanation/scheduling.md). The cost of an event is
+// proportional to what the event changed: each node of the plan counts the direct neighbors for which it waits,
+// forward and back. The scheduler looks only at nodes that a change reaches.
 //
-// A growing flow has no plan. Its nodes are made as its language asks for them
-// and dropped as soon as they are of no more use, so a run that loops for ever
-// stays small. What such a node did and can be undone is on a stack in the
-// store; when the flow is undone, the scheduler asks for it from the top.
+// A growing flow has no plan. The scheduler creates its nodes when the language asks for them, and drops them when
+// they are no longer needed. Therefore, a run that loops for ever stays small. A node that can be undone is on a
+// stack in the store. To undo the flow, the scheduler asks for the stack's entries from the top.
 //
-// A run may die after any command of a plan that keeps something, and goes on
-// from the records as they were kept up to there. Of a growing flow all commands
-// of one Step are kept together or not at all: an answer of its language is a
-// whole.
+// A process may die after any command of a plan that stores something, and the run resumes from the records up to
+// that command. For a growing flow, the driver commits all commands of one Step together, because an answer of its
+// language takes effect as a whole.
 package scheduler

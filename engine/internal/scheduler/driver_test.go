@@ -217,6 +217,7 @@ func (d *driver) do(c *scheduler.Command) {
 		d.waits[c.Atom] = c.Due
 	case scheduler.Unwait:
 		delete(d.waits, c.Atom)
+	case scheduler.Stays:
 	case scheduler.Remember:
 		d.kept.memory = c.Memory
 	case scheduler.Execute:

@@ -6,12 +6,10 @@ import (
 	"github.com/ebbflow/ebb/states"
 )
 
-// An atom may be ended elsewhere: by the party that has its token, or by the run that
-// it began. It is RUNNING, its end mark says so, and nothing is kept for it but
-// its record.
+// Another party may end an atom: the party that has its token, or its child run. The atom is then RUNNING, its end
+// mark is EndDeferred, and only its record is kept.
 
-// awaited reports whether a completion is that of an atom that is ended
-// elsewhere, and not that of a call.
+// awaited reports whether another party, not a call, completed the atom.
 func (s *Scheduler) awaited(ev *Event) bool {
 	switch {
 	case ev.Revert && ev.Node != nil:
@@ -24,8 +22,8 @@ func (s *Scheduler) awaited(ev *Event) bool {
 	return s.rec[ev.Atom].Awaits()
 }
 
-// revertDeferred notes that another party ends a revert. That is not stored: when a
-// process loads the run, it begins the revert again and finds it where it was left.
+// revertDeferred records that another party ends a revert. This is not stored: a process that resumes the run
+// starts the revert again and finds the existing token.
 func (s *Scheduler) revertDeferred(ev *Event) {
 	s.flight.busy--
 	s.flight.reverting++
@@ -40,7 +38,7 @@ func (s *Scheduler) revertDeferred(ev *Event) {
 	s.flight.undone[ev.Atom] = true
 }
 
-// revertAwaited notes that such a revert has ended, or is not waited for any more.
+// revertAwaited records that such a revert has ended, or is no longer awaited.
 func (s *Scheduler) revertAwaited(a int32, n *Node) {
 	s.flight.reverting--
 	if n != nil {
@@ -51,7 +49,7 @@ func (s *Scheduler) revertAwaited(a int32, n *Node) {
 	delete(s.flight.undone, a)
 }
 
-// voidRevert takes a revert back from the party that was to end it.
+// voidRevert makes the token of a revert void.
 func (s *Scheduler) voidRevert(a int32) {
 	if s.flight.undone[a] {
 		s.revertAwaited(a, nil)
@@ -59,19 +57,19 @@ func (s *Scheduler) voidRevert(a int32) {
 	}
 }
 
-// Awaits reports whether the atom is ended elsewhere.
+// Awaits reports whether another party ends the atom.
 func (r *Record) Awaits() bool { return r.State == states.TaskRunning && r.Ended == EndDeferred }
 
-// Awaits reports whether the node is ended elsewhere.
+// Awaits reports whether another party ends the node.
 func (n *Node) Awaits() bool { return n.Rec.Awaits() }
 
-// deferred notes that the call of an atom has ended, but not the atom.
+// deferred records that the call of an atom has ended, but not the atom.
 func (s *Scheduler) deferred(ev Event) {
 	if ev.Revert {
 		s.revertDeferred(&ev)
 		return
 	}
-	if n := ev.Node; n != nil && n.Awaits() { // the run that it began is there
+	if n := ev.Node; n != nil && n.Awaits() { // its child run exists
 		s.reportCall(n)
 		return
 	}
@@ -104,15 +102,13 @@ func (s *Scheduler) deferred(ev Event) {
 	}
 }
 
-// Reports reports whether the language is to be told of a call that has ended
-// without ending its node.
+// Reports reports whether the language is told that a call has ended without ending its node.
 func (ev *Event) Reports() bool {
 	return ev.Kind == Deferred && ev.Node != nil && (ev.Node.Spec.Report || ev.Node.Spec.Ends && ev.Result != nil)
 }
 
-// reportCall asks what it means that the task of a node has returned, which
-// others are to end. Until that is answered, what it returned is the result of a
-// node that has not ended.
+// reportCall asks the language about a node whose task has returned and which another party will end. Until the
+// language answers, the record of the node contains the task's return value as its result.
 func (s *Scheduler) reportCall(n *Node) {
 	if n.Rec.Result != nil {
 		s.wonder(n.Scope, n, flow.Cause{
@@ -122,7 +118,7 @@ func (s *Scheduler) reportCall(n *Node) {
 	}
 }
 
-// noted keeps what a language wants to remember with a node that goes on.
+// noted stores the note of a language for a node that continues.
 func (s *Scheduler) noted(n *Node, kind flow.CauseKind, note atom.Value) {
 	if note == nil && kind != flow.Called {
 		return
@@ -136,7 +132,7 @@ func (s *Scheduler) noted(n *Node, kind flow.CauseKind, note atom.Value) {
 	s.emit(Command{Op: Write, Atom: -1, Node: n, Rec: n.Rec})
 }
 
-// void takes an atom back from the party that was to end it: what it did is not known.
+// void makes the atom's token void: the outcome of the attempt is unknown.
 func (s *Scheduler) void(a int32) {
 	r := &s.rec[a]
 	if !r.Awaits() {
@@ -147,15 +143,18 @@ func (s *Scheduler) void(a int32) {
 	s.set(a, states.TaskCancelled, r.Intention)
 }
 
-// awaitSignal starts an atom that makes no call and is ended by a signal.
-func (s *Scheduler) awaitSignal(a int32) {
+// awaitElsewhere starts an atom that makes no call and is ended by a signal, or by the run that it
+// begins: begin says which.
+func (s *Scheduler) awaitElsewhere(a int32, begin *Command) {
 	r := &s.rec[a]
 	if r.State != states.TaskRunning {
 		r.Attempt++
 	}
 	r.Ended = EndDeferred
 	s.flight.waits++
-	s.emit(Command{Op: Await, Atom: a, Rec: *r}) // first: what bounds the wait is to be there when it has begun
+	// First, because the time limit of the wait, and the child run, must exist when the wait starts.
+	begin.Rec = *r
+	s.emit(*begin)
 	if r.State == states.TaskRunning {
 		s.emit(Command{Op: Write, Atom: a, Rec: *r})
 		return
@@ -167,7 +166,7 @@ func (s *Scheduler) awaitSignal(a int32) {
 func (s *Scheduler) awaitNode(n *Node) {
 	n.Rec.Attempt++
 	n.Rec.Ended, n.Rec.Result, n.byToken = EndDeferred, nil, false
-	if n.Spec.Kind == flow.Nested && n.Spec.Report { // that its run is there is to be told
+	if n.Spec.Kind == flow.Nested && n.Spec.Report { // the language is told that the child run exists
 		n.Rec.Result = atom.Null
 	}
 	n.Rec.clearDue()
@@ -194,14 +193,13 @@ func (s *Scheduler) unwaitExternal(n *Node) {
 	}
 }
 
-// called reports whether a node's attempt begins with the call of a task.
+// called reports whether a node's attempt starts with the call of a task.
 func (n *Node) called() bool {
 	return n.Spec.Kind == flow.Work && (n.Spec.Task != "" || n.Spec.Token == "")
 }
 
-// told asks a language about something that the run was told: the run's own, or
-// that of the node it is about. If that language no longer listens, told drops what
-// came.
+// told asks a language about a message to the run: the run's own language, or that of the node that the message
+// concerns. If that language no longer listens, told drops the message.
 func (s *Scheduler) told(ev Event) {
 	scope := s.root
 	if ev.Node != nil {
@@ -214,9 +212,10 @@ func (s *Scheduler) told(ev Event) {
 	s.growth.asks = append(s.growth.asks, ask{scope: scope, node: ev.Node, cause: *ev.Cause, message: ev.N})
 }
 
-// Listens reports whether the run can be told something now, rather than later.
+// Listens reports whether the run can process a message now.
 func (s *Scheduler) Listens() bool {
-	return s.flow == states.FlowRunning && (s.root == nil || s.root.begun || s.rec[0].State != states.TaskRunning && s.rec[0].State != states.TaskPending)
+	return s.flow == states.FlowRunning && (s.root == nil || s.root.begun || s.rec[0].State != states.TaskRunning &&
+		s.rec[0].State != states.TaskPending)
 }
 
 // Open yields the open nodes of a growing flow.
@@ -236,14 +235,14 @@ func (s *Scheduler) Open(yield func(*Node) bool) {
 	}
 }
 
-// Waits reports whether the run does nothing but wait.
+// Waits reports whether the run only waits.
 func (s *Scheduler) Waits() bool {
 	return s.flow == states.FlowRunning && s.flight.busy == 0 && s.flight.waits > 0 && !s.growth.asked && !s.postponed() &&
 		s.front.startAt >= len(s.front.wave) && len(s.failing.fatal) == 0
 }
 
-// onlyWaited reports whether a run that was loaded did nothing but wait when it
-// was released. If so, it resumes as if it had not been released.
+// onlyWaited reports whether a loaded run only waited when it was released. If so, it resumes as if it had not been
+// released.
 func (s *Scheduler) onlyWaited() bool {
 	if s.flow != states.FlowRunning || s.front.readyN > 0 || s.ending.pending != NothingPending {
 		return false
@@ -261,24 +260,18 @@ func (s *Scheduler) onlyWaited() bool {
 			}
 		case r.Awaits(), r.State == states.TaskRetrying && !r.Due().IsZero():
 			waits++
-		case r.State == states.TaskRunning, r.State == states.TaskReverting, r.State == states.TaskRetrying, r.State == states.TaskFailure:
+		case r.State == states.TaskRunning, r.State == states.TaskReverting, r.State == states.TaskRetrying,
+			r.State == states.TaskFailure:
 			return false
 		}
 	}
 	for n := range s.Open {
-		r := &n.Rec
 		switch {
-		case n.decided, n.dropped(): // it was being cancelled
-			return false
-		case n.Spec.Kind == flow.Fork && r.State == states.TaskRunning:
-			for _, c := range n.children {
-				if !c.begun || c.ending != nil || s.wantsMore(c) {
-					return false
-				}
+		case n.Spec.Kind == flow.Fork && n.Rec.State == states.TaskRunning && !n.decided && !n.dropped():
+			if !s.onlyChildren(n) {
+				return false
 			}
-		case n.Awaits() && r.Result != nil: // its language is still to be told of its call
-			return false
-		case n.Awaits(), n.waitsForTime():
+		case n.onlyWaits():
 			waits++
 		default:
 			return false
@@ -287,7 +280,32 @@ func (s *Scheduler) onlyWaited() bool {
 	return waits > 0 || s.root != nil && s.rec[0].Awaits()
 }
 
-// waitsForTime reports whether a node waits for a time that is stored with it.
+// onlyChildren reports whether a fork only waits for children that have all started.
+func (s *Scheduler) onlyChildren(n *Node) bool {
+	if n.allowed() > n.begun {
+		return false
+	}
+	for _, c := range n.children {
+		if !c.begun || c.ending != nil || s.wantsMore(c) {
+			return false
+		}
+	}
+	return true
+}
+
+// onlyWaits reports whether a node waits for a message or a time, and is not being cancelled. A node with a result
+// does not only wait: the driver still has to report its call to its language.
+func (n *Node) onlyWaits() bool {
+	if n.decided || n.dropped() {
+		return false
+	}
+	if n.Awaits() {
+		return n.Rec.Result == nil
+	}
+	return n.waitsForTime()
+}
+
+// waitsForTime reports whether a node waits for a time that its record contains.
 func (n *Node) waitsForTime() bool {
 	switch n.Rec.State {
 	case states.TaskPending, states.TaskRetrying:
@@ -299,11 +317,11 @@ func (n *Node) waitsForTime() bool {
 	}
 }
 
-// Outer returns what the run's own growing flow remembers.
+// Outer returns the memory of the run's own growing flow.
 func (s *Scheduler) Outer() atom.Value { return s.root.Memory }
 
-// listen lets the run's own flow wait to be told something, or wait no more. It
-// is like an atom that is ended elsewhere, and its record says so.
+// listen makes the run's own flow wait for messages, or stop waiting. Its record then has the mark of an atom that
+// another party ends.
 func (s *Scheduler) listen(scope *Scope, on bool) {
 	if scope.Parent != nil || scope.listens == on {
 		return
@@ -320,7 +338,7 @@ func (s *Scheduler) listen(scope *Scope, on bool) {
 	s.keep(scope)
 }
 
-// leaveNode gives up a node without ending the run that it began.
+// leaveNode stops waiting for a node without ending its child run.
 func (s *Scheduler) leaveNode(n *Node) {
 	if n.Spec.Kind != flow.Nested || !n.Awaits() {
 		s.dropNode(n)

@@ -2,41 +2,59 @@ package scheduler
 
 import (
 	"slices"
-	"strconv"
 
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/nodepath"
 	"github.com/ebbflow/ebb/states"
 )
 
-// fillFork begins children as slots are free.
+// fillFork starts children of a fork in free slots. A child starts when its question comes first, see beginChild.
+// Therefore, a Step starts one child, however many the fork has.
 func (s *Scheduler) fillFork(n *Node) {
-	g := n.Spec.Group
-	for n.begun < g.Count && !n.decided && !n.Scope.stopping && (g.Slots == 0 || len(n.children) < g.Slots) && !n.stopped {
-		c := &Scope{Path: n.childPath(n.begun), Parent: n, Index: n.begun}
-		n.begun++
-		s.growth.alive++
-		n.children = append(n.children, c)
-		s.emit(Command{Op: Write, Atom: -1, Scope: c, Rec: c.Rec})
-		if s.flow == states.FlowRunning {
-			s.wonder(c, nil, flow.Cause{Kind: flow.Begin})
-		}
+	if s.flow != states.FlowRunning || n.decided || n.stopped || n.Scope.stopping {
+		return // when the run resumes, the records tell which children to start
+	}
+	if upTo := n.allowed(); upTo > n.upTo {
+		n.upTo = upTo
+		s.growth.asks = append(s.growth.asks, ask{
+			scope: n.Scope, node: n, cause: flow.Cause{Attempt: int(n.Rec.Attempt)},
+			upTo: upTo,
+		})
 	}
 }
 
-// childPath names a fork's child. Children of a further attempt are others than
-// those of the one before.
+// allowed returns how many children a fork may have started, including children that have ended.
+func (n *Node) allowed() int {
+	g := n.Spec.Group
+	if g.Slots == 0 {
+		return g.Count
+	}
+	return min(g.Count, n.begun+g.Slots-len(n.children))
+}
+
+// begins reports whether a fork still has to start the children of the question.
+func (n *Node) begins(q *ask) bool {
+	return n.Rec.State == states.TaskRunning && int(n.Rec.Attempt) == q.cause.Attempt && !n.decided && n.begun < q.upTo
+}
+
+// beginChild starts the next child of a fork, and returns the question to its language.
+func (s *Scheduler) beginChild(n *Node) ask {
+	c := &Scope{Path: n.childPath(n.begun), Parent: n, Index: n.begun}
+	n.begun++
+	s.growth.alive++
+	n.children = append(n.children, c)
+	s.emit(Command{Op: Write, Atom: -1, Scope: c, Rec: c.Rec})
+	return ask{scope: c, cause: flow.Cause{Kind: flow.Begin}}
+}
+
+// childPath returns the path of a fork's child. Children of different attempts have different paths.
 func (n *Node) childPath(i int) string { return ChildPath(n.Path, int(n.Rec.Attempt), i) }
 
-// ChildPath returns the path of the child of a fork that the given attempt made.
-func ChildPath(fork string, attempt, i int) string {
-	if attempt > 1 {
-		fork += "@" + strconv.Itoa(attempt)
-	}
-	return fork + "[" + strconv.Itoa(i) + "]"
-}
+// ChildPath returns the path of child i of the given attempt of a fork.
+func ChildPath(fork string, attempt, i int) string { return nodepath.Child(fork, attempt, i) }
 
-// noteEnd keeps, as the result of a fork that has not ended, what the child that
-// decided its end, or ended last, wants its language to be told.
+// noteEnd stores in the result of an open fork what its language is told about the child that decided the fork's
+// end, or that ended last.
 func (s *Scheduler) noteEnd(fork *Node, end *flow.End) {
 	if fork.decided || string(fork.Rec.Result) == string(end.Note) {
 		return
@@ -59,20 +77,19 @@ func (n *Node) tell(c *Scope) {
 	}
 }
 
-// lost reports whether more children have failed than may.
+// lost reports whether more children have failed than the fork tolerates.
 func (n *Node) lost() bool {
 	g := n.Spec.Group
 	return n.failures > g.Tolerate || g.Need > 0 && g.Count-n.failures < g.Need
 }
 
-// won reports whether as many children have ended well as must.
+// won reports whether as many children have succeeded as the fork requires.
 func (n *Node) won() bool {
 	g := n.Spec.Group
 	return g.Need > 0 && n.done >= g.Need || n.done+n.failures >= g.Count
 }
 
-// decide ends the other children once it is decided how a fork ends, and begins
-// further ones until then.
+// decide starts further children until the end of the fork is decided, and then ends the other children.
 func (s *Scheduler) decide(n *Node) {
 	switch {
 	case n.decided || n.stopped:

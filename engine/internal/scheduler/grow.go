@@ -8,18 +8,19 @@ import (
 	"github.com/ebbflow/ebb/states"
 )
 
-// ask is a question to a scope's language that has not been asked yet.
+// ask is a pending question to a scope's language.
 type ask struct {
 	scope   *Scope
-	node    *Node // what the cause is about; nil when it is about no node
+	node    *Node // node that the cause concerns; may be nil
 	cause   flow.Cause
-	message int64 // that told of it; 0 when none did
-	undo    bool  // it is no question, but wants the next entry that the scope wants undone
-	left    bool  // it is no question: something dropped has left the scope, which may have nothing to wait for now
+	message int64 // number of the message that caused the question; 0 if none did
+	undo    bool  // not a question: load the next entry that the scope wants undone
+	left    bool  // not a question: a dropped node has left the scope, which may have nothing left to wait for
+	upTo    int   // not a question: start children of the fork, up to this number
 }
 
-// mustWait reports whether the question waits until what its scope wants first is done: to
-// be asked for more, or to have something undone.
+// mustWait reports whether the question has to wait, because its scope first wants to be asked for more, or to have
+// part of its work undone.
 func (s *Scheduler) mustWait(q *ask) bool {
 	switch q.cause.Kind {
 	case flow.Undone, flow.UndoFailed, flow.Continue, flow.Overdue, flow.Stopped:
@@ -29,27 +30,27 @@ func (s *Scheduler) mustWait(q *ask) bool {
 	}
 }
 
-// wantsMore reports whether a scope's language has asked to be asked again. It hears of
-// nothing else before, because what it noted for that is kept in the scope's record.
+// wantsMore reports whether a scope's language has asked to be asked again. Until then it receives no other
+// question, because the scope's record contains its note for that call.
 func (s *Scheduler) wantsMore(scope *Scope) bool {
 	r := s.record(scope)
 	return scope.begun && r.Result != nil && (r.Ended == EndNone || r.Ended == EndDeferred)
 }
 
-// matters reports whether a question is still to be asked. One is not if its scope has
-// ended or is ending, its node was stopped, or what it is about was done without it.
+// matters reports whether a question is still needed. It is not needed if its scope has ended or is ending, its
+// node was stopped, or its cause has been handled.
 func (s *Scheduler) matters(q *ask) bool {
 	switch kind := q.cause.Kind; {
 	case q.scope.closed, q.node != nil && q.node.stopped, q.undo && q.scope.undoing == nil:
 		return false
-	case kind == flow.Continue && !s.wantsMore(q.scope):
+	case kind == flow.Continue && !s.wantsMore(q.scope), q.upTo > 0 && !q.node.begins(q):
 		return false
 	default:
 		return !q.scope.stopping || kind == flow.Overdue || kind == flow.Stopped
 	}
 }
 
-// release lets a scope's questions be asked that waited.
+// release makes a scope's waiting questions pending.
 func (s *Scheduler) release(scope *Scope) {
 	if len(scope.held) > 0 && scope.undoing == nil && !s.wantsMore(scope) {
 		s.growth.asks = append(scope.held, s.growth.asks...)
@@ -61,10 +62,17 @@ func (s *Scheduler) wonder(scope *Scope, node *Node, cause flow.Cause) {
 	s.growth.asks = append(s.growth.asks, ask{scope: scope, node: node, cause: cause})
 }
 
-// nextAsk puts the next question that still matters. It reports whether there
-// was one, or anything else came of looking.
+// note gives a question about a node the note that the node has now: the answer to an earlier question may have changed
+// it.
+func (q *ask) note() {
+	if k := q.cause.Kind; q.node != nil && (k == flow.Ended || k == flow.Failed || k == flow.Taken || k == flow.Called) {
+		q.cause.Note = q.node.Spec.Note
+	}
+}
+
+// nextAsk asks the next question that is still needed. It reports whether it asked a question or changed anything.
 func (s *Scheduler) nextAsk() bool {
-	if s.flow == states.FlowSuspending { // the records tell what to ask when the run goes on
+	if s.flow == states.FlowSuspending { // when the run resumes, the records tell what to ask
 		return false
 	}
 	for s.wonders() {
@@ -92,6 +100,7 @@ func (s *Scheduler) nextAsk() bool {
 		if q.cause.Kind == flow.Continue {
 			q.cause.Note = s.record(q.scope).Result
 		}
+		q.note()
 		s.emit(Command{Op: AskLanguage, Atom: -1, Scope: q.scope, Node: q.node, Detail: &Detail{Cause: &q.cause}})
 		return true
 	}
@@ -99,20 +108,20 @@ func (s *Scheduler) nextAsk() bool {
 	return false
 }
 
-// dropMessage takes the message out of the inbox that a question was about.
+// dropMessage deletes the message that a question was about from the inbox.
 func (s *Scheduler) dropMessage(q *ask) {
 	if q.message > 0 {
 		s.emit(Command{Op: CommandApplied, Atom: -1, Detail: &Detail{OperatorCommand: &OperatorCommand{N: q.message}}})
 	}
 }
 
-// beginGrowing starts the run's own growing flow, or takes it up.
+// beginGrowing starts or resumes the run's own growing flow.
 func (s *Scheduler) beginGrowing() {
 	if due := s.rec[0].Due(); s.root.begun && !due.IsZero() {
 		switch {
 		case due.After(s.now):
 			s.emit(Command{Op: Deadline, Atom: -1, Detail: &Detail{Due: due}})
-		case !s.isEnding(): // else it goes on to the end that it is on its way to
+		case !s.isEnding(): // a run that is ending continues to end
 			s.overdue()
 			return
 		}
@@ -120,7 +129,7 @@ func (s *Scheduler) beginGrowing() {
 	s.takeUp(s.root)
 }
 
-// takeUp goes on with what was found open in a scope.
+// takeUp resumes the open nodes of a scope.
 func (s *Scheduler) takeUp(scope *Scope) {
 	switch {
 	case !scope.begun && scope.Parent == nil:
@@ -136,8 +145,9 @@ func (s *Scheduler) takeUp(scope *Scope) {
 	if s.wantsMore(scope) {
 		s.wonder(scope, nil, flow.Cause{Kind: flow.Continue})
 	}
+	s.askReopened(scope)
 	u := scope.undoing
-	if u != nil { // it is looked for anew, once it is clear what of the open nodes was dropped
+	if u != nil { // found again when it is clear which of the open nodes were dropped
 		u.asked = true
 	}
 	for _, n := range sorted(scope.open) {
@@ -149,16 +159,7 @@ func (s *Scheduler) takeUp(scope *Scope) {
 	}
 }
 
-// dropAll drops all open nodes of a flow.
-func (s *Scheduler) dropAll(scope *Scope) {
-	for _, n := range sorted(scope.open) {
-		if !n.stopped {
-			s.dropNode(n)
-		}
-	}
-}
-
-// grown does what a language answered.
+// grown applies the answer of a language.
 func (s *Scheduler) grown(g *flow.Growth) {
 	q := s.growth.asking
 	s.growth.asking = ask{}
@@ -167,7 +168,7 @@ func (s *Scheduler) grown(g *flow.Growth) {
 	if len(g.Events) > 0 || g.Untold > 0 {
 		s.emit(Command{Op: Emit, Atom: -1, Scope: scope, Detail: &Detail{Events: g.Events, Untold: g.Untold}})
 	}
-	if q.cause.Kind == flow.Stopped { // the language has been told; it has no say
+	if q.cause.Kind == flow.Stopped { // the language was told; its answer has no effect
 		s.endScope(scope, &flow.End{Failure: s.ending.pendingFailure})
 		return
 	}
@@ -181,6 +182,10 @@ func (s *Scheduler) grown(g *flow.Growth) {
 	case node == nil:
 	case q.cause.Kind == flow.Taken, q.cause.Kind == flow.Called:
 		s.noted(node, q.cause.Kind, g.Note)
+	case g.Again != nil && q.cause.Kind == flow.Reopened:
+		s.startOver(node, g.Again)
+	case q.cause.Kind == flow.Reopened:
+		s.leaveEnded(node)
 	case g.Again != nil && node.Rec.State == states.TaskFailure:
 		s.again(node, g.Again)
 	default:
@@ -197,8 +202,8 @@ func (s *Scheduler) grown(g *flow.Growth) {
 			s.dropNode(n)
 		}
 	}
-	if g.DropOpen {
-		s.dropAll(scope)
+	if g.DropNext > 0 {
+		s.dropNext(scope, g.DropNext)
 	}
 	for _, name := range g.Leave {
 		if n := scope.open[name]; n != nil && !n.stopped {
@@ -209,7 +214,7 @@ func (s *Scheduler) grown(g *flow.Growth) {
 		s.add(scope, g.Add[i])
 	}
 	switch {
-	case scope.ending != nil: // what was added could not be
+	case scope.ending != nil: // one of the nodes could not be added
 	case g.Undo != nil && (g.End != nil || g.More != nil || g.Listen):
 		s.endScope(scope, impossible(scope.Path, "wants something undone first, and something else first, too"))
 	case g.Undo != nil:
@@ -219,27 +224,31 @@ func (s *Scheduler) grown(g *flow.Growth) {
 			s.ending.pending = pending
 			s.emit(Command{Op: PendingFailure, Atom: -1, PendingOutcome: pending, Detail: &Detail{}})
 		}
+		scope.leave(node, g.End)
 		s.endScope(scope, g.End)
 	case g.More != nil:
 		s.wonder(scope, nil, flow.Cause{Kind: flow.Continue})
 	case len(scope.open) == 0 && !g.Listen:
-		s.endScope(scope, impossible(scope.Path, fmt.Sprintf("answered %q of %q with nothing to wait for", q.cause.Kind, q.cause.Name)))
+		s.endScope(scope, impossible(scope.Path, fmt.Sprintf("answered %q of %q with nothing to wait for", q.cause.Kind,
+			q.cause.Name)))
 	}
 }
 
-// impossible is how a flow ends whose language gave an answer that cannot be
-// followed.
+// impossible returns the end of a flow whose language gave an answer that cannot be applied.
 func impossible(path, how string) *flow.End {
 	return &flow.End{Failure: &atom.Failure{Atom: path, Code: atom.CodeLanguage, Message: "the flow's language " + how}}
 }
 
-// remember writes what an answer changes about its scope.
+// remember stores what an answer changes in its scope.
 func (s *Scheduler) remember(q *ask, g *flow.Growth) {
 	scope, r := q.scope, s.record(q.scope)
 	changed := string(r.Result) != string(g.More)
 	r.Result = g.More
-	if r.Ended == EndUndoing {
+	if r.Ended == EndUndoing || r.Ended == EndLeft && g.End == nil || r.Ended == EndReopened && q.node == nil {
 		r.Ended, changed = EndNone, true
+	}
+	if q.cause.Kind == flow.Overdue && g.End == nil { // the flow continues without what was cancelled
+		scope.left = nil
 	}
 	if g.Memory != nil {
 		scope.Memory = g.Memory
@@ -257,7 +266,7 @@ func (s *Scheduler) remember(q *ask, g *flow.Growth) {
 		scope.begun = true
 		s.setScope(scope, states.TaskRunning)
 		return
-	case q.cause.Kind == flow.Begin:
+	case q.cause.Kind == flow.Begin, q.cause.Kind == flow.Reopened && scope.Parent == nil:
 		scope.begun = true
 		if !g.Deadline.IsZero() {
 			r.setRare(func(x *Rare) { x.Due = g.Deadline })
@@ -273,7 +282,7 @@ func (s *Scheduler) remember(q *ask, g *flow.Growth) {
 	}
 }
 
-// add makes a node and starts it.
+// add creates a node and starts it.
 func (s *Scheduler) add(scope *Scope, spec flow.Spec) {
 	path := scope.Inside(spec.Name)
 	if scope.ending != nil {

@@ -58,6 +58,7 @@ type gardener struct {
 	over     *scheduler.Command
 	crashed  bool
 	asks     int
+	longest  int  // how many commands a Step led to at most
 	limited  bool // it has reached its limit
 	later    bool // a question is to be answered later
 	dead     bool
@@ -200,6 +201,7 @@ func (g *gardener) feed(ev scheduler.Event) int {
 		cmds := slices.Clone(g.sched.Step(ev))
 		g.checkAlive()
 		n += len(cmds)
+		g.longest = max(g.longest, len(cmds))
 		whole := ev.Kind == scheduler.Grown
 		asked = false
 		for i := range cmds {

@@ -24,7 +24,7 @@ func guard(d *driver) {
 // new work begun in between.
 func TestAnyOrder(t *testing.T) {
 	t.Parallel()
-	for _, file := range conformance.TaskFlowFiles(t) {
+	conformance.ForFiles(t, "taskflow", func(t *testing.T, file string) {
 		for _, rec := range conformance.TaskFlow(t, file) {
 			for seed := range uint64(5) {
 				d, err := newDriver(t, &rec.Case)
@@ -40,14 +40,14 @@ func TestAnyOrder(t *testing.T) {
 				}
 			}
 		}
-	}
+	})
 }
 
 // TestConformanceTaskFlowWaves plays the recorded cases that do not depend on
 // order with each wave's completions told in another one.
 func TestConformanceTaskFlowWaves(t *testing.T) {
 	t.Parallel()
-	for _, file := range conformance.TaskFlowFiles(t) {
+	conformance.ForFiles(t, "taskflow", func(t *testing.T, file string) {
 		tally := conformance.NewTaskFlowTally(file, "reversed waves")
 		for _, rec := range conformance.TaskFlow(t, file) {
 			if rec.Departure() != "" || !rec.Expect.OrderInsensitive {
@@ -62,7 +62,7 @@ func TestConformanceTaskFlowWaves(t *testing.T) {
 			tally.Add(rec, rec.CompareFacts(d.play()))
 		}
 		tally.Print(t)
-	}
+	})
 }
 
 // TestAnyFlow plays random flows in any order.

@@ -1,7 +1,7 @@
 package scheduler
 
-// later takes back the question that is out, or what of a wave has not started, so that
-// any event may come. Idle asks again, and starts the rest.
+// later takes back the open question, or the part of a wave that has not started, so that other events may come.
+// Idle asks again and starts the rest.
 func (s *Scheduler) later() {
 	for _, a := range s.front.wave[s.front.startAt:] {
 		if s.front.ready[a] {
@@ -15,7 +15,7 @@ func (s *Scheduler) later() {
 	switch {
 	case !s.growth.asked:
 	case s.growth.asking.scope != nil:
-		s.growth.back = s.growth.asking // and not at the head of a list that may be long
+		s.growth.back = s.growth.asking // not put at the head of a list that may be long
 		s.growth.asking, s.growth.asked = ask{}, false
 	default:
 		s.push(op{unwind, -1})
@@ -23,23 +23,30 @@ func (s *Scheduler) later() {
 	}
 }
 
-// postponed reports whether questions, decisions or what is to be cancelled wait for Idle.
+// postponed reports whether questions, decisions or cancellations wait for Idle.
 func (s *Scheduler) postponed() bool {
 	return s.failing.opAt < len(s.failing.ops) || len(s.cancels.left) > 0 || s.wonders()
 }
 
-// wonders reports whether a question is still to be asked.
+// wonders reports whether a question is pending.
 func (s *Scheduler) wonders() bool { return s.growth.back.scope != nil || len(s.growth.asks) > 0 }
 
-// firstAsk takes the question that comes first: one that was taken back, or the oldest.
+// firstAsk takes the first pending question: one that was taken back, or the oldest. A question for the children of
+// a fork stays until the last of them has started.
 func (s *Scheduler) firstAsk() (q ask) {
 	if s.growth.back.scope != nil {
 		q, s.growth.back = s.growth.back, ask{}
 		return q
 	}
-	q, s.growth.asks = s.growth.asks[0], s.growth.asks[1:]
+	q = s.growth.asks[0]
+	if fork, upTo := q.node, q.upTo; upTo > 0 && s.matters(&q) {
+		if q = s.beginChild(fork); fork.begun < upTo {
+			return q
+		}
+	}
+	s.growth.asks = s.growth.asks[1:]
 	return q
 }
 
-// forgetAsks drops all questions that are still to be asked.
+// forgetAsks drops all pending questions.
 func (s *Scheduler) forgetAsks() { s.growth.back, s.growth.asks = ask{}, nil }

@@ -10,30 +10,30 @@ import (
 	"github.com/ebbflow/ebb/states"
 )
 
-// A Loaded record is one that was persisted.
+// A Loaded is a record that was loaded from the store.
 type Loaded struct {
 	Path    string
 	Rec     Record
-	Spec    *flow.Spec // grown tasks, timers and forks
-	Child   bool       // a fork's child; Memory and Parent are set
+	Spec    *flow.Spec // of grown tasks, timers and forks
+	Child   bool       // the record is a fork's child, with Memory and Parent
 	Parent  string     // path of the fork
 	Index   int
-	Attempt int // of the fork that made the child
+	Attempt int // attempt of the fork that created the child
 	Memory  atom.Value
 }
 
-// Saved is what was persisted of a run.
+// Saved contains everything that was stored of a run.
 type Saved struct {
 	Flow           states.Flow
-	Memory         atom.Value // as Remember left it
+	Memory         atom.Value // as the last Remember stored it
 	Records        []Loaded
 	Undos          int64          // height of the undo stack
-	Unwound        bool           // some of it was taken off before
-	PendingOutcome PendingOutcome // as the command PendingFailure left it
-	PendingFailure *atom.Failure  // as the command PendingFailure left it
+	Unwound        bool           // some entries were removed from it before
+	PendingOutcome PendingOutcome // as the last PendingFailure stored it
+	PendingFailure *atom.Failure  // as the last PendingFailure stored it
 }
 
-// Load takes up a run from what was persisted of it.
+// Load restores the state of a run.
 func (s *Scheduler) Load(from *Saved) {
 	s.flow, s.stack.height, s.stack.unwound = from.Flow, from.Undos, from.Unwound
 	s.ending.pending, s.ending.pendingFailure = from.PendingOutcome, from.PendingFailure
@@ -52,13 +52,14 @@ func (s *Scheduler) Load(from *Saved) {
 			}
 			continue
 		}
-		if l.Spec != nil || l.Child { // else of an atom that the flow no longer has
+		if l.Spec != nil || l.Child { // otherwise the flow no longer has the atom
 			grown = append(grown, l)
 		}
 	}
 	slices.Sort(s.failing.failed)
 	if s.root != nil && s.rec[0].State == states.TaskRunning {
 		s.root.begun, s.root.ending = memory != nil, loadedEnd(&s.rec[0], nil)
+		s.root.left = leftIn(&s.rec[0])
 		s.root.loadUndoing(&s.rec[0])
 		if s.rec[0].Awaits() {
 			s.root.listens = true
@@ -68,14 +69,14 @@ func (s *Scheduler) Load(from *Saved) {
 	if s.root != nil && s.flow == states.FlowSuspended && s.rec[0].State == states.TaskRevertFailure {
 		s.stack.end = atom.Park
 	}
-	s.loadGrown(grown)
+	s.loadGrown(grown, false)
 	s.loadKept()
 	s.count()
 }
 
-// loadGrown rebuilds the open nodes of a growing flow. Shorter paths are outer
-// ones, so a parent is there before its children.
-func (s *Scheduler) loadGrown(records []Loaded) {
+// loadGrown rebuilds the open nodes of a growing flow. It loads shorter paths first, so a parent exists before its
+// children. If the run is reopened, children of forks that did not succeed are open too.
+func (s *Scheduler) loadGrown(records []Loaded, reopens bool) {
 	if s.root == nil {
 		return
 	}
@@ -87,18 +88,25 @@ func (s *Scheduler) loadGrown(records []Loaded) {
 	for _, l := range records {
 		if l.Child {
 			fork := forks[l.Parent]
-			if fork == nil || int32(l.Attempt) != fork.Rec.Attempt { // of a fork, or an attempt, that is over
+			// The child belongs to a fork, or an attempt, that is over.
+			if fork == nil || int32(l.Attempt) != fork.Rec.Attempt {
 				continue
 			}
 			c := &Scope{Path: l.Path, Parent: fork, Index: l.Index, Memory: l.Memory, Rec: l.Rec}
 			c.begun = l.Rec.State != states.TaskPending
+			c.left = leftIn(&c.Rec)
 			c.loadUndoing(&c.Rec)
 			if l.Rec.State == states.TaskRunning {
 				c.ending = loadedEnd(&c.Rec, c.Memory)
 			}
 			scopes[l.Path] = c
 			fork.begun = max(fork.begun, l.Index+1)
-			fork.take(c)
+			fork.upTo = fork.begun
+			if reopens && c.Rec.State != states.TaskSuccess {
+				fork.children = append(fork.children, c)
+			} else {
+				fork.take(c)
+			}
 			if !c.closed {
 				s.growth.alive++
 				c.weigh(s)
@@ -127,7 +135,7 @@ func (s *Scheduler) loadGrown(records []Loaded) {
 	}
 }
 
-// take sorts a child that was persisted into its fork.
+// take adds a loaded child to its fork.
 func (n *Node) take(c *Scope) {
 	switch c.Rec.State {
 	case states.TaskSuccess, states.TaskFailure:

@@ -17,27 +17,28 @@ type Node struct {
 	Path   string
 	Spec   flow.Spec
 	Rec    Record
-	Kept   bool // its record is needed to go on
+	Kept   bool // the run needs its record to continue
 	serial int64
 
 	executing bool
 	waiting   bool
-	elsewhere bool // ended elsewhere, and counted among the waits
-	stopped   bool // cancelled; its end is still awaited
-	byToken   bool // of one that began a run: the party that had the token ended it
+	elsewhere bool // another party ends it, and it counts as a wait
+	stopped   bool // cancelled; its end has not come yet
+	byToken   bool // the owner of its token ended it, not its child run
 
-	onStack int64 // of an entry that is undone for a flow: its height on the undo stack
-	drops   int   // how often that was dropped by then
+	onStack int64 // height on the undo stack, if it is undone for a flow
+	drops   int   // value of stack.drops when its undoing started
 
-	children []*Scope // of a fork: those begun and not closed
-	begun    int      // of a fork: how many children were made
-	joined   int64    // of a fork: bytes of results
-	weight   int64    // bytes of values, as they were counted last
+	children []*Scope // of a fork: children that have started and are not closed
+	begun    int      // of a fork: number of children created
+	upTo     int      // of a fork: number of children created or about to be created
+	joined   int64    // of a fork: size of results in bytes
+	weight   int64    // size of its values in bytes when weigh last counted them
 	results  []atom.Value
 	done     int
-	failures int  // of a fork: how many children failed
-	decided  bool // of a fork: how it ends is clear, and the other children are being ended
-	failedAt int  // which child made it fail; -1 when none did
+	failures int  // of a fork: number of children that failed
+	decided  bool // of a fork: its end is decided, and the other children are being ended
+	failedAt int  // index of the child that made it fail; -1 if none did
 	failure  *atom.Failure
 }
 
@@ -46,10 +47,12 @@ func (s *Scheduler) takeUpNode(n *Node) {
 	case n.dropped():
 		s.stopNode(n)
 		s.growth.asks = append(s.growth.asks, ask{scope: n.Scope, left: true})
+	case r.Ended == EndReopened:
+		s.askReopenedNode(n)
 	case r.State == states.TaskPending:
 		s.startNode(n)
 	case r.State == states.TaskSuccess || r.State == states.TaskFailure:
-		s.nodeEnded(n) // it ended, and what that means was not recorded yet
+		s.nodeEnded(n) // the node has ended, and the language's answer was not stored
 	case r.State == states.TaskRetrying || n.Spec.Kind == flow.Timer:
 		s.waitNode(n)
 	case n.Spec.Kind == flow.Fork:
@@ -75,7 +78,8 @@ func sorted(open map[string]*Node) []*Node {
 }
 
 func (s *Scheduler) startNode(n *Node) {
-	if n.Spec.Kind != flow.Timer && n.Rec.State == states.TaskPending && n.Spec.Due.After(s.now) { // not before
+	// Its start time has not come.
+	if n.Spec.Kind != flow.Timer && n.Rec.State == states.TaskPending && n.Spec.Due.After(s.now) {
 		n.Rec.setRare(func(x *Rare) { x.Due = n.Spec.Due })
 		s.emit(Command{Op: Write, Atom: -1, Node: n, Rec: n.Rec})
 		s.waitNode(n)
@@ -96,7 +100,7 @@ func (s *Scheduler) startNode(n *Node) {
 		n.Rec.Ended, n.Rec.Result = EndNone, nil
 		n.Rec.clearDue()
 		n.joined = 0
-		n.begun, n.done, n.failures, n.failedAt, n.failure, n.decided = 0, 0, 0, -1, nil, false
+		n.begun, n.upTo, n.done, n.failures, n.failedAt, n.failure, n.decided = 0, 0, 0, 0, -1, nil, false
 		n.results = make([]atom.Value, n.Spec.Group.Count)
 		s.setNode(n, states.TaskRunning)
 		s.fillFork(n)
@@ -109,7 +113,7 @@ func (s *Scheduler) executeNode(n *Node) {
 		s.awaitNode(n)
 		return
 	}
-	if n.Rec.State == states.TaskRunning { // the same attempt, whose process died, begins anew
+	if n.Rec.State == states.TaskRunning { // the process died during this attempt: repeat the attempt
 		s.emit(Command{Op: Write, Atom: -1, Node: n, Rec: n.Rec})
 	} else {
 		n.Rec.Attempt++
@@ -136,7 +140,7 @@ func (s *Scheduler) unwaitNode(n *Node) {
 	}
 }
 
-// setNode changes a node's state, as the tables allow.
+// setNode changes a node's state and panics if the tables do not allow the change.
 func (s *Scheduler) setNode(n *Node, to states.Task) {
 	from := n.Rec.State
 	if err := states.Check(from, to); err != nil {
@@ -168,7 +172,7 @@ func (s *Scheduler) nodeFired(n *Node) {
 	s.nodeEnded(n)
 }
 
-// nodeCompleted takes the end of a node's execution or revert.
+// nodeCompleted handles the end of a node's execution or revert.
 func (s *Scheduler) nodeCompleted(ev Event) {
 	n := ev.Node
 	n.executing, n.byToken = false, ev.ByToken
@@ -197,7 +201,7 @@ func (s *Scheduler) nodeCompleted(ev Event) {
 	s.nodeEnded(n)
 }
 
-// nodeEnded asks the language what the end of a node means.
+// nodeEnded asks the language about the end of a node.
 func (s *Scheduler) nodeEnded(n *Node) {
 	cause := flow.Cause{
 		Name: n.Spec.Name, Note: n.Spec.Note, Attempt: int(n.Rec.Attempt),
@@ -219,8 +223,8 @@ func (s *Scheduler) nodeEnded(n *Node) {
 	s.wonder(n.Scope, n, cause)
 }
 
-// again lets a node that failed be tried once more.
-func (s *Scheduler) again(n *Node, again *flow.Again) {
+// change gives a node what its next attempt has of its own.
+func (n *Node) change(again *flow.Again) {
 	if n.Spec.Kind == flow.Work || n.Spec.Kind == flow.Nested {
 		n.Spec.Token = again.Token
 	}
@@ -233,12 +237,17 @@ func (s *Scheduler) again(n *Node, again *flow.Again) {
 	switch {
 	case again.Input == nil:
 	case n.Spec.Kind == flow.Fork:
-		group := *n.Spec.Group // the language may hold on to its own
+		group := *n.Spec.Group // a copy, because the language may keep its own
 		group.Shared = again.Input
 		n.Spec.Group = &group
 	default:
 		n.Spec.Input = again.Input
 	}
+}
+
+// again lets a failed node run again.
+func (s *Scheduler) again(n *Node, again *flow.Again) {
+	n.change(again)
 	if again.After > 0 {
 		n.Rec.setRare(func(x *Rare) { x.Due = s.now.Add(again.After) })
 	}
@@ -259,8 +268,8 @@ func (s *Scheduler) tryAgain(n *Node) {
 	}
 }
 
-// retire takes a node that ended out of its scope. What it did, or may have
-// done, goes on the undo stack if it can be undone.
+// retire removes an ended node from its scope. If the node did something, or may have, and can be undone, it goes
+// on the undo stack.
 func (s *Scheduler) retire(n *Node) {
 	delete(n.Scope.open, n.Spec.Name)
 	if n.Kept {
@@ -274,10 +283,10 @@ func (s *Scheduler) retire(n *Node) {
 	if n.Spec.Pivot && n.Rec.State == states.TaskSuccess {
 		s.stack.drops++
 		s.stack.holes = nil
-		s.stack.height = 1 // the pivot itself, to be met when the rest is undone
+		s.stack.height = 1 // the pivot itself stays, so that undoing stops there
 		s.emit(Command{Op: DropUndo, Atom: -1})
 		s.emit(Command{Op: PushUndo, Atom: -1, Node: n})
-	} else if n.Spec.Undo != nil && n.Rec.Attempt > 0 {
+	} else if n.Spec.Reverts() && n.Rec.Attempt > 0 || n.Spec.Undo != nil && n.Rec.mayHaveEffect() {
 		s.stack.height++
 		s.emit(Command{Op: PushUndo, Atom: -1, Node: n})
 	}

@@ -8,26 +8,27 @@ import (
 	"github.com/ebbflow/ebb/states"
 )
 
-// An OperatorCommand is what an operator asks of a run.
+// An OperatorCommand is an operator's request to a run.
 type OperatorCommand struct {
 	Kind OperatorCommandKind
-	N    int64         // number of its message; after CommandDone the message is no longer needed
-	Path string        // of the atom it is about; "" is the run
-	Why  *atom.Failure // Stop: what to say about it
-	Undo bool          // Stop: undo what was done
-	Hold bool          // Rewind: come to rest when it is done, instead of going forward again
-	Keep bool          // Rewind: the atom itself stays done
+	N    int64         // number of its message; after CommandApplied the message is deleted
+	Path string        // path of the atom that it concerns; "" means the run
+	Why  *atom.Failure // for Stop: the reason
+	Undo bool          // for Stop: undo the run
+	Live bool          // for Stop: refuse it if the run has ended
+	Hold bool          // for Rewind: come to rest after the undo, instead of going forward again
+	Keep bool          // for Rewind: the atom itself stays done
 }
 
-// OperatorCommandKind tells commands of operators apart.
+// OperatorCommandKind is the kind of an operator's command.
 type OperatorCommandKind uint8
 
-// The kinds of commands.
+// The kinds of operators' commands.
 const (
 	Stop        OperatorCommandKind = iota // end the run
-	Rewind                                 // undo what came after the atom, then go forward from there
-	RetryRevert                            // try the reverts that failed once more
-	Skip                                   // count an atom that could not be undone as undone
+	Rewind                                 // undo everything after the atom, then go forward from there
+	RetryRevert                            // retry the reverts that failed
+	Skip                                   // treat an atom whose revert failed as undone
 )
 
 // Refuse returns why the run does not allow a command; nil if it does.
@@ -41,21 +42,21 @@ func (s *Scheduler) Refuse(o *OperatorCommand) error {
 	switch o.Kind {
 	case Stop:
 		if s.flow == states.FlowReverted {
-			return errors.New("the run is undone already")
+			return errors.New("the run is already undone")
 		}
-		if s.flow.Ended() && !o.Undo {
-			return errors.New("the run has ended, and nothing of it goes on")
+		if s.flow.Ended() && (!o.Undo || o.Live) {
+			return errors.New("the run has ended and cannot be resumed")
 		}
 	case Rewind:
 		if s.root != nil {
 			return s.refuseUnwinding(o)
 		}
 		if a < 0 && o.Keep {
-			return errors.New("it must be said which atom to go back to")
+			return errors.New("name the atom to go back to")
 		}
 		for b, in := range s.rewindSet(a, o.Keep) {
 			if in && s.failing.kept != nil && s.failing.kept[b] {
-				return fmt.Errorf("atom %q is, or comes before, a point of no return that was passed", s.plan.Atoms[b].Name())
+				return fmt.Errorf("atom %q is, or comes before, a pivot that has succeeded", s.plan.Atoms[b].Name())
 			}
 		}
 	case RetryRevert, Skip:
@@ -64,25 +65,23 @@ func (s *Scheduler) Refuse(o *OperatorCommand) error {
 	return nil
 }
 
-// refuseMending returns why the command cannot be applied to what could not be
-// undone.
+// refuseMending returns why a command about failed reverts is not allowed.
 func (s *Scheduler) refuseMending(o *OperatorCommand, a int32) error {
 	switch {
 	case s.root == nil && a >= 0 && s.rec[a].State != states.TaskRevertFailure:
-		return fmt.Errorf("atom %q is %v; only a revert that failed can be tried again or skipped", o.Path, s.rec[a].State)
+		return fmt.Errorf("atom %q is %v; only a failed revert can be retried or skipped", o.Path, s.rec[a].State)
 	case !s.RevertFailed() && !s.undoes():
 		return errors.New("no revert of the run has failed")
 	case s.root != nil && s.stack.height == 0:
-		return errors.New("nothing is left on the undo stack")
+		return errors.New("the undo stack is empty")
 	case s.root == nil && a < 0 && o.Kind == Skip:
-		return errors.New("it must be said which atom to skip")
+		return errors.New("name the atom to skip")
 	default:
 		return nil
 	}
 }
 
-// applyCommand applies a command of an operator. If the run does not allow the
-// command, applyCommand drops it.
+// applyCommand applies an operator's command. If the run does not allow the command, applyCommand drops it.
 func (s *Scheduler) applyCommand(o *OperatorCommand) {
 	if s.Refuse(o) != nil {
 		s.emit(Command{Op: CommandApplied, Atom: -1, Detail: &Detail{OperatorCommand: o}})
@@ -110,7 +109,7 @@ func (s *Scheduler) applyCommand(o *OperatorCommand) {
 	}
 }
 
-// finishCommands reports that the commands being applied are done.
+// finishCommands reports that the current commands are done.
 func (s *Scheduler) finishCommands() {
 	for _, o := range s.ending.commands {
 		s.emit(Command{Op: CommandApplied, Atom: -1, Detail: &Detail{OperatorCommand: o}})
@@ -118,7 +117,7 @@ func (s *Scheduler) finishCommands() {
 	s.ending.commands = nil
 }
 
-// mendReverts goes on with undoing where it failed.
+// mendReverts continues the undo at reverts that failed.
 func (s *Scheduler) mendReverts(a int32, o *OperatorCommand) {
 	if s.root != nil {
 		s.stack.skipping, s.stack.mending = o.Kind == Skip, o.Kind == RetryRevert

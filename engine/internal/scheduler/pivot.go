@@ -2,9 +2,8 @@ package scheduler
 
 import "github.com/ebbflow/ebb/states"
 
-// passed notes that an atom has succeeded: if it is a point of no return, it and
-// all before it are kept from being undone. Nothing is written about that: it
-// follows from the records.
+// passed records that an atom has succeeded: if it is a pivot, the atom and all atoms before it will not be undone.
+// This is not stored, because it follows from the records.
 func (s *Scheduler) passed(a int32) {
 	if !s.plan.Atoms[a].IsPivot() {
 		return
@@ -21,14 +20,14 @@ func (s *Scheduler) passed(a int32) {
 	}, s.plan.Atoms[a].Node)
 }
 
-// keeps reports whether an atom is kept from being undone.
+// keeps reports whether a pivot keeps the atom from being undone.
 func (s *Scheduler) keeps(a int32) bool { return s.failing.kept != nil && s.failing.kept[a] }
 
-// Kept reports whether something that was done is not undone with the rest:
-// because a point of no return was passed, or it was to stay.
+// Kept reports whether a part of the run is not undone with the rest, because of a pivot or because it should stay
+// done.
 func (s *Scheduler) Kept() bool { return s.failing.kept != nil || s.leftOnStack() }
 
-// loadKept derives what is kept from the records.
+// loadKept computes from the records which atoms pivots keep.
 func (s *Scheduler) loadKept() {
 	for i := range s.rec {
 		if s.rec[i].State == states.TaskSuccess {

@@ -7,22 +7,23 @@ import (
 	"github.com/ebbflow/ebb/states"
 )
 
-// End says how the execution of the present attempt ended. It is kept while the
-// atom is reverted, and is what a revert is told by.
+// End is how the execution of the current attempt ended. It stays while the atom is reverted, because the revert
+// receives it.
 type End uint8
 
 // The ends of an attempt.
 const (
-	EndNone     End = iota // not ended, or not known how
+	EndNone     End = iota // not ended, or the end is unknown
 	EndValue               // with a result
 	EndFailure             // with a failure
-	EndHandled             // with a failure that the language has dealt with
-	EndDeferred            // not ended: another party ends it
-	EndUndoing             // of a flow, not ended: what its result says is being undone first
+	EndHandled             // with a failure that the language has handled
+	EndDeferred            // not ended: another party will end it
+	EndUndoing             // of a flow, not ended: the part that its result names is being undone first
+	EndLeft                // of a flow that is ended from outside: its result says what was open, see left
+	EndReopened            // reopened: the language has not said yet what to start again
 )
 
-// A Record is all that is persisted of an atom. Nothing else is: the counters
-// follow from the records.
+// A Record is everything that the store keeps of an atom. The counters follow from the records.
 type Record struct {
 	State       states.Task
 	Intention   states.Intention
@@ -31,19 +32,19 @@ type Record struct {
 	Attempt     int32
 	Result      atom.Value
 	Failure     *atom.Failure
-	Rare        *Rare // nil while there is nothing rare; replaced, never changed
+	Rare        *Rare // nil if all its fields are zero; replaced, never changed
 }
 
-// Rare is what most atoms never have.
+// Rare contains fields that most atoms never need.
 type Rare struct {
 	RevertResult  atom.Value
 	RevertFailure *atom.Failure
-	Tries         *atom.History // of a retry
-	RevertAttempt int32         // how often this incarnation's revert has failed
-	Due           time.Time     // when the wait that the atom is in, or will be in, ends
+	Tries         *atom.History // of a retry: its tries
+	RevertAttempt int32         // how often the revert of this incarnation has failed
+	Due           time.Time     // when the atom's current or next wait ends
 }
 
-// rare returns what is rare about r, for reading.
+// rare returns the rare fields of r.
 func (r *Record) rare() Rare {
 	if r.Rare == nil {
 		return Rare{}
@@ -51,14 +52,14 @@ func (r *Record) rare() Rare {
 	return *r.Rare
 }
 
-// setRare replaces what is rare about r.
+// setRare changes a copy of the rare fields of r.
 func (r *Record) setRare(change func(*Rare)) {
 	next := r.rare()
 	change(&next)
 	r.Rare = &next
 }
 
-// clearDue ends the wait the atom is in.
+// clearDue ends the atom's wait.
 func (r *Record) clearDue() {
 	if !r.Due().IsZero() {
 		r.setRare(func(x *Rare) { x.Due = noTime })
@@ -71,7 +72,7 @@ func (r *Record) RevertFailure() *atom.Failure { return r.rare().RevertFailure }
 // RevertAttempt returns how often the revert of this incarnation has failed.
 func (r *Record) RevertAttempt() int32 { return r.rare().RevertAttempt }
 
-// Tries returns what a retry decides by, without the tries that were shelved.
+// Tries returns the tries that a retry considers, without shelved tries.
 func (r *Record) Tries() atom.History {
 	if t := r.rare().Tries; t != nil {
 		return *t
@@ -79,16 +80,16 @@ func (r *Record) Tries() atom.History {
 	return atom.History{}
 }
 
-// Due returns when the wait the atom is in ends.
+// Due returns when the atom's wait ends.
 func (r *Record) Due() time.Time { return r.rare().Due }
 
-// outcome is what a revert of r is told.
+// outcome returns the outcome that a revert of r receives.
 func (r *Record) outcome(failures []*atom.Failure) atom.Outcome[atom.Value] {
 	var o atom.Outcome[atom.Value]
 	switch {
 	case r.Ended == EndValue:
 		o = atom.Done(r.Result)
-	case r.Ended == EndNone || r.Ended == EndDeferred || r.Failure == nil || perhaps(r.Failure):
+	case r.Ended == EndNone || r.Ended == EndDeferred || r.Failure == nil || r.Failure.Unknown():
 		o = atom.Unknown[atom.Value]()
 	default:
 		o = atom.Failed[atom.Value](r.Failure)
@@ -96,12 +97,11 @@ func (r *Record) outcome(failures []*atom.Failure) atom.Outcome[atom.Value] {
 	return o.Because(failures)
 }
 
-// perhaps reports whether an attempt that failed so may have had its effect all
-// the same: it was given up on, rather than having said no.
-func perhaps(f *atom.Failure) bool {
-	switch f.Code {
-	case atom.CodeTimeout, atom.CodeCancelled, atom.CodeHeartbeatLost, atom.CodeStartToClose, atom.CodeLost:
-		return true
-	}
-	return false
+// mayHaveEffect reports whether the latest attempt had its effect, or may have had it.
+func (r *Record) mayHaveEffect() bool {
+	failed := r.Ended == EndFailure || r.Ended == EndHandled
+	return r.Attempt > 0 && (!failed || r.Failure == nil || r.Failure.Unknown())
 }
+
+// OutcomeUnknown reports whether it is not known whether the latest attempt had its effect.
+func (r *Record) OutcomeUnknown() bool { return r.Ended != EndValue }

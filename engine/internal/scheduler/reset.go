@@ -8,19 +8,20 @@ import (
 	"github.com/ebbflow/ebb/states"
 )
 
-// tryAgainLater lets a task that failed wait in RETRYING for its next attempt,
-// if its own policy gives it one. Nothing around it hears of the failure.
+// tryAgainLater lets a failed task wait in RETRYING for its next attempt, if its own policy allows one. Retries
+// around it do not see the failure.
 func (s *Scheduler) tryAgainLater(a int32, f *atom.Failure) bool {
 	r := &s.rec[a]
 	policy := s.plan.Atoms[a].Attempts()
-	if policy == nil || s.isRetry(a) || s.isEnding() || s.plan.FailurePolicy == flow.LeaveFailed || r.Intention != states.IntendExecute {
+	if policy == nil || s.isRetry(a) || s.isEnding() || s.plan.FailurePolicy == flow.LeaveFailed ||
+		r.Intention != states.IntendExecute {
 		return false
 	}
 	wait, again := policy.After(int(r.Attempt), f)
 	if !again {
 		return false
 	}
-	r.Failure, r.Result, r.Rare = f, nil, nil // kept to be looked at; it is no failure of the run
+	r.Failure, r.Result, r.Rare = f, nil, nil // kept for views; it is not a failure of the run
 	if wait = atom.Jittered(wait, policy.Backoff.Jitter, s.random); wait > 0 {
 		r.setRare(func(x *Rare) { x.Due = s.now.Add(wait) })
 	}
@@ -31,14 +32,13 @@ func (s *Scheduler) tryAgainLater(a int32, f *atom.Failure) bool {
 	return true
 }
 
-// waitFor waits until an atom's due time has come.
+// waitFor waits until the atom's due time.
 func (s *Scheduler) waitFor(a int32) {
 	s.flight.waits++
 	s.emit(Command{Op: Wait, Atom: a, Detail: &Detail{Due: s.rec[a].Due()}})
 }
 
-// revertAgainLater lets a revert that failed be tried once more, if the policy
-// says so.
+// revertAgainLater schedules another attempt of a failed revert, if the policy allows one.
 func (r *Record) revertAgainLater(p *atom.RevertPolicy, f *atom.Failure, now time.Time, random float64) bool {
 	wait, again := p.After(int(r.RevertAttempt())+1, f)
 	r.setRare(func(x *Rare) {
@@ -51,7 +51,7 @@ func (r *Record) revertAgainLater(p *atom.RevertPolicy, f *atom.Failure, now tim
 	return again
 }
 
-// revertFailed does what the atom's policy says about a revert that failed.
+// revertFailed applies the atom's policy to a failed revert.
 func (s *Scheduler) revertFailed(a int32, f *atom.Failure) {
 	r := &s.rec[a]
 	policy := s.plan.Atoms[a].RevertPolicy()
@@ -65,7 +65,7 @@ func (s *Scheduler) revertFailed(a int32, f *atom.Failure) {
 		policy.Then = s.stack.end
 	}
 	switch policy.Then {
-	case atom.GoOnUndoing: // as far as those before it are concerned it is over and done with
+	case atom.GoOnUndoing: // atoms before it may be reverted now
 		s.set(a, states.TaskRevertFailure, states.IntendIgnore)
 	case atom.Park:
 		s.ending.parked = true
@@ -76,12 +76,12 @@ func (s *Scheduler) revertFailed(a int32, f *atom.Failure) {
 	}
 }
 
-// givenUp reports whether the atom could not be undone, and the undoing went on.
+// givenUp reports whether the atom's revert failed and the undo continued.
 func (r *Record) givenUp() bool {
 	return r.State == states.TaskRevertFailure && r.Intention == states.IntendIgnore
 }
 
-// parks reports whether an atom whose revert failed waits for a human.
+// parks reports whether an atom's failed revert waits for an operator.
 func (s *Scheduler) parks(a int32) bool {
 	if s.root != nil {
 		return s.stack.end == atom.Park

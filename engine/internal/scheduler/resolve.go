@@ -8,7 +8,7 @@ import (
 	"github.com/ebbflow/ebb/states"
 )
 
-// op is something left to do within a step, or after the answer to an ask.
+// op is work that is left to do within a step, or after the answer to a question.
 type op struct {
 	kind opKind
 	atom int32
@@ -17,15 +17,15 @@ type op struct {
 type opKind uint8
 
 const (
-	resolve opKind = iota // decide what the atom's failure means
-	renew                 // a retry that was waiting to try again goes on
-	choose                // pick from what has become ready
+	resolve opKind = iota // decide what follows from the atom's failure
+	renew                 // continue with a retry that was waiting for its next try
+	choose                // select from the atoms that have become ready
 	unwind                // ask for the next entry of the undo stack
 )
 
 func (s *Scheduler) push(o op) { s.failing.ops = append(s.failing.ops, o) }
 
-// runOps does what is left, until there is nothing or something must be asked.
+// runOps does the pending work until none is left or a question must be asked.
 func (s *Scheduler) runOps() {
 	for !s.growth.asked {
 		if s.failing.opAt == len(s.failing.ops) {
@@ -60,21 +60,21 @@ func (s *Scheduler) runOps() {
 	}
 }
 
-// resolution is a failure on its way outward through the retries around it.
+// resolution is a failure that moves outward through the retries around it.
 type resolution struct {
 	failed  int32
 	at      int32 // the retry that was asked last, or the failed atom
-	inner   int32 // the innermost retry that answered REVERT, if any did
+	inner   int32 // the innermost retry that answered REVERT; -1 if none did
 	any     bool
 	failure *atom.Failure
 }
 
-// askUp charges the failure to the next retry outward and asks it; with none
-// left the resolution ends.
+// askUp adds the failure to the next retry outward and asks that retry. If no retry is left, the resolution ends.
 func (s *Scheduler) askUp() {
 	res := &s.failing.resolving
 	r := s.plan.Atoms[res.at].Retry
-	for r >= 0 && (s.rec[r].State == states.TaskIgnore || s.keeps(r)) { // one that was left out, or cannot go back, is as good as none
+	for r >= 0 && (s.rec[r].State == states.TaskIgnore || s.keeps(r)) {
+		// Skip a retry that was left out, or that cannot go back.
 		r = s.plan.Atoms[r].Retry
 	}
 	if r < 0 {
@@ -88,7 +88,7 @@ func (s *Scheduler) askUp() {
 		try := h.Tries[last]
 		if !slices.ContainsFunc(try.Failures, func(f *atom.Failure) bool { return f.Atom == name }) {
 			f := *res.failure
-			f.Atom, f.Stack = name, "" // the stack stays with the atom: tries are stored anew each time
+			f.Atom, f.Stack = name, "" // the stack stays with the atom, because tries are stored again with each try
 			try.Failures = append(slices.Clip(try.Failures), &f)
 			h.Tries = slices.Clone(h.Tries)
 			h.Tries[last] = try
@@ -118,13 +118,13 @@ func (s *Scheduler) answered(ev Event) {
 	s.settle(ev.Decision, res.at)
 }
 
-// settle gives atoms the intentions that follow from the last answer.
+// settle sets the intentions of atoms that follow from the last answer.
 func (s *Scheduler) settle(d atom.Decision, by int32) {
 	res := &s.failing.resolving
 	switch v := d.Verdict; {
 	case v == atom.VerdictRetry:
 		if r := &s.rec[by]; r.Intention != states.IntendRevert {
-			if d.After > 0 { // counted from the decision, so that a crash cannot lose or prolong it
+			if d.After > 0 { // counted from the decision, so that a crash neither loses nor extends the wait
 				r.setRare(func(x *Rare) { x.Due = s.now.Add(atom.Jittered(d.After, d.Jitter, s.random)) })
 			}
 			s.set(by, r.State, states.IntendRetry)
@@ -138,15 +138,13 @@ func (s *Scheduler) settle(d atom.Decision, by int32) {
 	}
 }
 
-// revertAfter lets all that comes after an atom be reverted. What is untouched
-// is left as it is: it cannot become ready while something before it is not
-// forward, and it need not be written for that.
+// revertAfter marks all atoms after an atom to be reverted. It skips untouched atoms: such an atom cannot become
+// ready while an atom before it is not forward, so its record need not be written.
 func (s *Scheduler) revertAfter(a int32) {
 	s.eachAfter(s.plan.Atoms[a].Node, s.toRevert)
 }
 
-// toRevert lets an atom be reverted, unless it is kept from that, or has been
-// given up.
+// toRevert marks an atom to be reverted, unless a pivot keeps it or its revert has been given up.
 func (s *Scheduler) toRevert(a int32) {
 	r := &s.rec[a]
 	if s.keeps(a) || r.givenUp() {
@@ -156,8 +154,7 @@ func (s *Scheduler) toRevert(a int32) {
 	s.void(a)
 }
 
-// eachAfter calls do for each atom after node n that is not in untouched
-// country. do may change the atom.
+// eachAfter calls do for each atom after node n, except in untouched parts of the graph. do may change the atom.
 func (s *Scheduler) eachAfter(n int32, do func(a int32)) {
 	var atoms []int32
 	walk(s.plan.Succ, func(v int32) bool {
@@ -184,7 +181,9 @@ func (s *Scheduler) revertAll() {
 	}
 	if !s.failing.revAll {
 		s.failing.revAll = true
-		s.emit(Command{Op: Remember, Atom: -1, Detail: &Detail{Memory: revAllMemory}})
+		if s.root == nil { // a growing flow keeps the memory of its language
+			s.emit(Command{Op: Remember, Atom: -1, Detail: &Detail{Memory: revAllMemory}})
+		}
 		for _, list := range [][]int32{s.front.newReady[s.front.chooseAt:], s.front.next} {
 			for _, a := range list {
 				s.touch(a)
@@ -197,12 +196,11 @@ func (s *Scheduler) revertAll() {
 	}
 }
 
-// revAllMemory is what a run of a planned flow remembers when all of it is to
-// be undone.
+// revAllMemory is the memory of a run of a planned flow that must be undone completely.
 var revAllMemory = atom.MustEncode(map[string]bool{"revert_all": true})
 
-// Intention returns what an atom is meant to do, also where that is not written
-// because nothing has touched the atom yet.
+// Intention returns an atom's intention, even if the atom is untouched and its record does not contain the
+// intention.
 func (s *Scheduler) Intention(a int32) states.Intention {
 	r := &s.rec[a]
 	if s.front.nodes[s.plan.Atoms[a].Node].flags&untouched == 0 {
@@ -214,8 +212,7 @@ func (s *Scheduler) Intention(a int32) states.Intention {
 	return r.Intention
 }
 
-// retryBefore reports whether a retry before the node is to try again or to be
-// reverted.
+// retryBefore reports whether a retry before the node will try again or be reverted.
 func (s *Scheduler) retryBefore(n int32) (is bool) {
 	walk(s.plan.Pred, func(p int32) bool {
 		if a := s.plan.Nodes[p].Atom; a >= 0 && s.isRetry(a) {

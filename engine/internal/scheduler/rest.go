@@ -7,7 +7,7 @@ import (
 	"github.com/ebbflow/ebb/states"
 )
 
-// idle starts what is ready, or brings the run to rest.
+// idle starts the atoms that are ready, or brings the run to rest.
 func (s *Scheduler) idle() {
 	if s.growth.asked || s.front.startAt < len(s.front.wave) {
 		return
@@ -36,7 +36,8 @@ func (s *Scheduler) idle() {
 	case s.flow == states.FlowRunning && s.failing.rewinding != nil && s.rewound():
 	case s.flow == states.FlowRunning && s.flight.waits > 0:
 	case s.flow == states.FlowRunning && s.unfinished():
-		s.failing.fatal = append(s.failing.fatal, &atom.Failure{Code: "Ebb.Stuck", Message: "nothing is left that could go on; this is a defect of Ebb"})
+		s.failing.fatal = append(s.failing.fatal,
+			&atom.Failure{Code: "Ebb.Stuck", Message: "no atom can continue; this is a defect of Ebb"})
 		s.rest(states.FlowFailure)
 	case s.front.readyN > 0 || s.flow == states.FlowSuspending && s.unfinished():
 		s.rest(states.FlowSuspended)
@@ -49,15 +50,14 @@ func (s *Scheduler) idle() {
 	}
 }
 
-// unfinished reports whether atoms were left in the middle of something.
+// unfinished reports whether a call of an atom was interrupted.
 func (s *Scheduler) unfinished() bool {
 	return slices.ContainsFunc(s.rec, func(r Record) bool {
 		return r.State == states.TaskRunning || r.State == states.TaskReverting || r.State == states.TaskRetrying
 	})
 }
 
-// undoable reports whether anything that ran can be undone: otherwise a run
-// that failed is a FAILURE, and there was nothing to undo.
+// undoable reports whether any atom that ran can be undone. If not, a failed run ends FAILURE.
 func (s *Scheduler) undoable() bool {
 	if s.root != nil {
 		return s.stack.unwound
@@ -70,12 +70,13 @@ func (s *Scheduler) undoable() bool {
 	return false
 }
 
-// leave ends what a run was in the middle of that ends all the same: when it was
-// halted anything, else what waited for another attempt.
+// leave ends unfinished atoms when the run ends: all of them if the run was halted, else the atoms that wait for
+// another attempt.
 func (s *Scheduler) leave() {
 	for i := range s.rec {
 		a, r := int32(i), &s.rec[i]
-		waits := !r.Due().IsZero() || r.State == states.TaskReverting && r.RevertFailure() != nil // or has just waited
+		// Or the wait has just ended.
+		waits := !r.Due().IsZero() || r.State == states.TaskReverting && r.RevertFailure() != nil
 		if !s.ending.halted && (s.root != nil || !waits) {
 			continue
 		}
@@ -100,7 +101,10 @@ func (s *Scheduler) rest(to states.Flow) {
 	if s.flow.Ended() {
 		s.finishCommands()
 	}
-	c := Command{Op: Over, Atom: -1, FlowTo: s.flow, PendingOutcome: s.ending.pending, Detail: &Detail{Failures: s.failing.fatal}}
+	c := Command{
+		Op: Over, Atom: -1, FlowTo: s.flow, PendingOutcome: s.ending.pending,
+		Detail: &Detail{Failures: s.failing.fatal},
+	}
 	if s.root != nil {
 		c.End = loadedEnd(&s.rec[0], nil)
 	}
@@ -111,7 +115,7 @@ func (s *Scheduler) rest(to states.Flow) {
 	case len(c.Failures) > 0 || to == states.FlowSuccess:
 	case to != states.FlowSuspended:
 		c.Failures = s.AllFailures()
-	case s.ending.parked: // the failures that an operator must decide about come first
+	case s.ending.parked: // failures that an operator must decide about come first
 		c.Failures = append(s.revertFailures(), s.Failures()...)
 	}
 	s.emit(c)

@@ -4,13 +4,13 @@ import (
 	"github.com/ebbflow/ebb/states"
 )
 
-// retry lets a retry's flow be tried again, after the wait it asked for.
+// retry starts the next try of a retry's flow, after the pause that the controller asked for.
 func (s *Scheduler) retry(a int32) {
 	r := &s.rec[a]
 	if !r.Due().After(s.now) {
 		r.clearDue()
 	}
-	if s.revertFailedAfter(a) { // what is still in the world must not be done again
+	if s.revertFailedAfter(a) { // the effects of the last try are still there, so another try must not repeat them
 		s.revertAll()
 		s.push(op{choose, -1})
 		return
@@ -22,7 +22,7 @@ func (s *Scheduler) retry(a int32) {
 	}
 }
 
-// revertFailedAfter reports whether an atom after a could not be undone.
+// revertFailedAfter reports whether the revert of an atom after a failed.
 func (s *Scheduler) revertFailedAfter(a int32) (failed bool) {
 	if s.RevertFailed() {
 		s.eachAfter(s.plan.Atoms[a].Node, func(b int32) { failed = failed || s.rec[b].givenUp() })
@@ -30,13 +30,13 @@ func (s *Scheduler) revertFailedAfter(a int32) (failed bool) {
 	return failed
 }
 
-// prepareRetry resets what comes after a retry in RETRYING.
+// prepareRetry resets the atoms after a retry in RETRYING.
 func (s *Scheduler) prepareRetry(a int32) {
 	r := &s.rec[a]
 	if r.State != states.TaskRetrying {
 		return
 	}
-	if r.Intention != states.IntendRevert { // as it may be found after a crash
+	if r.Intention != states.IntendRevert { // as a resumed run may find it
 		s.set(a, r.State, states.IntendExecute)
 		s.eachAfter(s.plan.Atoms[a].Node, s.resetAtom)
 	}
@@ -65,7 +65,7 @@ func (s *Scheduler) fired(ev Event) {
 	}
 }
 
-// unwait gives up the wait for another try of what is to be reverted instead.
+// unwait ends the wait for another attempt of an atom that is reverted instead.
 func (s *Scheduler) unwait(a int32) {
 	if r := &s.rec[a]; !r.Due().IsZero() {
 		s.flight.waits--

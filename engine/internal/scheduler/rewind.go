@@ -4,14 +4,14 @@ import (
 	"github.com/ebbflow/ebb/states"
 )
 
-// rewind is a part of the run being undone so that it can be run again.
+// rewind describes an operator's request to undo part of the run so that it can run again.
 type rewind struct {
-	hold bool // come to rest then
+	hold bool // come to rest after the undo
 }
 
-// rewindSet says which atoms have to be undone to go on from a: all that came
-// after it, itself too unless it is to be kept, and all that is neither done nor
-// still to come, with what came after that. With a below 0 it is only the latter.
+// rewindSet returns the atoms that must be undone to continue from a. These are all atoms after a, and a itself
+// unless keep is true. In addition, they are all atoms that are neither done nor pending, with the atoms after
+// them. If a is below 0, only the latter must be undone.
 func (s *Scheduler) rewindSet(a int32, keep bool) []bool {
 	in := make([]bool, len(s.rec))
 	var from []int32
@@ -36,12 +36,12 @@ func (s *Scheduler) rewindSet(a int32, keep bool) []bool {
 	return in
 }
 
-// rewindTo begins to undo what rewindSet says. The rest is to stay as it is.
+// rewindTo starts to undo the atoms of rewindSet. The other atoms do not change.
 func (s *Scheduler) rewindTo(a int32, o *OperatorCommand) {
 	set := s.rewindSet(a, o.Keep)
 	s.failing.rewinding = &rewind{hold: o.Hold}
 	s.ending.halted = false
-	if s.isEnding() { // it had ended so; now it goes on
+	if s.isEnding() { // the run had ended; now it continues
 		s.ending.pending, s.ending.pendingFailure = NothingPending, nil
 		s.emit(Command{Op: PendingFailure, Atom: -1, Detail: &Detail{}})
 	}
@@ -67,8 +67,8 @@ func (s *Scheduler) rewindTo(a int32, o *OperatorCommand) {
 	s.push(op{choose, -1})
 }
 
-// rewound goes forward again, or comes to rest, once all that was to be undone
-// is. It reports whether it was.
+// rewound continues forward, or brings the run to rest, when all atoms of the rewind are undone. It reports whether
+// that is so now.
 func (s *Scheduler) rewound() bool {
 	for i := range s.rec {
 		if r := &s.rec[i]; r.Intention == states.IntendRevert &&
@@ -94,7 +94,7 @@ func (s *Scheduler) rewound() bool {
 	return true
 }
 
-// forgetRevertAll lets untouched atoms be what they are again.
+// forgetRevertAll makes the intention of untouched atoms EXECUTE again.
 func (s *Scheduler) forgetRevertAll() {
 	if !s.failing.revAll {
 		return

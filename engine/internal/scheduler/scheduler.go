@@ -1,7 +1,6 @@
 package scheduler
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
@@ -9,12 +8,12 @@ import (
 	"github.com/ebbflow/ebb/states"
 )
 
-// A Scheduler holds the state of one run. It is not safe for concurrent use.
+// A Scheduler contains the state of one run. Only one goroutine may use it at a time.
 type Scheduler struct {
 	plan   *flow.Plan
 	flow   states.Flow
 	rec    []Record
-	root   *Scope // of a growing flow; nil otherwise
+	root   *Scope // own scope of a growing flow; nil for a plan
 	input  map[string]atom.Value
 	whole  atom.Value
 	now    time.Time
@@ -30,37 +29,37 @@ type Scheduler struct {
 	stack   stack
 }
 
-// A front is what of a plan can begin.
+// A front contains the atoms of a plan that can start.
 type front struct {
 	nodes    []counters
 	ready    []bool
 	selected []bool
-	readyN   int     // ready atoms
-	okN      int     // atoms in SUCCESS or IGNORE
-	newReady []int32 // from chooseAt on: ready, deciders not asked yet
+	readyN   int     // number of ready atoms
+	okN      int     // number of atoms in SUCCESS or IGNORE
+	newReady []int32 // from chooseAt on: ready atoms whose deciders were not asked
 	chooseAt int
-	next     []int32 // ready and selected
-	redo     []int32 // found running when the run was loaded
-	wave     []int32 // from startAt on: being started
+	next     []int32 // atoms that are ready and selected
+	redo     []int32 // atoms that were running when the run was loaded
+	wave     []int32 // from startAt on: atoms to start now
 	startAt  int
-	work     []int32 // scratch of changed
+	work     []int32 // buffer of changed
 }
 
-// A flight is what was begun and has not ended.
+// A flight counts the work that has started and not ended.
 type flight struct {
-	busy      int            // Execute and Revert commands without their Completed
-	waits     int            // Wait commands without their Fired
-	reverting int            // reverts that another party ends; they are among the waits
-	undone    map[int32]bool // those of them that are of atoms of the plan
+	busy      int            // Execute and Revert commands without Completed
+	waits     int            // Wait commands without Fired
+	reverting int            // reverts that another party ends; they also count as waits
+	undone    map[int32]bool // the atoms of a plan among these
 }
 
-// failing holds the consequences of the failures of a plan.
+// failing contains the consequences of failures in a plan.
 type failing struct {
-	revAll    bool // every untouched atom must be reverted
+	revAll    bool // revert every untouched atom
 	rewinding *rewind
-	kept      []bool // per atom: a pivot that succeeded, or before one; nil while there is none
+	kept      []bool // by atom: a pivot that succeeded, or an atom before one; nil if there is none
 	fatal     []*atom.Failure
-	failed    []int32 // atoms that hold a failure, ascending
+	failed    []int32 // atoms with a failure, ascending
 	failures  []*atom.Failure
 	ops       []op
 	opAt      int
@@ -68,54 +67,55 @@ type failing struct {
 	deciding  int32
 }
 
-// An ending says how the run must end for a reason outside it.
+// An ending describes how the run must end for a reason outside of it.
 type ending struct {
-	halted         bool // nothing more is started, and nothing is undone
+	halted         bool // start nothing more, and undo nothing
 	parked         bool // a revert failed, and an operator must decide
 	pending        PendingOutcome
 	pendingFailure *atom.Failure      // why the run must end
-	commands       []*OperatorCommand // being followed
+	commands       []*OperatorCommand // commands that are being applied
 }
 
-// growth is the state of a growing flow's questions.
+// growth contains the state of a growing flow's questions.
 type growth struct {
 	asks   []ask
-	back   ask // the question that was taken back, which goes before asks; no scope: there is none
+	back   ask // the question that was taken back, which precedes asks; empty if its scope is nil
 	asking ask
-	asked  bool  // an ask is out
-	serial int64 // of nodes, in the order of their creation
-	alive  int64 // nodes and child flows that are open
-	held   int64 // bytes of their values
+	asked  bool  // a question is open
+	serial int64 // serial number of the last node created
+	alive  int64 // number of open nodes and child flows
+	held   int64 // size of their values in bytes
 }
 
-// cancels are the pending cancellations, which are done a part at a time.
+// cancels contains the pending cancellations, which are done in parts.
 type cancels struct {
-	left     []cancelling // the scopes and nodes still to be cancelled
-	quota    int          // how many of them this Step may cancel
+	left     []cancelling // scopes and nodes that are still to be cancelled
+	quota    int          // how many of them this Step may still cancel
 	partSize int
 }
 
-// A stack is the scheduler's view of the undo stack.
+// A stack contains what the scheduler knows of the undo stack.
 type stack struct {
-	height   int64           // height of the undo stack
-	drops    int             // how often the undo stack was dropped
-	holes    map[int64]*Node // entries of the undo stack that are undone, and have others above them, by height
-	unwound  bool            // something was, or is to be, undone
-	mending  bool            // what could not be undone for a flow is to be tried again
-	skipping bool            // the topmost entry of the undo stack counts as undone
-	downTo   string          // path of the topmost entry of the undo stack that is to stay
-	end      atom.RevertEnd  // what follows from the last revert that failed
+	height   int64           // number of entries
+	drops    int             // how often the stack was deleted
+	holes    map[int64]*Node // entries that are undone and have others above them, by height
+	unwound  bool            // some entries were or will be undone
+	mending  bool            // retry the reverts that failed for a flow
+	skipping bool            // treat the topmost entry as undone
+	downTo   string          // path of the topmost entry that stays
+	end      atom.RevertEnd  // consequence of the last revert that failed
 }
 
-// New returns the scheduler of a run whose records are all zero. input are the
-// symbols of the run's input, whole the input itself.
+// New returns the scheduler of a run whose records are all zero. input contains the symbols of the run's input,
+// whole is the input itself.
 func New(plan *flow.Plan, input map[string]atom.Value, whole atom.Value) *Scheduler {
 	s := &Scheduler{
 		plan: plan, input: input, whole: whole,
 		rec: make([]Record, len(plan.Atoms)),
 		front: front{
-			nodes: make([]counters, len(plan.Nodes)), ready: make([]bool, len(plan.Atoms)), selected: make([]bool, len(plan.Atoms)),
-			work: make([]int32, 0, 16),
+			nodes: make([]counters, len(plan.Nodes)), ready: make([]bool, len(plan.Atoms)),
+			selected: make([]bool, len(plan.Atoms)),
+			work:     make([]int32, 0, 16),
 		},
 		failing: failing{deciding: -1},
 		cancels: cancels{partSize: partSize},
@@ -130,17 +130,16 @@ func New(plan *flow.Plan, input map[string]atom.Value, whole atom.Value) *Schedu
 // Flow returns the run's state.
 func (s *Scheduler) Flow() states.Flow { return s.flow }
 
-// Record returns the record of a plan's atom.
+// Record returns the record of atom i of the plan.
 func (s *Scheduler) Record(i int32) *Record { return &s.rec[i] }
 
-// Busy returns how many Execute and Revert commands have not been answered.
+// Busy returns the number of Execute and Revert commands that have not been answered.
 func (s *Scheduler) Busy() int { return s.flight.busy }
 
 // Undos returns the height of the undo stack.
 func (s *Scheduler) Undos() int64 { return s.stack.height }
 
-// Step takes one event and returns what is to be done about it. The returned
-// commands are valid until the next call.
+// Step processes one event and returns the resulting commands. They are valid until the next call.
 func (s *Scheduler) Step(ev Event) []Command {
 	if ev.Kind == Suspend {
 		return s.suspend()
@@ -189,14 +188,14 @@ func (s *Scheduler) Step(ev Event) []Command {
 	case Later:
 		s.later()
 		return s.out
-	case Suspend: // answered above
+	case Suspend: // handled above
 	}
 	s.runOps()
 	return s.out
 }
 
-// suspend answers a request to suspend. The request may come while the driver
-// carries out the commands of the previous step; suspend leaves these as they are.
+// suspend handles a request to suspend. The request may come while the driver carries out the commands of the
+// previous step; suspend does not change these.
 func (s *Scheduler) suspend() []Command {
 	if s.flow != states.FlowRunning {
 		return nil
@@ -209,8 +208,7 @@ func (s *Scheduler) suspend() []Command {
 	return cmds
 }
 
-// renewOut empties the list of commands, and frees a list that was exceptionally
-// long.
+// renewOut empties the list of commands, and frees a list that was exceptionally long.
 func (s *Scheduler) renewOut() {
 	if cap(s.out) > 64*chunk {
 		s.out = nil
@@ -219,8 +217,8 @@ func (s *Scheduler) renewOut() {
 	s.out = s.out[:0]
 }
 
-// Rest frees what only deciding needs. The driver calls it when there is nothing
-// more to decide and the records must be kept.
+// Rest frees memory that only decisions need. The driver calls it when no decision is left and it keeps the
+// records.
 func (s *Scheduler) Rest() {
 	s.out, s.failing.ops, s.front.newReady, s.front.next, s.front.wave, s.front.work = nil, nil, nil, nil, nil, nil
 	s.failing.opAt, s.front.chooseAt, s.front.startAt = 0, 0, 0
@@ -233,78 +231,15 @@ func (s *Scheduler) emit(c Command) {
 	s.out = append(s.out, c)
 }
 
-// command is emit for what each step of a flow does: it returns the command, to
-// be filled in where it is.
-func (s *Scheduler) command(op Op, a int32) *Command {
-	if n := len(s.out); n < cap(s.out) { // it is zero, see renewOut
+// next adds an empty command to the list, and returns it for the caller to fill in. It is emit without a copy, for
+// the commands that each step of a flow needs.
+func (s *Scheduler) next() *Command {
+	if n := len(s.out); n < cap(s.out) { // the element is zero, see renewOut
 		s.out = s.out[:n+1]
 	} else {
 		s.out = append(s.out, Command{})
 	}
-	c := &s.out[len(s.out)-1]
-	c.Op, c.Atom, c.Rec = op, a, s.rec[a]
-	return c
-}
-
-// setFlow changes the flow's state. Pairs that TaskFlow ignores are ignored.
-func (s *Scheduler) setFlow(to states.Flow) {
-	if states.Ignored(s.flow, to) {
-		return
-	}
-	if err := states.Check(s.flow, to); err != nil {
-		panic(err) // a defect of this package: the caller reports it as such
-	}
-	s.emit(Command{Op: FlowState, Atom: -1, FlowFrom: s.flow, FlowTo: to})
-	s.flow = to
+	return &s.out[len(s.out)-1]
 }
 
 func (s *Scheduler) isRetry(a int32) bool { return s.plan.Atoms[a].Kind() == atom.KindRetry }
-
-// set is the only writer of states and intentions.
-func (s *Scheduler) set(a int32, state states.Task, intention states.Intention) {
-	r := &s.rec[a]
-	from := r.State
-	if from == state && r.Intention == intention {
-		return
-	}
-	if from != state {
-		s.check(a, from, state)
-		s.front.okN += ok(state) - ok(from)
-	}
-	r.State, r.Intention = state, intention
-	if from == state {
-		s.command(Write, a)
-	} else {
-		c := s.command(Notify, a)
-		c.From, c.To = from, state
-	}
-	s.changed(s.plan.Atoms[a].Node)
-}
-
-func ok(t states.Task) int {
-	if t == states.TaskSuccess || t == states.TaskIgnore {
-		return 1
-	}
-	return 0
-}
-
-// check panics when a transition is not in the tables: that would be a defect
-// of this package, never of a flow.
-func (s *Scheduler) check(a int32, from, to states.Task) {
-	var err error
-	switch {
-	case to == states.TaskPending:
-		if s.isRetry(a) {
-			err = states.CheckReset(states.Retry(from), states.Retry(to))
-		} else {
-			err = states.CheckReset(from, to)
-		}
-	case s.isRetry(a):
-		err = states.Check(states.Retry(from), states.Retry(to))
-	default:
-		err = states.Check(from, to)
-	}
-	if err != nil {
-		panic(fmt.Errorf("scheduler: atom %q: %w", s.plan.Atoms[a].Name(), err))
-	}
-}

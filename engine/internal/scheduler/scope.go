@@ -11,22 +11,25 @@ import (
 
 // A Scope is a growing flow: the run's own, or a child of a fork.
 type Scope struct {
-	Path   string // "" is the run's own
-	Parent *Node  // the fork it is a child of; nil for the run's own
-	Index  int    // among the children of the fork; -1 for the run's own
+	Path   string // "" for the run's own flow
+	Parent *Node  // the fork whose child it is; nil for the run's own flow
+	Index  int    // index among the children of the fork; -1 for the run's own flow
 	Memory atom.Value
-	Rec    Record // PENDING until its Begin is answered; not used for the run's own
+	Rec    Record // PENDING until its Begin is answered; not used for the run's own flow
 
-	begun    bool
-	listens  bool // nothing need be open in it: it waits to be told something
-	open     map[string]*Node
-	ending   *flow.End      // it is over once nothing in it is open
-	outside  flow.CauseKind // Overdue or Stopped: it is ended from outside, and its language told once nothing in it is open
-	stopping bool           // what is open in it is being cancelled
-	undoing  *undoing       // what is to be undone before anything else is asked; nil when nothing is
-	held     []ask          // until then
+	begun   bool
+	listens bool // it may have no open node, because it waits for a message
+	open    map[string]*Node
+	ending  *flow.End // how it ends, when no node in it is open
+	// outside is Overdue or Stopped: a cause outside ends the scope. Its language is told when no node in it is
+	// open.
+	outside  flow.CauseKind
+	stopping bool     // its open nodes are being cancelled
+	undoing  *undoing // what to undo before any other question is asked; nil if nothing
+	held     []ask    // questions that wait for that
+	left     *left    // what was open, if the scope ends without success
 	closed   bool
-	weight   int64 // bytes of values, as they were counted last
+	weight   int64 // size of its values in bytes when weigh last counted them
 	aborted  []string
 }
 
@@ -38,10 +41,9 @@ func (s *Scope) Inside(name string) string {
 	return s.Path + "/" + name
 }
 
-// record returns what is persisted of a scope: of the run's own flow it is the
-// record of the atom that stands for it in the plan. While a scope is RUNNING
-// its result is the note of an answer that asked for more, an end mark says that
-// it is ending, and the due time of the run's own is its deadline.
+// record returns the stored record of a scope. For the run's own flow, this is the record of its atom in the plan.
+// While a scope is RUNNING, its result is the note of an answer that asked for more, and an end mark means that the
+// scope is ending. The due time of the run's own flow is its deadline.
 func (s *Scheduler) record(scope *Scope) *Record {
 	if scope.Parent == nil {
 		return &s.rec[0]
@@ -49,7 +51,7 @@ func (s *Scheduler) record(scope *Scope) *Record {
 	return &scope.Rec
 }
 
-// keep writes a scope's record.
+// keep stores a scope's record.
 func (s *Scheduler) keep(scope *Scope) {
 	if scope.Parent == nil {
 		s.emit(Command{Op: Write, Atom: 0, Rec: s.rec[0]})
@@ -58,7 +60,7 @@ func (s *Scheduler) keep(scope *Scope) {
 	}
 }
 
-// endScope ends a scope as soon as nothing in it executes.
+// endScope ends a scope when no node in it executes.
 func (s *Scheduler) endScope(scope *Scope, end *flow.End) {
 	s.listen(scope, false)
 	scope.ending = end
@@ -68,29 +70,37 @@ func (s *Scheduler) endScope(scope *Scope, end *flow.End) {
 	}
 	r := s.record(scope)
 	r.Ended, r.Result, r.Failure = EndValue, end.Value, end.Failure
-	if end.Failure != nil {
+	switch {
+	case end.Failure != nil:
 		r.Ended = EndFailure
-	}
-	if scope.Parent != nil {
-		scope.Memory = end.Note // it has no other use for its memory
+		if scope.left == nil {
+			scope.left = &left{}
+		}
+		scope.left.EndNote = end.Note
+		r.Result = atom.MustEncode(scope.left)
+	case scope.Parent != nil:
+		scope.Memory = end.Note // it needs its memory for nothing else
 	}
 	s.keep(scope)
 }
 
-// loadedEnd returns how a scope ends, by its record; nil when it does not.
-func loadedEnd(r *Record, note atom.Value) *flow.End {
+// loadedEnd returns how a scope ends, from its record and memory; nil if it is not ending.
+func loadedEnd(r *Record, memory atom.Value) *flow.End {
 	switch r.Ended {
 	case EndValue:
-		return &flow.End{Value: r.Result, Note: note}
+		return &flow.End{Value: r.Result, Note: memory}
 	case EndFailure:
-		return &flow.End{Failure: r.Failure, Note: note}
+		end := &flow.End{Failure: r.Failure, Note: memory} // as earlier versions stored it
+		if l := leftIn(r); l != nil {
+			end.Note = l.EndNote
+		}
+		return end
 	default:
 		return nil
 	}
 }
 
-// Closed reports whether nothing more happens in the scope. The fork it is a
-// child of may still need its result.
+// Closed reports whether the scope has ended. The fork whose child it is may still need its result.
 func (s *Scope) Closed() bool { return s.closed }
 
 func (s *Scheduler) setScope(scope *Scope, to states.Task) {
@@ -102,7 +112,7 @@ func (s *Scheduler) setScope(scope *Scope, to states.Task) {
 	s.emit(Command{Op: Notify, Atom: -1, Scope: scope, From: from, To: to, Rec: scope.Rec})
 }
 
-// markStopping marks a scope, and all within it, as being cancelled.
+// markStopping marks a scope, and all scopes within it, as being cancelled.
 func (s *Scope) markStopping() {
 	if s.stopping {
 		return
@@ -141,9 +151,9 @@ func (s *Scheduler) stopNode(n *Node) {
 	}
 }
 
-// cancelled takes a node out of its scope that nothing more is to come of.
+// cancelled removes a node that has ended after its cancellation from its scope.
 func (s *Scheduler) cancelled(n *Node) {
-	s.retire(n) // first, so that it is kept together with the state
+	s.retire(n) // first, so that the undo entry is stored together with the state
 	switch n.Rec.State {
 	case states.TaskRunning, states.TaskPending, states.TaskRetrying:
 		s.setNode(n, states.TaskCancelled)
@@ -151,8 +161,8 @@ func (s *Scheduler) cancelled(n *Node) {
 	}
 }
 
-// abandoned reports whether what executes in a scope is not waited for when it
-// is cancelled, because a group around it says so.
+// abandoned reports whether running calls in a scope are not awaited when the scope is cancelled, because a group
+// around it says so.
 func (s *Scope) abandoned() bool {
 	for fork := s.Parent; fork != nil; fork = fork.Scope.Parent {
 		if fork.decided && fork.Spec.Group.Abandon {
@@ -162,8 +172,8 @@ func (s *Scope) abandoned() bool {
 	return false
 }
 
-// noteAborted remembers, for the language that will be told of the failure, what
-// was open: with the outermost scope that is being ended.
+// noteAborted records the open node in the outermost scope that is ending, for the language that will be told of
+// the failure.
 func (s *Scheduler) noteAborted(n *Node) {
 	to := n.Scope
 	for to.Parent != nil && to.ending == nil && to.outside == flow.Begin {
@@ -172,7 +182,7 @@ func (s *Scheduler) noteAborted(n *Node) {
 	to.aborted = append(to.aborted, n.Path)
 }
 
-// settleScope ends a scope that nothing is open in any more.
+// settleScope ends a scope in which no node is open.
 func (s *Scheduler) settleScope(scope *Scope) {
 	if scope.closed || len(scope.open) > 0 || scope.undoing != nil || scope.ending == nil && !scope.stopping {
 		return
@@ -199,7 +209,8 @@ func (s *Scheduler) settleScope(scope *Scope) {
 	case end == nil:
 		s.setScope(scope, states.TaskCancelled)
 	case end.Failure != nil:
-		scope.Rec.Failure, scope.Rec.Result, scope.Rec.Ended = end.Failure, nil, EndFailure
+		scope.left.EndNote = end.Note
+		scope.Rec.Failure, scope.Rec.Result, scope.Rec.Ended = end.Failure, atom.MustEncode(scope.left), EndFailure
 		s.noteEnd(fork, end)
 		s.setScope(scope, states.TaskFailure)
 		fork.tell(scope)
@@ -215,8 +226,8 @@ func (s *Scheduler) settleScope(scope *Scope) {
 	s.joinFork(fork)
 }
 
-// lose takes a child from those that are open. Mostly it is the oldest: that costs
-// nothing, however many there are.
+// lose removes a child from the open children. Usually it is the oldest, which costs the same for any number of
+// children.
 func (n *Node) lose(child *Scope) {
 	switch i := slices.Index(n.children, child); {
 	case i == 0:
@@ -229,6 +240,6 @@ func (n *Node) lose(child *Scope) {
 
 // rootEnded ends the atom that stands for the growing flow in its plan.
 func (s *Scheduler) rootEnded(end *flow.End) {
-	s.flight.busy++ // completed counts it down
+	s.flight.busy++ // completed decrements it
 	s.completed(Event{Atom: 0, Result: end.Value, Failure: end.Failure})
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/ebbflow/ebb/states"
 )
 
-// PendingOutcome is how a run that is being ended from outside will end.
+// PendingOutcome is how a run will end that is being ended from outside.
 type PendingOutcome uint8
 
 // The pending outcomes.
@@ -17,7 +17,7 @@ const (
 	PendingFailed // the run has reached a limit
 )
 
-// pendingOf returns the pending outcome that a language lets a run end by.
+// pendingOf returns the pending outcome that the language's end of a run implies.
 func pendingOf(end *flow.End) PendingOutcome {
 	switch {
 	case end.TimedOut:
@@ -29,16 +29,15 @@ func pendingOf(end *flow.End) PendingOutcome {
 	}
 }
 
-// isEnding reports whether the run is being ended from outside. If so, a failure is
-// neither retried nor asked about, because it decides nothing any more.
+// isEnding reports whether the run is being ended from outside. If so, a failure causes neither a retry nor a
+// question, because it no longer decides anything.
 func (s *Scheduler) isEnding() bool { return s.ending.pending != NothingPending }
 
-// IsEnding reports the same.
+// IsEnding reports whether the run is being ended from outside.
 func (s *Scheduler) IsEnding() bool { return s.isEnding() }
 
-// endFromOutside lets the run end with a pending outcome. It cancels what executes.
-// With undo it undoes all that was done, otherwise that stays as it is. A second call
-// changes nothing, so the driver may call it again after a crash.
+// endFromOutside makes the run end with a pending outcome. It cancels running calls. If undo is true, it undoes all
+// completed atoms. A second call changes nothing, so the driver may call it again after a crash.
 func (s *Scheduler) endFromOutside(pending PendingOutcome, why *atom.Failure, undo bool) {
 	s.ending.pending, s.ending.pendingFailure = pending, why
 	s.emit(Command{Op: PendingFailure, Atom: -1, PendingOutcome: pending, Detail: &Detail{Failures: []*atom.Failure{why}}})
@@ -58,8 +57,7 @@ func (s *Scheduler) endFromOutside(pending PendingOutcome, why *atom.Failure, un
 	s.push(op{choose, -1})
 }
 
-// interruptAll cancels what executes, whose ends still come, and does not wait
-// for what is ended elsewhere.
+// interruptAll cancels running calls, whose ends still come, and does not wait for atoms that another party ends.
 func (s *Scheduler) interruptAll() {
 	for i := range s.rec {
 		s.void(int32(i))
@@ -69,34 +67,34 @@ func (s *Scheduler) interruptAll() {
 	}
 }
 
-// exceeded fails a run that has reached a limit, and undoes what it did. It may be
-// in place of an answer of a language, which then has no say any more.
+// exceeded fails and undoes a run that has reached a limit. The event may take the place of an answer of a
+// language, which then has no effect.
 func (s *Scheduler) exceeded(f *atom.Failure) {
 	s.growth.asked, s.growth.asking = false, ask{}
 	s.endFromOutside(PendingFailed, f, true)
 }
 
-// overdue ends a run whose time is up, unless it is on its way to its end. The
-// language of a growing flow says itself what that means.
+// overdue ends a run whose deadline has passed, unless the run is already ending. The language of a growing flow
+// decides itself what follows.
 func (s *Scheduler) overdue() {
 	switch {
 	case s.isEnding(), s.failing.revAll:
 	case s.root != nil:
 		s.stopRoot(flow.Overdue)
 	default:
-		s.endFromOutside(PendingTimedOut, &atom.Failure{Code: atom.CodeTimeout, Message: "the run took longer than it may"}, true)
+		s.endFromOutside(PendingTimedOut, &atom.Failure{Code: atom.CodeTimeout, Message: "the run's deadline has passed"},
+			true)
 	}
 }
 
-// stopRoot ends what the run's own growing flow still does; then its language is
-// told why.
+// stopRoot cancels the open nodes of the run's own growing flow. Then it tells the language why.
 func (s *Scheduler) stopRoot(why flow.CauseKind) {
 	if s.root.closed || s.root.outside == flow.Stopped || s.root.outside == why {
 		return
 	}
 	s.root.outside = why
 	s.listen(s.root, false)
-	if !s.root.begun { // the language has not begun, and is not told
+	if !s.root.begun { // the language has not started, and is not told
 		s.forgetAsks()
 		s.endScope(s.root, &flow.End{Failure: s.ending.pendingFailure})
 		return

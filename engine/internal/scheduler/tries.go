@@ -6,12 +6,12 @@ import (
 	"github.com/ebbflow/ebb/atom"
 )
 
-// The record of a retry is kept anew with each try, so it holds only the newest
-// tries. Once those are a full block, they go, before the next: so a try costs
-// the same however many there were.
+// The record of a retry is stored again with each try, so it contains only the newest tries. When these fill a
+// block, the block moves to a payload before the next try. Therefore, the cost of a try does not grow with the
+// number of tries.
 const (
-	blockTries = 16      // that a block has at most,
-	blockBytes = 4 << 10 // unless they are as large as that before
+	blockTries = 16      // maximum number of tries in a block
+	blockBytes = 4 << 10 // a block with this many bytes is full before that
 )
 
 // tried adds a try, which provides value, to the record of a retry.
@@ -27,7 +27,7 @@ func (s *Scheduler) tried(a int32, value atom.Value) {
 	r.Rare = &Rare{Tries: &h}
 }
 
-// full reports whether the tries are a block.
+// full reports whether the tries fill a block.
 func full(tries []atom.Try) bool {
 	size := 0
 	for i := range tries {

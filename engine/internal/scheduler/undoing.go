@@ -8,25 +8,22 @@ import (
 	"github.com/ebbflow/ebb/states"
 )
 
-// A flow may want a part of what it did undone before it goes on. What that part
-// is stands in the flow's record until the language has answered that it is done;
-// how far it has come stands in the records of the nodes that are undone. So it
-// is found again after a crash.
+// A flow may want a part of its work undone before it continues. The flow's record contains that part until the
+// language has been told that it is undone. The records of the nodes that are being undone contain the progress.
+// Therefore, a process that resumes the run can continue.
 //
-// Entries are undone from the top of the stack. One that has others above it,
-// which belong to flows beside, stays on the stack as one that is undone, until it
-// is at the top.
+// Entries are undone from the top of the stack. If an undone entry has entries of other flows above it, it stays on
+// the stack with a mark until it is at the top.
 
-// A Part says which entries of the undo stack a flow wants undone.
+// A Part selects the entries of the undo stack that a flow wants undone.
 type Part struct {
 	Flow  string // path of the flow
-	Under string // path of a node; "" is all of the flow
-	To    string // path of the node that stays; "" is none
-	Below int64  // only what is on the stack below here; 0 is all
+	Under string // path of a node; "" means all of the flow
+	To    string // path of the node that stays; "" means none
+	Below int64  // only entries below this height; 0 means all
 }
 
-// Picks reports whether the entry of that path is to be undone, and whether it is
-// where the undoing ends.
+// Picks reports whether to undo the entry with that path, and whether it is the last one to undo.
 func (p *Part) Picks(path string) (picked, last bool) {
 	switch {
 	case p.Flow != "" && !strings.HasPrefix(path, p.Flow+"/"):
@@ -38,9 +35,8 @@ func (p *Part) Picks(path string) (picked, last bool) {
 	}
 }
 
-// within reports whether a path is that of a node, or of something inside of it:
-// of the group Ship that is Ship[0]/Pack, and Ship@2[0]/Pack of its second
-// attempt.
+// within reports whether a path is the path of a node or of an atom inside the node. Inside the group Ship are
+// Ship[0]/Pack, and Ship@2[0]/Pack of its second attempt.
 func within(path, node string) bool {
 	rest, ok := strings.CutPrefix(path, node)
 	if !ok || rest == "" {
@@ -55,19 +51,20 @@ func within(path, node string) bool {
 
 const digits = "0123456789"
 
-// undoing is what a scope wants undone, and how far that has come.
+// undoing is the part that a scope wants undone, and the progress.
 type undoing struct {
-	Under   string        `json:"under,omitempty"` // names, as the language gave them
-	To      string        `json:"to,omitempty"`
-	Note    []byte        `json:"note,omitempty"`
-	Failure *atom.Failure `json:"failure,omitempty"` // of the first undo that failed and was gone on after
+	Under string `json:"under,omitempty"` // names as the language gave them
+	To    string `json:"to,omitempty"`
+	Note  []byte `json:"note,omitempty"`
+	// Failure of the first revert that failed and after which the undo continued.
+	Failure *atom.Failure `json:"failure,omitempty"`
 
-	at    int64 // the stack was looked through down to here; 0: not yet
-	asked bool  // the next entry was asked for
-	node  *Node // being undone; nil when none is
+	at    int64 // the stack was searched down to this height; 0 means not at all
+	asked bool  // AskUndo is open
+	node  *Node // the node that is being undone; nil if none is
 }
 
-// part returns what is still to be looked through.
+// part returns the part of the stack that is still to be searched.
 func (s *Scope) part() *Part {
 	u := s.undoing
 	path := func(name string) string {
@@ -79,7 +76,7 @@ func (s *Scope) part() *Part {
 	return &Part{Flow: s.Path, Under: path(u.Under), To: path(u.To), Below: u.at}
 }
 
-// beginUndoing does what an answer wants undone first.
+// beginUndoing starts to undo the part that an answer wants undone.
 func (s *Scheduler) beginUndoing(scope *Scope, want *flow.Undoing) {
 	scope.undoing = &undoing{Under: want.Under, To: want.To, Note: want.Note}
 	part := scope.part()
@@ -93,14 +90,14 @@ func (s *Scheduler) beginUndoing(scope *Scope, want *flow.Undoing) {
 	s.undoNext(scope)
 }
 
-// keepUndoing writes what a scope wants undone.
+// keepUndoing stores the part that a scope wants undone.
 func (s *Scheduler) keepUndoing(scope *Scope) {
 	r := s.record(scope)
 	r.Ended, r.Result = EndUndoing, atom.MustEncode(scope.undoing)
 	s.keep(scope)
 }
 
-// loadUndoing takes up what a scope wants undone.
+// loadUndoing restores the part that a scope wants undone.
 func (s *Scope) loadUndoing(r *Record) {
 	if r.State != states.TaskRunning || r.Ended != EndUndoing {
 		return
@@ -112,7 +109,7 @@ func (s *Scope) loadUndoing(r *Record) {
 	}
 }
 
-// undoes reports whether a flow waits for something to be undone.
+// undoes reports whether a flow waits for part of its work to be undone.
 func (s *Scheduler) undoes() bool {
 	if s.root != nil && s.root.undoing != nil {
 		return true
@@ -127,8 +124,7 @@ func (s *Scheduler) undoes() bool {
 	return false
 }
 
-// undoNext asks for the next entry that a scope wants undone, once nothing more
-// can come of what was dropped.
+// undoNext asks for the next entry that a scope wants undone, after all dropped nodes have ended.
 func (s *Scheduler) undoNext(scope *Scope) {
 	u := scope.undoing
 	if u == nil || u.node != nil || u.asked || scope.stopping {
@@ -143,8 +139,7 @@ func (s *Scheduler) undoNext(scope *Scope) {
 	s.growth.asks = append(s.growth.asks, ask{scope: scope, undo: true})
 }
 
-// undoEntry takes the entry that was asked for, if there was one left, and
-// reverts its node.
+// undoEntry takes the entry that the driver found, if there is one, and reverts its node.
 func (s *Scheduler) undoEntry(scope *Scope, n *Node, at int64) {
 	u := scope.undoing
 	if u == nil {
@@ -152,7 +147,7 @@ func (s *Scheduler) undoEntry(scope *Scope, n *Node, at int64) {
 	}
 	u.asked = false
 	if s.flow != states.FlowRunning || len(s.failing.fatal) > 0 || s.ending.halted || s.ending.parked || scope.stopping {
-		return // it is taken up when the run goes on
+		return // the undo continues when the run resumes
 	}
 	if n == nil || n.Spec.Pivot && n.Rec.State == states.TaskSuccess {
 		cause := flow.Cause{Kind: flow.Undone, Note: u.Note}
@@ -164,7 +159,11 @@ func (s *Scheduler) undoEntry(scope *Scope, n *Node, at int64) {
 	}
 	u.at, n.Scope, n.onStack, n.drops = at, scope, at, s.stack.drops
 	switch {
-	case n.Rec.State == states.TaskReverted, n.Rec.givenUp():
+	case n.Rec.State == states.TaskReverted, n.Rec.givenUp(), n.passed():
+		s.undoNext(scope)
+	case n.Spec.Undo.Stays:
+		s.pass(n)
+		s.offStack(n)
 		s.undoNext(scope)
 	case s.stack.skipping && n.Rec.State == states.TaskRevertFailure:
 		s.stack.skipping = false
@@ -172,7 +171,7 @@ func (s *Scheduler) undoEntry(scope *Scope, n *Node, at int64) {
 		s.setNode(n, states.TaskReverted)
 		s.undoNext(scope)
 	case n.Rec.State == states.TaskRevertFailure && n.Spec.Undo.Policy.Then == atom.Park && !s.stack.mending:
-		s.ending.parked = true // still
+		s.ending.parked = true // as before
 	case n.Rec.State == states.TaskReverting && n.Rec.Due().After(s.now): // between two attempts
 		u.node = n
 		s.waitNode(n)
@@ -183,7 +182,7 @@ func (s *Scheduler) undoEntry(scope *Scope, n *Node, at int64) {
 	}
 }
 
-// partReverted takes the end of the revert of a node that a scope wants undone.
+// partReverted handles the end of the revert of a node that a scope wants undone.
 func (s *Scheduler) partReverted(n *Node, ev Event) {
 	scope, u := n.Scope, n.Scope.undoing
 	if ev.Failure == nil {
@@ -212,7 +211,7 @@ func (s *Scheduler) partReverted(n *Node, ev Event) {
 			u.Failure = ev.Failure
 			s.keepUndoing(scope)
 		}
-		n.Rec.Intention = states.IntendIgnore // it stays on the stack, for the undoing of the run to know
+		n.Rec.Intention = states.IntendIgnore // the entry stays on the stack, for the undo of the run
 		s.setNode(n, states.TaskRevertFailure)
 		s.goOnUndoing(scope)
 	case scope.stopping:
@@ -227,8 +226,7 @@ func (s *Scheduler) partReverted(n *Node, ev Event) {
 	}
 }
 
-// goOnUndoing looks for the next entry, unless the scope is being ended: then
-// what is left is left to those around it.
+// goOnUndoing looks for the next entry. If the scope is ending, the scopes around it handle the rest.
 func (s *Scheduler) goOnUndoing(scope *Scope) {
 	if !scope.stopping {
 		s.undoNext(scope)
@@ -238,7 +236,7 @@ func (s *Scheduler) goOnUndoing(scope *Scope) {
 	s.settleScope(scope)
 }
 
-// stopUndoing leaves what a scope wanted undone, once no revert is under way.
+// stopUndoing gives up the undo that a scope wanted, when no revert is running.
 func (s *Scheduler) stopUndoing(scope *Scope) {
 	u := scope.undoing
 	if u == nil || u.node != nil && u.node.executing {
@@ -251,11 +249,10 @@ func (s *Scheduler) stopUndoing(scope *Scope) {
 	s.release(scope)
 }
 
-// offStack takes an entry that is undone off the stack, or leaves it there until
-// those above it are gone.
+// offStack removes an undone entry from the stack, or keeps it until the entries above it are gone.
 func (s *Scheduler) offStack(n *Node) {
 	switch {
-	case n.drops != s.stack.drops: // the stack was dropped meanwhile
+	case n.drops != s.stack.drops: // the stack was deleted meanwhile
 		return
 	case n.onStack < s.stack.height:
 		if s.stack.holes == nil {

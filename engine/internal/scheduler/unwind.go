@@ -7,9 +7,9 @@ import (
 	"github.com/ebbflow/ebb/states"
 )
 
-// beginUnwinding undoes what a growing flow did, from the top of its stack.
+// beginUnwinding undoes a growing flow, from the top of its stack.
 func (s *Scheduler) beginUnwinding() {
-	s.stack.unwound, s.stack.holes = s.stack.unwound || s.stack.height > 0, nil
+	s.stack.holes = nil
 	s.unwindNext()
 }
 
@@ -24,26 +24,39 @@ func (s *Scheduler) unwindNext() {
 	}
 }
 
-// leftOnStack reports whether the growing flow was undone, but not all of it.
+// leftOnStack reports whether the growing flow was undone, but not completely.
 func (s *Scheduler) leftOnStack() bool {
 	return s.root != nil && s.rec[0].State == states.TaskReverted && s.stack.height > 0
 }
 
-// endUnwinding ends the revert of the atom that stands for the growing flow. It
-// has failed if any revert on the way has, and was gone on after.
+// endUnwinding ends the revert of the atom that stands for the growing flow. That revert has failed if any revert
+// failed and the undo continued after it.
 func (s *Scheduler) endUnwinding() {
-	s.flight.busy++ // completed counts it down
+	s.flight.busy++ // completed decrements it
 	s.completed(Event{Atom: 0, Revert: true, Result: atom.Null, Failure: s.rec[0].RevertFailure()})
 }
 
 // unwoundNode takes the topmost entry of the stack and reverts it.
 func (s *Scheduler) unwoundNode(n *Node) {
 	switch {
-	case n == nil: // the store has less than was counted: there is no more to undo
+	case n == nil: // the store has fewer entries than were counted: the undo is complete
 		s.stack.height = 0
 		s.unwindNext()
 	case n.Spec.Pivot && n.Rec.State == states.TaskSuccess, n.Path == s.stack.downTo:
 		s.endUnwinding()
+	case n.Spec.Undo.Stays:
+		s.pass(n)
+		s.popUndo(n)
+		s.unwindNext()
+	default:
+		s.stack.unwound = true
+		s.unwoundRevertible(n)
+	}
+}
+
+// unwoundRevertible takes the topmost entry of the stack, a node that can be reverted.
+func (s *Scheduler) unwoundRevertible(n *Node) {
+	switch {
 	case s.stack.skipping && n.Rec.State == states.TaskRevertFailure:
 		s.stack.skipping = false
 		s.popUndo(n)
@@ -51,7 +64,7 @@ func (s *Scheduler) unwoundNode(n *Node) {
 		s.unwindNext()
 	case n.Rec.State == states.TaskReverting && n.Rec.Due().After(s.now): // between two attempts
 		s.waitNode(n)
-	case n.Rec.State == states.TaskReverted: // with a part that was undone before
+	case n.Rec.State == states.TaskReverted: // undone before, with a part
 		s.popUndo(n)
 		s.unwindNext()
 	case n.Rec.givenUp():
@@ -62,7 +75,20 @@ func (s *Scheduler) unwoundNode(n *Node) {
 	}
 }
 
-// beginRevert makes the first attempt to revert a node, or begins anew.
+// pass undoes a node that nothing reverts: what it did stays done.
+func (s *Scheduler) pass(n *Node) {
+	if n.passed() { // with a part that was undone before
+		return
+	}
+	n.Rec.Intention = states.IntendRevert
+	s.emit(Command{Op: Write, Atom: -1, Node: n, Rec: n.Rec})
+	s.emit(Command{Op: Stays, Atom: -1, Node: n, Rec: n.Rec})
+}
+
+// passed reports whether the undo has passed a node that nothing reverts.
+func (n *Node) passed() bool { return n.Spec.Undo.Stays && n.Rec.Intention == states.IntendRevert }
+
+// beginRevert starts the first attempt to revert a node, or repeats an interrupted one.
 func (s *Scheduler) beginRevert(n *Node) {
 	n.Rec.Intention = states.IntendRevert
 	if n.Rec.State == states.TaskRevertFailure {
@@ -74,7 +100,7 @@ func (s *Scheduler) beginRevert(n *Node) {
 // revertNode makes one attempt to revert a node.
 func (s *Scheduler) revertNode(n *Node) {
 	n.Rec.clearDue()
-	if n.elsewhere { // until the run was suspended
+	if n.elsewhere { // it was, until the run was suspended
 		s.revertAwaited(-1, n)
 	}
 	if n.Rec.State == states.TaskReverting {
@@ -90,7 +116,7 @@ func (s *Scheduler) revertNode(n *Node) {
 	})
 }
 
-// nodeReverted takes the end of a revert from the stack.
+// nodeReverted handles the end of a revert from the stack.
 func (s *Scheduler) nodeReverted(n *Node, ev Event) {
 	if n.Scope.undoing != nil && n.Scope.undoing.node == n {
 		s.partReverted(n, ev)
@@ -106,7 +132,7 @@ func (s *Scheduler) nodeReverted(n *Node, ev Event) {
 	s.unwindNext()
 }
 
-// popUndo comes before the state, so that it is kept together with it.
+// popUndo is called before the state changes, so that both are stored together.
 func (s *Scheduler) popUndo(n *Node) {
 	s.stack.height--
 	s.emit(Command{Op: PopUndo, Atom: -1, Node: n})
@@ -127,30 +153,33 @@ func (s *Scheduler) nodeRevertFailed(n *Node, f *atom.Failure) {
 		return
 	}
 	s.setNode(n, states.TaskRevertFailure)
-	s.flight.busy++ // completed counts it down
+	s.flight.busy++ // completed decrements it
 	s.completed(Event{Atom: 0, Revert: true, Failure: f})
 }
 
-// giveUp takes an entry off the stack that could not be undone. The run is not
-// undone as a whole any more.
+// giveUp removes an entry whose revert failed from the stack. The run then counts as partly undone.
 func (s *Scheduler) giveUp(n *Node, f *atom.Failure) {
 	s.rec[0].setRare(func(x *Rare) { x.RevertFailure = f })
 	s.emit(Command{Op: Write, Atom: 0, Rec: s.rec[0]})
 	s.popUndo(n)
 }
 
-var errNoForward = errors.New("a run of a language cannot go forward again from where it is taken back to; it can be undone as far as that, and ends so")
+var errNoForward = errors.New("a run of a language cannot go forward again from where it is taken back to; it can " +
+	"be undone as far as that, and ends so")
 
-// refuseUnwinding returns why a growing flow does not allow a command to go back.
-// Whether the path is on the stack is the store's to know.
+// refuseUnwinding returns why a growing flow does not allow a command to go back. Only the store knows whether the
+// path is on the stack.
 func (s *Scheduler) refuseUnwinding(o *OperatorCommand) error {
-	if !o.Keep || !o.Hold || o.Path == "" {
+	if !o.Keep {
+		return s.refuseReopening(o)
+	}
+	if !o.Hold || o.Path == "" {
 		return errNoForward
 	}
 	return nil
 }
 
-// unwindTo undoes a growing flow as far as an entry of its stack, and ends it.
+// unwindTo undoes a growing flow down to an entry of its stack, and ends it.
 func (s *Scheduler) unwindTo(o *OperatorCommand) {
 	s.stack.downTo = o.Path
 	s.endFromOutside(PendingCancelled, o.Why, true)

@@ -8,21 +8,22 @@ import (
 	"github.com/ebbflow/ebb/states"
 )
 
-// Ignored reports whether an atom was left out.
+// Ignored reports whether a decider left the atom out.
 func (s *Scheduler) Ignored(a int32) bool { return s.rec[a].State == states.TaskIgnore }
 
-// RevertFailed reports whether an atom could not be undone.
+// RevertFailed reports whether the revert of an atom failed.
 func (s *Scheduler) RevertFailed() bool {
 	return slices.ContainsFunc(s.rec, func(r Record) bool { return r.State == states.TaskRevertFailure })
 }
 
-// PartlyUndone reports whether a run that was abandoned had begun to be undone.
+// PartlyUndone reports whether a run was already being undone when it was abandoned.
 func (s *Scheduler) PartlyUndone() bool {
-	return s.ending.halted && (s.stack.unwound || slices.ContainsFunc(s.rec, func(r Record) bool { return r.State == states.TaskReverted }))
+	return s.ending.halted &&
+		(s.stack.unwound || slices.ContainsFunc(s.rec, func(r Record) bool { return r.State == states.TaskReverted }))
 }
 
-// SetInput replaces some of the inputs, and returns the whole input as it is
-// then. An atom sees the new values from its next call on.
+// SetInput replaces some of the inputs, and returns the new input. An atom sees the new values from its next call
+// on.
 func (s *Scheduler) SetInput(changed map[string]atom.Value) (atom.Value, error) {
 	input := maps.Clone(s.input)
 	maps.Copy(input, changed)
@@ -33,14 +34,12 @@ func (s *Scheduler) SetInput(changed map[string]atom.Value) (atom.Value, error) 
 	return whole, err
 }
 
-// AllFailures returns the failures that atoms hold, of executing and then of
-// reverting, in the order of the plan.
+// AllFailures returns the failures of atoms, first of executions and then of reverts, in the order of the plan.
 func (s *Scheduler) AllFailures() []*atom.Failure {
 	return append(slices.Clip(s.Failures()), s.revertFailures()...)
 }
 
-// revertFailures returns the failures of reverting that atoms hold, in the order
-// of the plan.
+// revertFailures returns the failures of reverts, in the order of the plan.
 func (s *Scheduler) revertFailures() []*atom.Failure {
 	var all []*atom.Failure
 	for i := range s.rec {
@@ -51,8 +50,7 @@ func (s *Scheduler) revertFailures() []*atom.Failure {
 	return all
 }
 
-// Final returns the value that the last provider of symbol has, else the
-// input's.
+// Final returns the value of the last atom that provides the symbol, else the value in the input.
 func (s *Scheduler) Final(symbol string) (found atom.Value, ok bool) {
 	s.plan.AllProviders(symbol, func(a int32, part atom.Provide) bool {
 		if v, has := s.ValueOf(a); has {

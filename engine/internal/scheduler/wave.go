@@ -8,11 +8,11 @@ import (
 	"github.com/ebbflow/ebb/states"
 )
 
-// gather makes the next wave: what was found running, and what is ready.
+// gather builds the next wave: atoms that were running when the run was loaded, and atoms that are ready.
 func (s *Scheduler) gather() {
 	s.front.wave, s.front.startAt = s.front.wave[:0], 0
 	for _, a := range s.front.redo {
-		if !s.front.ready[a] && s.inMiddle(a) { // else it is among the next, or has ended
+		if !s.front.ready[a] && s.inMiddle(a) { // otherwise it is in next, or has ended
 			s.front.wave = append(s.front.wave, a)
 		}
 	}
@@ -32,8 +32,7 @@ func (s *Scheduler) gather() {
 	}
 }
 
-// inMiddle reports whether an atom was left in the middle of a call, or its
-// undoing before its end.
+// inMiddle reports whether a call of the atom, or the undo before its end, was interrupted.
 func (s *Scheduler) inMiddle(a int32) bool {
 	switch s.rec[a].State {
 	case states.TaskRunning, states.TaskReverting, states.TaskRevertFailure:
@@ -45,8 +44,8 @@ func (s *Scheduler) inMiddle(a int32) bool {
 	}
 }
 
-// chunk is how many atoms one Step starts. A longer list of commands would cost
-// more than what it says.
+// chunk is the number of atoms that one Step starts. A longer list of commands would cost more to copy than it
+// saves.
 const chunk = 64
 
 func (s *Scheduler) startWave() {
@@ -64,7 +63,7 @@ func (s *Scheduler) startWave() {
 	}
 }
 
-// start begins an atom's execution or revert, as it is intended.
+// start starts an atom's execution or revert, as its intention says.
 func (s *Scheduler) start(a int32) {
 	r := &s.rec[a]
 	switch r.Intention {
@@ -78,7 +77,7 @@ func (s *Scheduler) start(a int32) {
 		if r.State == states.TaskRetrying {
 			s.unwait(a)
 		} else if s.root == nil {
-			r.clearDue() // of a retry that was to try again, and will not; of a revert's next attempt
+			r.clearDue() // of a retry that does not try again; of a revert's next attempt
 		}
 		if r.State == states.TaskReverting {
 			s.emit(Command{Op: Write, Atom: a, Rec: *r})
@@ -101,15 +100,14 @@ func (s *Scheduler) start(a int32) {
 	}
 }
 
-// neverCalled reports whether an atom failed because a value was missing: then
-// there is nothing to undo. What provided a value is reverted later than its
-// consumers, so a value that was there for the call is there still.
+// neverCalled reports whether an atom failed because a value was missing. Such an atom needs no undo. An atom that
+// provides a value is reverted after its consumers, so a value that existed for the call still exists.
 func (s *Scheduler) neverCalled(a int32) bool {
 	r := &s.rec[a]
 	if r.Ended != EndFailure || r.Failure == nil || r.Failure.Code != atom.CodeNotFound {
 		return false
 	}
-	_, missing := s.bind(a, s.plan.Atoms[a].Args())
+	_, missing := s.Args(a)
 	return missing != nil
 }
 
@@ -119,11 +117,16 @@ func (s *Scheduler) execute(a int32) {
 		s.beginGrowing()
 		return
 	}
-	if s.plan.Atoms[a].Signal() != "" {
-		s.awaitSignal(a)
+	switch pa := &s.plan.Atoms[a]; {
+	case pa.Signal() != "":
+		s.awaitElsewhere(a, &Command{Op: Await, Atom: a})
+		return
+	case pa.Run != nil:
+		in, missing := s.Args(a)
+		s.awaitElsewhere(a, &Command{Op: Spawn, Atom: a, Values: in, Missing: missing})
 		return
 	}
-	if r.State == states.TaskRunning { // the same attempt, whose process died, begins anew
+	if r.State == states.TaskRunning { // the process died during this attempt: repeat the attempt
 		s.emit(Command{Op: Write, Atom: a, Rec: *r})
 	} else {
 		r.Attempt++
@@ -135,9 +138,9 @@ func (s *Scheduler) execute(a int32) {
 		return
 	}
 	s.flight.busy++
-	in, missing := s.bind(a, s.plan.Atoms[a].Args())
-	c := s.command(Execute, a)
-	c.Values, c.Missing = in, missing
+	in, missing := s.Args(a)
+	c := s.next()
+	c.Op, c.Atom, c.Rec, c.Values, c.Missing = Execute, a, *r, in, missing
 	if s.isRetry(a) {
 		c.Detail = &Detail{Tries: r.Tries()}
 	}

@@ -54,7 +54,8 @@ func (w *Watch) Changed(a int32, from, to states.Task) {
 
 func (w *Watch) legal(a int32, from, to states.Task) bool {
 	if w.plan.Atoms[a].Kind() == atom.KindRetry {
-		return states.Check(states.Retry(from), states.Retry(to)) == nil || states.CheckReset(states.Retry(from), states.Retry(to)) == nil
+		return states.Check(states.Retry(from), states.Retry(to)) == nil ||
+			states.CheckReset(states.Retry(from), states.Retry(to)) == nil
 	}
 	return states.Check(from, to) == nil || states.CheckReset(from, to) == nil
 }

@@ -12,16 +12,17 @@ import (
 	"github.com/ebbflow/ebb/internal/awsshape"
 )
 
-// What AWS refuses to test, in its words as far as they are known.
+// Tests that AWS refuses, with AWS's messages as far as they are known.
 
-// check reports what keeps the state from being tested.
+// check reports why the state cannot be tested.
 func (t *Test) check(s *syntax.State) error {
 	mockable := s.Kind == syntax.TaskState || s.Kind == syntax.MapState || s.Kind == syntax.ParallelState
 	switch {
 	case t.Mock == nil && (s.Kind == syntax.MapState || s.Kind == syntax.ParallelState):
 		return &Error{
 			Exception: "InvalidDefinition",
-			Message:   "TestState API does not support Map or Parallel states. Supported state types include: [Task, Wait, Pass, Succeed, Fail, Choice]",
+			Message: "TestState API does not support Map or Parallel states. Supported state types include: [Task, Wait, " +
+				"Pass, Succeed, Fail, Choice]",
 		}
 	case t.Mock == nil && s.Kind == syntax.TaskState && (s.Task.Activity || s.Task.Pattern != ""):
 		return &Error{
@@ -55,17 +56,18 @@ func (t *Test) checkConfiguration(s *syntax.State) error {
 	case len(c.MapItemReaderData) > 0 && !json.Valid(c.MapItemReaderData.JSON()):
 		return invalidTest("MapItemReaderData must be valid JSON")
 	case c.ErrorCausedByState != "" && !isAround(s, c.ErrorCausedByState):
-		return invalidTest("The state " + c.ErrorCausedByState + " that is to cause the error is not in the state that is tested")
+		return invalidTest("The state " + c.ErrorCausedByState +
+			" that is to cause the error is not in the state that is tested")
 	}
 	return nil
 }
 
-// isAround reports whether a state of that name is inside of s, at any depth.
+// isAround reports whether s contains a state with that name, at any depth.
 func isAround(s *syntax.State, name string) bool {
 	return syntax.Some(s.Within(), func(inner *syntax.State) bool { return inner.Name == name || isAround(inner, name) })
 }
 
-// check compares the mocked result with what the state's work can give.
+// check compares the mocked result with the possible results of the state's work.
 func (m *Mock) check(s *syntax.State) error {
 	if m.Result == nil {
 		return nil
@@ -76,7 +78,7 @@ func (m *Mock) check(s *syntax.State) error {
 	if err := d.Decode(&result); err != nil || !json.Valid(m.Result) {
 		return invalidTest("Mocked result must be valid JSON")
 	}
-	_, isArray := result.([]any)
+	array, isArray := result.([]any)
 	_, isObject := result.(map[string]any)
 	switch s.Kind {
 	case syntax.MapState:
@@ -91,6 +93,9 @@ func (m *Mock) check(s *syntax.State) error {
 		if !isArray {
 			return invalidTest("Mocked result must be an array.")
 		}
+		if len(array) != len(s.Branches) {
+			return invalidTest("Mocked result must contain the same number of items as number of Parallel branches.")
+		}
 	case syntax.TaskState:
 		if m.FieldValidationMode == "NONE" || s.Task.Pattern != "" || result == nil {
 			return nil
@@ -103,16 +108,35 @@ func (m *Mock) check(s *syntax.State) error {
 	return nil
 }
 
-// contextFields are the members of a context object that a test may give; those
-// of nil are any.
-var contextFields = map[string][]string{
-	"Execution":    {"Id", "Input", "Name", "RoleArn", "StartTime", "RedriveCount", "RedriveTime"},
-	"State":        {"EnteredTime", "Name", "RetryCount"},
-	"StateMachine": {"Id", "Name"},
-	"Task":         {"Token"},
+// checkItems compares the mocked result of a Map state with the number of iterations. Those that have failed may be
+// missing in it.
+func (t *Test) checkItems(s *syntax.State, count int) error {
+	failed, d := t.Configuration.MapIterationFailureCount, s.Items.Distributed
+	if t.Mock.Result == nil || d != nil && (d.Writer != nil || d.Batcher != nil) {
+		return nil // the result has another form, or an item for each batch
+	}
+	var results []json.RawMessage
+	if err := json.Unmarshal(t.Mock.Result, &results); err != nil {
+		return invalidTest("Mocked result must be an array.")
+	}
+	if len(results) != count && len(results) != count-failed {
+		return invalidTest("Input array does not equal the mocked result array's size.")
+	}
+	return nil
 }
 
-// checkContext reports what is wrong with a context object that is given.
+// contextFields lists the members of a context object that a test may set, with their types.
+var contextFields = map[string]map[string]string{
+	"Execution": {
+		"Id": "string", "Input": "object", "Name": "string", "RoleArn": "string", "StartTime": "string",
+		"RedriveCount": "integer", "RedriveTime": "string",
+	},
+	"State":        {"EnteredTime": "string", "Name": "string", "RetryCount": "integer"},
+	"StateMachine": {"Id": "string", "Name": "string"},
+	"Task":         {"Token": "string"},
+}
+
+// checkContext reports errors in a given context object.
 func checkContext(context atom.Value, s *syntax.State) error {
 	refuse := func(why string) error { return invalidTest("Invalid Context object provided: " + why) }
 	var object map[string]json.RawMessage
@@ -128,16 +152,36 @@ func checkContext(context atom.Value, s *syntax.State) error {
 			return refuse("Field '" + name + "' is not allowed")
 		case name == "Task" && (s.Kind != syntax.TaskState || s.Task.Pattern == ""):
 			return refuse("'Task' is for a state with a '.sync' or '.waitForTaskToken' service integration pattern")
+		case !isOf("object", object[name]):
+			return refuse(name + " must be a object")
 		}
 		var members map[string]json.RawMessage
-		if err := json.Unmarshal(object[name], &members); err != nil || members == nil {
-			return refuse("Field '" + name + "' must be an object")
+		if err := json.Unmarshal(object[name], &members); err != nil {
+			return refuse(name + " must be a object")
 		}
 		for _, member := range slices.Sorted(maps.Keys(members)) {
-			if !slices.Contains(fields, member) {
+			kind, known := fields[member]
+			if !known {
 				return refuse("Field '" + member + "' is not allowed")
+			}
+			if !isOf(kind, members[member]) {
+				return refuse(name + "." + member + " must be a " + kind)
 			}
 		}
 	}
 	return nil
+}
+
+// isOf reports whether a member of a context object is of a type, or null.
+func isOf(kind string, text json.RawMessage) bool {
+	var into any
+	switch kind {
+	case "object":
+		into = &map[string]json.RawMessage{}
+	case "integer":
+		into = new(int64)
+	default:
+		into = new(string)
+	}
+	return json.Unmarshal(text, into) == nil
 }

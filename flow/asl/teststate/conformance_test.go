@@ -61,20 +61,11 @@ func tested(t *testing.T, record *conformance.StateTest) *conformance.StateTestO
 	if err != nil {
 		t.Fatal(err)
 	}
-	out := &conformance.StateTestOutcome{
-		Status: result.Status, NextState: result.NextState, Error: result.Error, Cause: result.Cause, Output: result.Output.JSON(),
-	}
-	if result.Output == nil {
-		out.Output = nil
-	}
-	text, err := json.Marshal(result.Inspection)
+	text, err := json.Marshal(result.Response(p.InspectionLevel))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := json.Unmarshal(text, &out.InspectionData); err != nil {
-		t.Fatal(err)
-	}
-	return out
+	return conformance.ReadStateTestOutcome(t, text)
 }
 
 // epoch is when tested states are entered.

@@ -1,3 +1,3 @@
-// Package teststate runs one state of a machine alone, as the TestState of AWS's API does. The work of the state is
-// mocked, or done by a function of the caller's. The result tells how the data looked at each step of its way.
+// Package teststate runs one state of a machine alone, like the TestState call of AWS's API. The work of the state
+// is mocked, or done by the caller's function. The result shows the data at each step of its processing.
 package teststate

@@ -9,31 +9,38 @@ import (
 	"github.com/ebbflow/ebb/flow/asl/internal/syntax"
 )
 
-// An Inspection is the data of a tested state at each step, as far as AWS shows it
-// for a state of that type. A field that AWS does not show is nil.
+// An Inspection is the data of a tested state at each step, as far as AWS shows the step for a state of that type.
+// A field that AWS does not show is nil.
 type Inspection struct {
-	Input               atom.Value `json:"input,omitempty"`
-	AfterInputPath      atom.Value `json:"afterInputPath,omitempty"`
-	AfterParameters     atom.Value `json:"afterParameters,omitempty"`
-	AfterArguments      atom.Value `json:"afterArguments,omitempty"`
-	AfterItemsPath      atom.Value `json:"afterItemsPath,omitempty"`
-	AfterItemSelector   atom.Value `json:"afterItemSelector,omitempty"`
-	Result              atom.Value `json:"result,omitempty"`
-	AfterResultSelector atom.Value `json:"afterResultSelector,omitempty"`
-	AfterResultPath     atom.Value `json:"afterResultPath,omitempty"`
-	Variables           atom.Value `json:"variables,omitempty"` // as they are behind the state
+	Input               atom.Value `json:"input,omitempty"`               // input of the state
+	AfterInputPath      atom.Value `json:"afterInputPath,omitempty"`      // value after InputPath
+	AfterParameters     atom.Value `json:"afterParameters,omitempty"`     // value after Parameters
+	AfterArguments      atom.Value `json:"afterArguments,omitempty"`      // value after Arguments
+	AfterItemsPath      atom.Value `json:"afterItemsPath,omitempty"`      // value after ItemsPath
+	AfterItemSelector   atom.Value `json:"afterItemSelector,omitempty"`   // value after ItemSelector
+	Result              atom.Value `json:"result,omitempty"`              // result of the task
+	AfterResultSelector atom.Value `json:"afterResultSelector,omitempty"` // value after ResultSelector
+	AfterResultPath     atom.Value `json:"afterResultPath,omitempty"`     // value after ResultPath
+	Variables           atom.Value `json:"variables,omitempty"`           // variables after the state
 
-	MaxConcurrency             *int          `json:"maxConcurrency,omitempty"`
-	ToleratedFailureCount      *int          `json:"toleratedFailureCount,omitempty"`
-	ToleratedFailurePercentage *float64      `json:"toleratedFailurePercentage,omitempty"`
-	ErrorDetails               *ErrorDetails `json:"errorDetails,omitempty"`
+	// Of a Map state; nil for others
+	MaxConcurrency *int `json:"maxConcurrency,omitempty"`
+	// Of a Map state; nil for others
+	ToleratedFailureCount *int `json:"toleratedFailureCount,omitempty"`
+	// Of a Map state; nil for others
+	ToleratedFailurePercentage *float64 `json:"toleratedFailurePercentage,omitempty"`
+	// ErrorDetails describes the handling of an error; nil if there was none.
+	ErrorDetails *ErrorDetails `json:"errorDetails,omitempty"`
 }
 
-// ErrorDetails says which entries of Retry and Catch an error met, from 0.
+// ErrorDetails names the entries of Retry and Catch that matched an error, from 0.
 type ErrorDetails struct {
-	RetryIndex                  *int   `json:"retryIndex,omitempty"`
+	// Index of the Retry that applies; nil if none does
+	RetryIndex *int `json:"retryIndex,omitempty"`
+	// Pause before the next attempt; nil if there is none
 	RetryBackoffIntervalSeconds *int64 `json:"retryBackoffIntervalSeconds,omitempty"`
-	CatchIndex                  *int   `json:"catchIndex,omitempty"`
+	// Index of the Catch that took the error; nil if none did
+	CatchIndex *int `json:"catchIndex,omitempty"`
 }
 
 // The stages that AWS shows of a state by its type (recorded; see the page of
@@ -42,7 +49,8 @@ type ErrorDetails struct {
 var (
 	shownInJSONPath = map[syntax.Kind][]interpreter.Stage{
 		syntax.PassState: {
-			interpreter.AfterInputPath, interpreter.AfterParameters, interpreter.AfterResultSelector, interpreter.AfterResultPath,
+			interpreter.AfterInputPath, interpreter.AfterParameters, interpreter.AfterResultSelector,
+			interpreter.AfterResultPath,
 		},
 		syntax.TaskState: {
 			interpreter.AfterInputPath, interpreter.AfterParameters, interpreter.WorkResult,
@@ -73,17 +81,18 @@ func stagesShown(s *syntax.State) []interpreter.Stage {
 	return []interpreter.Stage{interpreter.AfterInputPath}
 }
 
-// show takes over what the interpreter has noted.
+// show copies the data that the interpreter has recorded.
 func show(i *Inspection, w *interpreter.Interpreter) {
 	i.Input = w.Input.Encoded()
 	fields := [interpreter.Stages]*atom.Value{
-		&i.AfterInputPath, &i.AfterParameters, &i.AfterItemsPath, &i.AfterItemSelector, &i.Result, &i.AfterResultSelector, &i.AfterResultPath,
+		&i.AfterInputPath, &i.AfterParameters, &i.AfterItemsPath, &i.AfterItemSelector, &i.Result, &i.AfterResultSelector,
+		&i.AfterResultPath,
 	}
 	if w.State.Language == syntax.JSONata {
 		fields[interpreter.AfterParameters] = &i.AfterArguments
 	}
 	if w.State.Kind == syntax.FailState && w.State.Language == syntax.JSONPath {
-		w.Inspected(interpreter.AfterInputPath, w.Input) // it has no InputPath
+		w.Inspected(interpreter.AfterInputPath, w.Input) // the state has no InputPath
 	}
 	shown := stagesShown(w.State)
 	for at, d := range w.Inspection.Data {

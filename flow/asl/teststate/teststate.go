@@ -1,92 +1,90 @@
 package teststate
 
 import (
-	"cmp"
 	"encoding/json"
-	"fmt"
-	"strings"
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl"
-	"github.com/ebbflow/ebb/flow/asl/internal/check"
 	"github.com/ebbflow/ebb/flow/asl/internal/data"
 	"github.com/ebbflow/ebb/flow/asl/internal/interpreter"
 	"github.com/ebbflow/ebb/flow/asl/internal/stateerror"
 	"github.com/ebbflow/ebb/flow/asl/internal/syntax"
-	"github.com/ebbflow/ebb/internal/jsonata"
 	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
-// A Test is one state that is run alone, as the TestState of AWS's API runs
-// it. Its fields are named as they are there.
+// A Test is one state to run alone, like the TestState call of AWS's API. Its fields have AWS's names.
 type Test struct {
-	Definition    []byte         // of the state; or of a machine, with StateName
-	StateName     string         // the state in the machine, at any level; "" when Definition is the state itself
-	Input         atom.Value     // nil is {}
-	Variables     atom.Value     // an object: those that the state sees; nil is none
-	Context       atom.Value     // the context object; nil: one is made of Attributes
-	Attributes    asl.Attributes // AWS demands the RoleARN of a Task state that is not mocked
-	RevealSecrets bool           // not with a mock
-	Mock          *Mock          // what the state's work comes to; Map and Parallel states need it
-	Configuration Configuration  // what happened before
+	Definition    []byte         // definition of the state; if StateName is set, of its machine
+	StateName     string         // name of the state in the machine, at any level; "" if Definition is the state itself
+	Input         atom.Value     // nil means {}
+	Variables     atom.Value     // object of the variables that the state sees; nil means none
+	Context       atom.Value     // the context object; nil means one derived from Attributes
+	Attributes    asl.Attributes // AWS requires the RoleARN for a Task state that is not mocked
+	RevealSecrets bool           // must be false with a mock
+	Mock          *Mock          // result or failure of the state's work; Map and Parallel states need a mock
+	Configuration Configuration  // previous attempts and iterations
 
-	// Call does the task that a Task state without a mock asks for.
+	// Call does the work of a Task state without a mock.
 	Call func(resource string, input atom.Value) (atom.Value, *atom.Failure)
-	Now  time.Time // when the state is entered
+	Now  time.Time // time at which the state is entered
 }
 
-// A Mock is the outcome of a state's work: one of Result and ErrorOutput.
+// A Mock is the outcome of a state's work: either Result or ErrorOutput.
 type Mock struct {
-	Result              []byte // JSON
-	ErrorOutput         *ErrorOutput
-	FieldValidationMode string // how Result is compared with what the service gives: STRICT (or ""), PRESENT or NONE
+	Result              []byte       // JSON
+	ErrorOutput         *ErrorOutput // failure of the work; nil if it succeeds
+	FieldValidationMode string       // how Result is compared with the service's shape: STRICT (or ""), PRESENT or NONE
 }
 
 // An ErrorOutput is how the work of a state failed.
-type ErrorOutput struct{ Error, Cause string }
-
-// A Configuration says how far a state has come when it is tested.
-type Configuration struct {
-	RetrierRetryCount        int        // how often the retrier that is meant for the error was used
-	ErrorCausedByState       string     // the state inside of a Map or Parallel that the mocked error comes from
-	MapIterationFailureCount int        // how many iterations of a Map have failed
-	MapItemReaderData        atom.Value // what the ItemReader of a Map has read
+type ErrorOutput struct {
+	Error string // name of the error, such as "States.Timeout"
+	Cause string // text for people
 }
 
-// The statuses of a tested state.
+// A Configuration sets the progress of a state when it is tested.
+type Configuration struct {
+	RetrierRetryCount        int        // how often the retrier that matches the error was used
+	ErrorCausedByState       string     // the state inside a Map or Parallel that raises the mocked error
+	MapIterationFailureCount int        // how many iterations of a Map have failed
+	MapItemReaderData        atom.Value // of a Map state: the data that its ItemReader has read
+}
+
+// The statuses of a tested state, see [Result.Status]. The texts are AWS's.
 const (
-	Succeeded   = "SUCCEEDED"
-	Failed      = "FAILED"
-	Retriable   = "RETRIABLE"
-	CaughtError = "CAUGHT_ERROR"
+	Succeeded   = "SUCCEEDED"    // it succeeded
+	Failed      = "FAILED"       // it failed, and no Retry or Catch applies
+	Retriable   = "RETRIABLE"    // it failed, and a Retry applies
+	CaughtError = "CAUGHT_ERROR" // it failed, and a Catch applies
 )
 
 // A Result is the outcome of a tested state.
 type Result struct {
-	Status     string // one of those above
-	Output     atom.Value
-	NextState  string // "" when there is none
-	Error      string
-	Cause      string
+	Status     string     // [Succeeded], [Failed], [Retriable] or [CaughtError]
+	Output     atom.Value // output of the state, if it succeeded
+	NextState  string     // name of the state that follows; "" if none does
+	Error      string     // name of the error; "" if there is none
+	Cause      string     // text of the error for people
 	Inspection Inspection // what AWS shows with the inspection levels DEBUG and TRACE
 }
 
 // An Error is the reason why a state was not tested: the exception of AWS's API.
 type Error struct {
 	Exception string // ValidationException, InvalidDefinition or InvalidExecutionInput
-	Message   string
+	Message   string // text for people
 }
 
+// Error names the exception and gives the message.
 func (e *Error) Error() string { return e.Exception + ": " + e.Message }
 
 func invalidTest(message string) error {
 	return &Error{Exception: "ValidationException", Message: message}
 }
 
-// Run runs one state, without its neighbours and without waiting. The
-// error is an [Error]. A state that fails is no error, but a result.
+// Run runs one state, without its neighbors and without waiting. If the state cannot be tested, the error is an
+// [Error]. A state that fails is a result, not an error.
 func Run(t *Test) (*Result, error) {
 	m, s, err := t.compile()
 	if err != nil {
@@ -100,108 +98,35 @@ func Run(t *Test) (*Result, error) {
 		return nil, err
 	}
 	result := &Result{}
-	out, f := t.visit(w)
+	out, f, err := t.visit(w)
+	if err != nil {
+		return nil, err
+	}
 	concludeTest(w, t, result, out, f)
 	show(&result.Inspection, w)
 	return result, nil
 }
 
-// testedState is how AWS calls a state that has no name.
+// testedState is AWS's name for a state without a name.
 const testedState = "StateName"
 
-// compile returns the state, in a machine.
-func (t *Test) compile() (*syntax.Machine, *syntax.State, error) {
-	text, name := t.Definition, t.StateName
-	if name == "" {
-		text, name = aroundState(t.Definition), testedState
-	}
-	m, problems := check.Definition("", text, check.Options{})
-	if refused := problems.Of(asl.Error); len(refused) > 0 {
-		for i := range refused {
-			if p := &refused[i]; t.StateName == "" {
-				p.Pointer = strings.TrimPrefix(p.Pointer, "/States/"+testedState)
-			}
-		}
-		return nil, nil, &Error{Exception: "InvalidDefinition", Message: refusal(refused)}
-	}
-	if s := m.States[name]; s != nil {
-		return m, s, nil
-	}
-	return nil, nil, invalidTest("State not found in definition")
-}
-
-// refusal returns problems as AWS's API tells why it refuses a definition:
-//
-//	Invalid State Machine Definition: 'MISSING_TRANSITION_TARGET: Next "Shipp" is no state at /States/Pay/Next'
-func refusal(ps asl.Problems) string {
-	all := make([]string, len(ps))
-	for i, p := range ps {
-		_, message, inState := strings.Cut(p.Message, `": `)
-		if !inState || !strings.HasPrefix(p.Message, `state "`) {
-			message = p.Message
-		}
-		all[i] = fmt.Sprintf("%s: %s at %s", p.Code, message, cmp.Or(p.Pointer, "/"))
-	}
-	return "Invalid State Machine Definition: '" + strings.Join(all, ", ") + "'"
-}
-
-// aroundState makes a machine of a state: it begins with it, and the others are
-// those that it leads to. What is no object stays as it is.
-func aroundState(definition []byte) []byte {
-	type leading struct {
-		Next any `json:"Next"` //nolint:tagliatelle // the language's name
-	}
-	var leads struct {
-		leading
-
-		Default any       `json:"Default"` //nolint:tagliatelle // the language's name
-		Choices []leading `json:"Choices"` //nolint:tagliatelle // the language's name
-		Catch   []leading `json:"Catch"`   //nolint:tagliatelle // the language's name
-	}
-	if object := (map[string]json.RawMessage)(nil); json.Unmarshal(definition, &object) != nil {
-		return definition
-	}
-	_ = json.Unmarshal(definition, &leads) // what is of another type is reported by the check
-	all := map[string]json.RawMessage{"end": json.RawMessage(`{"Type": "Succeed"}`)}
-	to := func(next any) {
-		if name, ok := next.(string); ok && name != "" {
-			all[name] = json.RawMessage(`{"Type": "Succeed"}`)
-		}
-	}
-	to(leads.Next)
-	to(leads.Default)
-	for _, rule := range leads.Choices {
-		to(rule.Next)
-	}
-	for _, catcher := range leads.Catch {
-		to(catcher.Next)
-	}
-	delete(all, testedState)
-	text := []byte(`{"StartAt": "` + testedState + `", "States": {"` + testedState + `": `)
-	text = append(text, definition...)
-	for name, stub := range all {
-		quoted, err := json.Marshal(name)
-		if err != nil {
-			continue
-		}
-		text = append(append(append(append(text, ',', ' '), quoted...), ':', ' '), stub...)
-	}
-	return append(text, "}}"...)
-}
-
-// enter begins the visit of the state.
+// enter starts the visit of the state.
 func (t *Test) enter(m *syntax.Machine, s *syntax.State) (*interpreter.Interpreter, error) {
 	input := data.EmptyObject
 	if len(t.Input) > 0 {
 		input = data.Text(t.Input)
 	}
 	if _, err := input.Decoded(); err != nil {
-		return nil, &Error{Exception: "InvalidExecutionInput", Message: "Invalid State Machine Execution Input: '" + err.Error() + "'"}
+		return nil, &Error{Exception: "InvalidExecutionInput", Message: "Invalid State Machine Execution Input: '" +
+			err.Error() + "'"}
 	}
 	attributes := t.Attributes
-	attributes.Express = true // a test is no execution that could be redriven
+	attributes.Express = true // a test cannot be redriven
 	w := interpreter.NewInterpreter(m, &flow.Ask{
-		Run:    &flow.Run{ID: "TestState", Flow: "TestState", Started: t.Now, Input: input.Encoded(), Attributes: atom.MustEncode(attributes)},
+		Run: &flow.RunInfo{
+			ID: "TestState", Flow: "TestState", Started: t.Now, Input: input.Encoded(),
+			Attributes: atom.MustEncode(attributes),
+		},
 		Memory: t.Variables, Index: -1, Now: t.Now, Event: 1, Token: func() string { return "TestStateTaskToken" },
 	})
 	w.Inspection = &interpreter.Inspection{}
@@ -231,30 +156,50 @@ func (t *Test) context(w *interpreter.Interpreter) (*data.Value, error) {
 		}
 	}
 	set("State", "Name", testedState)
+	if t.isInMap(w) { // as AWS does, the first iteration, whose item is the input
+		value, err := w.Input.Decoded()
+		if err != nil {
+			return nil, err
+		}
+		tree.Set("Map", jsontext.OrderedMapOf("Item", jsontext.OrderedMapOf("Index", json.Number("0"), "Value", value)))
+	}
 	if t.Attributes.RoleARN == "" {
 		set("Execution", "RoleArn", nil)
 	}
 	return data.Tree(tree), nil
 }
 
-// visit does what the state does. A time that it would wait for has come.
-func (t *Test) visit(w *interpreter.Interpreter) (interpreter.Step, *stateerror.Error) {
+// isInMap reports whether the state is inside of a Map state.
+func (t *Test) isInMap(w *interpreter.Interpreter) bool {
+	if t.StateName == "" {
+		return false
+	}
+	for _, s := range w.Machine.States {
+		if s.Kind == syntax.MapState && isAround(s, t.StateName) {
+			return true
+		}
+	}
+	return false
+}
+
+// visit runs the state. A time for which the state would wait has passed. The error is an [Error].
+func (t *Test) visit(w *interpreter.Interpreter) (out interpreter.Step, f *stateerror.Error, err error) {
 	switch w.State.Kind {
 	case syntax.TaskState:
-		return t.work(w)
+		out, f = t.work(w)
 	case syntax.ParallelState:
-		return t.fork(w)
+		out, f = t.fork(w)
 	case syntax.MapState:
 		return t.iterate(w)
 	default:
-		if out, f := w.Visit(); f != nil || !out.Waits {
-			return out, f
+		if out, f = w.Visit(); f == nil && out.Waits {
+			out, f = w.Waited()
 		}
-		return w.Waited()
 	}
+	return out, f, nil
 }
 
-// work lets the mock, or the program that is to be called, do the task.
+// work uses the mock, or calls the caller's function.
 func (t *Test) work(w *interpreter.Interpreter) (interpreter.Step, *stateerror.Error) {
 	spec, f := w.WorkSpec(testedState)
 	if f != nil {
@@ -270,8 +215,10 @@ func (t *Test) work(w *interpreter.Interpreter) (interpreter.Step, *stateerror.E
 	return w.TaskEnded(result)
 }
 
-// mocked goes on with what the mock says.
-func (t *Test) mocked(ended func(atom.Value) (interpreter.Step, *stateerror.Error)) (interpreter.Step, *stateerror.Error) {
+// mocked continues with the outcome in the mock.
+func (t *Test) mocked(ended func(atom.Value) (interpreter.Step, *stateerror.Error)) (
+	interpreter.Step, *stateerror.Error,
+) {
 	if e := t.Mock.ErrorOutput; e != nil {
 		return interpreter.Step{}, &stateerror.Error{Name: e.Error, Cause: e.Cause, Bare: e.Error == ""}
 	}
@@ -285,7 +232,7 @@ func (t *Test) fork(w *interpreter.Interpreter) (interpreter.Step, *stateerror.E
 	return t.joined(w)
 }
 
-// joined goes on with what the mock says of all levels of the state.
+// joined continues with the mocked outcome of all levels of the state.
 func (t *Test) joined(w *interpreter.Interpreter) (interpreter.Step, *stateerror.Error) {
 	return t.mocked(func(result atom.Value) (interpreter.Step, *stateerror.Error) {
 		d := data.Text(result)
@@ -296,101 +243,7 @@ func (t *Test) joined(w *interpreter.Interpreter) (interpreter.Step, *stateerror
 	})
 }
 
-// iterate goes over what a Map state goes over, up to the iterations.
-func (t *Test) iterate(w *interpreter.Interpreter) (interpreter.Step, *stateerror.Error) {
-	if w.State.Items.Distributed != nil && w.State.Items.Distributed.Reader != nil {
-		w.Read = data.Tree([]any{})
-		if len(t.Configuration.MapItemReaderData) > 0 {
-			w.Read = data.Text(t.Configuration.MapItemReaderData)
-		}
-	}
-	told := &interpreter.Shared{}
-	count, slots, f := w.MapOver(told)
-	if f != nil {
-		return interpreter.Step{}, f
-	}
-	w.Inspection.Concurrency = &slots
-	if f := selectItems(w, told, count); f != nil {
-		return interpreter.Step{}, f
-	}
-	broken, f := t.intolerable(w, count)
-	if f != nil {
-		return interpreter.Step{}, f
-	}
-	if broken && t.Mock.ErrorOutput == nil {
-		return interpreter.Step{}, &stateerror.Error{Name: stateerror.Tolerated, Cause: "The specified tolerated failure threshold was exceeded"}
-	}
-	return t.joined(w)
-}
-
-// selectItems makes the input of each iteration.
-func selectItems(w *interpreter.Interpreter, told *interpreter.Shared, count int) *stateerror.Error {
-	if w.State.Items.Selector == nil {
-		return nil
-	}
-	told.Outer = w.Visible()
-	items := make([]any, 0, count)
-	for i := range count {
-		ask := *w.Ask
-		ask.Index = i
-		one := interpreter.NewInterpreter(w.Machine, &ask)
-		one.State, one.EnteredAt, one.Group, one.Steps = w.State, w.EnteredAt, told, w.Steps
-		input, f := one.Item()
-		if f != nil {
-			return f
-		}
-		tree, f := input.Look()
-		if f != nil {
-			return f
-		}
-		items = append(items, tree)
-	}
-	w.Inspected(interpreter.AfterItemSelector, data.Tree(items))
-	return nil
-}
-
-// intolerable reports whether more iterations have failed than may. Unless the
-// state has something to do about it, the mock says what the state comes to.
-func (t *Test) intolerable(w *interpreter.Interpreter, count int) (bool, *stateerror.Error) {
-	failed, counted := t.Configuration.MapIterationFailureCount, w.State.Items.Count.Said
-	most, f := w.Amount(&w.State.Items.Count, 0, syntax.MaxItems)
-	if f != nil {
-		return false, f
-	}
-	if counted {
-		tolerated := int(most)
-		w.Inspection.ToleratedCount = &tolerated
-	}
-	share, shared, f := toleratedShare(w)
-	if f != nil {
-		return false, f
-	}
-	if shared {
-		w.Inspection.ToleratedPercentage = &share
-	}
-	if len(w.State.Retry) == 0 && len(w.State.Catch) == 0 {
-		return false, nil
-	}
-	tooMany := (counted || !shared) && int64(failed) > most
-	return tooMany || shared && float64(failed)*100 > share*float64(count), nil
-}
-
-// toleratedShare returns how many percent of the iterations may fail, and
-// whether the state says so.
-func toleratedShare(w *interpreter.Interpreter) (share float64, said bool, f *stateerror.Error) {
-	n := &w.State.Items.Percentage
-	switch {
-	case n.Query != nil:
-		value, f := n.Query.Typed(w.View(w.Input), jsonata.Number)
-		return value.Number(), true, f
-	case n.Path != nil:
-		whole, f := w.Amount(n, 0, 100)
-		return float64(whole), true, f
-	}
-	return n.Number, n.Said, nil
-}
-
-// concludeTest says what became of the state.
+// concludeTest sets the result of the state.
 func concludeTest(w *interpreter.Interpreter, t *Test, r *Result, out interpreter.Step, f *stateerror.Error) {
 	r.Status = Succeeded
 	if f != nil {
@@ -411,8 +264,10 @@ func concludeTest(w *interpreter.Interpreter, t *Test, r *Result, out interprete
 	}
 }
 
-// rescueTest says what Retry and Catch make of an error.
-func rescueTest(w *interpreter.Interpreter, t *Test, r *Result, f *stateerror.Error) (interpreter.Step, *stateerror.Error) {
+// rescueTest applies Retry and Catch to an error.
+func rescueTest(w *interpreter.Interpreter, t *Test, r *Result,
+	f *stateerror.Error,
+) (interpreter.Step, *stateerror.Error) {
 	details := &r.Inspection.ErrorDetails
 	for i := range w.State.Retry {
 		retrier := w.State.Retry[i]

@@ -164,6 +164,14 @@ func TestStateRefused(t *testing.T) {
 		{teststate.Test{Definition: []byte(`{"Type": "Map", ` + inner), Mock: mockError("E"), Configuration: teststate.Configuration{ErrorCausedByState: "R"}}, "ValidationException: The state R"},
 		{teststate.Test{Definition: []byte(task), Mock: mockError("E"), Context: atom.FromJSON([]byte(`{"Map": {}}`))}, "ValidationException: Invalid Context object provided: 'Map' field is not supported"},
 		{teststate.Test{Definition: []byte(task), Mock: mockError("E"), Context: atom.FromJSON([]byte(`{"State": {"Nme": 1}}`))}, "ValidationException: Invalid Context object provided: Field 'Nme' is not allowed"},
+		{teststate.Test{Definition: []byte(task), Mock: mockError("E"), Context: atom.FromJSON([]byte(`{"State": {"RetryCount": "1"}}`))}, "ValidationException: Invalid Context object provided: State.RetryCount must be a integer"},
+		{teststate.Test{Definition: []byte(task), Mock: mockError("E"), Context: atom.FromJSON([]byte(`{"Execution": {"Name": 1}}`))}, "ValidationException: Invalid Context object provided: Execution.Name must be a string"},
+		{teststate.Test{Definition: []byte(task), Mock: mockError("E"), Context: atom.FromJSON([]byte(`{"Execution": []}`))}, "ValidationException: Invalid Context object provided: Execution must be a object"},
+		{teststate.Test{Definition: []byte(strings.Replace(task, "lambda:invoke", "aws-sdk:rds:describeDBInstances", 1)), Mock: mockResult(`{"DbInstances": 1}`)}, "ValidationException: Mock result schema validation error: Field 'DbInstances' must be an array"},
+		{teststate.Test{Definition: []byte(`{"Type": "Parallel", "Branches": [{"StartAt": "Q", "States": {"Q": {"Type": "Pass", "End": true}}}], "End": true}`), Mock: mockResult(`[1, 2]`)}, "ValidationException: Mocked result must contain the same number of items as number of Parallel branches."},
+		{teststate.Test{Definition: []byte(`{"Type": "Map", ` + inner), Input: atom.FromJSON([]byte(`[1, 2]`)), Mock: mockResult(`[1, 2, 3]`)}, "ValidationException: Input array does not equal the mocked result array's size."},
+		{teststate.Test{Definition: []byte(`{"Type": "Map", ` + inner), Input: atom.FromJSON([]byte(`[1]`)), Mock: mockResult(`[1]`), Configuration: teststate.Configuration{MapIterationFailureCount: 2}}, "ValidationException: Map iteration failure count must be less than or equal to the number of Map iterations."},
+		{teststate.Test{Definition: []byte(`{"Type": "Map", "ItemReader": {"Resource": "arn:aws:states:::s3:getObject", "ReaderConfig": {"InputType": "JSON"}, "Parameters": {"Bucket": "b", "Key": "k"}}, ` + inner), Mock: mockResult(`[]`)}, "ValidationException: ItemReader data must be specified when testing a Map state with ItemReader specified."},
 	} {
 		_, err := teststate.Run(&c.test)
 		if refused, ok := errors.AsType[*teststate.Error](err); !ok || !strings.HasPrefix(refused.Error(), c.want) {

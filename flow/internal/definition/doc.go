@@ -1,5 +1,5 @@
-// Package definition has what the checkers of definitions share: how a text is read, how rules are named, how problems
-// are reported, and how fields are described as JSON Schema.
+// Package definition contains what the checkers of all languages share: reading a text, naming rules, reporting
+// problems, and describing fields as JSON Schema.
 //
-// A language has a table of the objects that it knows, and a checker that embeds a [Report].
+// A language has a table of its objects, and a checker that embeds a [Report].
 package definition

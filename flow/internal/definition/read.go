@@ -9,15 +9,14 @@ import (
 	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
-// The limits within which definitions are read.
+// Limits of definitions.
 const (
 	MaxSize    = 1 << 20 // bytes of a definition
-	MaxNesting = 200     // of objects and arrays
+	MaxNesting = 200     // nesting of objects and arrays
 )
 
-// Read reads the text of the present source, or reports why it cannot be read: then
-// the node is nil. A document that a definition has loaded may be any file, so it may
-// be any value, and nothing is said of what is in it.
+// Read decodes the text of the current source. If it is not valid, Read reports that and returns nil. A document
+// that a definition has loaded may be any file: it may contain any value, and messages do not quote its content.
 func (r *Report) Read(document bool) *Node {
 	text := r.Source.Text
 	if len(text) > MaxSize {
@@ -47,7 +46,7 @@ func (r *Report) Read(document bool) *Node {
 	return root
 }
 
-// Repeated reports names that occur twice in one object, everywhere.
+// Repeated reports names that occur twice in one object, at any depth.
 func (r *Report) Repeated(n *Node, rule func(in *Node) *Rule) {
 	seen := make(map[string]bool, len(n.Members))
 	for _, m := range n.Members {
@@ -62,10 +61,10 @@ func (r *Report) Repeated(n *Node, rule func(in *Node) *Rule) {
 	}
 }
 
-// IsText reports a value that is no text.
+// IsText reports a value that is not a text.
 func (r *Report) IsText(n *Node) bool { return r.is(n, jsontext.String, "a string") }
 
-// IsObject reports a value that is no object.
+// IsObject reports a value that is not an object.
 func (r *Report) IsObject(n *Node) bool { return r.is(n, jsontext.Object, "an object") }
 
 // Bool reads true or false.
@@ -80,7 +79,7 @@ func (r *Report) is(n *Node, kind jsontext.Kind, what string) bool {
 	return n.Kind == kind
 }
 
-// Items reads an array that has so many elements at least.
+// Items reads an array with at least that many elements.
 func (r *Report) Items(n *Node, least int) []*Node {
 	if r.is(n, jsontext.Array, "an array") && len(n.Items) < least {
 		r.Valuef(r.Rules.Empty, n, "%s must not be empty", NameOf(n))
@@ -88,7 +87,7 @@ func (r *Report) Items(n *Node, least int) []*Node {
 	return n.Items
 }
 
-// OneOf lists words as messages do.
+// OneOf lists words in a message.
 func OneOf(words []string) string {
 	quoted := make([]string, len(words))
 	for i, word := range words {

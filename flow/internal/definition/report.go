@@ -10,32 +10,29 @@ import (
 	"github.com/ebbflow/ebb/internal/spelling"
 )
 
-// MaxProblems is how many problems of each severity a report has at most.
+// MaxProblems is the maximum number of problems of each severity in a report.
 const MaxProblems = 100
 
-// A Report collects problems. The code that reads a definition goes on behind each, so
-// that all are reported at once.
+// A Report collects problems. A checker continues after each problem, so that all problems are reported at once.
 type Report struct {
 	Rules    *Common
-	Source   Source // what is being read
-	Where    string // begins every message: which state or definition is being read
+	Source   Source // the source that is being read
+	Where    string // prefix of every message: the state or definition that is being read
 	Problems flow.Diagnostics
 
 	count map[flow.Severity]int
 }
 
-// A Source is a text with the name that stands for it in messages: the
-// definition itself, or a document that it has loaded.
+// A Source is a text with its name for messages: the definition itself, or a document that it has loaded.
 type Source struct {
 	File string
 	Text []byte
 }
 
-// A Node is a value of a definition with its place.
+// A Node is a value of a definition with its position.
 type Node = jsontext.Node
 
-// Add notes a problem with the value n at an offset, which is that of the value,
-// of its name, or of something in it.
+// Add records a problem with the value n at an offset: of the value, of its name, or of a part of it.
 func (r *Report) Add(rule *Rule, n *Node, at int, fix, message string) {
 	if r.count == nil {
 		r.count = map[flow.Severity]int{}
@@ -53,17 +50,17 @@ func (r *Report) Add(rule *Rule, n *Node, at int, fix, message string) {
 	r.Problems = append(r.Problems, p)
 }
 
-// Valuef reports what is wrong with a value.
+// Valuef reports a problem with a value.
 func (r *Report) Valuef(rule *Rule, n *Node, format string, args ...any) {
 	r.Add(rule, n, n.At, "", fmt.Sprintf(format, args...))
 }
 
-// Fixf reports what is wrong with a value and what would be right.
+// Fixf reports a problem with a value and its fix.
 func (r *Report) Fixf(rule *Rule, n *Node, fix, format string, args ...any) {
 	r.Add(rule, n, n.At, fix, fmt.Sprintf(format, args...))
 }
 
-// Namef reports what is wrong with a member's name.
+// Namef reports a problem with a member's name.
 func (r *Report) Namef(rule *Rule, m jsontext.Member, fix, format string, args ...any) {
 	r.Add(rule, m.Value, m.At, fix, fmt.Sprintf(format, args...))
 }
@@ -72,7 +69,7 @@ func (r *Report) Namef(rule *Rule, m jsontext.Member, fix, format string, args .
 // The checker then skips details that are slow to determine.
 func (r *Report) Full(rule *Rule) bool { return r.count[rule.Severity] >= MaxProblems }
 
-// Line returns the line in which a node stands.
+// Line returns the line of a node.
 func (r *Report) Line(rule *Rule, n *Node) int {
 	if r.Full(rule) {
 		return 0
@@ -81,8 +78,8 @@ func (r *Report) Line(rule *Rule, n *Node) int {
 	return line
 }
 
-// DidYouMean returns a fix that names what was most likely meant, "" when
-// nothing is near, or when the report has reached its limit of problems.
+// DidYouMean returns a fix that names the most similar candidate. It returns "" if no candidate is similar, or if
+// the report has reached its limit of problems.
 func (r *Report) DidYouMean(rule *Rule, name string, candidates []string, spell func(string) string) string {
 	if r.Full(rule) {
 		return ""
@@ -93,7 +90,7 @@ func (r *Report) DidYouMean(rule *Rule, name string, candidates []string, spell 
 	return ""
 }
 
-// Within begins messages with where something is, while it is read.
+// Within prefixes messages with where while read runs.
 func (r *Report) Within(where string, read func()) {
 	outer := r.Where
 	r.Where = where
@@ -101,7 +98,7 @@ func (r *Report) Within(where string, read func()) {
 	read()
 }
 
-// Sorted returns the problems in the order of the text, those of one file first.
+// Sorted returns the problems in the order of the text; problems of the file first come first.
 func (r *Report) Sorted(first string) flow.Diagnostics {
 	rank := func(p flow.Diagnostic) int {
 		if p.File == first {
@@ -110,13 +107,13 @@ func (r *Report) Sorted(first string) flow.Diagnostics {
 		return 1
 	}
 	slices.SortStableFunc(r.Problems, func(a, b flow.Diagnostic) int {
-		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line),
+			cmp.Compare(a.Column, b.Column))
 	})
 	return r.Problems
 }
 
-// NameOf returns how messages call a value: by the field it is in, or as an entry
-// of the list it is in.
+// NameOf returns the name of a value for messages: its field, or its position in its list.
 func NameOf(n *Node) string {
 	switch {
 	case n.Parent == nil:

@@ -2,18 +2,17 @@ package definition
 
 import "github.com/ebbflow/ebb/flow"
 
-// A Rule is one thing that is demanded of definitions. Every problem names the
-// rule that it breaks.
+// A Rule is one requirement for definitions. Every problem names the rule that is broken.
 type Rule struct {
-	Name     string              // stable, such as "next-or-end"
-	Code     flow.DiagnosticCode // what the inventor of the language calls a breach; "" where there is no such word
-	Severity flow.Severity       // what a breach means
-	Demands  string              // what is demanded, one sentence
+	Name     string              // stable name, such as "next-or-end"
+	Code     flow.DiagnosticCode // code of a breach in the words of the language's inventor; "" if there is none
+	Severity flow.Severity       // severity of a breach
+	Demands  string              // the requirement, in one sentence
 }
 
-// A Catalogue has the rules of a language, in the order of its manual.
+// A Catalogue contains the rules of a language, in the order of its manual.
 type Catalogue struct {
-	Code  flow.DiagnosticCode // of most rules
+	Code  flow.DiagnosticCode // code of most rules
 	rules []*Rule
 }
 
@@ -24,12 +23,12 @@ func (c *Catalogue) New(name string, code flow.DiagnosticCode, severity flow.Sev
 	return r
 }
 
-// Illegal adds a rule that a legal definition keeps.
+// Illegal adds a rule whose breach makes a definition illegal.
 func (c *Catalogue) Illegal(name, demands string) *Rule {
 	return c.New(name, c.Code, flow.SeverityError, demands)
 }
 
-// Doubtful adds a rule whose breach is warned of.
+// Doubtful adds a rule whose breach is a warning.
 func (c *Catalogue) Doubtful(name, demands string) *Rule {
 	return c.New(name, c.Code, flow.SeverityWarning, demands)
 }
@@ -39,16 +38,16 @@ func (c *Catalogue) Rules() []*Rule { return c.rules }
 
 // Common are the rules that every language has.
 type Common struct {
-	Size      *Rule // of the text
+	Size      *Rule // size of the text
 	JSON      *Rule
 	Nesting   *Rule
-	Object    *Rule // the definition is one
-	Once      *Rule // a name in an object
+	Object    *Rule // the definition is an object
+	Once      *Rule // names occur once in an object
 	Required  *Rule
 	Type      *Rule
 	Value     *Rule
 	Empty     *Rule
-	Extension *Rule // what Ebb adds, under strict validation
+	Extension *Rule // additions of Ebb, under strict validation
 
-	Deep string // says that objects and arrays nest too deeply
+	Deep string // message for objects and arrays that nest too deeply
 }

@@ -9,11 +9,10 @@ import (
 // A Schema is a JSON Schema, or a part of one.
 type Schema = map[string]any
 
-// Schemas are those that a JSON Schema refers to by their names.
+// Schemas contains the schemas to which a JSON Schema refers by name.
 type Schemas Schema
 
-// Define returns a reference to a schema, which is made when it is first
-// referred to.
+// Define returns a reference to a schema, which is created at its first use.
 func (s Schemas) Define(name string, content func() Schema) Schema {
 	if s[name] == nil {
 		s[name] = Schema{} // it may refer to itself
@@ -22,7 +21,7 @@ func (s Schemas) Define(name string, content func() Schema) Schema {
 	return Schema{"$ref": "#/definitions/" + name}
 }
 
-// Document returns the JSON Schema (draft 7) of a language, whose root has some parts.
+// Document returns the JSON Schema (draft 7) of a language, with the given root.
 func (s Schemas) Document(title string, root Schema) []byte {
 	all := Schema{"$schema": "http://json-schema.org/draft-07/schema#", "title": title, "definitions": s}
 	maps.Copy(all, root)
@@ -31,7 +30,7 @@ func (s Schemas) Document(title string, root Schema) []byte {
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
 	if err := e.Encode(all); err != nil {
-		panic(err) // it is made of texts and numbers
+		panic(err) // cannot happen: it consists of texts and numbers
 	}
 	return b.Bytes()
 }

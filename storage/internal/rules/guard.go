@@ -8,15 +8,16 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// ClaimLater returns a claim that begins with the next commit of the run as it is
-// stored.
+// ClaimLater returns a claim that begins with the next commit of the run as it is stored.
 func ClaimLater(run *storage.Run) storage.Claim {
-	return storage.Claim{Run: run.ID, Fence: run.Fence + 1, ID: uuid.NewString(), Begins: run.Seq + 1, Wakeups: run.Wakeups}
+	return storage.Claim{
+		Run: run.ID, Fence: run.Fence + 1, ID: uuid.NewString(), Begins: run.Seq + 1,
+		Wakeups: run.Wakeups,
+	}
 }
 
-// Guard judges whether cp may be written under claim on the run as it is
-// stored. It reports done when cp was committed before, and returns ErrFenced
-// or ErrInvalid otherwise when it may not.
+// Guard checks whether cp may be written under claim to the stored run. If cp was committed before, done is true.
+// Otherwise, if cp may not be written, Guard returns ErrFenced or ErrInvalid.
 func Guard(cp *storage.Checkpoint, run *storage.Run, claim storage.Claim) (done bool, err error) {
 	switch {
 	case claim.Makes(cp) && (run.ClaimID != claim.ID || run.Seq != cp.Head.Seq+1):
@@ -36,8 +37,7 @@ func Guard(cp *storage.Checkpoint, run *storage.Run, claim storage.Claim) (done 
 	return false, Continues(cp, run)
 }
 
-// Continues returns ErrInvalid, saying what is wrong, when the numbers in cp do
-// not continue those of the run as it is stored.
+// Continues returns ErrInvalid with the reason if the numbers in cp do not continue the numbers of the stored run.
 func Continues(cp *storage.Checkpoint, run *storage.Run) error {
 	h := &cp.Head
 	for _, n := range [...]struct {
@@ -50,15 +50,15 @@ func Continues(cp *storage.Checkpoint, run *storage.Run) error {
 		{"payloads", run.Refs, h.Refs - int64(len(cp.Payloads))},
 	} {
 		if n.stored != n.first {
-			return invalid(cp, "%s: it goes on from %d, but the run is at %d", n.of, n.first, n.stored)
+			return invalid(cp, "%s: the checkpoint continues from %d, but the run is at %d", n.of, n.first, n.stored)
 		}
 	}
 	left := run.Undos - int64(cp.Pop)
 	if left < 0 {
-		return invalid(cp, "%d entries of an undo stack of %d are to be popped", cp.Pop, run.Undos)
+		return invalid(cp, "cannot pop %d entries of an undo stack of %d", cp.Pop, run.Undos)
 	}
 	if len(cp.Push) > 0 && cp.Push[0].N != left+1 {
-		return invalid(cp, "undo stack: it goes on from %d, but the run is at %d", cp.Push[0].N-1, left)
+		return invalid(cp, "undo stack: the checkpoint continues from %d, but the run is at %d", cp.Push[0].N-1, left)
 	}
 	return nil
 }

@@ -12,17 +12,28 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// TakesJob reports whether the claim takes jobs of this flow and these labels.
-func TakesJob(q *storage.JobClaim, j *storage.Job) bool {
+// OffersFor reports whether the claim offers everything that the job needs.
+func OffersFor(q *storage.JobClaim, j *storage.Job) bool {
 	for k, v := range j.Labels {
 		if offered, ok := q.Labels[k]; !ok || offered != v {
 			return false
 		}
 	}
-	return len(q.Flows) == 0 || slices.Contains(q.Flows, j.Flow)
+	return true
 }
 
-// label returns the value of a label that the run of the job has.
+// TakesFlow reports whether the claim takes jobs of a flow that has definitions in these languages.
+func TakesFlow(q *storage.JobClaim, flow string, languages []string) bool {
+	if len(q.Flows)+len(q.Languages) == 0 || slices.Contains(q.Flows, flow) {
+		return true
+	}
+	return slices.ContainsFunc(languages, func(language string) bool {
+		language, _, _ = strings.Cut(language, "/")
+		return slices.Contains(q.Languages, language)
+	})
+}
+
+// labelOf returns the value of a label of the job's run.
 func labelOf(j *storage.Job, key string) (value string, has bool) {
 	if need, is := strings.CutPrefix(key, storage.NeedLabel); is {
 		if value, has = j.Labels[need]; has {
@@ -44,8 +55,7 @@ func TakesRun(q *storage.DueQuery, labels map[string]string) bool {
 	return true
 }
 
-// Posted returns the job as it is put on the board: what says of claims is the
-// board's to say, and one whose time has not come is scheduled.
+// Posted returns the job as the board stores it: without a claim, and scheduled if its time has not come.
 func Posted(j *storage.Job, now time.Time) storage.Job {
 	p := CopyJob(j)
 	p.Epoch, p.ClaimID, p.Owner, p.Lease, p.Attempts, p.Ended = 0, "", "", time.Time{}, 0, time.Time{}
@@ -58,9 +68,9 @@ func Posted(j *storage.Job, now time.Time) storage.Job {
 	return p
 }
 
-// Ends reports whether the end is to be written to the job as it stands: it is
-// not, without an error, when it says nothing new. In a checkpoint, run is the
-// id of the checkpoint's run; else it is "". The errors are those of JobEnd.
+// Ends reports whether the JobEnd changes the job. If the job already has that state, Ends returns false and no
+// error. In a checkpoint, run is the id of the checkpoint's run; otherwise it is "". Ends returns the errors of
+// JobEnd.
 func Ends(e *storage.JobEnd, j *storage.Job, run string) (bool, error) {
 	theirs := run != "" && j.Run == run
 	switch {
@@ -81,18 +91,18 @@ func Ends(e *storage.JobEnd, j *storage.Job, run string) (bool, error) {
 
 func fenced(e *storage.JobEnd) error { return fmt.Errorf("%w: job %q", storage.ErrFenced, e.Job) }
 
-// Wanted returns ErrFenced unless the job may be made the run of that id.
+// Wanted returns ErrFenced if the job cannot be bound to the run with that id.
 func Wanted(j *storage.Job, run string) error {
 	switch {
 	case j.Run != run:
-		return fmt.Errorf("%w: job %q wants the run %q, not %q", storage.ErrFenced, j.ID, j.Run, run)
+		return fmt.Errorf("%w: job %q asks for run %q, not %q", storage.ErrFenced, j.ID, j.Run, run)
 	case j.State == states.JobComplete || j.State == states.JobParked:
 		return fmt.Errorf("%w: job %q is %v", storage.ErrFenced, j.ID, j.State)
 	}
 	return nil
 }
 
-// CopyFailure returns a copy, within the bounds of what is kept.
+// CopyFailure returns a copy, clipped to the limits of stored failures.
 func CopyFailure(f *atom.Failure) *atom.Failure {
 	if f == nil {
 		return nil
@@ -101,7 +111,7 @@ func CopyFailure(f *atom.Failure) *atom.Failure {
 	return &c
 }
 
-// CopyJob returns a copy that shares nothing with the job.
+// CopyJob returns a deep copy of the job.
 func CopyJob(j *storage.Job) storage.Job {
 	c := *j
 	c.Labels, c.RunLabels = maps.Clone(j.Labels), maps.Clone(j.RunLabels)

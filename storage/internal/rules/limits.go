@@ -8,25 +8,25 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// A Bucket is what limits see of a run: limits count runs of equal buckets together.
+// A Bucket identifies runs that limits count together: limits treat runs of equal buckets alike.
 type Bucket struct {
 	Flow   string
 	Labels map[string]string
 }
 
-// LimiterState is how many runs are driven, as limits count them. The zero LimiterState has no limits.
+// LimiterState contains the number of driven runs, as limits count them. The zero LimiterState has no limits.
 type LimiterState struct {
 	limits []storage.Limit
 	taken  map[place]int
 }
 
-// place is what a limit counts together.
+// place identifies the runs that one limit counts together.
 type place struct {
 	limit int
 	value string
 }
 
-// NewLimiterState returns what these limits count when nothing is driven.
+// NewLimiterState returns the state of these limits when no run is driven.
 func NewLimiterState(limits []storage.Limit) *LimiterState {
 	t := &LimiterState{limits: limits, taken: map[place]int{}}
 	if rate := func(l storage.Limit) bool { return l.Runs == 0 }; slices.ContainsFunc(limits, rate) {
@@ -35,7 +35,7 @@ func NewLimiterState(limits []storage.Limit) *LimiterState {
 	return t
 }
 
-// Bucket returns what the limits see of a run; false when no limit counts the run.
+// Bucket returns the run's bucket; false if no limit counts the run.
 func (t *LimiterState) Bucket(flow string, labels map[string]string) (Bucket, bool) {
 	bucket, counted := Bucket{Flow: flow}, false
 	for i := range t.limits {
@@ -55,7 +55,7 @@ func (t *LimiterState) Bucket(flow string, labels map[string]string) (Bucket, bo
 	return bucket, counted
 }
 
-// each calls f with the limits that count a bucket.
+// each calls f for each limit that counts the bucket.
 func (t *LimiterState) each(bucket *Bucket, f func(place)) {
 	for i := range t.limits {
 		l := &t.limits[i]
@@ -66,20 +66,30 @@ func (t *LimiterState) each(bucket *Bucket, f func(place)) {
 	}
 }
 
-// Take counts runs of a bucket that are driven.
+// Take adds driven runs of a bucket to the counts.
 func (t *LimiterState) Take(bucket *Bucket, runs int) {
 	t.each(bucket, func(p place) { t.taken[p] += runs })
 }
 
-// Available returns how many more runs of a bucket may be driven.
+// Most returns the largest number of driven runs that a limit counts together.
+func (t *LimiterState) Most(limit storage.Limit) int {
+	most := 0
+	for p, n := range t.taken {
+		if t.limits[p.limit] == limit {
+			most = max(most, n)
+		}
+	}
+	return most
+}
+
+// Available returns how many more runs of a bucket the limits allow to be driven.
 func (t *LimiterState) Available(bucket *Bucket) int {
 	available := math.MaxInt
 	t.each(bucket, func(p place) { available = min(available, t.limits[p.limit].Runs-t.taken[p]) })
 	return max(available, 0)
 }
 
-// Full returns the first limit that allows no further run of a bucket; nil when
-// there is none.
+// Full returns the first limit that does not allow another run of a bucket; nil if every limit allows it.
 func (t *LimiterState) Full(run string, bucket *Bucket) *storage.LimitedError {
 	var full *storage.LimitedError
 	t.each(bucket, func(p place) {
@@ -90,9 +100,12 @@ func (t *LimiterState) Full(run string, bucket *Bucket) *storage.LimitedError {
 	return full
 }
 
-// WithLimit returns the limits after one was set, ordered by flow and label.
+// WithLimit returns the limits after set is applied, ordered by flow and label.
 func WithLimit(limits []storage.Limit, set storage.Limit) []storage.Limit {
-	out := slices.DeleteFunc(slices.Clone(limits), func(l storage.Limit) bool { return l.Flow == set.Flow && l.Label == set.Label })
+	out := slices.DeleteFunc(slices.Clone(limits), func(l storage.Limit) bool {
+		return l.Flow == set.Flow &&
+			l.Label == set.Label
+	})
 	if !set.None() {
 		out = append(out, set)
 	}

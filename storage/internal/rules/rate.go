@@ -2,14 +2,13 @@ package rules
 
 import "github.com/ebbflow/ebb/storage"
 
-// A Meter is how many jobs have been claimed, as rates count them: see [storage.Limit].
+// A Meter counts claimed jobs as rates count them, see [storage.Limit].
 type Meter struct {
 	rates []storage.Limit
 	spent map[place]int
 }
 
-// NewMeter returns what the rates among these limits count when nothing was
-// claimed; nil when there are no rates.
+// NewMeter returns a Meter for the rates among these limits, with all counts zero; nil if there are no rates.
 func NewMeter(limits []storage.Limit) *Meter {
 	var m *Meter
 	for _, l := range limits {
@@ -24,8 +23,8 @@ func NewMeter(limits []storage.Limit) *Meter {
 	return m
 }
 
-// Spend counts jobs that were claimed under a rate, by the flow and the label of
-// that and the label's value. One that is no more counts nothing.
+// Spend counts jobs that were claimed under a rate, which flow and label identify, with that value of the label. If
+// the rate no longer exists, Spend counts nothing.
 func (m *Meter) Spend(flow, label, value string, jobs int) {
 	for i := range m.rates {
 		if l := &m.rates[i]; l.Flow == flow && l.Label == label {
@@ -34,14 +33,14 @@ func (m *Meter) Spend(flow, label, value string, jobs int) {
 	}
 }
 
-// A Metered is what counts a claim: a rate, and the value of its label.
+// A Metered is a rate that counts a claim, with the value of its label.
 type Metered struct {
 	Rate  storage.Limit
 	Value string
 }
 
-// Admit counts the claim of a job and returns by what, or false, and counts
-// nothing, when one of the rates lets no further one in for now.
+// Admit counts the claim of a job and returns the rates that count it. If one of the rates is used up, Admit counts
+// nothing and returns false.
 func (m *Meter) Admit(j *storage.Job) ([]Metered, bool) {
 	if m == nil {
 		return nil, true
@@ -69,8 +68,8 @@ func (m *Meter) Admit(j *storage.Job) ([]Metered, bool) {
 	return by, true
 }
 
-// Full returns the flows of which no further job may be claimed for now, whatever
-// its labels; all when that is so of every flow.
+// Full returns the flows whose rates are used up, whatever the labels of a job; all is true if this holds for every
+// flow.
 func (m *Meter) Full() (flows []string, all bool) {
 	if m == nil {
 		return nil, false

@@ -9,29 +9,29 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// NoWork is the error of TakeToken when there is no work in those queues.
+// NoWork is the error of TakeToken if the queues contain no work.
 func NoWork(queues []string) error {
 	return fmt.Errorf("%w: work in queue %q", storage.ErrNotFound, strings.Join(queues, ", "))
 }
 
-// FreeBy reports whether the token's work may be taken by now.
+// FreeBy reports whether a worker can take the token's work at the given time.
 func FreeBy(t *storage.Token, now time.Time) bool {
 	return t.Worker == "" || !t.Lease.IsZero() && !t.Lease.After(now)
 }
 
-// Take makes the work a worker's.
+// Take assigns the work to a worker.
 func Take(t *storage.Token, q *storage.Taking, now time.Time) {
 	t.Worker, t.Beat, t.Since, t.Lease = q.Worker, now, now, Until(now, q.Lease)
 	t.Take++
 }
 
-// Tells reports whether the run of a token that was just taken is to be told: for
-// its language, or as there are limits that count from now on.
+// Tells reports whether the token's run receives a message that the work was taken: because its language needs it,
+// or because time limits start now.
 func Tells(t *storage.Token) bool {
 	return t.Take == 1 && t.Work == nil || t.StartToClose > 0 || t.Heartbeat > 0
 }
 
-// Until returns when a lease runs out; zero is never.
+// Until returns when a lease expires; zero means never.
 func Until(now time.Time, lease time.Duration) time.Time {
 	if lease == 0 {
 		return time.Time{}
@@ -44,7 +44,7 @@ func Has(t *storage.Token, take int64) bool {
 	return take == 0 || take == t.Take || take == storage.Untaken && t.Take == 0
 }
 
-// EndedMessage returns what the token's run is told of its end.
+// EndedMessage returns the message to the token's run that the token ended.
 func EndedMessage(t *storage.Token) storage.Message {
 	return storage.Message{
 		Run: t.Run, Kind: storage.MessageToken, Path: t.Path, Incarnation: t.Incarnation,
@@ -52,7 +52,7 @@ func EndedMessage(t *storage.Token) storage.Message {
 	}
 }
 
-// TakenMessage returns what the token's run is told when its work was taken.
+// TakenMessage returns the message to the token's run that a worker took its work.
 func TakenMessage(t *storage.Token) storage.Message {
 	l := storage.Message{
 		Run: t.Run, Kind: storage.MessageTaken, Path: t.Path, Incarnation: t.Incarnation,

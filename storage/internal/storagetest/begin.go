@@ -138,7 +138,8 @@ func testStep(t *testing.T, m Maker) {
 	}
 	must(t, "Release", s.Release(t.Context(), p.claim, 1, time.Time{}))
 	must(t, "Step", s.Step(t.Context(), "a", idle))
-	want(t, "Commit under a claim from before a step", p.commit(t.Context(), p.next(storage.Checkpoint{})), storage.ErrFenced)
+	want(t, "Commit under a claim from before a step", p.commit(t.Context(), p.next(storage.Checkpoint{})),
+		storage.ErrFenced)
 	want(t, "Step of no run", s.Step(t.Context(), "zz", nil), storage.ErrNotFound)
 }
 

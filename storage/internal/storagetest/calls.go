@@ -46,9 +46,12 @@ func Calls(ctx context.Context, s storage.Store, claim storage.Claim) iter.Seq2[
 			{"KeepToken", errOf(s.KeepToken(ctx, "t", 1, 0))},
 			{"FinishToken", errOf(s.FinishToken(ctx, "t", 1, nil, nil))},
 			{"TakeToken", errOf(s.TakeToken(ctx, storage.Taking{Queues: []string{"q"}, Worker: "w"}))},
+			{"AwaitEnd", errOf(s.AwaitEnd(ctx, "none"))},
+			{"AwaitToken", errOf(s.AwaitToken(ctx, storage.Taking{Queues: []string{"q"}, Worker: "w"}, 0, nil))},
 			{"Run", errOf(s.Run(ctx, "a"))},
 			{"Limited", errOf(s.Limited(ctx, "a"))},
 			{"Runs", errOf(s.Runs(ctx, storage.RunQuery{}))},
+			{"CountRuns", errOf(s.CountRuns(ctx, storage.RunQuery{}))},
 			{"Labeled", errOf(s.Labeled(ctx, "v", "k"))},
 			{"Descendants", errOf(s.Descendants(ctx, "a"))},
 			{"Atoms", errOf(s.Atoms(ctx, "a", storage.AtomQuery{}))},
@@ -56,6 +59,7 @@ func Calls(ctx context.Context, s storage.Store, claim storage.Claim) iter.Seq2[
 			{"AtomsAt", errOf(s.AtomsAt(ctx, "a", "x"))},
 			{"Tries", errOf(s.Tries(ctx, "a", "x"))},
 			{"History", errOf(s.History(ctx, "a", 0, 0))},
+			{"Events", errOf(s.Events(ctx, "a", storage.EventQuery{}))},
 			{"Undos", errOf(s.Undos(ctx, "a", 0, 0))},
 			{"RunTimers", errOf(s.RunTimers(ctx, "a"))},
 			{"RunTokens", errOf(s.RunTokens(ctx, "a"))},
@@ -63,6 +67,10 @@ func Calls(ctx context.Context, s storage.Store, claim storage.Claim) iter.Seq2[
 			{"PutDefinition", errOf(s.PutDefinition(ctx, storage.Definition{Hash: "h"}))},
 			{"Definition", errOf(s.Definition(ctx, "h"))},
 			{"Definitions", errOf(s.Definitions(ctx, ""))},
+			{"WriteRecords", errOf(s.WriteRecords(ctx, storage.RecordWrite{Kind: "k", Key: "a"}))},
+			{"NamedRecord", errOf(s.NamedRecord(ctx, "k", "a"))},
+			{"NamedRecords", errOf(s.NamedRecords(ctx, storage.RecordQuery{Kind: "k"}))},
+			{"CountRecords", errOf(s.CountRecords(ctx, "k", ""))},
 			{"Outgoing", errOf(s.Outgoing(ctx, at(1), 0))},
 			{"RunOutbox", errOf(s.RunOutbox(ctx, "a", 0))},
 			{"Sent", s.Sent(ctx, 1)},
@@ -111,6 +119,8 @@ func testNotFound(t *testing.T, m Maker) {
 		"RenewJob":  s.RenewJob(ctx, "zz", 1, "", time.Second),
 		"EndJob":    s.EndJob(ctx, storage.JobEnd{Job: "zz"}),
 		"Job":       errOf(s.Job(ctx, "zz")),
+
+		"NamedRecord": errOf(s.NamedRecord(ctx, "zz", "zz")),
 	} {
 		want(t, name, err, storage.ErrNotFound)
 	}

@@ -27,7 +27,8 @@ func testCommit(t *testing.T, m Maker) {
 		Messages: []storage.Message{{Run: "zz", Kind: "cancel"}}, // to a run that does not exist
 	})
 	same(t, "run", storage.Run{
-		ID: "a", Flow: "trip", State: states.FlowFailure, Outcome: storage.FailedOutcome, Undo: storage.UndonePart, Hold: true,
+		ID: "a", Flow: "trip", State: states.FlowFailure, Outcome: storage.FailedOutcome, Undo: storage.UndonePart,
+		Hold:   true,
 		Output: inline(1), Failure: &atom.Failure{Atom: "x", Code: "C", Message: "m", Attempt: 2},
 		Created: at(0), Started: at(2), Updated: at(3), Ended: at(3), Seq: 2, Memory: value("frontier"),
 		Growth: storage.Growth{Iterations: 1 << 40, Waited: 7, Bytes: 1 << 50},
@@ -157,7 +158,8 @@ func testCommitRelease(t *testing.T, m Maker) {
 		t.Errorf("the wakeup counter rose before the release, but the run is due at %v", got)
 	}
 	p = begin(t, s, "a")
-	p.write(t, storage.Checkpoint{Head: storage.Head{State: states.FlowRunning, Release: true, Wakeups: p.snap.Run.Wakeups}})
+	p.write(t,
+		storage.Checkpoint{Head: storage.Head{State: states.FlowRunning, Release: true, Wakeups: p.snap.Run.Wakeups}})
 	if got := load(t, s, "a").Due; !got.IsZero() {
 		t.Errorf("the message was seen, but the run is due at %v", got)
 	}
@@ -174,9 +176,21 @@ func testCommitInvalid(t *testing.T, m Maker) {
 	})
 	before := load(t, s, "a")
 	for name, spoil := range map[string]func(*storage.Checkpoint){
-		"a gap within the history":   func(cp *storage.Checkpoint) { cp.History[1].Seq++; cp.Head.Entries++ },
-		"a gap before the history":   func(cp *storage.Checkpoint) { cp.History[0].Seq++; cp.History[1].Seq++; cp.Head.Entries++ },
-		"history from the past":      func(cp *storage.Checkpoint) { cp.History[0].Seq--; cp.History[1].Seq--; cp.Head.Entries-- },
+		"a gap within the history": func(cp *storage.Checkpoint) { cp.History[1].Seq++; cp.Head.Entries++ },
+		"a gap before the history": func(
+			cp *storage.Checkpoint,
+		) {
+			cp.History[0].Seq++
+			cp.History[1].Seq++
+			cp.Head.Entries++
+		},
+		"history from the past": func(
+			cp *storage.Checkpoint,
+		) {
+			cp.History[0].Seq--
+			cp.History[1].Seq--
+			cp.Head.Entries--
+		},
 		"entries that are not there": func(cp *storage.Checkpoint) { cp.History = nil },
 		"a gap in the events":        func(cp *storage.Checkpoint) { cp.History[1].Number++; cp.Head.Events++ },
 		"events that are not there":  func(cp *storage.Checkpoint) { cp.Head.Events++ },
@@ -216,7 +230,10 @@ func testCommitOrigin(t *testing.T, m Maker) {
 	p := begin(t, s, "a")
 	expect := func(input storage.Held, structure string) {
 		t.Helper()
-		for _, got := range []storage.Run{load(t, s, "a"), ask[[]storage.Run](t, "Runs")(s.Runs(t.Context(), storage.RunQuery{}))[0]} {
+		for _, got := range []storage.Run{
+			load(t, s, "a"),
+			ask[[]storage.Run](t, "Runs")(s.Runs(t.Context(), storage.RunQuery{}))[0],
+		} {
 			same(t, "input", input, got.Input)
 			if got.Structure != structure || len(got.Secrets.Symbols) != 1 {
 				t.Fatalf("the structure is %q, want %q; secrets %v", got.Structure, structure, got.Secrets)
@@ -252,7 +269,8 @@ func testCommitOutcome(t *testing.T, m Maker) {
 	head := storage.Head{State: states.FlowRunning, Outcome: storage.Cancelled, Undo: storage.UndonePart, Started: at(1)}
 	p.write(t, storage.Checkpoint{Head: head})
 	got := load(t, s, "a")
-	if got.State != states.FlowRunning || got.Outcome != storage.Cancelled || got.Undo != storage.UndonePart || !got.Ended.IsZero() {
+	if got.State != states.FlowRunning || got.Outcome != storage.Cancelled || got.Undo != storage.UndonePart ||
+		!got.Ended.IsZero() {
 		t.Fatalf("run is %+v", got)
 	}
 	must(t, "Release", s.Release(t.Context(), p.claim, 0, at(2)))

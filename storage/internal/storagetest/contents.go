@@ -16,10 +16,13 @@ import (
 func fullAtom(path string) storage.Atom {
 	return storage.Atom{
 		Path: path, Kind: storage.KindRetry, Incarnation: 3, Attempt: 2, RevertAttempt: 4,
-		State: states.TaskReverting, Intention: states.IntendRevert, Live: true,
+		State: states.TaskReverting, Intention: states.IntendRevert, Undo: storage.UndoLeaves, Signal: "go", Live: true,
 		Spec: value(map[string]any{"kind": "exec"}), Input: inline("in"), Note: inline("note"), Result: inline("out"),
-		Ended:   storage.EndHandled,
-		Failure: &atom.Failure{Atom: path, Code: "C", Message: "broken", Stack: "main.go:1", Attempt: 2, Bare: true, Final: true},
+		Ended: storage.EndHandled,
+		Failure: &atom.Failure{
+			Atom: path, Code: "C", Message: "broken", Stack: "main.go:1", Attempt: 2, Bare: true,
+			Final: true,
+		},
 
 		RevertResult:  inline("undone"),
 		RevertFailure: &atom.Failure{Code: "R"},
@@ -46,11 +49,13 @@ func testAtoms(t *testing.T, m Maker) {
 	c := storage.Atom{Path: "Ship[3]/Pack#2", State: states.TaskSuccess}
 	empty := storage.Atom{Path: "0"}
 	overflows := []storage.Payload{
-		{Data: codec.EncodeTries(0, []atom.Try{{Value: value("first")}, {Failures: []*atom.Failure{{Code: "B", Message: "busy"}}}})},
+		{Data: codec.EncodeTries(0,
+			[]atom.Try{{Value: value("first")}, {Failures: []*atom.Failure{{Code: "B", Message: "busy"}}}})},
 		{Data: codec.EncodeTries(1, []atom.Try{{Value: value("third")}})},
 	}
 	p.write(t, storage.Checkpoint{Payloads: overflows, Atoms: []storage.Atom{empty, b, a, c}})
-	same(t, "atoms", []storage.Atom{empty, c, a, b}, ask[[]storage.Atom](t, "Atoms")(s.Atoms(t.Context(), "a", storage.AtomQuery{})))
+	same(t, "atoms", []storage.Atom{empty, c, a, b},
+		ask[[]storage.Atom](t, "Atoms")(s.Atoms(t.Context(), "a", storage.AtomQuery{})))
 	same(t, "atom", b, ask[storage.Atom](t, "Atom")(s.Atom(t.Context(), "a", "b")))
 	want(t, "no such atom", errOf(s.Atom(t.Context(), "a", "zz")), storage.ErrNotFound)
 	same(t, "all tries", atom.History{
@@ -64,8 +69,10 @@ func testAtoms(t *testing.T, m Maker) {
 	}, ask[atom.History](t, "Tries")(s.Tries(t.Context(), "a", "b")))
 	same(t, "tries of no retry", atom.History{}, ask[atom.History](t, "Tries")(s.Tries(t.Context(), "a", "a")))
 	want(t, "tries of no atom", errOf(s.Tries(t.Context(), "a", "zz")), storage.ErrNotFound)
-	same(t, "atoms at", []storage.Atom{b, a}, ask[[]storage.Atom](t, "AtomsAt")(s.AtomsAt(t.Context(), "a", "b", "zz", "a")))
-	same(t, "another run's", []storage.Atom(nil), ask[[]storage.Atom](t, "Atoms")(s.Atoms(t.Context(), "b", storage.AtomQuery{})))
+	same(t, "atoms at", []storage.Atom{b, a},
+		ask[[]storage.Atom](t, "AtomsAt")(s.AtomsAt(t.Context(), "a", "b", "zz", "a")))
+	same(t, "another run's", []storage.Atom(nil),
+		ask[[]storage.Atom](t, "Atoms")(s.Atoms(t.Context(), "b", storage.AtomQuery{})))
 
 	b = storage.Atom{Path: "b", State: states.TaskSuccess, Result: inline(2)}
 	c.Live = true
@@ -93,7 +100,7 @@ func testHistory(t *testing.T, m Maker) {
 			Failure: &atom.Failure{Code: "C"}, Body: inline("result"),
 		},
 		storage.Entry{
-			Kind: storage.EntryEvent, Time: at(2), Path: "x", Prev: 0, Type: "TaskFailed",
+			Kind: storage.EntryEvent, Time: at(2), Path: "x", Flow: "Ship[3]", Prev: 0, Type: "TaskFailed",
 			Details: value(map[string]string{"cause": large("c").String()}), Key: "output", Body: inline("o"),
 		},
 	)

@@ -30,7 +30,8 @@ func testDue(t *testing.T, m Maker) {
 	other := m.join(t, s)
 	held, elsewhere := dueRun("h", at(1)), dueRun("e", at(2))
 	held.Hold, elsewhere.Flow = true, "tour"
-	create(t, s, dueRun("c", at(3)), dueRun("a", at(1)), dueRun("b", at(2)), dueRun("later", at(50)), run("never"), held, elsewhere, dueRun("owned", at(1)))
+	create(t, s, dueRun("c", at(3)), dueRun("a", at(1)), dueRun("b", at(2)), dueRun("later", at(50)), run("never"), held,
+		elsewhere, dueRun("owned", at(1)))
 	begin(t, other, "owned")
 	for _, c := range []struct {
 		name string
@@ -39,8 +40,10 @@ func testDue(t *testing.T, m Maker) {
 		next time.Time
 	}{
 		{"all", storage.DueQuery{By: at(9)}, "abec", at(50)},
-		{"of a flow", storage.DueQuery{By: at(9), Flow: "trip"}, "abc", at(50)},
-		{"all but some", storage.DueQuery{By: at(9), Flow: "trip", Except: []string{"a", "c", "x"}}, "b", at(50)},
+		{"of a flow", storage.DueQuery{By: at(9), Flows: []string{"trip"}}, "abc", at(50)},
+		{"of several flows", storage.DueQuery{By: at(9), Flows: []string{"other", "trip"}}, "abc", at(50)},
+		{"of no flow that there is", storage.DueQuery{By: at(9), Flows: []string{"other"}}, "", at(50)},
+		{"all but some", storage.DueQuery{By: at(9), Flows: []string{"trip"}, Except: []string{"a", "c", "x"}}, "b", at(50)},
 		{"by an earlier time", storage.DueQuery{By: at(1)}, "a", at(2)},
 		{"everything", storage.DueQuery{By: at(99), Except: []string{"e"}}, "abclater", time.Time{}},
 	} {
@@ -49,7 +52,8 @@ func testDue(t *testing.T, m Maker) {
 			t.Errorf("%s: due are %q, next at %v; want %q, %v", c.name, got, next, c.want, c.next)
 		}
 	}
-	if got, _, next := dueOf(t, s, storage.DueQuery{By: at(9), Limit: 2}); got != "ab" || next.IsZero() || next.After(at(9)) {
+	if got, _, next := dueOf(t, s, storage.DueQuery{By: at(9), Limit: 2}); got != "ab" || next.IsZero() ||
+		next.After(at(9)) {
 		t.Errorf("the first two: %q, next at %v", got, next)
 	}
 }
@@ -82,7 +86,11 @@ func testDueClaim(t *testing.T, m Maker) {
 		Tokens: []storage.Token{{ID: "t", Path: "x"}}, Push: []storage.Undo{{Path: "x"}},
 	}
 	must(t, "Commit", commit(p, waiting))
-	must(t, "the same again", s.Commit(t.Context(), p.claim, &storage.Checkpoint{Head: storage.Head{State: states.FlowRunning, Release: true, Time: at(1)}}))
+	must(t, "the same again",
+		s.Commit(t.Context(), p.claim, &storage.Checkpoint{Head: storage.Head{
+			State: states.FlowRunning, Release: true,
+			Time: at(1),
+		}}))
 	want(t, "the rival's commit", commit(rival, waiting), storage.ErrFenced)
 	got := load(t, s, "a")
 	if got.Owner != "" || got.Fence != 1 || got.Seq != 1 || got.Undos != 1 || !got.Due.Equal(at(7)) {
@@ -194,7 +202,10 @@ func testRaceDue(t *testing.T, m Maker) {
 func takeMessages(t *testing.T, s storage.Store, d *storage.Due, own bool) int64 {
 	t.Helper()
 	snap := d.Snapshot
-	cp := storage.Checkpoint{Head: storage.Head{Release: !own, Wakeups: snap.Run.Wakeups}, History: []storage.Entry{{Path: "x"}}}
+	cp := storage.Checkpoint{
+		Head:    storage.Head{Release: !own, Wakeups: snap.Run.Wakeups},
+		History: []storage.Entry{{Path: "x"}},
+	}
 	for _, l := range snap.Messages {
 		cp.Taken = append(cp.Taken, l.N)
 	}
@@ -210,4 +221,30 @@ func takeMessages(t *testing.T, s storage.Store, d *storage.Due, own bool) int64
 		})))
 	}
 	return int64(len(cp.Taken))
+}
+
+// testDueTaken takes runs over while it looks for them, except those that a limit counts.
+func testDueTaken(t *testing.T, m Maker) {
+	s := m.open(t)
+	other := m.join(t, s)
+	create(t, s, dueRun("a", at(1)), dueRun("b", at(2)), dueRun("later", at(50)))
+	got, due, _ := dueOf(t, other, storage.DueQuery{By: at(9), Take: true})
+	if got != "ab" || due[0].Claim.Begins != 0 {
+		t.Fatalf("took %q, claim %+v; want a and b, under claims that have begun", got, due[0].Claim)
+	}
+	if a := load(t, s, "a"); a.Owner != other.Owner().ID || a.Fence != 1 || !a.Due.IsZero() {
+		t.Errorf("owner %q, fence %d, due %v; want the other process and no time", a.Owner, a.Fence, a.Due)
+	}
+	if again, _, _ := dueOf(t, s, storage.DueQuery{By: at(9), Take: true}); again != "" {
+		t.Errorf("%q are due for another process", again)
+	}
+	snap := due[0].Snapshot
+	p := &pen{store: other, claim: due[0].Claim, snap: snap, head: headOf(&snap.Run), undos: snap.Run.Undos}
+	must(t, "Commit", p.commit(t.Context(), p.next(storage.Checkpoint{Head: storage.Head{State: states.FlowRunning}})))
+	must(t, "Release", other.Release(t.Context(), due[1].Claim, due[1].Snapshot.Run.Wakeups, at(3)))
+	must(t, "SetLimit", s.SetLimit(t.Context(), storage.Limit{Flow: "trip", Runs: 2}))
+	got, due, _ = dueOf(t, s, storage.DueQuery{By: at(9), Take: true})
+	if got != "b" || due[0].Claim.Begins == 0 {
+		t.Fatalf("found %q, want b, under a claim that has not begun", got)
+	}
 }

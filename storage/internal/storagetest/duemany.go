@@ -29,14 +29,16 @@ func testRaceManyDue(t *testing.T, m Maker) {
 		errs := make([]error, len(pens))
 		race(len(pens), func(i int) {
 			head := storage.Head{Release: round%2 == 0, Due: at(1)} // or they stay with the faster store
-			errs[i] = pens[i].commit(t.Context(), pens[i].next(storage.Checkpoint{Head: head, History: []storage.Entry{{Path: "x"}}}))
+			errs[i] = pens[i].commit(t.Context(),
+				pens[i].next(storage.Checkpoint{Head: head, History: []storage.Entry{{Path: "x"}}}))
 		})
 		won := map[string]int{}
 		for i, err := range errs {
 			if err == nil {
 				won[pens[i].claim.Run]++
 				if got := load(t, s, pens[i].claim.Run); got.ClaimID != pens[i].claim.ID || got.Seq != int64(round)+1 {
-					t.Errorf("round %d: run %s is at %d under the claim %s, want %s", round, got.ID, got.Seq, got.ClaimID, pens[i].claim.ID)
+					t.Errorf("round %d: run %s is at %d under the claim %s, want %s", round, got.ID, got.Seq, got.ClaimID,
+						pens[i].claim.ID)
 				}
 				if round%2 != 0 {
 					must(t, "Release", pens[i].store.Release(t.Context(), pens[i].claim, 0, at(1)))

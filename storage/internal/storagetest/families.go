@@ -29,7 +29,10 @@ func testFamilies(t *testing.T, m Maker) {
 	create(t, s, run("a"), run("b"))
 	born("without children", 0)
 	p := begin(t, s, "a")
-	first := p.next(storage.Checkpoint{Children: []storage.Run{descendant("c", "a", "a", 1), descendant("d", "a", "a", 1)}})
+	first := p.next(storage.Checkpoint{Children: []storage.Run{
+		descendant("c", "a", "a", 1),
+		descendant("d", "a", "a", 1),
+	}})
 	must(t, "Commit", p.commit(t.Context(), first))
 	born("two children", 2)
 	if got := load(t, other, "c"); got.Root != "a" || got.Depth != 1 || got.Parent != "a" {
@@ -41,7 +44,10 @@ func testFamilies(t *testing.T, m Maker) {
 	born("one commit twice, and one that failed", 2)
 
 	q := begin(t, other, "c")
-	q.write(t, storage.Checkpoint{Children: []storage.Run{descendant("c1", "c", "a", 2), run("apart"), descendant("of b", "b", "b", 1)}})
+	q.write(t, storage.Checkpoint{Children: []storage.Run{
+		descendant("c1", "c", "a", 2), run("apart"),
+		descendant("of b", "b", "b", 1),
+	}})
 	born("a child of a child", 3)
 	same(t, "of b", int64(1), ask[int64](t, "Descendants")(s.Descendants(t.Context(), "b")))
 	must(t, "Step", s.Step(t.Context(), "d", func(snap *storage.Snapshot) (*storage.Checkpoint, error) {

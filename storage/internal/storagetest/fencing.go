@@ -156,6 +156,7 @@ func (c *contested) expect(t *testing.T, s storage.Store) {
 	r := load(t, s, c.id)
 	atom := ask[storage.Atom](t, "Atom")(s.Atom(t.Context(), c.id, "x"))
 	if r.Seq != r.Entries || int64(atom.Attempt) != last {
-		t.Errorf("%s: seq %d, %d lines, the atom is of fence %d and the last line of %d", c.id, r.Seq, r.Entries, atom.Attempt, last)
+		t.Errorf("%s: seq %d, %d lines, the atom is of fence %d and the last line of %d", c.id, r.Seq, r.Entries,
+			atom.Attempt, last)
 	}
 }

@@ -27,13 +27,17 @@ func forJob(t *testing.T, s storage.Store, i int) storage.Run {
 // ofJob is a checkpoint that ends a job.
 func ofJob(i int, state states.Job, failure *atom.Failure) storage.Checkpoint {
 	return storage.Checkpoint{
-		Head: storage.Head{State: states.FlowRunning, Failure: failure}, Job: &storage.JobEnd{Job: jobNo(i), State: state, Failure: failure},
+		Head: storage.Head{State: states.FlowRunning, Failure: failure}, Job: &storage.JobEnd{
+			Job: jobNo(i), State: state,
+			Failure: failure,
+		},
 	}
 }
 
 func wantJob(t *testing.T, s storage.Store, i int, state states.Job) {
 	t.Helper()
-	if j, err := s.Job(t.Context(), jobNo(i)); err != nil || j.State != state || j.Failure != nil || j.Ended.IsZero() == state.Ended() {
+	if j, err := s.Job(t.Context(), jobNo(i)); err != nil || j.State != state || j.Failure != nil ||
+		j.Ended.IsZero() == state.Ended() {
 		t.Errorf("job %s is %+v, want %v: %v", jobNo(i), j, state, err)
 	}
 }

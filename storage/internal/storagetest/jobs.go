@@ -67,7 +67,8 @@ func testJobs(t *testing.T, m Maker) {
 	want(t, "RenewJob of another claim", s.RenewJob(t.Context(), "j", 1, "other", time.Hour), storage.ErrFenced)
 
 	end := storage.JobEnd{
-		Job: "j", Epoch: 1, ClaimID: got[0].ClaimID, State: states.JobParked, NotUntil: at(5), Failure: &atom.Failure{Code: "C"},
+		Job: "j", Epoch: 1, ClaimID: got[0].ClaimID, State: states.JobParked, NotUntil: at(5),
+		Failure: &atom.Failure{Code: "C"},
 	}
 	wrong := end
 	wrong.ClaimID = "other"
@@ -77,7 +78,8 @@ func testJobs(t *testing.T, m Maker) {
 	want(t, "EndJob of another epoch", s.EndJob(t.Context(), wrong), storage.ErrFenced)
 	must(t, "EndJob", s.EndJob(t.Context(), end))
 	parked := j
-	parked.State, parked.Epoch, parked.Attempts, parked.NotUntil, parked.Failure = states.JobParked, 1, 1, at(5), &atom.Failure{Code: "C"}
+	parked.State, parked.Epoch, parked.Attempts, parked.NotUntil, parked.Failure = states.JobParked, 1, 1, at(5),
+		&atom.Failure{Code: "C"}
 	same(t, "parked job", parked, job(t, s))
 	want(t, "EndJob again", s.EndJob(t.Context(), end), storage.ErrFenced)
 	want(t, "RenewJob of an ended claim", s.RenewJob(t.Context(), "j", 1, got[0].ClaimID, time.Hour), storage.ErrFenced)
@@ -119,6 +121,67 @@ func testJobClaims(t *testing.T, m Maker) {
 	}
 }
 
+// testJobsOfDefinitions claims jobs by the languages of stored definitions, in each of the
+// ways in which a store claims.
+func testJobsOfDefinitions(t *testing.T, m Maker) {
+	s := m.open(t)
+	for i, def := range []storage.Definition{
+		{Name: "trip", Language: "asl"},
+		{Name: "trip", Language: "asl"},
+		{Name: "tour", Language: "asl/spec2016"},
+		{Name: "walk", Language: "sm4c"},
+		{Name: "both", Language: "klingon"},
+		{Name: "both", Language: "asl"},
+		{Name: "odd", Language: "aslant"},
+		{Name: "odd", Language: "sm4c/asl"},
+		{Name: "none", Language: ""},
+	} {
+		def.Hash = strconv.Itoa(i)
+		must(t, "PutDefinition", errOf(s.PutDefinition(t.Context(), def)))
+	}
+	board := []string{"trip", "tour", "walk", "both", "odd", "none", "program", "other", ""}
+	for i, flow := range board {
+		post(t, s, storage.Job{ID: flow + "!", Flow: flow, Created: at(i)})
+	}
+	asked := []struct {
+		flows, languages []string
+		want             string
+	}{
+		{nil, nil, "trip!tour!walk!both!odd!none!program!other!!"},
+		{nil, []string{"asl"}, "trip!tour!both!"},
+		{[]string{"program", "trip"}, []string{"sm4c"}, "trip!walk!odd!program!"},
+		{[]string{"program"}, nil, "program!"},
+		{nil, []string{"klingon", "spec2016"}, "both!"},
+		{nil, []string{"asl/spec2016", "romulan"}, ""},
+	}
+	claimed := func(what string, q storage.JobClaim) {
+		t.Helper()
+		q.Lease, q.Limit = time.Hour, len(board)
+		for _, a := range asked {
+			q.Flows, q.Languages = a.flows, a.languages
+			list := claim(t, s, q)
+			if got := joined(list, jobID); got != a.want {
+				t.Errorf("%s: %q of %q: claimed %q, want %q", what, a.languages, a.flows, got, a.want)
+			}
+			for _, j := range list {
+				must(t, "EndJob", s.EndJob(t.Context(), storage.JobEnd{
+					Job: j.ID, Epoch: j.Epoch, ClaimID: j.ClaimID, State: states.JobUnclaimed,
+				}))
+			}
+		}
+	}
+	claimed("plain", storage.JobClaim{})
+	claimed("with offers", storage.JobClaim{Labels: map[string]string{"gpu": "yes"}})
+	setLimits(t, s, storage.Limit{Flow: "full", Rate: 1, Per: time.Hour})
+	post(t, s, storage.Job{ID: "full", Flow: "full", Created: at(0), Priority: 9})
+	post(t, s, storage.Job{ID: "more", Flow: "full", Created: at(0), Priority: -9})
+	list := claim(t, s, storage.JobClaim{Flows: []string{"full"}, Lease: time.Hour, Limit: 9})
+	if got := joined(list, jobID); got != "full" {
+		t.Errorf("claimed %q under a rate of 1", got)
+	}
+	claimed("with a rate that is used up", storage.JobClaim{})
+}
+
 func testJobOrder(t *testing.T, m Maker) {
 	s := m.open(t)
 	for i, j := range []storage.Job{
@@ -137,10 +200,17 @@ func testJobOrder(t *testing.T, m Maker) {
 		t.Helper()
 		return joined(ask[[]storage.Job](t, "JobList")(s.JobList(t.Context(), q)), jobID)
 	}
-	if got := list(storage.JobQuery{}); got != "beacdgf" {
+	if got := list(storage.JobQuery{}); got != "abcdefg" {
 		t.Errorf("all: %q", got)
 	}
-	if got := list(storage.JobQuery{States: []states.Job{states.JobUnclaimed, states.JobScheduled}, Limit: 5}); got != "beacd" {
+	board := []states.Job{states.JobUnclaimed, states.JobClaimed, states.JobScheduled, states.JobParked}
+	if got := list(storage.JobQuery{States: board}); got != "beacdgf" {
+		t.Errorf("the board: %q", got)
+	}
+	if got := list(storage.JobQuery{
+		States: []states.Job{states.JobUnclaimed, states.JobScheduled},
+		Limit:  5,
+	}); got != "beacd" {
 		t.Errorf("five that are not claimed: %q", got)
 	}
 	counts := func() string {
@@ -248,14 +318,18 @@ func testJobOfRun(t *testing.T, m Maker) {
 	}
 	want(t, "RenewJob by who claimed it", s.RenewJob(t.Context(), "j", 1, claimed.ClaimID, time.Hour), storage.ErrFenced)
 	want(t, "RenewJob without a claim", s.RenewJob(t.Context(), "j", 1, "", time.Hour), storage.ErrFenced)
-	want(t, "EndJob without a claim", s.EndJob(t.Context(), storage.JobEnd{Job: "j", State: states.JobComplete}), storage.ErrFenced)
+	want(t, "EndJob without a claim", s.EndJob(t.Context(), storage.JobEnd{Job: "j", State: states.JobComplete}),
+		storage.ErrFenced)
 	if again := claim(t, s, storage.JobClaim{Lease: time.Hour}); len(again) != 0 {
 		t.Errorf("it was claimed again: %+v", again)
 	}
 
 	create(t, s, run("c"))
 	c := begin(t, s, "c")
-	foreign := storage.Checkpoint{Head: storage.Head{State: states.FlowRunning}, Job: &storage.JobEnd{Job: "j", State: states.JobComplete}}
+	foreign := storage.Checkpoint{
+		Head: storage.Head{State: states.FlowRunning},
+		Job:  &storage.JobEnd{Job: "j", State: states.JobComplete},
+	}
 	want(t, "Commit that ends another run's job", c.commit(t.Context(), c.next(foreign)), storage.ErrFenced)
 
 	p := begin(t, s, "a")
@@ -269,7 +343,8 @@ func testJobOfRun(t *testing.T, m Maker) {
 	}
 	p = begin(t, s, "a")
 	over := storage.Checkpoint{
-		Head: storage.Head{State: states.FlowReverted, Release: true}, Job: &storage.JobEnd{Job: "j", State: states.JobComplete},
+		Head: storage.Head{State: states.FlowReverted, Release: true},
+		Job:  &storage.JobEnd{Job: "j", State: states.JobComplete},
 	}
 	p.write(t, over)
 	if got := job(t, s); got.State != states.JobComplete || got.Failure != nil {
@@ -289,14 +364,19 @@ func testJobChanged(t *testing.T, m Maker) {
 	if got := job(t, s); got.State != states.JobScheduled {
 		t.Errorf("posted for later, it is %v", got.State)
 	}
-	for _, to := range []states.Job{states.JobUnclaimed, states.JobParked, states.JobUnclaimed, states.JobScheduled, states.JobComplete} {
+	for _, to := range []states.Job{
+		states.JobUnclaimed, states.JobParked, states.JobUnclaimed, states.JobScheduled,
+		states.JobComplete,
+	} {
 		must(t, "EndJob", s.EndJob(t.Context(), storage.JobEnd{Job: "j", State: to, NotUntil: at(9)}))
 		if got := job(t, s); got.State != to || !got.NotUntil.Equal(at(9)) {
 			t.Errorf("job is %+v, want %v", got, to)
 		}
 	}
-	want(t, "EndJob of one that has ended", s.EndJob(t.Context(), storage.JobEnd{Job: "j", State: states.JobUnclaimed}), storage.ErrInvalid)
-	want(t, "EndJob of none", s.EndJob(t.Context(), storage.JobEnd{Job: "none", State: states.JobUnclaimed}), storage.ErrNotFound)
+	want(t, "EndJob of one that has ended", s.EndJob(t.Context(), storage.JobEnd{Job: "j", State: states.JobUnclaimed}),
+		storage.ErrInvalid)
+	want(t, "EndJob of none", s.EndJob(t.Context(), storage.JobEnd{Job: "none", State: states.JobUnclaimed}),
+		storage.ErrNotFound)
 }
 
 // testNeeds: a run is due only for a process that offers what the run needs.

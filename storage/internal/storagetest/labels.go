@@ -31,7 +31,8 @@ func testCommitLabels(t *testing.T, m Maker) {
 	find("tenant", "x", "a")
 	p.write(t, storage.Checkpoint{Labels: map[string]string{"tenant": ""}})
 	find("tenant", "x", "")
-	same(t, "labels", map[string]string{"order": "2", "paid": "yes"}, ask[storage.Run](t, "Run")(s.Run(t.Context(), "a")).Labels)
+	same(t, "labels", map[string]string{"order": "2", "paid": "yes"},
+		ask[storage.Run](t, "Run")(s.Run(t.Context(), "a")).Labels)
 	same(t, "labels that were read before", map[string]string{"tenant": "x", "order": "1"}, before.Labels)
 
 	q := begin(t, s, "b")
@@ -46,7 +47,8 @@ func testLabeled(t *testing.T, m Maker) {
 	s := m.open(t)
 	odd := "a \"key\" of \\ and ' % \u00fc\u2028"
 	for id, labels := range map[string]map[string]string{
-		"b": {"x": "waits", "y": "waits"}, "a": {"x": "waits"}, "c": {"x": "not"}, "d": nil, "e": {odd: "waits"}, "over": {"x": "waits"},
+		"b": {"x": "waits", "y": "waits"}, "a": {"x": "waits"}, "c": {"x": "not"}, "d": nil, "e": {odd: "waits"},
+		"over": {"x": "waits"},
 	} {
 		r := run(id)
 		r.Labels = labels

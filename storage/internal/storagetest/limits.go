@@ -38,14 +38,16 @@ func testLimits(t *testing.T, m Maker) {
 		return map[string]string{"customer": customer, "color": "red"}
 	}
 	create(t, s, labelled("before", "trip", of("x")))
-	setLimits(t, s, storage.Limit{Flow: "trip", Runs: 9}, storage.Limit{Label: "customer", Runs: 1}, storage.Limit{Flow: "trip", Runs: 2})
+	setLimits(t, s, storage.Limit{Flow: "trip", Runs: 9}, storage.Limit{Label: "customer", Runs: 1},
+		storage.Limit{Flow: "trip", Runs: 2})
 	limits, err := other.Limits(t.Context())
 	must(t, "Limits", err)
 	if diff := cmp.Diff([]storage.Limit{{Label: "customer", Runs: 1}, {Flow: "trip", Runs: 2}}, limits); diff != "" {
 		t.Errorf("limits (-want +got):\n%s", diff)
 	}
 	create(t, s, labelled("a", "trip", of("x")))
-	create(t, s, labelled("b", "trip", nil), labelled("c", "trip", nil), labelled("d", "tour", of("x")), labelled("e", "tour", nil))
+	create(t, s, labelled("b", "trip", nil), labelled("c", "trip", nil), labelled("d", "tour", of("x")),
+		labelled("e", "tour", nil))
 
 	wants := func(by storage.Store, id string, limit *storage.Limit) {
 		t.Helper()

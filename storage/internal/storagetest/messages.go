@@ -52,7 +52,8 @@ func testMessages(t *testing.T, m Maker) {
 	}})
 	must(t, "Send", s.Send(t.Context(), storage.Message{Run: "a", Kind: "signal", Sent: at(5)}))
 	expect([]storage.Message{{N: 4, Run: "a", Kind: "signal", Sent: at(5)}}, 4) // numbers are not used again
-	if wakeups, messages, err := s.Messages(t.Context(), "b", 0); err != nil || wakeups != 3 || messages[2].Name != "from a" {
+	if wakeups, messages, err := s.Messages(t.Context(), "b", 0); err != nil || wakeups != 3 ||
+		messages[2].Name != "from a" {
 		t.Errorf("b's wakeup counter is at %d, messages %+v, %v", wakeups, messages, err)
 	}
 

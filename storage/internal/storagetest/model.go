@@ -95,7 +95,8 @@ func (w *world) create(rt *rapid.T) {
 func (w *world) createBegun(rt *rapid.T, r storage.Run, by int) {
 	p := newRun(w.t, w.stores[by], r)
 	if w.runs[r.ID] != nil {
-		want(w.t, "Commit of a new run that is there", p.commit(w.t.Context(), p.next(storage.Checkpoint{})), storage.ErrExists)
+		want(w.t, "Commit of a new run that is there", p.commit(w.t.Context(), p.next(storage.Checkpoint{})),
+			storage.ErrExists)
 		return
 	}
 	r.Updated = r.Created

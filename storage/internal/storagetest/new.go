@@ -11,10 +11,10 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// newRun returns a pen that makes a run with its first checkpoint.
-func newRun(t tester, s storage.Store, r storage.Run) *pen {
+// newRun returns a pen that makes a run with its first checkpoint, on conditions.
+func newRun(t tester, s storage.Store, r storage.Run, checks ...storage.RecordCheck) *pen {
 	t.Helper()
-	claim, snap, err := storage.ClaimNew(r)
+	claim, snap, err := storage.ClaimNew(r, checks...)
 	must(t, "ClaimNew", err)
 	return &pen{store: s, claim: claim, snap: snap, head: headOf(&snap.Run)}
 }
@@ -26,20 +26,25 @@ func testNew(t *testing.T, m Maker) {
 	other := m.join(t, s)
 	r := storage.Run{
 		ID: "a", Flow: "trip", Definition: "d1", Structure: "s1", Parent: "tour", Trace: "00-abc-01",
-		Labels: map[string]string{"customer": "ann"}, Input: storage.Held{Data: large("in")}, Attrs: value("strict"), Memory: value("m"),
-		Secrets: storage.Secrets{Symbols: []string{"pin"}}, Created: at(0).Add(1234 * time.Nanosecond), Due: at(9), Fence: 7, Seq: 7, Wakeups: 7,
+		Labels: map[string]string{"customer": "ann"}, Input: storage.Held{Data: large("in")}, Attrs: value("strict"),
+		Memory:  value("m"),
+		Secrets: storage.Secrets{Symbols: []string{"pin"}}, Created: at(0).Add(1234 * time.Nanosecond), Due: at(9), Fence: 7,
+		Seq: 7, Wakeups: 7,
 	}
 	p, late := newRun(t, s, r), newRun(t, other, r)
 	want(t, "it was made by a claim alone", errOf(s.Run(t.Context(), "a")), storage.ErrNotFound)
 	first := p.next(storage.Checkpoint{
 		Head:  storage.Head{State: states.FlowRunning, Started: at(1), Output: inline("o")},
-		Atoms: []storage.Atom{{Path: "x", Live: true}}, Labels: map[string]string{"size": "xl"}, Payloads: []storage.Payload{{Data: large("p")}},
-		History: []storage.Entry{{Path: "x", Time: at(1)}}, Push: []storage.Undo{{Path: "x"}, {Path: "y"}}, Children: []storage.Run{run("child")},
-		Timers: []storage.TimerRow{{Path: "x", Due: at(5)}}, Tokens: []storage.Token{{ID: "t", Run: "a", Path: "x"}},
+		Atoms: []storage.Atom{{Path: "x", Live: true}}, Labels: map[string]string{"size": "xl"},
+		Payloads: []storage.Payload{{Data: large("p")}},
+		History:  []storage.Entry{{Path: "x", Time: at(1)}}, Push: []storage.Undo{{Path: "x"}, {Path: "y"}},
+		Children: []storage.Run{run("child")},
+		Timers:   []storage.TimerRow{{Path: "x", Due: at(5)}}, Tokens: []storage.Token{{ID: "t", Run: "a", Path: "x"}},
 	})
 	must(t, "Commit", p.commit(t.Context(), first))
 	expect := p.snap.Run
-	expect.Seq, expect.State, expect.Started, expect.Updated, expect.Output = 1, states.FlowRunning, at(1), at(1), inline("o")
+	expect.Seq, expect.State, expect.Started, expect.Updated, expect.Output = 1, states.FlowRunning, at(1), at(1),
+		inline("o")
 	expect.Labels = map[string]string{"customer": "ann", "size": "xl"}
 	expect.Entries, expect.Refs, expect.Undos = 1, 2, 2
 	expect.Fence, expect.ClaimID, expect.Owner = 1, p.claim.ID, s.Owner().ID
@@ -56,7 +61,8 @@ func testNew(t *testing.T, m Maker) {
 	}
 	must(t, "Close", s.Close())
 	q := begin(t, other, "a")
-	if got := q.snap; len(got.Atoms) != 2 || len(got.Timers) != 1 || len(got.Tokens) != 1 || got.Run.Undos != 1 || got.Run.Fence != 2 {
+	if got := q.snap; len(got.Atoms) != 2 || len(got.Timers) != 1 || len(got.Tokens) != 1 || got.Run.Undos != 1 ||
+		got.Run.Fence != 2 {
 		t.Errorf("loaded %+v", got)
 	}
 
@@ -85,7 +91,10 @@ func testNewIsAtomic(t *testing.T, m Maker) {
 		"a child that is there":     {storage.Checkpoint{Children: []storage.Run{run("b"), run("there")}}, storage.ErrExists},
 		"itself as its child":       {storage.Checkpoint{Children: []storage.Run{run("a")}}, storage.ErrExists},
 		"more undone than was done": {storage.Checkpoint{Pop: 1}, storage.ErrInvalid},
-		"another's job":             {storage.Checkpoint{Job: &storage.JobEnd{Job: "k", State: states.JobComplete}}, storage.ErrNotFound},
+		"another's job": {
+			storage.Checkpoint{Job: &storage.JobEnd{Job: "k", State: states.JobComplete}},
+			storage.ErrNotFound,
+		},
 	} {
 		before := job(t, s)
 		p := newRun(t, s, a)
@@ -108,11 +117,13 @@ func testNewOfJob(t *testing.T, m Maker) {
 	r := run("b")
 	r.Job = "j"
 	other := newRun(t, s, r)
-	want(t, "a run that the job does not want", other.commit(t.Context(), other.next(storage.Checkpoint{})), storage.ErrFenced)
+	want(t, "a run that the job does not want", other.commit(t.Context(), other.next(storage.Checkpoint{})),
+		storage.ErrFenced)
 	want(t, "after that", errOf(s.Run(t.Context(), "b")), storage.ErrNotFound)
 	r.ID = "a"
 	newRun(t, s, r).write(t, storage.Checkpoint{
-		Head: storage.Head{State: states.FlowSuccess, Release: true}, Job: &storage.JobEnd{Job: "j", State: states.JobComplete},
+		Head: storage.Head{State: states.FlowSuccess, Release: true},
+		Job:  &storage.JobEnd{Job: "j", State: states.JobComplete},
 	})
 	if got := job(t, s); got.State != states.JobComplete || load(t, s, "a").Job != "j" {
 		t.Errorf("job is %+v", got)
@@ -126,7 +137,10 @@ func testNewOfJob(t *testing.T, m Maker) {
 func testNewLimited(t *testing.T, m Maker) {
 	s := m.open(t)
 	setLimits(t, s, storage.Limit{Flow: "trip", Runs: 1})
-	running := storage.Checkpoint{Head: storage.Head{State: states.FlowRunning}, Atoms: []storage.Atom{{Path: "x", Live: true}}}
+	running := storage.Checkpoint{
+		Head:  storage.Head{State: states.FlowRunning},
+		Atoms: []storage.Atom{{Path: "x", Live: true}},
+	}
 	waiting := storage.Checkpoint{Head: storage.Head{State: states.FlowRunning, Release: true, Due: at(7)}}
 	first, second := newRun(t, s, run("a")), newRun(t, s, run("b"))
 	made := first.next(running)
@@ -186,7 +200,8 @@ func testRaceNew(t *testing.T, m Maker) {
 			t.Fatalf("it was made %d times", got.Load())
 		}
 		atoms := ask[[]storage.Atom](t, "Atoms")(s.Atoms(t.Context(), id, storage.AtomQuery{}))
-		if run := load(t, s, id); run.ClaimID != *made.Load() || run.Seq != 1 || len(atoms) != 1 || atoms[0].Path != run.ClaimID {
+		if run := load(t, s, id); run.ClaimID != *made.Load() || run.Seq != 1 || len(atoms) != 1 ||
+			atoms[0].Path != run.ClaimID {
 			t.Fatalf("the run is %+v, with %+v", run, atoms)
 		}
 	}

@@ -62,9 +62,11 @@ func testOutbox(t *testing.T, m Maker) {
 	expect(9, 0, "a2 b2 ")
 	left := func(run string, limit int) string {
 		t.Helper()
-		return joined(ask[[]storage.Outgoing](t, "RunOutbox")(s.RunOutbox(t.Context(), run, limit)), func(o storage.Outgoing) string { return o.ID + " " })
+		return joined(ask[[]storage.Outgoing](t, "RunOutbox")(s.RunOutbox(t.Context(), run, limit)),
+			func(o storage.Outgoing) string { return o.ID + " " })
 	}
-	if a, first, b, none := left("a", 0), left("a", 1), left("b", 0), left("c", 0); a != "a2 a3 " || first != "a2 " || b != "b2 " || none != "" {
+	if a, first, b, none := left("a", 0), left("a", 1), left("b", 0), left("c", 0); a != "a2 a3 " || first != "a2 " ||
+		b != "b2 " || none != "" {
 		t.Errorf("left to send: %q (first %q), %q, %q", a, first, b, none)
 	}
 	want(t, "Unsent of nothing", s.Unsent(t.Context(), storage.Outgoing{N: 9999}), storage.ErrNotFound)

@@ -45,7 +45,8 @@ func testAtomPages(t *testing.T, m Maker) {
 						want = append(want, all[path])
 					}
 				}
-				got := ask[[]storage.Atom](t, "Atoms")(s.Atoms(t.Context(), "a", storage.AtomQuery{Live: live, After: after, Limit: limit}))
+				got := ask[[]storage.Atom](t,
+					"Atoms")(s.Atoms(t.Context(), "a", storage.AtomQuery{Live: live, After: after, Limit: limit}))
 				same(t, fmt.Sprintf("atoms after %q, limit %d, live %v", after, limit, live), want, got)
 			}
 		}

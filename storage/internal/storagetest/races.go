@@ -193,7 +193,7 @@ func raceMessages(t *testing.T, m Maker, release func(*testing.T, storage.Store,
 		if gone {
 			released++
 			if r.Owner != "" || r.Due.IsZero() || r.Due.After(time.Now()) {
-				t.Fatalf("a run nobody owns has messages and is not due: owner %q, due %v", r.Owner, r.Due)
+				t.Fatalf("a run without an owner has messages and is not due: owner %q, due %v", r.Owner, r.Due)
 			}
 			continue
 		}
@@ -252,7 +252,7 @@ func testRaceTokens(t *testing.T, m Maker) {
 		}
 		if won.Load() == 0 {
 			if got.State != storage.TokenExpired {
-				t.Fatalf("nobody ended the token, its state is %d", got.State)
+				t.Fatalf("no caller ended the token, its state is %d", got.State)
 			}
 			continue
 		}
@@ -341,10 +341,13 @@ func testChanged(t *testing.T, m Maker) {
 	create(t, s, run("a"))
 	p := begin(t, s, "a")
 	for name, do := range map[string]func() error{
-		"a message of this store":    func() error { return s.Send(t.Context(), storage.Message{Run: "a", Kind: "signal"}) },
-		"a message of another store": func() error { return other.Send(t.Context(), storage.Message{Run: "a", Kind: "signal"}) },
-		"a run":                      func() error { return other.Create(t.Context(), run("b")) },
-		"a job":                      func() error { return other.PostJob(t.Context(), storage.Job{ID: "j"}) },
+		"a message of this store": func() error { return s.Send(t.Context(), storage.Message{Run: "a", Kind: "signal"}) },
+		"a message of another store": func() error {
+			return other.Send(t.Context(),
+				storage.Message{Run: "a", Kind: "signal"})
+		},
+		"a run": func() error { return other.Create(t.Context(), run("b")) },
+		"a job": func() error { return other.PostJob(t.Context(), storage.Job{ID: "j"}) },
 		"a child of this store": func() error {
 			return p.commit(t.Context(), p.next(storage.Checkpoint{Children: []storage.Run{run("c")}}))
 		},

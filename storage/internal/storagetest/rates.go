@@ -41,7 +41,10 @@ func testRates(t *testing.T, m Maker) {
 	first := take(other, "!02")
 	take(s, "")
 	// What is given back counts, and what is claimed again counts anew.
-	must(t, "EndJob", s.EndJob(t.Context(), storage.JobEnd{Job: "!", Epoch: first[0].Epoch, ClaimID: first[0].ClaimID, State: states.JobUnclaimed}))
+	must(t, "EndJob", s.EndJob(t.Context(), storage.JobEnd{
+		Job: "!", Epoch: first[0].Epoch, ClaimID: first[0].ClaimID,
+		State: states.JobUnclaimed,
+	}))
 	take(s, "")
 	rate.Rate = 4
 	setLimits(t, other, rate)
@@ -59,7 +62,11 @@ func testRates(t *testing.T, m Maker) {
 	setLimits(t, s, storage.Limit{Flow: "trip"})
 	take(s, "345")
 	for _, bad := range []storage.Limit{
-		{Rate: -1}, {Rate: storage.MaxRate + 1, Per: time.Hour}, {Rate: 1}, {Rate: 1, Per: storage.MinPer - 1}, {Rate: 1, Per: storage.MaxPer + 1},
+		{Rate: -1},
+		{Rate: storage.MaxRate + 1, Per: time.Hour},
+		{Rate: 1},
+		{Rate: 1, Per: storage.MinPer - 1},
+		{Rate: 1, Per: storage.MaxPer + 1},
 	} {
 		want(t, "SetLimit", s.SetLimit(t.Context(), bad), storage.ErrInvalid)
 	}
@@ -84,10 +91,19 @@ func testRates(t *testing.T, m Maker) {
 func testRatesOfLabels(t *testing.T, m Maker) {
 	s := m.open(t)
 	setLimits(t, s,
-		storage.Limit{Label: "customer", Rate: 1, Per: time.Hour}, storage.Limit{Flow: "trip", Label: "needs.gpu", Rate: 2, Per: time.Hour},
+		storage.Limit{Label: "customer", Rate: 1, Per: time.Hour}, storage.Limit{
+			Flow: "trip", Label: "needs.gpu", Rate: 2,
+			Per: time.Hour,
+		},
 		storage.Limit{Flow: "trip", Runs: 1})
 	for i, c := range []struct{ flow, customer, gpu string }{
-		{"trip", "x", ""}, {"tour", "x", ""}, {"trip", "y", "a"}, {"trip", "", "a"}, {"trip", "", "a"}, {"tour", "", "a"}, {"trip", "", "b"},
+		{"trip", "x", ""},
+		{"tour", "x", ""},
+		{"trip", "y", "a"},
+		{"trip", "", "a"},
+		{"trip", "", "a"},
+		{"tour", "", "a"},
+		{"trip", "", "b"},
 	} {
 		j := storage.Job{ID: strconv.Itoa(i), Flow: c.flow, Labels: map[string]string{}, RunLabels: map[string]string{}}
 		if c.customer != "" {
@@ -100,12 +116,14 @@ func testRatesOfLabels(t *testing.T, m Maker) {
 	}
 	var claimed strings.Builder
 	for range 9 { // in turns, as what is let in by one rate may be kept by another
-		claimed.WriteString(joined(claim(t, s, storage.JobClaim{Lease: time.Hour, Labels: map[string]string{"gpu": "a"}}), jobID))
+		claimed.WriteString(joined(claim(t, s, storage.JobClaim{Lease: time.Hour, Labels: map[string]string{"gpu": "a"}}),
+			jobID))
 	}
 	if got := claimed.String(); got != "0235" {
 		t.Errorf("claimed %q, want 0235", got)
 	}
-	if got := joined(claim(t, s, storage.JobClaim{Lease: time.Hour, Labels: map[string]string{"gpu": "b"}, Limit: 9}), jobID); got != "6" {
+	if got := joined(claim(t, s, storage.JobClaim{Lease: time.Hour, Labels: map[string]string{"gpu": "b"}, Limit: 9}),
+		jobID); got != "6" {
 		t.Errorf("claimed %q, want 6", got)
 	}
 }

@@ -19,21 +19,24 @@ func testSchedules(t *testing.T, m Maker) {
 	other := m.join(t, s)
 	past, later := at(-3600*24*365), time.Now().Add(time.Hour).Truncate(time.Microsecond).UTC()
 	one := storage.Schedule{
-		ID: "one", Spec: "TZ=Europe/Rome 0 4 * * *", Flow: "trip", Version: 3, Input: value(1), Needs: map[string]string{"gpu": "yes"},
+		ID: "one", Spec: "TZ=Europe/Rome 0 4 * * *", Flow: "trip", Version: 3, Input: value(1),
+		Needs:  map[string]string{"gpu": "yes"},
 		Labels: map[string]string{"customer": "x"}, Priority: 7, CatchUp: 2, Created: at(0), Next: past,
 	}
 	two := storage.Schedule{ID: "a two", Spec: "@daily", Flow: "tour", Created: at(1), Next: later}
 	must(t, "PutSchedule", s.PutSchedule(t.Context(), one))
 	must(t, "PutSchedule", s.PutSchedule(t.Context(), two))
 	want(t, "PutSchedule without an id", s.PutSchedule(t.Context(), storage.Schedule{}), storage.ErrInvalid)
-	want(t, "PutSchedule", s.PutSchedule(t.Context(), storage.Schedule{ID: strings.Repeat("x", storage.MaxScheduleID+1)}), storage.ErrInvalid)
+	want(t, "PutSchedule", s.PutSchedule(t.Context(), storage.Schedule{ID: strings.Repeat("x", storage.MaxScheduleID+1)}),
+		storage.ErrInvalid)
 	look := func() storage.Schedule {
 		t.Helper()
 		return ask[storage.Schedule](t, "Schedule")(other.Schedule(t.Context(), "one"))
 	}
 	ignored := cmpopts.IgnoreFields(storage.Schedule{}, "Mark")
 	same(t, "schedule", one, look(), ignored)
-	same(t, "schedules", []storage.Schedule{two, one}, ask[[]storage.Schedule](t, "Schedules")(other.Schedules(t.Context())), ignored)
+	same(t, "schedules", []storage.Schedule{two, one},
+		ask[[]storage.Schedule](t, "Schedules")(other.Schedules(t.Context())), ignored)
 	_, err := s.Schedule(t.Context(), "none")
 	want(t, "Schedule", err, storage.ErrNotFound)
 
@@ -56,7 +59,10 @@ func testSchedules(t *testing.T, m Maker) {
 
 	// A tick is posted once, by the process that saw the schedule as it is.
 	seen := look()
-	jobs := []storage.Job{{ID: "j1", Flow: "trip", Created: at(2), RunLabels: one.Labels}, {ID: "j2", Flow: "trip", Created: at(2)}}
+	jobs := []storage.Job{
+		{ID: "j1", Flow: "trip", Created: at(2), RunLabels: one.Labels},
+		{ID: "j2", Flow: "trip", Created: at(2)},
+	}
 	post(t, s, jobs[1])
 	move := storage.ScheduleMove{ID: "one", Mark: seen.Mark, Next: later.Add(time.Hour), Last: past, Jobs: jobs}
 	must(t, "MoveSchedule", s.MoveSchedule(t.Context(), move))
@@ -78,7 +84,10 @@ func testSchedules(t *testing.T, m Maker) {
 	same(t, "schedule", version, look(), ignored)
 	due("one")
 	// Paused, it is not due, and without a next tick neither.
-	must(t, "MoveSchedule", s.MoveSchedule(t.Context(), storage.ScheduleMove{ID: "one", Mark: look().Mark, Next: past, Paused: true}))
+	must(t, "MoveSchedule", s.MoveSchedule(t.Context(), storage.ScheduleMove{
+		ID: "one", Mark: look().Mark, Next: past,
+		Paused: true,
+	}))
 	if next := due(); !next.Equal(later) {
 		t.Errorf("the next is due at %v, want %v", next, later)
 	}
@@ -122,7 +131,8 @@ func testRaceSchedules(t *testing.T, m Maker) {
 	many.Wait()
 	jobs := ask[[]storage.Job](t, "JobList")(s.JobList(t.Context(), storage.JobQuery{}))
 	if version.Load() != 1 || fenced.Load() != 7 || len(jobs) != 1 {
-		t.Errorf("%d posted it, %d were told that it was posted, and %d jobs are there", version.Load(), fenced.Load(), len(jobs))
+		t.Errorf("%d posted it, %d were told that it was posted, and %d jobs are there", version.Load(), fenced.Load(),
+			len(jobs))
 	}
 }
 
@@ -139,7 +149,8 @@ func testPurgeJobs(t *testing.T, m Maker) {
 	}
 	p := begin(t, s, "b")
 	must(t, "Commit", p.commit(t.Context(), p.next(storage.Checkpoint{
-		Head: storage.Head{State: states.FlowSuccess, Release: true}, Job: &storage.JobEnd{Job: "b", State: states.JobComplete},
+		Head: storage.Head{State: states.FlowSuccess, Release: true},
+		Job:  &storage.JobEnd{Job: "b", State: states.JobComplete},
 	})))
 	for _, id := range []string{"a", "b", "c"} {
 		if j := ask[storage.Job](t, "Job")(s.Job(t.Context(), id)); time.Since(j.Ended).Abs() > 24*time.Hour {

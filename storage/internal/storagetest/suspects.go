@@ -43,7 +43,8 @@ func (w mourners) expect(t *testing.T, id string, lost, proof int64, trial stora
 	t.Helper()
 	got := load(t, w.s, id)
 	if s := got.Suspicion; got.Lost != lost || s.Proof != proof || s.Trial != trial {
-		t.Errorf("%s was lost %d times, proof %d, trial %d; want %d, %d, %d", id, got.Lost, s.Proof, s.Trial, lost, proof, trial)
+		t.Errorf("%s was lost %d times, proof %d, trial %d; want %d, %d, %d", id, got.Lost, s.Proof, s.Trial, lost, proof,
+			trial)
 	}
 }
 
@@ -88,13 +89,16 @@ func testSuspects(t *testing.T, m Maker) {
 		return ids
 	}
 	same(t, "suspects", []string{"a", "b", "c"}, ids(storage.DueQuery{By: now, Suspects: true}))
-	same(t, "some suspects", []string{"b"}, ids(storage.DueQuery{By: now, Suspects: true, Except: []string{"a"}, Limit: 1}))
+	same(t, "some suspects", []string{"b"},
+		ids(storage.DueQuery{By: now, Suspects: true, Except: []string{"a"}, Limit: 1}))
 	same(t, "others", []string{"d"}, ids(storage.DueQuery{By: now}))
 	only, _, err := s.Due(t.Context(), storage.DueQuery{By: now, RunsOnly: true})
-	if err != nil || len(only) != 1 || only[0].Snapshot.Run.ID != "d" || only[0].Claim.ID != "" || len(only[0].Snapshot.Atoms) != 0 {
+	if err != nil || len(only) != 1 || only[0].Snapshot.Run.ID != "d" || only[0].Claim.ID != "" ||
+		len(only[0].Snapshot.Atoms) != 0 {
 		t.Errorf("found %+v (%v), want the run only", only, err)
 	}
-	if due, _, err := s.Due(t.Context(), storage.DueQuery{By: now, Suspects: true, Limit: 1}); err != nil || due[0].Snapshot.Run.Lost != 5 {
+	if due, _, err := s.Due(t.Context(), storage.DueQuery{By: now, Suspects: true, Limit: 1}); err != nil ||
+		due[0].Snapshot.Run.Lost != 5 {
 		t.Errorf("found %+v (%v)", due, err)
 	}
 

@@ -18,7 +18,11 @@ func testTokens(t *testing.T, m Maker) {
 		ID: "t1", Run: "a", Path: "x", Incarnation: 1, Attempt: 2,
 		Deadline: at(9), Heartbeat: 3 * time.Second, Beat: at(1), Worker: "w",
 	}
-	p.write(t, storage.Checkpoint{Tokens: []storage.Token{open, {ID: "t2", Run: "a", Path: "y"}, {ID: "t3", Run: "a", Path: "z"}}})
+	p.write(t, storage.Checkpoint{Tokens: []storage.Token{
+		open,
+		{ID: "t2", Run: "a", Path: "y"},
+		{ID: "t3", Run: "a", Path: "z"},
+	}})
 	same(t, "open tokens", []storage.Token{open, {ID: "t2", Run: "a", Path: "y"}, {ID: "t3", Run: "a", Path: "z"}},
 		ask[[]storage.Token](t, "RunTokens")(s.RunTokens(t.Context(), "a")))
 	token := func() storage.Token {
@@ -69,7 +73,8 @@ func testTokens(t *testing.T, m Maker) {
 	want(t, "EndToken of one that is gone", errOf(s.EndToken(t.Context(), "t3", value(1), nil)), storage.ErrGone)
 
 	p.write(t, storage.Checkpoint{Tokens: []storage.Token{{ID: "t4", Run: "a", Path: "z"}}})
-	same(t, "open tokens", []storage.Token{{ID: "t4", Run: "a", Path: "z"}}, ask[[]storage.Token](t, "RunTokens")(s.RunTokens(t.Context(), "a")))
+	same(t, "open tokens", []storage.Token{{ID: "t4", Run: "a", Path: "z"}},
+		ask[[]storage.Token](t, "RunTokens")(s.RunTokens(t.Context(), "a")))
 	must(t, "Release", s.Release(t.Context(), p.claim, 2, time.Time{}))
 	same(t, "open tokens", []storage.Token{{ID: "t4", Run: "a", Path: "z"}}, begin(t, s, "a").snap.Tokens)
 
@@ -129,9 +134,13 @@ func testLeases(t *testing.T, m Maker) {
 	}})
 	take := func(lease time.Duration, queues ...string) storage.Token {
 		t.Helper()
-		return ask[storage.Token](t, "TakeToken")(s.TakeToken(t.Context(), storage.Taking{Queues: queues, Worker: "w", Lease: lease}))
+		return ask[storage.Token](t, "TakeToken")(s.TakeToken(t.Context(), storage.Taking{
+			Queues: queues, Worker: "w",
+			Lease: lease,
+		}))
 	}
-	if second := take(time.Hour, "q", "r"); second.ID != "t2" || second.Take != 1 || time.Until(second.Lease) < time.Minute {
+	if second := take(time.Hour, "q", "r"); second.ID != "t2" || second.Take != 1 ||
+		time.Until(second.Lease) < time.Minute {
 		t.Errorf("took %+v, want t2, which has waited longer", second)
 	}
 	first := take(time.Nanosecond, "q", "r")
@@ -191,7 +200,8 @@ func testWorkLimits(t *testing.T, m Maker) {
 	same(t, "token", open, token("t1"))
 	take := func(queue string, lease time.Duration) storage.Token {
 		t.Helper()
-		taken := ask[storage.Token](t, "TakeToken")(s.TakeToken(t.Context(), storage.Taking{Queues: []string{queue}, Worker: "w", Lease: lease}))
+		taken := ask[storage.Token](t,
+			"TakeToken")(s.TakeToken(t.Context(), storage.Taking{Queues: []string{queue}, Worker: "w", Lease: lease}))
 		same(t, "taken token", taken, token(taken.ID))
 		if !taken.Since.Equal(taken.Beat) || time.Since(taken.Since) > time.Minute {
 			t.Errorf("%s was taken at %v, and heard of at %v", taken.ID, taken.Since, taken.Beat)
@@ -210,8 +220,10 @@ func testWorkLimits(t *testing.T, m Maker) {
 	if second := take("q", 0); second.Take != 2 || !second.Since.After(first.Since) {
 		t.Errorf("taken %+v after %+v", second, first)
 	}
-	want(t, "FinishToken of what was taken", errOf(s.FinishToken(t.Context(), "t1", storage.Untaken, nil, &atom.Failure{Code: "C"})), storage.ErrTaken)
-	must(t, "FinishToken of what nobody has taken", errOf(s.FinishToken(t.Context(), "t2", storage.Untaken, nil, &atom.Failure{Code: "C"})))
+	want(t, "FinishToken of what was taken",
+		errOf(s.FinishToken(t.Context(), "t1", storage.Untaken, nil, &atom.Failure{Code: "C"})), storage.ErrTaken)
+	must(t, "FinishToken of a token that no worker has taken",
+		errOf(s.FinishToken(t.Context(), "t2", storage.Untaken, nil, &atom.Failure{Code: "C"})))
 	_, messages, err := s.Messages(t.Context(), "a", 0)
 	must(t, "Messages", err)
 	same(t, "messages", []storage.Message{

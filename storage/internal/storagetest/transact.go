@@ -103,7 +103,8 @@ func testTransact(t *testing.T, m Maker) {
 	same(t, "the run", before, load(t, s, "a"))
 	none := func(*sql.Tx) (atom.Value, error) { return nil, nil }
 	for range 2 {
-		same(t, "no result", atom.Value(nil), ask[atom.Value](t, "Transact")(l.tx.Transact(t.Context(), p.claim, "none", none)))
+		same(t, "no result", atom.Value(nil),
+			ask[atom.Value](t, "Transact")(l.tx.Transact(t.Context(), p.claim, "none", none)))
 	}
 	p.write(t, storage.Checkpoint{Head: storage.Head{State: states.FlowSuccess, Release: true}})
 	want(t, "Transact after the end", errOf(do(p.claim, "k", "one")), storage.ErrFenced)
@@ -159,15 +160,34 @@ func testTransactRefused(t *testing.T, m Maker) {
 		{"too large a result", t.Context(), p.claim, "k", func(*sql.Tx) (atom.Value, error) {
 			return make(atom.Value, atom.MaxValue+1), nil
 		}, atom.ErrValueTooLarge},
-		{"the end of its time", short, p.claim, "k", func(*sql.Tx) (atom.Value, error) { cancel(); return value(1), nil }, context.Canceled},
+		{
+			"the end of its time", short, p.claim, "k", func(*sql.Tx) (atom.Value, error) { cancel(); return value(1), nil },
+			context.Canceled,
+		},
 		{"a context that had ended", cancelled(t), p.claim, "k", nil, context.Canceled},
-		{"Commit", t.Context(), p.claim, "k", func(tx *sql.Tx) (atom.Value, error) { return value(1), ignored(tx.Commit()) }, storage.ErrInvalid},
-		{"Rollback", t.Context(), p.claim, "k", func(tx *sql.Tx) (atom.Value, error) { return value(1), ignored(tx.Rollback()) }, storage.ErrInvalid},
+		{
+			"Commit", t.Context(), p.claim, "k", func(tx *sql.Tx) (atom.Value, error) { return value(1), ignored(tx.Commit()) },
+			storage.ErrInvalid,
+		},
+		{"Rollback", t.Context(), p.claim, "k", func(tx *sql.Tx) (atom.Value, error) {
+			return value(1),
+				ignored(tx.Rollback())
+		}, storage.ErrInvalid},
 		{"COMMIT", t.Context(), p.claim, "k", exec("COMMIT"), storage.ErrInvalid},
-		{"COMMIT and more", t.Context(), p.claim, "k", exec("COMMIT", "BEGIN", "INSERT INTO ledger VALUES ('x')"), storage.ErrInvalid},
-		{"COMMIT in disguise", t.Context(), p.claim, "k", exec("/* */ ; end transaction; INSERT INTO ledger VALUES ('x')"), storage.ErrInvalid},
-		{"ROLLBACK and more", t.Context(), p.claim, "k", exec("ROLLBACK", "INSERT INTO ledger VALUES ('x')"), storage.ErrInvalid},
-		{"a transaction of its own", t.Context(), p.claim, "k", exec("ROLLBACK", "BEGIN", "INSERT INTO ledger VALUES ('x')", "COMMIT"), storage.ErrInvalid},
+		{
+			"COMMIT and more", t.Context(), p.claim, "k", exec("COMMIT", "BEGIN", "INSERT INTO ledger VALUES ('x')"),
+			storage.ErrInvalid,
+		},
+		{
+			"COMMIT in disguise", t.Context(), p.claim, "k", exec("/* */ ; end transaction; INSERT INTO ledger VALUES ('x')"),
+			storage.ErrInvalid,
+		},
+		{
+			"ROLLBACK and more", t.Context(), p.claim, "k", exec("ROLLBACK", "INSERT INTO ledger VALUES ('x')"),
+			storage.ErrInvalid,
+		},
+		{"a transaction of its own", t.Context(), p.claim, "k", exec("ROLLBACK", "BEGIN", "INSERT INTO ledger VALUES ('x')",
+			"COMMIT"), storage.ErrInvalid},
 	} {
 		_, err := l.tx.Transact(c.ctx, c.claim, c.key, func(tx *sql.Tx) (atom.Value, error) {
 			if c.fn == nil {
@@ -182,7 +202,8 @@ func testTransactRefused(t *testing.T, m Maker) {
 		want(t, c.name, err, c.err)
 		l.expect(t, p.claim, "first")
 	}
-	want(t, "an error, as it is", errOf(l.tx.Transact(t.Context(), p.claim, "k", func(*sql.Tx) (atom.Value, error) { return nil, boom })), boom)
+	want(t, "an error, as it is",
+		errOf(l.tx.Transact(t.Context(), p.claim, "k", func(*sql.Tx) (atom.Value, error) { return nil, boom })), boom)
 	panicking(t, func() {
 		_, _ = l.tx.Transact(t.Context(), p.claim, "k", func(tx *sql.Tx) (atom.Value, error) {
 			_, _ = add(tx, "lost")
@@ -193,11 +214,13 @@ func testTransactRefused(t *testing.T, m Maker) {
 
 	var kept *sql.Tx
 	var rows *sql.Rows
-	ask[atom.Value](t, "Transact")(l.tx.Transact(t.Context(), p.claim, "keeps", func(tx *sql.Tx) (_ atom.Value, err error) {
-		kept = tx
-		rows, err = tx.QueryContext(t.Context(), "SELECT line FROM ledger") //nolint:sqlclosecheck,rowserrcheck // left open on purpose
-		return nil, err
-	}))
+	ask[atom.Value](t, "Transact")(l.tx.Transact(t.Context(), p.claim, "keeps",
+		func(tx *sql.Tx) (_ atom.Value, err error) {
+			kept = tx
+			//nolint:sqlclosecheck,rowserrcheck // left open on purpose
+			rows, err = tx.QueryContext(t.Context(), "SELECT line FROM ledger")
+			return nil, err
+		}))
 	if _, err := add(kept, "late"); !errors.Is(err, sql.ErrTxDone) {
 		t.Errorf("a transaction that was kept: %v", err)
 	}

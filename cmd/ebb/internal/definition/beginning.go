@@ -11,18 +11,17 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// A Beginning has the options that a run was begun with, besides its definition and
-// input. It is stored with the run, so that any process can resume the run.
+// A Beginning contains the options with which a run was started, besides its definition and input. It is stored
+// with the run, so that any process can resume the run.
 type Beginning struct {
-	Dir     string            `json:"dir"`              // from where programs are looked up, absolute
-	Tasks   map[string]string `json:"tasks,omitzero"`   // what names are mapped to
-	Buckets map[string]string `json:"buckets,omitzero"` // which folders buckets are, absolute
-	Mock    string            `json:"mock,omitzero"`    // FILE#case, the file absolute
-	Flows   map[string]string `json:"flows,omitzero"`   // hashes of the definitions of subflows, by their names
+	Dir     string            `json:"dir"`              // folder in which programs are looked up; absolute
+	Tasks   map[string]string `json:"tasks,omitzero"`   // mappings of task names
+	Buckets map[string]string `json:"buckets,omitzero"` // folders of buckets; absolute
+	Mock    string            `json:"mock,omitzero"`    // FILE#case, with an absolute path
+	Flows   map[string]string `json:"flows,omitzero"`   // hashes of the definitions of subflows, by name
 }
 
-// attributes are what is told to the language of a run. Members that it does
-// not know it leaves alone.
+// attributes are the attributes of a run for its language. A language ignores members that it does not know.
 type attributes struct {
 	asl.Attributes
 
@@ -38,7 +37,7 @@ func BeginningOf(run *storage.Run) (Beginning, error) {
 	return a.Ebb, nil
 }
 
-// Attributes returns the form in which b is kept.
+// Attributes returns the stored form of b.
 func (b Beginning) Attributes() atom.Value { return atom.MustEncode(attributes{Ebb: b}) }
 
 // Registry returns the tasks of a run of the flow. The files that they write in buckets

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -11,17 +12,28 @@ import (
 
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/sm4c"
+	"github.com/ebbflow/ebb/internal/boundedcache"
 	"github.com/ebbflow/ebb/storage"
 )
 
-// A Catalog knows the flows of runs that other runs begin: by the definition that
-// such a run has, or by its name among the subflows that the first run was begun
-// with.
+// A Catalog provides the flows of child runs: by the definition of such a run, or by its flow name among the
+// subflows of the first run.
 type Catalog struct {
 	Store storage.Store
 
-	mu       sync.Mutex
-	machines map[string]Machine // by hash
+	once     sync.Once
+	machines *boundedcache.Cache[string, Machine] // by hash
+}
+
+const (
+	maxMachines  = 32 << 20 // bytes of the definitions whose machines a catalog caches
+	leastMachine = 1 << 10  // what each of them counts beside its text
+)
+
+// cache returns the machines that were used last.
+func (c *Catalog) cache() *boundedcache.Cache[string, Machine] {
+	c.once.Do(func() { c.machines = boundedcache.New[string, Machine](maxMachines) })
+	return c.machines
 }
 
 // Flow implements [engine.Catalog].
@@ -50,10 +62,7 @@ func (c *Catalog) MachineOf(ctx context.Context, run *storage.Run) (Machine, err
 
 // Machine returns the machine of a stored definition.
 func (c *Catalog) Machine(ctx context.Context, hash string) (Machine, error) {
-	c.mu.Lock()
-	m := c.machines[hash]
-	c.mu.Unlock()
-	if m != nil {
+	if m, there := c.cache().Get(hash); there {
 		return m, nil
 	}
 	def, err := c.Store.Definition(ctx, hash)
@@ -63,30 +72,37 @@ func (c *Catalog) Machine(ctx context.Context, hash string) (Machine, error) {
 	return c.Parsed(&def)
 }
 
-// Parsed returns the machine of a definition that was read.
+// Parsed returns the machine of a loaded definition.
 func (c *Catalog) Parsed(def *storage.Definition) (Machine, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if m := c.machines[def.Hash]; m != nil {
+	if m, there := c.cache().Get(def.Hash); there {
 		return m, nil
 	}
 	m, err := ParseStored(def)
 	if err != nil {
 		return nil, err
 	}
-	if c.machines == nil {
-		c.machines = map[string]Machine{}
-	}
-	c.machines[def.Hash] = m
-	return m, nil
+	return c.cache().Add(def.Hash, m, int64(leastMachine+len(def.Text))), nil
 }
 
-// flowFiles are the names that the file of a subflow may have.
-var flowFiles = []string{".sm4c.json", ".sm4c.yaml", ".sm4c.yml", ".asl.json", ".asl.yaml", ".asl.yml", ".json", ".yaml", ".yml"}
+// flowFiles are the possible names of a subflow's file.
+var flowFiles = []string{
+	".sm4c.json", ".sm4c.yaml", ".sm4c.yml", ".asl.json", ".asl.yaml", ".asl.yml", ".json",
+	".yaml", ".yml",
+}
 
-// ReadFlows adds to some definitions those of the flows that they run, and that these
-// run, from beside a file. What is missing is returned: it is only missed when it is
-// to be run.
+// FileOf returns the file of a definition whose name begins so, such as trip.asl.json for trip, but not the given one.
+// It returns "" if there is none.
+func FileOf(base, except string) string {
+	for _, ext := range flowFiles {
+		if info, err := os.Stat(base + ext); err == nil && info.Mode().IsRegular() && base+ext != except {
+			return base + ext
+		}
+	}
+	return ""
+}
+
+// ReadFlows adds the definitions of subflows, and of their subflows, from files beside a file. It returns the names
+// without a file, which are needed only if a run reaches them.
 func ReadFlows(file string, flows map[string]*Definition, how Reading) (missing []string, err error) {
 	var names []string
 	for _, name := range slices.Sorted(maps.Keys(flows)) {
@@ -110,14 +126,14 @@ func ReadFlows(file string, flows map[string]*Definition, how Reading) (missing 
 		if err != nil {
 			return nil, err
 		}
-		def.Name = name
+		def.rename(name)
 		flows[name] = def
 		names = append(names, def.Machine.Subflows()...)
 	}
 	return missing, nil
 }
 
-// fileOfFlow returns the file beside another that a flow is in, and its text; "" when there is none.
+// fileOfFlow returns the file of a flow beside another file, and its text; "" if there is none.
 func fileOfFlow(beside, name string) (file string, text []byte, err error) {
 	if strings.ContainsAny(name, `/\:`) || !filepath.IsLocal(name) {
 		return "", nil, nil

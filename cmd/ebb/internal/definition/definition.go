@@ -1,9 +1,7 @@
 package definition
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"errors"
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -15,11 +13,10 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// maxFile is how large a definition or a mock file may be, in bytes. A
-// definition's own limit is lower.
+// maxFile is the maximum size of a definition or a mock file in bytes. A definition's own limit is lower.
 const maxFile = 16 << 20
 
-// A Definition is a file that can be run.
+// A Definition is a file that can run.
 type Definition struct {
 	storage.Definition
 
@@ -43,9 +40,10 @@ func definitionIn(file string, text []byte, how Reading) (*Definition, error) {
 		return nil, err
 	}
 	if len(sources) > 1 {
-		return nil, fmt.Errorf("%s has %d state machines; a definition of its own is needed for each that is to be run", file, len(sources))
+		return nil, fmt.Errorf("%s has %d state machines; a definition of its own is needed for each that is to be run", file,
+			len(sources))
 	}
-	if err := CheckName("the file", flowName(file)); err != nil { // which its runs are named after
+	if err := CheckName("the file", flowName(file)); err != nil { // runs are named after the flow
 		return nil, err
 	}
 	src := sources[0]
@@ -54,12 +52,26 @@ func definitionIn(file string, text []byte, how Reading) (*Definition, error) {
 		return nil, fmt.Errorf("%s cannot be run:\n%w", file, err)
 	}
 	language, text := m.Stored()
-	hash := sha256.Sum256(append([]byte(language+"\n"), text...))
-	return &Definition{
-		Definition: storage.Definition{Hash: hex.EncodeToString(hash[:]), Name: flowName(file), Language: language, Text: text},
-		Machine:    m, Source: src,
-	}, nil
+	def := &Definition{Definition: storage.Definition{Language: language, Text: text}, Machine: m, Source: src}
+	def.rename(flowName(file))
+	return def, nil
 }
+
+// rename sets the name of the flow, which the hash covers.
+func (d *Definition) rename(name string) {
+	d.Name, d.Hash = name, storage.DefinitionHash(name, d.Language, d.Text)
+}
+
+// Place returns the place in the file of an offset in the text, and whether the offset is in it.
+func (d *Definition) Place(offset int) (document.Place, bool) {
+	if offset < 0 {
+		return document.Place{Line: 1, Column: 1}, false
+	}
+	return d.Source.position(offset), true
+}
+
+// Base returns the path of a file without what says that it is a definition: examples/trip for examples/trip.asl.json.
+func Base(file string) string { return filepath.Join(filepath.Dir(file), flowName(file)) }
 
 // flowName returns the name of the flow that a file defines: trip for
 // examples/trip.asl.json.
@@ -73,29 +85,30 @@ func flowName(file string) string {
 	return name
 }
 
-// Check returns an error that names each task that is not there.
-func (d *Definition) Check(r *tasks.Registry) error {
-	var problems []string
+// Missing returns a line for each use of a task that cannot be called, with its place, and the name of the first of
+// these tasks. A mocked state needs no task.
+func (d *Definition) Missing(r *tasks.Registry) (lines []string, first string) {
 	for _, use := range d.Machine.Uses() {
-		if err := r.Check(use.Task, use.State); err != nil {
-			at := document.Place{Line: 1, Column: 1}
-			if use.At >= 0 {
-				at = d.Source.position(use.At)
-			}
-			problems = append(problems, fmt.Sprintf("%s:%d:%d: %s: %s", d.Source.File, at.Line, at.Column, use.Where, strings.TrimPrefix(err.Error(), "tasks: ")))
+		err := r.Check(use.Task, use.State)
+		if err == nil {
+			continue
 		}
+		at := document.Place{Line: 1, Column: 1}
+		if use.At >= 0 {
+			at = d.Source.position(use.At)
+		}
+		lines = append(lines, fmt.Sprintf("%s:%d:%d: %s: %s", d.Source.File, at.Line, at.Column, use.Where,
+			strings.TrimPrefix(err.Error(), "tasks: ")))
+		first = cmp.Or(first, use.Task)
 	}
-	if len(problems) > 0 {
-		return errors.New(strings.Join(problems, "\n"))
-	}
-	return nil
+	return lines, first
 }
 
-// CheckName returns an error for the name of something new in which a reader cannot see every character: it could not
-// be told from another, or be written again. What has such a name already can still be named.
+// CheckName returns an error if a reader cannot see every character of the name of something new. Such a name cannot be
+// told from another, or typed again. What has such a name already can still be named.
 //
-// The rule is the command's. A store takes any text: the ids of runs that a run begins hold the names of its states,
-// and a Go program names its own.
+// The rule is the command's. A store takes any text, because the ids of child runs hold names of states, and Go
+// programs choose their own ids.
 func CheckName(what, name string) error {
 	if !visible.All(name) {
 		return fmt.Errorf("%s %q: a name has no control characters, nor others that cannot be seen", what, name)

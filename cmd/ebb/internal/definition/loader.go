@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/cmd/ebb/internal/document"
+	"github.com/ebbflow/ebb/engine/grpc"
 	"github.com/ebbflow/ebb/flow/sm4c"
 	"github.com/ebbflow/ebb/internal/limitedfile"
 	"github.com/ebbflow/ebb/internal/regularfile"
@@ -27,15 +28,15 @@ import (
 //
 // Errors never quote the content of a file or the answer of a server.
 type Loader struct {
-	dir     string           // of the definition, absolute: from where files are looked up
-	folders []string         // in which they may be, dir among them, absolute
-	web     []webscope.Scope // that it may ask
+	dir     string           // folder of the definition, in which relative paths are looked up; absolute
+	folders []string         // folders from which files may be loaded, including dir; absolute
+	web     []webscope.Scope // web documents that may be loaded
 }
 
-// loadTime is how long loading a document may take.
+// loadTime bounds the loading of a document.
 const loadTime = 30 * time.Second
 
-// errNotAllowed is why a document is not loaded.
+// errNotAllowed is the error for a document that may not be loaded.
 var errNotAllowed = errors.New("it is not in the definition's folder, nor below what --allow names")
 
 // NewLoader returns a loader of the documents that a file names. It loads them from the folder of the file, from the
@@ -59,8 +60,20 @@ func loaderBeside(file string) (*Loader, error) {
 	return &Loader{dir: dir, folders: []string{dir}}, nil
 }
 
-// load returns a document as JSON, which it may be in YAML, too.
+// load returns a document as JSON, which it may be in YAML, too. A schema of gRPC comes with what it imports.
 func (l *Loader) load(uri string) ([]byte, error) {
+	if grpc.IsSchema(uri) {
+		return grpc.Schema(context.Background(), uri, l.loadText)
+	}
+	text, err := l.loadText(uri)
+	if u, _ := url.Parse(uri); err == nil && (path.Ext(u.Path) == ".yaml" || path.Ext(u.Path) == ".yml") {
+		text, err = jsonOf(text)
+	}
+	return text, err
+}
+
+// loadText returns a document as it is.
+func (l *Loader) loadText(uri string) ([]byte, error) {
 	u, err := url.Parse(uri)
 	if err != nil {
 		return nil, errors.New("it is not a valid URL")
@@ -73,9 +86,6 @@ func (l *Loader) load(uri string) ([]byte, error) {
 		text, err = l.fetch(u)
 	default:
 		return nil, errors.New("documents are loaded from files, and by http: and https: only")
-	}
-	if ext := path.Ext(u.Path); err == nil && (ext == ".yaml" || ext == ".yml") {
-		text, err = jsonOf(text)
 	}
 	return text, err
 }
@@ -100,7 +110,7 @@ func (l *Loader) read(name string, limit int64) ([]byte, error) {
 	return nil, errNotAllowed
 }
 
-// jsonOf returns a document in YAML as JSON. The parser's own error would tell what is in it.
+// jsonOf converts a YAML document to JSON. It does not return the parser's error, which quotes the document.
 func jsonOf(text []byte) ([]byte, error) {
 	d, err := document.ParseYAML(text)
 	if broken, is := errors.AsType[*document.Error](err); is {
@@ -123,15 +133,18 @@ func (l *Loader) fetch(u *url.URL) ([]byte, error) {
 	if err != nil {
 		return nil, errors.New("it cannot be asked for")
 	}
-	client := &http.Client{Transport: webclient.Default().Transport, CheckRedirect: func(req *http.Request, via []*http.Request) error {
-		if len(via) > webclient.MaxRedirects {
-			return errors.New("it is redirected too often")
-		}
-		if l.allows(req.URL) != nil {
-			return errRedirected
-		}
-		return nil
-	}}
+	client := &http.Client{
+		Transport: webclient.Default().Transport,
+		CheckRedirect: func(req *http.Request, via []*http.Request) error {
+			if len(via) > webclient.MaxRedirects {
+				return errors.New("it is redirected too often")
+			}
+			if l.allows(req.URL) != nil {
+				return errRedirected
+			}
+			return nil
+		},
+	}
 	answer, err := client.Do(req)
 	switch {
 	case errors.Is(err, errRedirected):
@@ -141,7 +154,7 @@ func (l *Loader) fetch(u *url.URL) ([]byte, error) {
 	case err != nil:
 		return nil, fmt.Errorf("the server cannot be asked: %w", withoutURL(err))
 	}
-	defer func() { _ = answer.Body.Close() }() // it was read as far as it is wanted
+	defer func() { _ = answer.Body.Close() }() // the body was read as far as needed
 	if answer.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("the server answers %d", answer.StatusCode)
 	}
@@ -152,8 +165,8 @@ func (l *Loader) fetch(u *url.URL) ([]byte, error) {
 	return text, err
 }
 
-// errRedirected is what is said of a server that sends the request to where it may not go. Where that is, the server
-// knows.
+// errRedirected is the error if a server redirects to a URL that is not allowed. It does not name the URL, which
+// the server chose.
 var errRedirected = errors.New("the server redirects to what --allow does not name")
 
 // withoutURL returns an error of a client without the URL, which the caller names.
@@ -171,7 +184,7 @@ func (l *Loader) allows(u *url.URL) error {
 		case err == nil:
 			return nil
 		case !errors.Is(err, webscope.ErrOutside):
-			return err // none allows what is ambiguous
+			return err // an ambiguous URL is never allowed
 		}
 	}
 	return errNotAllowed

@@ -11,51 +11,69 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// A Machine is a compiled definition, in any of the languages that the command
-// runs.
+// A Machine is a compiled definition, in any language of the command.
 type Machine interface {
 	flow.Language
-	// Stored returns the definition as it is stored: the name of the language, and
-	// a text that needs nothing else.
+	Subject
+	// Stored returns the stored form of the definition: the name of the language, and a self-contained text.
 	Stored() (language string, text []byte)
-	// Problems returns what looks wrong though it can be run, with places in the
-	// text that was compiled.
+	// Problems returns the warnings of a definition that can run, with positions in the compiled text.
 	Problems() flow.Diagnostics
-	// Uses returns the tasks that it calls.
+	// Uses returns the tasks that the machine calls.
 	Uses() []TaskUse
-	// Subflows returns the names of the flows that it runs.
+	// Subflows returns the names of the flows that the machine runs.
 	Subflows() []string
-	// Unheard returns why nothing could come of a signal of that name; "" when
-	// something may.
+	// Unheard returns why the machine can never use a signal with that name; "" if it may.
 	Unheard(signal string) string
-	// Picture returns the machine as a view.
+	// Picture returns the diagram of the machine.
 	Picture(title string) draw.View
-	// Became returns what became of each node of the picture, by a run's
-	// history. It ends with the first error of that.
-	Became(history iter.Seq2[storage.Entry, error]) (map[string]string, error)
-	// Waits returns what a run waits for beside its atoms; nil when that is all.
+	// Became returns a picture of the machine with what became of it, by a run's history. It ends with the first
+	// error of that.
+	Became(picture draw.View, history iter.Seq2[storage.Entry, error]) (draw.View, error)
+	// Outline returns the names of the states.
+	Outline() []string
+	// Handlers returns the errors that the retriers and the catchers of a state name.
+	Handlers(state string) (retries, catches [][]string)
+	// Tracer returns what follows a run through the states; nil if the run's atoms tell all.
+	Tracer() flow.Tracer
+	// Waits returns what a run waits for apart from its atoms; nil if there is nothing.
 	Waits(run *storage.Run) *flow.Waiting
 }
 
-// A TaskUse is where a definition names a task.
+// A Subject is what the tests of a machine need to know of it.
+type Subject interface {
+	// Parts returns the parts that a run may go through, with places in the text that was compiled.
+	Parts() []flow.Part
+	// Watched returns the same machine with an observer, which is called with each part that a run goes through.
+	Watched(observe func(flow.Part)) Machine
+	// Undoes reports whether the machine has work that is undone if it fails.
+	Undoes() bool
+	// Errors returns the names of the errors that a state retries or catches, each once, without those that stand for
+	// others and without timeouts.
+	Errors(state string) []string
+	// Names returns the names by which mocks may know the call of a task, the most specific one first.
+	Names(path, task string) []string
+}
+
+// A TaskUse is a position where a definition names a task.
 type TaskUse struct {
 	Task  string
-	Where string // begins messages: state "Pay"
-	State string // by which mocks know the caller
-	At    int    // where the name stands in the text; -1 when it is elsewhere
+	Where string // prefix of messages: state "Pay"
+	State string // name of the caller in mocks
+	At    int    // offset of the name in the text; -1 if it is in another text
 }
 
-// A Reading is how definitions are read.
+// A Reading sets how definitions are read.
 type Reading struct {
-	Profile asl.Profile // of the States Language
+	Profile asl.Profile // profile of the States Language
 	Strict  bool
-	Express bool    // they are of type EXPRESS
-	Loader  *Loader // of documents that they name
+	Express bool    // the machines are of type EXPRESS
+	Loader  *Loader // loader of documents that the definitions name
 }
 
-// The names of the languages, as stored definitions have them.
+// The names of the languages in stored definitions.
 const (
-	ASL  = "asl" // behind it stands the profile, if it is not the default: asl/spec2016
+	ASL  = "asl" // the profile follows if it is not the default: asl/spec2016
 	SM4C = "sm4c"
 )
 

@@ -3,22 +3,49 @@ package definition
 import (
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/draw"
 	"github.com/ebbflow/ebb/flow/sm4c"
+	"github.com/ebbflow/ebb/internal/nodepath"
 	"github.com/ebbflow/ebb/internal/spelling"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
 
-// An sm4cMachine is in SM4C.
+// An sm4cMachine is a machine in SM4C.
 type sm4cMachine struct{ *sm4c.Machine }
 
 func (m *sm4cMachine) Stored() (language string, text []byte) { return SM4C, m.Text() }
 
 func (m *sm4cMachine) Problems() flow.Diagnostics { return m.Warnings() }
+
+func (m *sm4cMachine) Watched(observe func(flow.Part)) Machine {
+	return &sm4cMachine{m.Observed(observe)}
+}
+
+func (m *sm4cMachine) Undoes() bool {
+	return slices.ContainsFunc(m.States(), func(s sm4c.StateInfo) bool { return s.Undoable })
+}
+
+// Errors returns none: error handlers are conditions.
+func (m *sm4cMachine) Errors(string) []string { return nil }
+
+// Names returns the name of the action, its state, the functions that call the task, and the task.
+func (m *sm4cMachine) Names(path, task string) []string {
+	names := []string{nodepath.State(nodepath.Last(path))}
+	if state := m.StateOf(path); state != "" {
+		names = append(names, state)
+	}
+	for _, f := range m.Functions() {
+		if f.Task == task {
+			names = append(names, f.Name)
+		}
+	}
+	return append(names, task)
+}
 
 func (m *sm4cMachine) Uses() []TaskUse {
 	var all []TaskUse
@@ -42,7 +69,7 @@ func (m *sm4cMachine) Unheard(signal string) string {
 	return "it knows no such event (it waits for " + strings.Join(known, ", ") + ")"
 }
 
-// Waits says nothing of a run whose memory it cannot read.
+// Waits returns nil if it cannot read the memory of the run.
 func (m *sm4cMachine) Waits(run *storage.Run) *flow.Waiting {
 	if run.State.Ended() || len(run.Memory) == 0 {
 		return nil
@@ -82,9 +109,9 @@ func (m *sm4cMachine) Picture(title string) draw.View {
 
 // Became follows the states that were entered: the machine is in the last one. If work
 // of a state was undone, that is the outcome of the state.
-func (m *sm4cMachine) Became(history iter.Seq2[storage.Entry, error]) (map[string]string, error) {
+func (m *sm4cMachine) Became(picture draw.View, history iter.Seq2[storage.Entry, error]) (draw.View, error) {
 	last := map[string]string{}
-	in := ""
+	in, taken := "", map[draw.Edge]bool{}
 	is := func(state string, s states.Task) {
 		if state != "" {
 			last[stateID(state)] = s.String()
@@ -92,22 +119,48 @@ func (m *sm4cMachine) Became(history iter.Seq2[storage.Entry, error]) (map[strin
 	}
 	for e, err := range history {
 		if err != nil {
-			return nil, err
+			return picture, err
 		}
 		switch {
 		case e.Kind == storage.EntryEvent && e.Type == "StateEntered":
 			is(in, states.TaskSuccess)
+			from := startID
+			if in != "" {
+				from = stateID(in)
+			}
+			take(picture, taken, from, stateID(e.Path))
 			in = e.Path
 			is(in, states.TaskRunning)
 		case e.Kind == storage.EntryEvent && e.Type == "MachineCompleted":
 			is(in, states.TaskSuccess)
-		case e.Kind == storage.EntryEvent && (e.Type == "MachineFailed" || e.Type == "MachineTimedOut" || e.Type == "MachineStopped"):
+		case e.Kind == storage.EntryEvent && (e.Type == "MachineFailed" || e.Type == "MachineTimedOut" ||
+			e.Type == "MachineStopped"):
 			is(in, states.TaskFailure)
 		case e.Kind == storage.EntryAtom && e.Path != flow.GrowingPath:
-			if to := states.Task(e.To); to == states.TaskReverting || to == states.TaskReverted || to == states.TaskRevertFailure {
+			if to := states.Task(e.To); to == states.TaskReverting || to == states.TaskReverted ||
+				to == states.TaskRevertFailure {
 				is(m.StateOf(e.Path), to)
+			}
+		case e.Kind == storage.EntryStays || e.Kind == storage.EntryMayStay:
+			if state := m.StateOf(e.Path); state != "" {
+				last[stateID(state)] = string(e.Status())
 			}
 		}
 	}
-	return last, nil
+	return picture.Coloured(last).Along(taken), nil
 }
+
+// Tracer says nothing: calls of a state are atoms below it.
+func (*sm4cMachine) Tracer() flow.Tracer { return nil }
+
+// Outline implements [Machine].
+func (m *sm4cMachine) Outline() []string {
+	var names []string
+	for _, s := range m.States() {
+		names = append(names, s.Name)
+	}
+	return names
+}
+
+// Handlers returns none: transitions handle errors.
+func (*sm4cMachine) Handlers(string) (retries, catches [][]string) { return nil, nil }

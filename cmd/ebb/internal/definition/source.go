@@ -11,24 +11,26 @@ import (
 	"strings"
 
 	"github.com/ebbflow/ebb/cmd/ebb/internal/document"
+	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl"
 	"github.com/ebbflow/ebb/flow/sm4c"
 	"github.com/ebbflow/ebb/internal/limitedfile"
 )
 
-// A Source is a definition and where it stands: a file of JSON or YAML, or a
-// place in a template.
+// A Source is a definition and its position: a file of JSON or YAML, or a part of a template.
 type Source struct {
 	File     string
 	Machine  string // in a template: the name of the resource
 	text     []byte // JSON
 	language string
-	express  bool // the template says so
+	express  bool // the template sets the type EXPRESS
 
-	at       func(line, column int) document.Place // where in the file a place in the text is; nil: the same
-	template bool                                  // a deployment fills in placeholders
-	problems asl.Problems                          // why it could not be read, and what was found on the way
-	Lines    []string                              // of the file
+	// Maps a position in the text to a position in the file; nil: the same.
+	at func(line, column int) document.Place
+	// The definition is in a template, whose placeholders a deployment replaces.
+	template bool
+	problems flow.Diagnostics // why it could not be read, and other problems
+	Lines    []string         // of the file
 }
 
 // ReadSources reads the definitions in a file: one, or those of a template.
@@ -88,8 +90,7 @@ func parse(file string, text []byte) (*document.Document, error) {
 	return d, nil
 }
 
-// languageIn tells from its content in which language a definition in JSON is; of
-// one that is broken, by the words in it.
+// languageIn recognizes the language of a definition by its JSON or, if it is not valid JSON, by its words.
 func languageIn(text []byte) string {
 	var members map[string]json.RawMessage
 	has := func(name string) bool { return members[name] != nil }
@@ -102,7 +103,7 @@ func languageIn(text []byte) string {
 	return ASL
 }
 
-// take makes a document the definition.
+// take uses a document as the definition.
 func (s *Source) take(d *document.Document) {
 	var tokens []*document.Document
 	s.text, tokens = d.Print()
@@ -121,8 +122,7 @@ func (s *Source) take(d *document.Document) {
 	}
 }
 
-// unquoted returns what the first so many characters of a text in quotes, as JSON
-// has it, stand for.
+// unquoted decodes the first characters of a JSON string.
 func unquoted(quoted string, characters int) (text string) {
 	for i := range quoted {
 		if characters--; characters < 0 {
@@ -136,7 +136,7 @@ func unquoted(quoted string, characters int) (text string) {
 	return text
 }
 
-// takeFile makes another file the definition, which a template at a place names. It is read like all that definitions
+// takeFile uses another file as the definition, which a template names. It is read like all files that definitions
 // name.
 func (s *Source) takeFile(name string, at document.Place) {
 	beside, err := loaderBeside(s.File)
@@ -154,7 +154,7 @@ func (s *Source) takeFile(name string, at document.Place) {
 	d, err := parse(file, text)
 	if broken, ok := errors.AsType[*document.Error](err); ok {
 		s.text, s.Lines = nil, nil
-		s.fail(broken.Place, "it is not valid YAML") // its content stays unsaid
+		s.fail(broken.Place, "it is not valid YAML") // do not quote its content
 		return
 	}
 	if d != nil {
@@ -165,21 +165,23 @@ func (s *Source) takeFile(name string, at document.Place) {
 	var machine struct {
 		States json.RawMessage `json:"States"`
 	}
-	if json.Unmarshal(s.text, &machine) != nil || machine.States == nil { // it may be any file: neither its lines nor its words are shown
+	if json.Unmarshal(s.text, &machine) != nil || machine.States == nil {
+		// The file may be any file: do not show its lines or words.
 		s.text, s.Lines, s.problems, s.at = nil, nil, nil, nil
 		s.fail(document.Place{Line: 1, Column: 1}, "it is not a definition in JSON or YAML")
 	}
 }
 
-// fail notes why there is no definition.
+// fail records why there is no definition.
 func (s *Source) fail(at document.Place, problem string) {
-	s.problems = append(s.problems, asl.Problem{
-		Code: asl.InvalidJSON, Rule: "json", Severity: asl.Error, File: s.File, Line: at.Line, Column: at.Column, Message: problem,
+	s.problems = append(s.problems, flow.Diagnostic{
+		Code: asl.InvalidJSON, Rule: "json", Severity: flow.SeverityError, File: s.File, Line: at.Line, Column: at.Column,
+		Message: problem,
 	})
 }
 
-// fill puts numbers in the place of placeholders that stand where no text is,
-// which is no JSON: "TimeoutSeconds": ${Timeout}. Nothing else moves.
+// fill replaces placeholders outside of strings by numbers, because "TimeoutSeconds": ${Timeout} is not valid JSON.
+// All other positions stay the same.
 func (s *Source) fill() {
 	text := slices.Clone(s.text)
 	quoted := false
@@ -199,8 +201,9 @@ func (s *Source) fill() {
 				return
 			}
 			line, column := asl.Position(text, i)
-			s.problems = append(s.problems, asl.Problem{
-				Code: asl.NotSupported, Rule: "placeholder", Severity: asl.Unsupported, File: s.File, Line: line, Column: column,
+			s.problems = append(s.problems, flow.Diagnostic{
+				Code: asl.NotSupported, Rule: "placeholder", Severity: flow.SeverityUnsupported, File: s.File, Line: line,
+				Column:  column,
 				Message: "the placeholder " + name + " is filled in by a deployment",
 			})
 			copy(text[i:], "1"+strings.Repeat(" ", end))
@@ -210,9 +213,8 @@ func (s *Source) fill() {
 	s.text = text
 }
 
-// Validate returns all that is wrong with the definition, with places in the
-// file.
-func (s *Source) Validate(how Reading) asl.Problems {
+// Validate returns all problems of the definition, with positions in the file.
+func (s *Source) Validate(how Reading) flow.Diagnostics {
 	problems := slices.Clone(s.problems)
 	switch {
 	case s.text == nil:
@@ -222,7 +224,7 @@ func (s *Source) Validate(how Reading) asl.Problems {
 		problems = append(problems, s.Placed(asl.Validate(s.File, s.text, how.asl(s.express)...))...)
 	}
 	if s.template {
-		problems = slices.DeleteFunc(problems, func(p asl.Problem) bool { return p.Rule == "placeholder" })
+		problems = slices.DeleteFunc(problems, func(p flow.Diagnostic) bool { return p.Rule == "placeholder" })
 	}
 	return problems
 }
@@ -234,13 +236,13 @@ func (s *Source) compile(how Reading) (Machine, error) {
 	}
 	if s.language == SM4C {
 		m, err := sm4c.Parse(s.File, s.text, how.sm4c()...)
-		if problems, ok := errors.AsType[sm4c.Problems](err); ok {
+		if problems, ok := errors.AsType[flow.Diagnostics](err); ok {
 			return nil, s.Placed(problems)
 		}
 		return &sm4cMachine{m}, err
 	}
 	m, err := asl.Parse(s.File, s.text, how.asl(s.express)...)
-	if problems, ok := errors.AsType[asl.Problems](err); ok {
+	if problems, ok := errors.AsType[flow.Diagnostics](err); ok {
 		return nil, s.Placed(problems)
 	}
 	return &aslMachine{m, how.Profile, s.text}, err
@@ -278,7 +280,7 @@ func (s *Source) position(offset int) document.Place {
 }
 
 // Placed returns problems with the text as problems with the file.
-func (s *Source) Placed(problems asl.Problems) asl.Problems {
+func (s *Source) Placed(problems flow.Diagnostics) flow.Diagnostics {
 	if s.at == nil {
 		return problems
 	}

@@ -7,15 +7,14 @@ import (
 	"github.com/ebbflow/ebb/cmd/ebb/internal/document"
 )
 
-// machineResources are the types of resources that are state machines, and the
-// properties that hold what they are.
+// machineResources are the resource types for state machines, and the properties that contain the definitions.
 var machineResources = map[string]struct{ object, text, file, kind string }{
 	"AWS::StepFunctions::StateMachine": {object: "Definition", text: "DefinitionString", kind: "StateMachineType"},
 	"AWS::Serverless::StateMachine":    {object: "Definition", file: "DefinitionUri", kind: "Type"},
 }
 
-// maxTemplate is how many bytes the definitions of a template may have together. A file counts for each machine that
-// names it.
+// maxTemplate is the maximum total size of the definitions of a template in bytes. A file counts for each machine
+// that names it.
 const maxTemplate = 64 << 20
 
 // isTemplate reports whether a document is a template of CloudFormation or SAM.
@@ -59,7 +58,7 @@ func machinesIn(d *document.Document, file string) []*Source {
 
 var tooLarge = fmt.Sprintf("the definitions of the template have more than %d bytes together", maxTemplate)
 
-// takeText makes a text in a template the definition, if it has at most so many bytes.
+// takeText uses a text in a template as the definition, if it has at most that many bytes.
 func (s *Source) takeText(d *document.Document, most int) {
 	text, at, ok := joined(d, most)
 	if ok && len(text) > most {
@@ -80,9 +79,8 @@ func (s *Source) takeText(d *document.Document, most int) {
 	}
 }
 
-// joined returns the text that a value of a template stands for, with the
-// placeholders left in it, and where it is written. Of one that has more than
-// most bytes it returns as much as shows that.
+// joined returns the text of a value of a template, with its placeholders, and its position. If the text has more
+// than most bytes, joined returns a text just over the limit.
 func joined(d *document.Document, most int) (text string, at *document.Document, ok bool) {
 	if d.Kind == document.Text {
 		return d.Text, d, true
@@ -104,7 +102,7 @@ func joined(d *document.Document, most int) (text string, at *document.Document,
 		}
 		part, _, ok := joined(item, most)
 		if !ok {
-			part = "${Value}" // a Ref or the like
+			part = "${Value}" // a Ref or a similar function
 		}
 		if b.WriteString(part); b.Len() > most {
 			break

@@ -10,20 +10,20 @@ import (
 	"unicode/utf8"
 )
 
-// A Document is a JSON value with its place in the file that it was read from.
+// A Document is a JSON value with its position in its file.
 type Document struct {
 	Place
 
 	Kind    Kind
-	Text    string // of a text: what it says; of a literal: how JSON writes it
+	Text    string // of a text: its content; of a literal: its JSON
 	Members []Member
 	Items   []*Document
-	Block   *Place // of a text written over several lines as it is: where its first line begins
+	Block   *Place // of a block text: position of its first line
 	escapes string // of a text on one line: characters that are written as two
-	quoted  bool   // it stands in quotes
+	quoted  bool   // the text is in quotes
 }
 
-// A Member is one of an object.
+// A Member is a member of an object.
 type Member struct {
 	Place
 
@@ -48,7 +48,7 @@ type Place struct{ Line, Column int }
 // maxDepth is how deep documents may nest.
 const maxDepth = 500
 
-// An Error says where a file stops being a document, and why.
+// An Error is the position at which a file is not a valid document, and the reason.
 type Error struct {
 	Place
 
@@ -60,7 +60,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%d:%d: %s", e.Line, e.Column, e.Problem)
 }
 
-// Get returns the member of an object under a name, nil if there is none.
+// Get returns the member with a name; nil if there is none.
 func (d *Document) Get(name string) *Document {
 	if d != nil {
 		for i := range d.Members {
@@ -72,7 +72,7 @@ func (d *Document) Get(name string) *Document {
 	return nil
 }
 
-// Says returns the text of a text, "" if it is none.
+// Says returns the content of a text; "" if d is not a text.
 func (d *Document) Says() string {
 	if d == nil || d.Kind != Text {
 		return ""
@@ -80,8 +80,8 @@ func (d *Document) Says() string {
 	return d.Text
 }
 
-// Behind returns the place in a text of what comes after some of it. It is that of
-// the text itself when the text is written over several lines, and not as it is.
+// Behind returns the position in a text after the given prefix. If it cannot be computed, it is the position of the
+// text.
 func (d *Document) Behind(before string) Place {
 	at := d.Place
 	switch {
@@ -104,8 +104,7 @@ func (d *Document) Behind(before string) Place {
 	return at
 }
 
-// Print returns the document as JSON, a token on each line, and what the tokens
-// are: that of a line of the text is its index in tokens, plus 1.
+// Print returns the document as JSON with one token on each line. Line n of the text is the token tokens[n-1].
 func (d *Document) Print() (text []byte, tokens []*Document) {
 	p := &printer{}
 	p.value(d)
@@ -123,7 +122,7 @@ func (p *printer) token(text string, of *Document) {
 	p.tokens = append(p.tokens, of)
 }
 
-// mark writes a token that is only a place.
+// mark writes a token that only has a position.
 func (p *printer) mark(text string, at Place) { p.token(text, &Document{Place: at}) }
 
 func (p *printer) value(d *Document) {
@@ -160,7 +159,7 @@ func quoteJSON(text string) string {
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(text); err != nil {
-		return `""` // a text can always be written
+		return `""` // encoding a string cannot fail
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }
@@ -188,8 +187,7 @@ type jsonReader struct {
 	at      Place
 }
 
-// placeOf returns the place of an offset, which is not less than one asked for
-// before.
+// placeOf returns the position of an offset. Offsets must not decrease from call to call.
 func (r *jsonReader) placeOf(offset int) Place {
 	for ; r.seen < min(offset, len(r.text)); r.seen++ {
 		switch c := r.text[r.seen]; {

@@ -14,8 +14,8 @@ import (
 	"github.com/ebbflow/ebb/flow/asl"
 )
 
-// ParseYAML reads a document from YAML. Tags of CloudFormation become the
-// objects that they stand for: !Ref Name is {"Ref": "Name"}.
+// ParseYAML parses a YAML document. It converts tags of CloudFormation to objects: !Ref Name becomes {"Ref":
+// "Name"}.
 func ParseYAML(text []byte) (*Document, error) {
 	decoder := yaml.NewDecoder(bytes.NewReader(text))
 	var root yaml.Node
@@ -35,8 +35,8 @@ func ParseYAML(text []byte) (*Document, error) {
 	return r.value(root.Content[0], 0)
 }
 
-// maxAliased is how much aliases may stand for, in bytes and values, besides what
-// is written out: a few lines of YAML can stand for billions.
+// maxAliased bounds the content that aliases repeat, in bytes and values: a few lines of YAML can expand to
+// billions.
 const maxAliased = asl.MaxDefinition
 
 var yamlLine = regexp.MustCompile(`line (\d+): `)
@@ -92,8 +92,7 @@ func (r *yamlReader) value(n *yaml.Node, depth int) (*Document, error) {
 	return tagged(d, n.Tag), nil
 }
 
-// members reads a mapping. Those that it merges (<<) stand behind its own, which
-// win over them.
+// members reads a mapping. Merged members (<<) follow its own members, which take precedence.
 func (r *yamlReader) members(n *yaml.Node, depth int) ([]Member, error) {
 	var own, merged []Member
 	for i := 0; i+1 < len(n.Content); i += 2 {
@@ -156,7 +155,7 @@ func (r *yamlReader) scalar(d *Document, n *yaml.Node) error {
 	return nil
 }
 
-// style notes how a text is written, so that places in it are known.
+// style records how a text is written, so that positions in it are known.
 func (r *yamlReader) style(d *Document, n *yaml.Node) {
 	switch {
 	case n.Style&yaml.LiteralStyle != 0:
@@ -172,8 +171,7 @@ func (r *yamlReader) style(d *Document, n *yaml.Node) {
 
 var numberOfJSON = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?$`)
 
-// numberText returns a number as JSON writes it, as it stands if it can, "" if
-// JSON has no such number.
+// numberText returns a number as JSON: its own text if possible; "" if JSON has no such number.
 func numberText(written string, number any) string {
 	if numberOfJSON.MatchString(written) {
 		return written
@@ -184,8 +182,8 @@ func numberText(written string, number any) string {
 	return ""
 }
 
-// block returns where the text of a block begins: behind the indentation of its
-// first line that is not blank.
+// block returns the position at which the text of a block starts: after the indentation of its first line that is
+// not blank.
 func (r *yamlReader) block(n *yaml.Node) *Place {
 	for i := n.Line; i < len(r.lines); i++ {
 		if trimmed := bytes.TrimLeft(r.lines[i], " "); len(bytes.TrimSpace(trimmed)) > 0 {
@@ -195,8 +193,7 @@ func (r *yamlReader) block(n *yaml.Node) *Place {
 	return nil
 }
 
-// tagged returns the object that a value with a tag of CloudFormation stands
-// for.
+// tagged returns the object for a value with a tag of CloudFormation.
 func tagged(d *Document, tag string) *Document {
 	name, ok := strings.CutPrefix(tag, "!")
 	if !ok || name == "" || strings.HasPrefix(name, "!") {

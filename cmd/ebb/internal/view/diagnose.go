@@ -7,27 +7,26 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/ebbflow/ebb/flow/asl"
+	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/internal/visible"
 )
 
-// severityLooks are how severities are called and shown.
-var severityLooks = map[asl.Severity]look{
-	asl.Error:       {"error", red},
-	asl.Unsupported: {"cannot be run", blue},
-	asl.Warning:     {"warning", yellow},
+// severityLooks are the names and colors of severities.
+var severityLooks = map[flow.Severity]look{
+	flow.SeverityError:       {"error", red},
+	flow.SeverityUnsupported: {"cannot be run", blue},
+	flow.SeverityWarning:     {"warning", yellow},
 }
 
-// shown is how much of a line is shown around a problem, in characters.
+// shown is the number of characters of a line that are shown around a problem.
 const shown = 100
 
-// Diagnose returns a problem as compilers show it: its place and text, and under
-// it the line of the file with a mark.
+// Diagnose formats a problem as compilers do: its position and text, and below it the line of the file with a mark.
 //
 //	trip.asl.json:12:17: error: state "Pay": Next "Shipp" is no state (did you mean "Ship"?) [MISSING_TRANSITION_TARGET]
 //	   12 |         "Next": "Shipp",
 //	      |                 ^~~~~~~
-func (p Page) Diagnose(problem asl.Problem, lines []string) string {
+func (p Page) Diagnose(problem flow.Diagnostic, lines []string) string {
 	var b strings.Builder
 	l := severityLooks[problem.Severity]
 	at := fmt.Sprintf("%s:%d:%d: ", problem.File, problem.Line, problem.Column)
@@ -35,7 +34,8 @@ func (p Page) Diagnose(problem asl.Problem, lines []string) string {
 	if problem.Fix != "" {
 		fix = " (" + problem.Fix + ")"
 	}
-	fmt.Fprintf(&b, "%s%s %s%s %s\n", p.color(visible.Line(at), bold), p.color(l.symbol+":", l.colour), visible.Line(problem.Message), visible.Line(fix),
+	fmt.Fprintf(&b, "%s%s %s%s %s\n", p.color(visible.Line(at), bold), p.color(l.symbol+":", l.colour),
+		visible.Line(problem.Message), visible.Line(fix),
 		p.color("["+codeOf(&problem)+"]", dim))
 	if problem.Line < 1 || problem.Line > len(lines) {
 		return b.String()
@@ -48,17 +48,15 @@ func (p Page) Diagnose(problem asl.Problem, lines []string) string {
 	return b.String()
 }
 
-// codeOf returns what a problem is known by: AWS's code, or the rule of a language
-// that has no codes.
-func codeOf(problem *asl.Problem) string {
+// codeOf returns AWS's code of a problem or, for a language without codes, the name of the rule.
+func codeOf(problem *flow.Diagnostic) string {
 	if problem.Code != "" {
 		return string(problem.Code)
 	}
 	return problem.Rule
 }
 
-// excerpt returns the part of a line around a column that is shown, without
-// control characters, and the column in it.
+// excerpt returns the part of a line around a column without control characters, and the column in it.
 func excerpt(line []rune, column int) ([]rune, int) {
 	column = min(max(column, 0), len(line))
 	out := make([]rune, 0, len(line))
@@ -83,8 +81,7 @@ func excerpt(line []rune, column int) ([]rune, int) {
 	return out, column
 }
 
-// blanks returns what stands under a text so that what follows stands under what
-// follows it.
+// blanks returns blanks with the width of a text, so that marks align below what follows it.
 func blanks(text []rune) string {
 	out := make([]rune, len(text))
 	for i, r := range text {
@@ -96,8 +93,7 @@ func blanks(text []rune) string {
 	return string(out)
 }
 
-// tokenLength returns the length of the token that a text begins with: a text in
-// quotes, a bracket, or a word.
+// tokenLength returns the length of the token at the start of a text: a quoted text, a bracket, or a word.
 func tokenLength(text []rune) int {
 	switch {
 	case len(text) == 0:
@@ -122,18 +118,20 @@ func tokenLength(text []rune) int {
 	return max(n, 1)
 }
 
-// Summary returns how many problems of each kind there are, "" for none.
-func Summary(problems asl.Problems) string {
-	count := map[asl.Severity]int{}
+// Summary counts the problems of each kind; "" if there are none.
+func Summary(problems flow.Diagnostics) string {
+	count := map[flow.Severity]int{}
 	for _, p := range problems {
 		count[p.Severity]++
 	}
 	var parts []string
 	for _, kind := range []struct {
-		severity  asl.Severity
+		severity  flow.Severity
 		one, many string
 	}{
-		{asl.Error, "error", "errors"}, {asl.Unsupported, "that cannot be run yet", "that cannot be run yet"}, {asl.Warning, "warning", "warnings"},
+		{flow.SeverityError, "error", "errors"},
+		{flow.SeverityUnsupported, "that cannot be run yet", "that cannot be run yet"},
+		{flow.SeverityWarning, "warning", "warnings"},
 	} {
 		switch n := count[kind.severity]; n {
 		case 0:

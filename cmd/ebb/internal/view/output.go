@@ -16,21 +16,22 @@ import (
 	"github.com/ebbflow/ebb/internal/visible"
 )
 
-// An Output is the one way to standard output, and another one that to standard error. It does two things for all
-// commands: no character that a reader cannot see leaves it, whatever a caller wrote, and it keeps the first error of a
-// write, so that the exit status can say that output was lost.
+// An Output is standard output or standard error. All output of a command goes through one of them. It removes
+// characters that a reader cannot see, and it keeps the first error of a write, so that the exit status can show
+// that output was lost.
 //
-// Text keeps its line breaks: a caller that writes text from outside calls [visible.Line] first. JSON keeps its value.
+// Text keeps its line breaks: a caller that writes text from outside calls [visible.Line] first. JSON keeps its
+// value.
 type Output struct {
 	To     io.Writer
 	JSON   func() bool
-	Masked bool // errors and logs go there: also what a library says of a URL is masked
+	Masked bool // for errors and logs: also mask URLs in the texts of libraries
 
 	mu   sync.Mutex
-	lost error // of the first write that failed; nothing is written after it
+	lost error // error of the first failed write; nothing is written after it
 }
 
-// An OutputError says that output cannot be written.
+// An OutputError is returned if output cannot be written.
 type OutputError struct{ err error }
 
 // Error names the reason.
@@ -39,11 +40,11 @@ func (e *OutputError) Error() string { return "output cannot be written: " + e.e
 // Unwrap returns the error of the write.
 func (e *OutputError) Unwrap() error { return e.err }
 
-// ClosedByReader reports whether the reader of a pipe has closed it, as head does once it has read enough.
+// ClosedByReader reports whether the reader of a pipe has closed it, as head does after it has read enough.
 func (e *OutputError) ClosedByReader() bool { return errors.Is(e.err, syscall.EPIPE) }
 
-// Write implements [io.Writer]. Each call has whole characters. After a failure it returns the same error and writes
-// nothing.
+// Write implements [io.Writer]. Each call must contain whole characters. After a failure it returns the same error
+// and writes nothing.
 func (o *Output) Write(text []byte) (int, error) {
 	shown := visible.Lines
 	switch {
@@ -69,7 +70,7 @@ func (o *Output) write(text string) error {
 	return o.lost
 }
 
-// Failure returns the error of the first write that failed; nil when nothing was lost.
+// Failure returns the error of the first failed write; nil if no output was lost.
 func (o *Output) Failure() *OutputError {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -86,7 +87,7 @@ type writerFunc func(text string) error
 // Write implements [io.Writer].
 func (f writerFunc) Write(text []byte) (int, error) { return len(text), f(string(text)) }
 
-// Terminal returns the terminal that output goes to, nil when it goes elsewhere or to one that can only append.
+// Terminal returns the terminal of the output; nil if there is none, or it can only append.
 func (o *Output) Terminal() *os.File {
 	f, ok := o.To.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) || os.Getenv("TERM") == "dumb" {
@@ -95,10 +96,11 @@ func (o *Output) Terminal() *os.File {
 	return f
 }
 
-// ownColours finds the sequences by which [Page.color] colours text, and no others.
-var ownColours = regexp.MustCompile("\x1b\\[(?:" + red + "|" + green + "|" + yellow + "|" + blue + "|" + dim + "|" + bold + "|0)m")
+// ownColours matches the sequences with which [Page.color] colors text, and no others.
+var ownColours = regexp.MustCompile("\x1b\\[(?:" + red + "|" + green + "|" + yellow + "|" + blue + "|" + dim + "|" +
+	bold + "|0)m")
 
-// visibleInColour is [visible.Lines] for text that was painted.
+// visibleInColour is [visible.Lines] for colored text.
 func visibleInColour(text string) string {
 	var shown strings.Builder
 	kept := 0
@@ -110,7 +112,7 @@ func visibleInColour(text string) string {
 	return shown.String()
 }
 
-// OneLine is the way of log lines: each write is one line, whatever is in it.
+// OneLine writes log lines: each write becomes one line, whatever it contains.
 type OneLine struct{ To io.Writer }
 
 // Write implements [io.Writer].

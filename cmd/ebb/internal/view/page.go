@@ -6,11 +6,13 @@ import (
 	"unicode/utf8"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine/inspect"
 	"github.com/ebbflow/ebb/internal/visible"
 	"github.com/ebbflow/ebb/states"
+	"github.com/ebbflow/ebb/storage"
 )
 
-// A look is how a state is shown.
+// A look is the symbol and color of a state.
 type look struct {
 	symbol string
 	colour string // parameters of the ANSI sequence
@@ -21,6 +23,7 @@ const (
 	green  = "32"
 	yellow = "33"
 	blue   = "36"
+	purple = "35"
 	dim    = "2"
 	bold   = "1"
 )
@@ -38,6 +41,20 @@ var stepLooks = map[states.Task]look{
 	states.TaskCancelled:     {"⊘", dim},
 }
 
+// stayLooks are the looks of steps that nothing reverts, and that the undo passed.
+var stayLooks = map[storage.Status]look{
+	storage.StatusStaysDone:   {"◆", purple},
+	storage.StatusMayStayDone: {"◇", purple},
+}
+
+// lookOf returns how what became of a step is shown.
+func lookOf(s *inspect.Step) look {
+	if l, ok := stayLooks[s.Stays]; ok {
+		return l
+	}
+	return stepLooks[s.State]
+}
+
 var flowLooks = map[states.Flow]look{
 	states.FlowSuccess:    {"✓", green},
 	states.FlowFailure:    {"✗", red},
@@ -46,8 +63,20 @@ var flowLooks = map[states.Flow]look{
 	states.FlowSuspended:  {"‖", yellow},
 }
 
-// A Page is how wide lines may be, and whether they are coloured. The zero page
-// is plain and without limit.
+// flowLook returns how a run in a state looks. Stopped is as [inspect.Stopped] says.
+func flowLook(state states.Flow, stopped bool) look {
+	l, ok := flowLooks[state]
+	switch {
+	case stopped:
+		return look{"■", yellow}
+	case !ok:
+		return look{"▸", blue}
+	default:
+		return l
+	}
+}
+
+// A Page is the width of lines, and whether they are colored. The zero page is plain and has no limit.
 type Page struct {
 	Width  int
 	Colour bool
@@ -68,7 +97,7 @@ func (p Page) color(text, colour string) string {
 	return "\x1b[" + colour + "m" + text + "\x1b[0m"
 }
 
-// Cause returns a failure on one line.
+// Cause formats a failure on one line.
 func Cause(f *atom.Failure) string {
 	text := f.Code
 	if f.Message != "" {
@@ -77,12 +106,12 @@ func Cause(f *atom.Failure) string {
 	return visible.Line(text)
 }
 
-// Clock returns a time in the user's time zone. JSON output uses UTC.
+// Clock formats a time in the user's time zone. JSON output uses UTC.
 func Clock(t time.Time, layout string) string {
 	return t.Local().Format(layout) //nolint:gosmopolitan // the user's own zone is meant
 }
 
-// Span returns a length of time for people.
+// Span formats a duration for people.
 func Span(d time.Duration) string {
 	switch {
 	case d < time.Second:

@@ -23,14 +23,14 @@ type painter struct {
 
 	mu    sync.Mutex
 	tree  *inspect.Tree
-	drawn int    // lines on the screen
-	below string // shown under the tree
+	drawn int    // number of lines on the screen
+	below string // text below the tree
 }
 
-// tick is how often clocks and countdowns are brought up to date.
+// tick is how often clocks and countdowns are updated.
 const tick = 200 * time.Millisecond
 
-// NewPainter returns a reporter that draws a tree, and draws it anew when something happens.
+// NewPainter returns a reporter that draws a tree, and redraws it after each change.
 func NewPainter(out io.Writer, size func() (width, height int), t *inspect.Tree, colour bool) Reporter {
 	p := &painter{out: out, size: size, tree: t, colour: colour, quit: make(chan struct{})}
 	p.gone.Go(func() {
@@ -60,8 +60,7 @@ func (p *painter) Happened(ev engine.Event) {
 	}
 }
 
-// draw replaces what is on the screen. Of a tree that is higher than the screen
-// the end is shown, which is where things happen.
+// draw redraws the screen. If the tree is higher than the screen, draw shows its end, where the run makes progress.
 func (p *painter) draw() {
 	width, height := p.size()
 	lines := Tree(p.tree, time.Now(), Page{Width: width, Colour: p.colour})
@@ -95,18 +94,18 @@ func (p *painter) replace(lines []string) {
 	p.drawn = len(lines)
 }
 
-// Stop draws the whole tree once more, leaves it on the screen, and ends the drawing.
+// Stop draws the whole tree a last time and leaves it on the screen.
 func (p *painter) Stop() {
 	close(p.quit)
 	p.gone.Wait()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	// All of it now: nothing is drawn over it any more.
+	// Draw everything: nothing overwrites it any more.
 	width, _ := p.size()
 	p.replace(Tree(p.tree, time.Now(), Page{Width: width, Colour: p.colour}))
 }
 
 // Rested implements [Reporter].
-func (p *painter) Rested(run *storage.Run, _ int) {
-	End(p.out, run, Page{Colour: p.colour})
+func (p *painter) Rested(run *storage.Run, undo *inspect.Undo, _ int) {
+	End(p.out, run, undo, Page{Colour: p.colour})
 }

@@ -54,7 +54,7 @@ func TestReadmePicture(t *testing.T) {
 }
 
 // styles are the classes of the picture, by the terminal's codes.
-var styles = map[string]string{"1": "bold", "2": "dim", "31": "red", "33": "yellow"}
+var styles = map[string]string{"1": "bold", "2": "dim", "31": "red", "33": "yellow", "35": "purple"}
 
 var style = regexp.MustCompile(`\x1b\[(\d+)m(.*?)\x1b\[0m`)
 
@@ -65,9 +65,9 @@ func terminalPicture(command string, lines []string) string {
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %[1]d %[2]d" width="%[1]d" height="%[2]d" role="img" aria-label="an undone run">
 <style>
   rect { fill: #f6f8fa; stroke: #d0d7de } text { fill: #1f2328; font: 13px ui-monospace, Menlo, Consolas, monospace; white-space: pre }
-  .bold { font-weight: bold } .dim { fill: #656d76 } .red { fill: #cf222e } .yellow { fill: #9a6700 }
+  .bold { font-weight: bold } .dim { fill: #656d76 } .red { fill: #cf222e } .yellow { fill: #9a6700 } .purple { fill: #8250df }
   @media (prefers-color-scheme: dark) {
-    rect { fill: #161b22; stroke: #30363d } text { fill: #e6edf3 } .dim { fill: #8b949e } .red { fill: #ff7b72 } .yellow { fill: #d29922 }
+    rect { fill: #161b22; stroke: #30363d } text { fill: #e6edf3 } .dim { fill: #8b949e } .red { fill: #ff7b72 } .yellow { fill: #d29922 } .purple { fill: #d2a8ff }
   }
 </style>
 <rect x="0.5" y="0.5" width="%[3]d" height="%[4]d" rx="6"/>

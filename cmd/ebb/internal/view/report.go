@@ -12,21 +12,20 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// A Reporter shows a run while it happens. Its methods may be called by several
-// goroutines, Happened by one only.
+// A Reporter shows a run as it executes. Several goroutines may call its methods, but only one may call Happened.
 type Reporter interface {
-	// Happened tells of a change that was committed.
+	// Happened reports a committed change.
 	Happened(ev engine.Event)
-	// Rested tells that the run has come to rest, and with which status the
-	// command will exit. It is the last call.
-	Rested(run *storage.Run, status int)
-	// Notice tells the user something meanwhile.
+	// Rested tells that the run has come to rest, what its undo came to, and with
+	// which status the command will exit. It is the last call.
+	Rested(run *storage.Run, undo *inspect.Undo, status int)
+	// Notice shows a text to the user.
 	Notice(text string)
-	// Stop ends the showing; Rested may still follow.
+	// Stop ends the output; Rested may still follow.
 	Stop()
 }
 
-// notices is what those reporters share that write one thing behind the other.
+// notices implements Notice and Stop for reporters that only append.
 type notices struct{ errs io.Writer }
 
 // Notice implements [Reporter].
@@ -35,7 +34,7 @@ func (n notices) Notice(text string) { fmt.Fprintln(n.errs, "ebb:", visible.Line
 // Stop implements [Reporter].
 func (n notices) Stop() {}
 
-// NewLines returns a reporter that writes a line for each change, but of those that are many.
+// NewLines returns a reporter that writes a line for each change. It summarizes groups with many changes.
 func NewLines(out, errs io.Writer) Reporter { return &lineReporter{notices{errs}, out, tally{}} }
 
 type lineReporter struct {
@@ -49,7 +48,7 @@ type lineReporter struct {
 func (r *lineReporter) Happened(ev engine.Event) {
 	c, ok := inspect.Observed(ev)
 	if !ok || c.Path == "" {
-		return // the end is told by Rested
+		return // Rested reports the end
 	}
 	instead, each := r.many.told(&c)
 	if instead != "" {
@@ -73,22 +72,41 @@ func (r *lineReporter) Happened(ev engine.Event) {
 }
 
 // Rested implements [Reporter].
-func (r *lineReporter) Rested(run *storage.Run, _ int) { End(r.out, run, Page{}) }
+func (r *lineReporter) Rested(run *storage.Run, undo *inspect.Undo, _ int) {
+	End(r.out, run, undo, Page{})
+}
 
-// End says how a run stands, and why.
-func End(out io.Writer, run *storage.Run, p Page) {
-	l := flowLooks[run.State]
-	fmt.Fprint(out, visible.Line(run.ID), " ", p.color(run.State.String(), l.colour))
-	if run.Failure != nil {
-		fmt.Fprint(out, " ", Cause(run.Failure))
+// End says how a run stands, why, and what its undo came to.
+func End(out io.Writer, run *storage.Run, undo *inspect.Undo, p Page) {
+	l := flowLook(run.State, inspect.Stopped(run))
+	switch {
+	case run.Failure == nil:
+		fmt.Fprintln(out, visible.Line(run.ID), p.color(run.State.String(), l.colour))
+	case inspect.Stopped(run) && run.Failure.Message != "":
+		fmt.Fprintf(out, "%s ended: %s (%s, cancelled)\n", visible.Line(run.ID), visible.Line(run.Failure.Message),
+			p.color(run.State.String(), l.colour))
+	default:
+		fmt.Fprintln(out, visible.Line(run.ID), p.color(run.State.String(), l.colour), Cause(run.Failure))
 	}
-	fmt.Fprintln(out)
+	if text := undo.String(); text != "" {
+		fmt.Fprintln(out, visible.Line(text))
+	}
 	if output := run.Secrets.Mask("", run.Output.Data); run.State.Ended() && output != nil {
-		const most = 2000 // what is longer is for programs: ebb show -o json
+		const most = 2000 // longer values are for programs: ebb show -o json
 		text := output.String()
 		if len(text) > most {
 			text = strings.ToValidUTF8(text[:most], "") + "… (all of it: ebb show -o json " + visible.Line(run.ID) + ")"
 		}
 		fmt.Fprintln(out, visible.Line(text))
 	}
+}
+
+// MendHint returns how to continue after an undo that failed, and because of which atom if that is known.
+func MendHint(run, atom string) string {
+	if atom == "" {
+		atom = "ATOM"
+	}
+	return fmt.Sprintf("ebb retry --revert %[1]s retries the failed reverts, ebb skip %[1]s %[2]s counts it "+
+		"as undone",
+		visible.Line(run), visible.Line(atom))
 }

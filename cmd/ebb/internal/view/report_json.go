@@ -11,14 +11,14 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// NewJSON returns an encoder that writes an object to a line, and no more escapes than JSON needs.
+// NewJSON returns an encoder that writes one object on each line, with only the escapes that JSON needs.
 func NewJSON(out io.Writer) *json.Encoder {
 	enc := json.NewEncoder(out)
 	enc.SetEscapeHTML(false)
 	return enc
 }
 
-// NewObjects returns a reporter that writes an object of JSON for each change, and one for the end.
+// NewObjects returns a reporter that writes a JSON object for each change, and one for the end.
 func NewObjects(out, errs io.Writer) Reporter { return &objectReporter{notices{errs}, NewJSON(out)} }
 
 type objectReporter struct {
@@ -40,7 +40,7 @@ type jsonChange struct {
 	Due     time.Time        `json:"due,omitzero"`
 }
 
-// jsonProgress says how far an atom is; the keys are stable.
+// jsonProgress is the progress of an atom; the keys are stable.
 type jsonProgress struct {
 	Event    string     `json:"event"` // "progress"
 	Time     time.Time  `json:"time"`
@@ -72,11 +72,15 @@ func (r *objectReporter) Happened(ev engine.Event) {
 }
 
 // Rested implements [Reporter].
-func (r *objectReporter) Rested(run *storage.Run, status int) {
+func (r *objectReporter) Rested(run *storage.Run, undo *inspect.Undo, status int) {
 	_ = r.out.Encode(struct {
 		Event string `json:"event"`
 		inspect.Run
 
-		Exit int `json:"exit"`
-	}{"end", inspect.RunOf(run), status})
+		Undone      int      `json:"undone,omitempty"`        // number of atoms that were reverted
+		Stuck       []string `json:"undo_failed,omitempty"`   // atoms whose revert failed, at most 100
+		StaysDone   []string `json:"stays_done,omitempty"`    // atoms that stay done, at most 100
+		MayStayDone []string `json:"may_stay_done,omitempty"` // atoms that may stay done, at most 100
+		Exit        int      `json:"exit"`
+	}{"end", inspect.RunOf(run), undo.Undone, undo.Stuck.First, undo.StaysDone.First, undo.MayStayDone.First, status})
 }

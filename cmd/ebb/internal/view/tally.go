@@ -15,8 +15,8 @@ type tally struct {
 	failed map[string]int
 }
 
-// told returns what is said of a change of one of a group: nothing, mostly. The change
-// itself is to be told if it is none of these, or a failure among the first.
+// told returns the line to print instead of a change of a group's member; usually "". If each is true, the change
+// itself is printed: it is not in such a group, or it is one of the first failures.
 func (t *tally) told(c *inspect.Change) (instead string, each bool) {
 	group, itself, ok := inspect.GroupOf(c.Path)
 	var state states.Task
@@ -31,7 +31,8 @@ func (t *tally) told(c *inspect.Change) (instead string, each bool) {
 			each = true
 		}
 	}
-	if itself && (state == states.TaskSuccess || state == states.TaskFailure || state == states.TaskCancelled || state == states.TaskReverted) {
+	if itself && (state == states.TaskSuccess || state == states.TaskFailure || state == states.TaskCancelled ||
+		state == states.TaskReverted) {
 		if t.ended[group]++; t.ended[group] > inspect.FewOfMany && t.ended[group]&(t.ended[group]-1) == 0 { // 16, 32 …
 			more := "…"
 			if strings.HasSuffix(group, "[") {

@@ -14,7 +14,7 @@ import (
 
 // A row is a line of a tree, in columns.
 type row struct {
-	head   string // lines of the tree, symbol and name
+	head   string // tree lines, symbol and name
 	look   look
 	state  string
 	took   string
@@ -32,7 +32,8 @@ func Tree(t *inspect.Tree, now time.Time, p Page) []string {
 	rows = rows[:0]
 	for i, s := range t.Undone {
 		if i == inspect.KeptUndone/2 && t.Forgotten > 0 {
-			rows = append(rows, row{head: "  …", detail: fmt.Sprintf("%d more (ebb history %s)", t.Forgotten, visible.Line(t.Run))})
+			rows = append(rows,
+				row{head: "  …", detail: fmt.Sprintf("%d more (ebb history %s)", t.Forgotten, visible.Line(t.Run))})
 		}
 		rows = append(rows, undoRow(s, now))
 	}
@@ -40,10 +41,7 @@ func Tree(t *inspect.Tree, now time.Time, p Page) []string {
 }
 
 func (p Page) title(t *inspect.Tree, now time.Time) string {
-	l, ok := flowLooks[t.State]
-	if !ok {
-		l = look{"▸", blue}
-	}
+	l := flowLook(t.State, t.Stopped)
 	text := l.symbol + " " + visible.Line(t.Flow+"  "+t.Run) + "  "
 	end := t.Ended
 	if end.IsZero() {
@@ -62,11 +60,15 @@ func rowsOf(s *inspect.Step, rows []row, indent string, last bool, now time.Time
 	if last {
 		branch, under = "└ ", "  "
 	}
-	l := stepLooks[s.State]
-	r := row{head: indent + branch + l.symbol + " " + visible.Line(s.Name), look: l, state: s.State.String(), detail: detail(s, now)}
+	l := lookOf(s)
+	r := row{
+		head: indent + branch + l.symbol + " " + visible.Line(s.Name), look: l, state: string(s.Status()),
+		detail: detail(s, now),
+	}
 	switch {
 	case s.Inner && s.State == states.TaskPending:
 		r.state = ""
+	case s.Kind != "" && s.Ended.Equal(s.Began): // it only computes
 	case !s.Began.IsZero() && !s.Ended.IsZero():
 		r.took = Span(s.Ended.Sub(s.Began))
 	case !s.Began.IsZero() && s.State == states.TaskRunning && !s.Timer:
@@ -87,7 +89,7 @@ func below(s *inspect.Step, rows []row, indent string, now time.Time) []row {
 	return rows
 }
 
-// detail says what else there is to know of a step.
+// detail returns further details of a step.
 func detail(s *inspect.Step, now time.Time) string {
 	var parts []string
 	switch {
@@ -101,6 +103,15 @@ func detail(s *inspect.Step, now time.Time) string {
 	if s.State == states.TaskRunning {
 		parts = append(parts, said(s.Progress, s.Details)...)
 	}
+	if s.Next != "" && s.Kind == "Choice" {
+		parts = append(parts, "→ "+visible.Line(s.Next))
+	}
+	switch {
+	case s.Stays != "":
+		parts = append(parts, "no Revert")
+	case s.Earlier:
+		parts = append(parts, "an earlier execution stays done")
+	}
 	switch {
 	case s.Inner:
 	case s.State == states.TaskRevertFailure && s.UndoFail != nil:
@@ -111,7 +122,7 @@ func detail(s *inspect.Step, now time.Time) string {
 	return strings.Join(parts, "  ")
 }
 
-// said returns what a task says of how far it is.
+// said formats the progress that a task reported.
 func said(fraction float64, details atom.Value) []string {
 	var parts []string
 	if fraction > 0 {
@@ -119,13 +130,13 @@ func said(fraction float64, details atom.Value) []string {
 	}
 	if details != nil {
 		text := details.String()
-		_ = details.Decode(&text) // what is no text is shown as JSON
+		_ = details.Decode(&text) // a value that is not a text is shown as JSON
 		parts = append(parts, Page{Width: 60}.Cut(visible.Line(text)))
 	}
 	return parts
 }
 
-// undoRow returns the row that tells how a step was undone.
+// undoRow returns the row for the undo of a step.
 func undoRow(s *inspect.Step, now time.Time) row {
 	l := stepLooks[s.State]
 	r := row{head: "  " + l.symbol + " " + visible.Line(s.Path), look: l, state: s.State.String()}
@@ -140,7 +151,7 @@ func undoRow(s *inspect.Step, now time.Time) row {
 	return r
 }
 
-// undoDetail says what else there is to know of how a step was undone.
+// undoDetail returns further details of the undo of a step.
 func undoDetail(s *inspect.Step, now time.Time) []string {
 	var parts []string
 	switch s.State {

@@ -92,6 +92,8 @@ func told(t *testing.T, story string) (*inspect.Tree, time.Time) {
 				c.Timer = true
 			case "inner":
 				c.Inner = true
+			case "passed":
+				c.Passed = true
 			default:
 				t.Fatalf("what is %s?", word)
 			}
@@ -122,6 +124,29 @@ var stories = map[string]string{
 		1400 BookFlight REVERTED
 		1400 run REVERTED
 		9999`,
+	"stays": `
+		0 run RUNNING
+		0 Charge RUNNING
+		300 Charge SUCCESS
+		300 Count RUNNING
+		310 Count SUCCESS
+		310 Ask RUNNING
+		400 Ask FAILURE code=Timeout
+		400 Reserve RUNNING
+		500 Reserve SUCCESS
+		500 Ship RUNNING
+		600 Ship FAILURE code=Broken
+		600 Ship FAILURE>REVERTING passed
+		600 Ship REVERTING>REVERTED passed
+		600 Reserve REVERTING
+		700 Reserve REVERTED
+		700 Ask FAILURE>REVERTING passed
+		700 Ask REVERTED>MAY_STAY_DONE
+		700 Count SUCCESS>REVERTING passed
+		700 Count REVERTING>REVERTED passed
+		700 Charge SUCCESS>STAYS_DONE
+		700 run FAILURE
+		999`,
 	"undoing": `
 		0 run RUNNING
 		0 A RUNNING

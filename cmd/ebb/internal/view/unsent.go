@@ -9,7 +9,7 @@ import (
 	"github.com/ebbflow/ebb/internal/visible"
 )
 
-// Unsent says how a message stands, and how it is sent again if it is parked.
+// Unsent describes the state of a message, and how to send it again if it is parked.
 func Unsent(m *inspect.Unsent, now time.Time) string {
 	to := ""
 	if m.Target != "" {
@@ -19,10 +19,12 @@ func Unsent(m *inspect.Unsent, now time.Time) string {
 	failed := fmt.Sprintf("%s, the last time because of: %s", times(m.Attempts), visible.Line(redact.Text(m.Error)))
 	switch {
 	case m.Parked:
-		text = fmt.Sprintf("The message %s%s is parked: it was sent in vain %s. It is sent again with: ebb retry --messages %s",
+		text = fmt.Sprintf("The message %s%s is parked: it was sent in vain %s. It is sent again with: ebb retry "+
+			"--messages %s",
 			visible.Line(m.ID), to, failed, visible.Line(m.Run))
 	case m.Error != "":
-		text = fmt.Sprintf("The message %s%s is sent again%s; it was sent in vain %s.", visible.Line(m.ID), to, at(m.NotUntil, now), failed)
+		text = fmt.Sprintf("The message %s%s is sent again%s; it was sent in vain %s.", visible.Line(m.ID), to,
+			at(m.NotUntil, now), failed)
 	}
 	switch m.Behind {
 	case 0:

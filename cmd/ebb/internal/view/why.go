@@ -12,17 +12,21 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// Why tells people why a run is in its present state. It depends on nothing but the time.
+// Why explains to people why a run is in its current state. The result depends only on the arguments.
 func Why(w *inspect.Diagnosis, now time.Time) []string {
-	list := []string{stands(w)}
+	list := append([]string{stands(w)}, ending(w)...)
 	waits := w.Waits()
+	if text := w.Undo.String(); text != "" {
+		list = append(list, "Its undo: "+visible.Line(text)+".")
+	}
 	list = append(list, suspicion(w, now)...)
 	list = append(list, tells(w, now)...)
 	for i := range waits {
 		list = append(list, sentenceOf(w, &waits[i], now))
 	}
 	if w.More > 0 {
-		list = append(list, fmt.Sprintf("%d more atoms are in the middle of something; all of them: ebb show -o json %s", w.More, visible.Line(w.Run.ID)))
+		list = append(list, fmt.Sprintf("%d more atoms are in the middle of something; all of them: ebb show -o json %s",
+			w.More, visible.Line(w.Run.ID)))
 	}
 	for i := range w.Sends {
 		list = append(list, Unsent(&w.Sends[i], now))
@@ -30,7 +34,7 @@ func Why(w *inspect.Diagnosis, now time.Time) []string {
 	return append(list, advice(w, waits)...)
 }
 
-// tells says what the run's language does, and which transition lacks what.
+// tells describes the state of the run's language, and which transition lacks what.
 func tells(w *inspect.Diagnosis, now time.Time) []string {
 	m := w.Machine
 	if m == nil {
@@ -76,6 +80,8 @@ func stands(w *inspect.Diagnosis) string {
 	run := &w.Run
 	text := fmt.Sprintf("Run %s is %s", visible.Line(run.ID), run.State)
 	switch {
+	case run.State.Ended() && run.NeedsPerson():
+		return text + ", and needs a person: its undo failed."
 	case run.State.Ended():
 		return text + ", and has ended."
 	case run.Outcome == storage.Cancelled:
@@ -88,11 +94,12 @@ func stands(w *inspect.Diagnosis) string {
 	}
 	switch {
 	case w.Alive():
-		return fmt.Sprintf("%s, and process %d on %s moves it.", text, w.Owner.PID, visible.Line(w.Owner.Host))
+		return fmt.Sprintf("%s, and process %d on %s drives it.", text, w.Owner.PID, visible.Line(w.Owner.Host))
 	case w.Owner != nil:
-		return fmt.Sprintf("%s. Nobody moves it: process %d on %s, which did, has died.", text, w.Owner.PID, visible.Line(w.Owner.Host))
+		return fmt.Sprintf("%s. No process drives it: process %d on %s, which drove it, has died.", text, w.Owner.PID,
+			visible.Line(w.Owner.Host))
 	case run.State == states.FlowSuspended && len(w.Mends(w.Waits())) > 0:
-		return text + ", because something could not be undone and somebody is to decide."
+		return text + ", because a revert failed and an operator must decide."
 	case inspect.SetAside(run):
 		return text + "."
 	case run.State == states.FlowSuspended:
@@ -100,9 +107,9 @@ func stands(w *inspect.Diagnosis) string {
 	case run.State == states.FlowPending:
 		return text + " and was never run."
 	case run.State == states.FlowSuspending:
-		return text + ". Nobody moves it: who was to let it come to rest has died."
+		return text + ". No process drives it: the process that was suspending it has died."
 	default:
-		return text + ". Nobody moves it."
+		return text + ". No process drives it."
 	}
 }
 
@@ -113,22 +120,22 @@ func worker(one *inspect.Wait, now time.Time) string {
 	case one.Worker == "":
 		return "a worker that asks for " + kind
 	case !one.Lease.IsZero() && !one.Lease.After(now):
-		return fmt.Sprintf("another worker that asks for %s, as nothing was heard of %s", kind, quoted(one.Worker))
-	case one.Worker == "?": // it gave no name
+		return fmt.Sprintf("another worker that asks for %s, because no heartbeat arrived from %s", kind, quoted(one.Worker))
+	case one.Worker == "?": // the worker has no name
 		return "a worker, which does " + kind
 	default:
 		return fmt.Sprintf("the worker %s, which does %s", quoted(one.Worker), kind)
 	}
 }
 
-// limits say of a token until when it is what.
+// limits describes the time limit of a token.
 var limits = map[string]string{
-	storage.ScheduleToStart.String(): ", by when one has to have taken it",
+	storage.ScheduleToStart.String(): ", by when a worker must take it",
 	storage.StartToClose.String():    ", which is how long it may take",
-	storage.HeartbeatLimit.String():  ", unless it is heard of before",
+	storage.HeartbeatLimit.String():  ", unless a heartbeat arrives before",
 }
 
-// sentenceOf says what one wait is.
+// sentenceOf describes one wait.
 func sentenceOf(w *inspect.Diagnosis, one *inspect.Wait, now time.Time) string {
 	name := visible.Line(one.Path)
 	switch one.Kind {
@@ -136,20 +143,28 @@ func sentenceOf(w *inspect.Diagnosis, one *inspect.Wait, now time.Time) string {
 		return called(w, name, "executed", one, now)
 	case inspect.WaitsForRevert:
 		return called(w, name, "undone", one, now)
+	case inspect.WaitsForSignal:
+		return fmt.Sprintf("%s waits for the signal %s%s%s.", name, visible.Line(one.Name), since(one.Since, now),
+			until(one.Due, now))
 	case inspect.WaitsForToken:
-		return fmt.Sprintf("%s waits for whoever has its token%s%s%s.", name, since(one.Since, now), until(one.Due, now), limits[one.Timeout])
+		return fmt.Sprintf("%s waits for the holder of its token%s%s%s.", name, since(one.Since, now), until(one.Due, now),
+			limits[one.Timeout])
+	case inspect.WaitsForRun:
+		return fmt.Sprintf("%s waits for the run %s%s.", name, quoted(one.Child), since(one.Since, now))
 	case inspect.WaitsForWorker:
-		return fmt.Sprintf("%s waits for %s%s%s%s.", name, worker(one, now), since(one.Since, now), until(one.Due, now), limits[one.Timeout])
+		return fmt.Sprintf("%s waits for %s%s%s%s.", name, worker(one, now), since(one.Since, now), until(one.Due, now),
+			limits[one.Timeout])
 	case inspect.WaitsForTime:
 		return fmt.Sprintf("%s waits%s.", name, strings.TrimPrefix(until(one.Due, now), ","))
 	case inspect.WaitsForRetry:
-		return fmt.Sprintf("%s is tried again%s, which is attempt %d%s.", name, at(one.Due, now), one.Attempt, after(one))
+		return fmt.Sprintf("%s is retried%s, as attempt %d%s.", name, at(one.Due, now), one.Attempt, after(one))
 	case inspect.WaitsForUndoAgain:
-		return fmt.Sprintf("%s is to be undone again%s, which is attempt %d%s.", name, at(one.Due, now), one.Attempt, after(one))
+		return fmt.Sprintf("%s is undone again%s, as attempt %d%s.", name, at(one.Due, now), one.Attempt,
+			after(one))
 	case inspect.WaitsForMending:
 		return fmt.Sprintf("%s could not be undone%s.", name, after(one))
 	case inspect.WaitsForPlace:
-		return fmt.Sprintf("It waits for its place: %s.", visible.Line(one.Limit))
+		return fmt.Sprintf("It waits for a limit: %s.", visible.Line(one.Limit))
 	case inspect.WaitsForDeadline:
 		return fmt.Sprintf("Its time is up%s.", at(one.Due, now))
 	default:
@@ -157,7 +172,7 @@ func sentenceOf(w *inspect.Diagnosis, one *inspect.Wait, now time.Time) string {
 	}
 }
 
-// called says that an atom is, or was, in the middle of a call.
+// called describes an atom whose call is running or was interrupted.
 func called(w *inspect.Diagnosis, name, how string, one *inspect.Wait, now time.Time) string {
 	which := ""
 	if one.Attempt > 1 {
@@ -166,12 +181,12 @@ func called(w *inspect.Diagnosis, name, how string, one *inspect.Wait, now time.
 	if w.Alive() {
 		return fmt.Sprintf("%s is being %s%s%s.", name, how, since(one.Since, now), which)
 	}
-	return fmt.Sprintf("%s was being %s%s%s; how that ended is not known, so it is %s again under the same key.",
+	return fmt.Sprintf("%s was being %s%s%s; how that ended is unknown, so it is %s again under the same key.",
 		name, how, since(one.Since, now), which, how)
 }
 
 func inInbox(one *inspect.Wait, now time.Time) string {
-	what := visible.Line(one.Message)
+	what := visible.Line(string(one.Message))
 	if one.Name != "" && one.Message != storage.MessageToken {
 		what += " " + visible.Line(one.Name)
 	}
@@ -181,13 +196,14 @@ func inInbox(one *inspect.Wait, now time.Time) string {
 	return fmt.Sprintf("In its inbox is: %s%s.", what, since(one.Since, now))
 }
 
-// advice says what would move the run on.
+// advice describes what would make the run continue.
 func advice(w *inspect.Diagnosis, waits []inspect.Wait) []string {
 	var list, commands []string
 	for _, wake := range w.Wakes(waits) {
 		switch wake.By {
 		case "event":
-			list = append(list, fmt.Sprintf("The event %s can be sent with: %s", visible.Line(wake.Event), visible.Line(wake.Command)))
+			list = append(list, fmt.Sprintf("Send %s with: %s", visible.Line(wake.Event),
+				visible.Line(wake.Command)))
 		case "token":
 			list = append(list, fmt.Sprintf("%s ends with: %s", visible.Line(wake.Path), visible.Line(wake.Command)))
 		case "command":
@@ -195,7 +211,8 @@ func advice(w *inspect.Diagnosis, waits []inspect.Wait) []string {
 		}
 	}
 	if len(commands) > 0 {
-		list = append(list, "It goes on with: "+strings.Join(commands, "\n"+strings.Repeat(" ", len("It goes on "))+"or: "))
+		list = append(list, "It continues with: "+strings.Join(commands, "\n"+strings.Repeat(" ", len("It continues "))+
+			"or: "))
 	}
 	return list
 }
@@ -234,7 +251,7 @@ func after(one *inspect.Wait) string {
 
 const whyTime = time.DateTime
 
-// suspicion says what the deaths of processes mean for a run; nothing when they mean nothing.
+// suspicion describes what the deaths of processes mean for a run; nothing if they mean nothing.
 func suspicion(w *inspect.Diagnosis, now time.Time) []string {
 	run := &w.Run
 	s := &run.Suspicion

@@ -28,6 +28,11 @@ var diagnoses = map[string]func(w *inspect.Diagnosis){
 		w.Timers = []storage.TimerRow{{Path: "Ship", Kind: storage.TimerRetry}, {Kind: storage.TimerDeadline, Due: start.Add(2 * time.Hour)}}
 		w.Messages = []storage.Message{{Kind: "signal", Name: "paid", Sent: start.Add(-time.Second)}}
 	},
+	"signal": func(w *inspect.Diagnosis) { // of a Go flow, which ebb cannot resume
+		w.Owner, w.Run.Owner, w.Run.Definition = nil, "", ""
+		w.Atoms = []storage.Atom{{Path: "Approve", State: states.TaskRunning, Attempt: 1, Signal: "approved", StartedAt: start.Add(-time.Hour)}}
+		w.Timers = []storage.TimerRow{{Path: "Approve", Kind: storage.TimerToken, Due: start.Add(time.Hour)}}
+	},
 	"working": func(w *inspect.Diagnosis) {
 		w.Owner, w.Run.Owner = nil, ""
 		w.Atoms = []storage.Atom{
@@ -105,7 +110,7 @@ func TestWhy(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := &inspect.Diagnosis{
-				Run:    storage.Run{ID: "trip-1", Flow: "trip", State: states.FlowRunning, Owner: "o"},
+				Run:    storage.Run{ID: "trip-1", Flow: "trip", Definition: "d", State: states.FlowRunning, Owner: "o"},
 				Owner:  &storage.Owner{ID: "o", Host: "box", PID: 4711, Started: start, Alive: true},
 				Tokens: map[string]*storage.Token{},
 			}

@@ -7,35 +7,35 @@ import (
 	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
-// A checker reads a definition and reports every rule that it breaks. On the way
-// it makes the machine: nothing is read twice, and a definition without errors can be
-// run.
+// A checker reads a definition and reports every rule that the definition breaks. At the same time it builds the
+// machine, so it reads the definition once. If it finds no errors, the machine can run.
 type checker struct {
 	definition.Report
 	Options
 
-	names  map[string]*node // of all states, where each was named first
+	names  map[string]*node // first state with each name
 	labels map[string]*node
-	scope  *scope // the States object being read
+	scope  *scope // the States object that is being read
 	scopes []*scope
 	states map[string]*syntax.State
 
 	machineLanguage syntax.QueryLanguage
-	language        syntax.QueryLanguage // of the state being read
-	state           *node                // which that is
-	patterns        int                  // instructions of all regular expressions so far
-	reverting       bool                 // what is being read is evaluated when a state is undone
+	language        syntax.QueryLanguage // query language of the state that is being read
+	state           *node                // node of the state that is being read
+	patterns        int                  // total instructions of all regular expressions
+	reverting       bool                 // the value that is being read is evaluated when a state is undone
 }
 
-// Options are the choices about how a definition is read.
+// Options determine how a definition is read.
 type Options struct {
-	Profile syntax.Profile
-	Strict  bool
-	Express bool
+	Profile   syntax.Profile
+	Strict    bool
+	Reachable bool
+	Express   bool
 }
 
-// Definition returns the machine that a definition describes, and its problems in the order
-// of the text. With errors among them the machine is of no use.
+// Definition returns the machine that a definition describes, and its problems in the order of the text. If there
+// are errors, the machine cannot be used.
 func Definition(name string, text []byte, o Options) (*syntax.Machine, flow.Diagnostics) {
 	c := &checker{
 		Options: o,
@@ -56,6 +56,9 @@ func Definition(name string, text []byte, o Options) (*syntax.Machine, flow.Diag
 	problems := c.Sorted(name)
 	if problems.Legal() {
 		m.Top.Link()
+		m.Undoes = syntax.Some([]*syntax.Level{m.Top}, (*syntax.State).Undoes)
+		c.staysDone(m)
+		problems = c.Sorted(name)
 	}
 	return m, problems
 }
@@ -71,15 +74,15 @@ func (c *checker) machine(root *node) *syntax.Level {
 	return top
 }
 
-// languageRule is a QueryLanguage.
+// languageRule accepts a QueryLanguage.
 type languageRule struct{}
 
 var languageWords = wordRule{syntax.JSONPath.String(), syntax.JSONata.String()}
 
 func (languageRule) read(c *checker, n *node) string { return languageWords.read(c, n) }
 
-// languageHolder returns the object that sets the machine's QueryLanguage: the
-// definition, or by a slip that is often made, its States.
+// languageHolder returns the object that sets the machine's QueryLanguage: the definition or, by a common mistake,
+// its States.
 func languageHolder(root *node) *node {
 	if list := root.Get("States"); list != nil && root.Get("QueryLanguage") == nil {
 		return list
@@ -87,8 +90,7 @@ func languageHolder(root *node) *node {
 	return root
 }
 
-// queryLanguage returns the language that an object sets, that of the whole
-// machine if none.
+// queryLanguage returns the query language that an object sets, or that of the whole machine.
 func (c *checker) queryLanguage(n *node) syntax.QueryLanguage {
 	v := n.Get("QueryLanguage")
 	switch {

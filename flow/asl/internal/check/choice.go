@@ -2,6 +2,7 @@ package check
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/ebbflow/ebb/flow/asl/internal/expression"
@@ -10,16 +11,31 @@ import (
 	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
-// choiceRule is a rule of Choices.
+// choiceRule accepts a rule of Choices.
 type choiceRule struct{}
 
 func (choiceRule) read(c *checker, n *node) *syntax.Rule {
-	r := &syntax.Rule{}
+	r := &syntax.Rule{At: n.At, Text: conditionText(n)}
 	switch {
 	case n.Kind != jsontext.Object:
 		c.Valuef(ruleType, n, "a rule must be an object, found %s", n.Kind)
+	case c.language == syntax.JSONata && n.Get("Condition") == nil && pathMember(n) != nil:
+		m := pathMember(n)
+		c.Namef(ruleLanguageField, *m, `write "Condition": "{% $states.input.x > 1 %}", or set "QueryLanguage": "JSONPath"`,
+			"%s is for QueryLanguage JSONPath", m.Name)
+		for _, m := range n.Members {
+			if field := choiceRuleObject.fields[m.Name]; field.is != nil && field.in&syntax.JSONata != 0 {
+				field.read(c, m.Value, r)
+			}
+		}
 	case c.language == syntax.JSONata:
 		choiceRuleObject.fill(c, n, r)
+	case n.Get("Condition") != nil && pathMember(n) == nil:
+		c.Fixf(ruleLanguageField, n.Get("Condition"), `set "QueryLanguage": "JSONata"`,
+			"Condition is for QueryLanguage JSONata")
+		if next := choiceRuleObject.fields["Next"]; n.Get("Next") != nil {
+			next.read(c, n.Get("Next"), r)
+		}
 	default:
 		r.Test = c.condition(n, r)
 		if n.Get("Next") == nil {
@@ -29,8 +45,18 @@ func (choiceRule) read(c *checker, n *node) *syntax.Rule {
 	return r
 }
 
-// condition reads a rule in JSONPath: one of And, Or, Not or a comparison. Only an
-// outer one, of Choices, says what is next.
+// pathMember returns the first member of a rule that only rules in JSONPath have; nil if there is none.
+func pathMember(n *node) *jsontext.Member {
+	for i, m := range n.Members {
+		if _, is := expression.Operators[m.Name]; is || slices.Contains([]string{"Variable", "And", "Or", "Not"}, m.Name) {
+			return &n.Members[i]
+		}
+	}
+	return nil
+}
+
+// condition reads a rule in JSONPath: one of And, Or, Not or a comparison. Only an outer rule, of Choices, has a
+// Next.
 func (c *checker) condition(n *node, outer *syntax.Rule) (read expression.Test) {
 	if n.Kind != jsontext.Object {
 		c.Valuef(ruleType, n, "a rule must be an object, found %s", n.Kind)
@@ -67,13 +93,14 @@ func (c *checker) condition(n *node, outer *syntax.Rule) (read expression.Test) 
 		}
 	}
 	if found != 1 {
-		c.Valuef(ruleOperator, n, "a rule needs exactly one of And, Or, Not or a comparison such as StringEquals, found %d", found)
+		c.Valuef(ruleOperator, n, "a rule needs exactly one of And, Or, Not or a comparison such as StringEquals, found %d",
+			found)
 	}
 	compared.Variable = variable
 	return read
 }
 
-// conditions reads what And or Or combines.
+// conditions reads the operands of And or Or.
 func (c *checker) conditions(n *node) []expression.Test {
 	if n.Kind != jsontext.Array || len(n.Items) == 0 {
 		c.Valuef(ruleEmpty, n, "%s must be an array of at least one rule", nameOf(n))
@@ -86,10 +113,10 @@ func (c *checker) conditions(n *node) []expression.Test {
 	return parts
 }
 
-// isPathOperator reports whether an operator compares with what a path names.
+// isPathOperator reports whether an operator compares with the value that a path names.
 func isPathOperator(name string) bool { return strings.HasSuffix(name, "Path") }
 
-// comparison reads the operator of a rule and what it compares with.
+// comparison reads the operator of a rule and its operand.
 func (c *checker) comparison(n *node, m jsontext.Member, o expression.Operator) *expression.Comparison {
 	if n.Get("Variable") == nil {
 		c.Valuef(ruleRequired, n, "a rule with %s needs Variable", m.Name)
@@ -114,10 +141,11 @@ func (c *checker) comparison(n *node, m jsontext.Member, o expression.Operator) 
 }
 
 func (c *checker) notOperator(m jsontext.Member) {
-	c.Namef(ruleOperator, m, c.DidYouMean(ruleOperator, m.Name, expression.OperatorNames, plainly), "%s is no comparison", jsontext.Cut(m.Name))
+	c.Namef(ruleOperator, m, c.DidYouMean(ruleOperator, m.Name, expression.OperatorNames, plainly), "%s is no comparison",
+		jsontext.Cut(m.Name))
 }
 
-// outputPathOfRules hands the OutputPath of a Choice state to its rules.
+// outputPathOfRules copies the OutputPath of a Choice state to its rules.
 func outputPathOfRules(_ *checker, _ *node, s *syntax.State) {
 	for _, r := range s.Choices {
 		r.Out.OutputPath = s.Out.OutputPath

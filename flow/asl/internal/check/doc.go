@@ -1,5 +1,6 @@
-// Package check reads definitions. It reports every rule that is broken, and makes the syntax tree on the way.
+// Package check reads definitions. It reports every rule that a definition breaks, and builds the syntax tree at
+// the same time.
 //
-// The tables of language.go say which fields an object has, what each may be, and where in the tree it is kept. The
-// JSON Schema for editors and the manual follow from the same tables.
+// The tables of language.go list the fields of each object, their rules, and where the tree stores them. The JSON
+// Schema for editors and the manual are derived from the same tables.
 package check

@@ -10,7 +10,7 @@ import (
 	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
-// errorsRule is an ErrorEquals.
+// errorsRule accepts an ErrorEquals.
 type errorsRule struct{}
 
 func (errorsRule) read(c *checker, n *node) []string {
@@ -28,7 +28,8 @@ func (errorsRule) read(c *checker, n *node) []string {
 		case item.Str == stateerror.All && (len(n.Items) > 1 || !last):
 			c.Valuef(ruleStatesAll, item, "States.ALL must stand alone, and in the last entry")
 		case stateerror.Reserved(item.Str):
-			c.Fixf(ruleUnknownError, item, c.DidYouMean(ruleUnknownError, item.Str, stateerror.Known, plainly), "the language has no error %s", jsontext.Quote(item.Str))
+			c.Fixf(ruleUnknownError, item, c.DidYouMean(ruleUnknownError, item.Str, stateerror.Known, plainly),
+				"the language has no error %s", jsontext.Quote(item.Str))
 		}
 	}
 	return textsOf(n)
@@ -41,8 +42,11 @@ func checkMaxDelay(c *checker, n *node, r *syntax.Retrier) {
 	}
 }
 
-// checkUnused warns of entries of Retry and Catch for which no error is left:
-// the entries before them take all.
+func placeRetrier(_ *checker, n *node, r *syntax.Retrier) { r.At = n.At }
+
+func placeCatcher(_ *checker, n *node, k *syntax.Catcher) { k.At = n.At }
+
+// checkUnused warns of entries of Retry and Catch that never apply, because entries before them match all errors.
 func checkUnused(c *checker, n *node, _ *syntax.State) {
 	for _, field := range []string{"Retry", "Catch"} {
 		list := n.Get(field)
@@ -58,7 +62,8 @@ func checkUnused(c *checker, n *node, _ *syntax.State) {
 				}
 			}
 			if len(names) > 0 && !slices.ContainsFunc(names, func(name string) bool { return !isTaken(name, taken) }) {
-				c.Valuef(ruleUnused, entry, "this entry of %s is never used: those before it take %s", field, strings.Join(names, ", "))
+				c.Valuef(ruleUnused, entry, "this entry of %s is never used: those before it take %s", field,
+					strings.Join(names, ", "))
 			}
 			for _, name := range names {
 				taken[name] = true
@@ -67,7 +72,7 @@ func checkUnused(c *checker, n *node, _ *syntax.State) {
 	}
 }
 
-// isTaken reports whether entries for some errors leave nothing of another.
+// isTaken reports whether earlier entries match every error with that name.
 func isTaken(name string, taken map[string]bool) bool {
 	return taken[name] ||
 		taken[stateerror.Timeout] && name == stateerror.HeartbeatTimeout ||

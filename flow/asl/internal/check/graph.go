@@ -10,13 +10,14 @@ import (
 	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
-// ends reports a level that cannot be left.
+// ends reports a level that a run cannot leave.
 func ends(c *checker, list *node) {
 	for _, name := range c.scope.names {
 		n := c.scope.states[name]
 		kind, known := kindOf(n)
 		end := n.Get("End")
-		if !known || kind == syntax.SucceedState || kind == syntax.FailState || end != nil && (end.Kind != jsontext.Bool || end.IsTrue()) {
+		if !known || kind == syntax.SucceedState || kind == syntax.FailState || end != nil &&
+			(end.Kind != jsontext.Bool || end.IsTrue()) {
 			return
 		}
 	}
@@ -27,7 +28,7 @@ func ends(c *checker, list *node) {
 func unreachable(c *checker, level *node) {
 	start := level.Get("StartAt")
 	if start == nil || c.scope.lost || c.scope.states[start.Str] == nil {
-		return // what was meant is not known
+		return // the intended transition is unknown
 	}
 	reached := reach([]string{start.Str}, func(name string) []string {
 		if n := c.scope.states[name]; n != nil {
@@ -36,7 +37,7 @@ func unreachable(c *checker, level *node) {
 		return nil
 	})
 	rule := ruleUnreachable
-	if c.Strict {
+	if c.Strict || c.Reachable {
 		strict := *rule
 		strict.Severity = flow.SeverityError
 		rule = &strict
@@ -48,7 +49,7 @@ func unreachable(c *checker, level *node) {
 	}
 }
 
-// reach returns what can be reached from some names, themselves included.
+// reach returns the names that can be reached from some names, including these.
 func reach(queue []string, next func(string) []string) map[string]bool {
 	reached := map[string]bool{}
 	for ; len(queue) > 0; queue = queue[1:] {
@@ -60,8 +61,7 @@ func reach(queue []string, next func(string) []string) map[string]bool {
 	return reached
 }
 
-// successors returns the names of the states that may follow, some of which may
-// not be there.
+// successors returns the names of the states that may follow; some of them may not exist.
 func successors(n *node) []string {
 	names := appendText(appendText(nil, n.Get("Next")), n.Get("Default"))
 	for _, list := range []*node{n.Get("Choices"), n.Get("Catch")} {
@@ -82,12 +82,12 @@ func appendText(texts []string, n *node) []string {
 	return texts
 }
 
-// endlessLoops warns of loops that a run cannot leave and in which nothing
-// happens: of states that only compute, none of which leads elsewhere.
+// endlessLoops warns of loops of states that only compute and that a run cannot leave.
 func endlessLoops(c *checker) {
 	var loops [][]string
 	digraph.Loops(c.scope.names, func(name string) []string {
-		return slices.DeleteFunc(successors(c.scope.states[name]), func(next string) bool { return c.scope.states[next] == nil })
+		return slices.DeleteFunc(successors(c.scope.states[name]),
+			func(next string) bool { return c.scope.states[next] == nil })
 	}, func(loop []string) {
 		if isEndless(c, loop) {
 			loops = append(loops, loop)
@@ -124,7 +124,7 @@ func isEndless(c *checker, loop []string) bool {
 	return true
 }
 
-// among names the members of a list that may be long.
+// among lists names in a message, and shortens a long list.
 func among(names []string) string {
 	const most = 5
 	names = slices.Sorted(slices.Values(names))

@@ -19,8 +19,8 @@ import (
 
 const expressionStart, expressionEnd = "{%", "%}"
 
-// query reads a value that is an expression, or was meant to be one, which is
-// reported: then the query is nil.
+// query reads a value that is an expression. If the value looks like an expression and is not valid, query reports
+// that and returns nil.
 func (c *checker) query(n *node) (read *expression.Query, is bool) {
 	if n.Kind != jsontext.String {
 		return nil, false
@@ -31,7 +31,8 @@ func (c *checker) query(n *node) (read *expression.Query, is bool) {
 	case opens && closes && len(n.Str) >= len(expressionStart+expressionEnd):
 		return c.expression(n), true
 	case strings.HasPrefix(trimmed, expressionStart) && strings.HasSuffix(trimmed, expressionEnd) && trimmed != n.Str:
-		c.Fixf(ruleNotEvaluated, n, "remove the blanks around it", "%s looks like an expression but is taken as it stands", nameOf(n))
+		c.Fixf(ruleNotEvaluated, n, "remove the blanks around it", "%s looks like an expression but is taken as it stands",
+			nameOf(n))
 	case opens:
 		c.Fixf(ruleDelimiters, n, "end it with %}", "%s begins like an expression but does not end with %%}", nameOf(n))
 		return nil, true
@@ -42,7 +43,7 @@ func (c *checker) query(n *node) (read *expression.Query, is bool) {
 	return nil, false
 }
 
-// queryInstead reads an expression that may stand in place of another value.
+// queryInstead reads an expression that may replace another kind of value.
 func (c *checker) queryInstead(n *node) (*expression.Query, bool) {
 	if c.language != syntax.JSONata {
 		return nil, false
@@ -53,7 +54,7 @@ func (c *checker) queryInstead(n *node) (*expression.Query, bool) {
 // expression reads an expression.
 func (c *checker) expression(n *node) *expression.Query {
 	if c.patterns > jsonata.MaxPatterns {
-		return nil // there is an error already
+		return nil // an error was already reported
 	}
 	text := strings.TrimSuffix(strings.TrimPrefix(n.Str, expressionStart), expressionEnd)
 	e, err := jsonata.Parse(text)
@@ -68,7 +69,8 @@ func (c *checker) expression(n *node) *expression.Query {
 	}
 	for _, use := range e.Inputs() {
 		name := jsontext.Cut(use.Name)
-		fix, message := "such as $states.input."+name, fmt.Sprintf("%s: Reference to '%s' at the top level is not supported", nameOf(n), name)
+		fix, message := "such as $states.input."+name, fmt.Sprintf("%s: Reference to '%s' at the top level is not supported",
+			nameOf(n), name)
 		switch {
 		case use.Name == "$$":
 			fix, message = "", nameOf(n)+": Reference to '$$' is not supported"
@@ -83,13 +85,12 @@ func (c *checker) expression(n *node) *expression.Query {
 	return expression.QueryOf(e, c.place(n, strings.TrimSpace(e.Text())))
 }
 
-// place returns where in its state a value stands.
+// place returns the position of a value in its state.
 func (c *checker) place(n *node, text string) expression.Place {
 	return expression.Place{Field: n.Key, Location: c.locationOf(n), Text: text}
 }
 
-// locationOf is how AWS tells the place of a value in a state, such as
-// Choices[1]/Output/total.
+// locationOf returns AWS's form of the position of a value in a state, such as Choices[1]/Output/total.
 func (c *checker) locationOf(n *node) string {
 	if n == c.state || n.Parent == nil {
 		return ""
@@ -118,10 +119,10 @@ func (c *checker) use(n *node, use jsonata.Use) {
 	}
 }
 
-// within returns where in the definition's text a byte of an expression stands.
+// within returns the offset in the definition's text of a byte of an expression.
 func (c *checker) within(n *node, offset int) int {
 	if c.Source.Text[n.At] != '"' {
-		return n.At // it was put in the place of an object
+		return n.At // the text replaces an object
 	}
 	return n.Within(c.Source.Text, offset+len(expressionStart))
 }
@@ -139,13 +140,14 @@ func (c *checker) useStates(n *node, use jsonata.Use) {
 	case "errorOutput":
 		fix = "it is there in Output and Assign of a catcher"
 	}
-	c.Add(ruleStates, n, c.within(n, use.Offset), fix, fmt.Sprintf("%s: Field '$states.%s' does not exist here", nameOf(n), jsontext.Cut(name)))
+	c.Add(ruleStates, n, c.within(n, use.Offset), fix, fmt.Sprintf("%s: Field '$states.%s' does not exist here", nameOf(n),
+		jsontext.Cut(name)))
 }
 
-// statesMembers returns what $states has where a value stands.
+// statesMembers returns the members of $states at the position of a value.
 func (c *checker) statesMembers(n *node) []string {
 	there := []string{"context", "input"}
-	var field, inner string // of the state, and of an entry of a list in it
+	var field, inner string // names of the state's field and of the field in an entry of its list
 	for ; n != c.state && n.Parent != nil; n = n.Parent {
 		if n.Key != "" {
 			field, inner = n.Key, field
@@ -177,8 +179,8 @@ func (c *checker) document(n *node) expression.Payload {
 	return d
 }
 
-// addTo adds a value, in which every text may be an expression, to a document. The
-// text behind the last query goes from call to call.
+// addTo adds a value, in which any text may be an expression, to a document. The text after the last query is
+// passed from call to call.
 func (c *checker) addTo(d *expression.Document, text []byte, n *node) []byte {
 	if q, is := c.query(n); is {
 		if q != nil {
@@ -231,7 +233,7 @@ func (conditionRule) read(c *checker, n *node) expression.Test {
 	return q.Holds
 }
 
-// itemsRule is what a Map state in JSONata goes over.
+// itemsRule accepts the Items of a Map state in JSONata.
 type itemsRule struct{}
 
 func (itemsRule) read(c *checker, n *node) *syntax.Items {

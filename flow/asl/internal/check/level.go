@@ -9,23 +9,23 @@ import (
 	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
-// A scope is a States object while it is checked.
+// A scope is a States object that is being checked.
 type scope struct {
 	outer   *scope
-	names   []string // of its states, in the order of the text
+	names   []string // names of its states, in the order of the text
 	states  map[string]*node
 	level   *syntax.Level
 	read    map[string]*syntax.State
-	assigns map[string][]assignment // of each variable
+	assigns map[string][]assignment // assignments of each variable
 	reads   []reading
-	owner   string              // the state of the outer scope that it belongs to
-	current string              // the state that is read
-	before  map[string][]string // the states that lead to each; nil until they are asked for
-	lost    bool                // some transition leads to no state
-	apart   bool                // belongs to a distributed Map: sees no variables of the levels around
+	owner   string              // the state of the outer scope that contains it
+	current string              // the state that is being read
+	before  map[string][]string // the states that lead to each state; nil until computed
+	lost    bool                // a transition leads to a state that does not exist
+	apart   bool                // it belongs to a distributed Map: it sees no variables of outer levels
 }
 
-// statesRule is a States object.
+// statesRule accepts a States object.
 type statesRule struct{}
 
 func (statesRule) read(c *checker, n *node) struct{} {
@@ -43,8 +43,7 @@ func (statesRule) read(c *checker, n *node) struct{} {
 	return struct{}{}
 }
 
-// checkLevel is about what a machine, a branch or a processor is besides its fields.
-// StartAt and States are read by then.
+// checkLevel checks a machine, a branch or a processor as a whole, after StartAt and States were read.
 func checkLevel(c *checker, n *node, _ *syntax.Level) {
 	if list := n.Get("States"); list != nil && len(c.scope.names) > 0 {
 		ends(c, list)
@@ -53,7 +52,7 @@ func checkLevel(c *checker, n *node, _ *syntax.Level) {
 	}
 }
 
-// levelRule is a machine inside another: a branch or a processor.
+// levelRule accepts a machine inside another: a branch or a processor.
 type levelRule struct{ *objectRule[syntax.Level] }
 
 func (s levelRule) read(c *checker, n *node) *syntax.Level { return c.level(s.objectRule, n, false) }
@@ -79,12 +78,12 @@ func (c *checker) level(f *objectRule[syntax.Level], n *node, apart bool) *synta
 	return l
 }
 
-// declare notes the names of a level's states, so that they can refer to each
-// other.
+// declare collects the names of a level's states, so that states can refer to each other.
 func (c *checker) declare(list *node) {
 	for _, m := range list.Members {
 		if m.Name == "QueryLanguage" && m.Value.Kind == jsontext.String && c.scope.outer == nil {
-			c.Namef(ruleMisplaced, m, "move it out of States", "QueryLanguage is set inside States and taken as if it stood beside it")
+			c.Namef(ruleMisplaced, m, "move it out of States",
+				"QueryLanguage is set inside States and taken as if it stood beside it")
 			continue
 		}
 		c.stateName(m)
@@ -93,15 +92,16 @@ func (c *checker) declare(list *node) {
 			continue
 		}
 		if c.scope.states[m.Name] != nil {
-			continue // reported as repeated
+			continue // already reported as repeated
 		}
 		if first := c.names[m.Name]; first != nil {
-			c.Namef(ruleStateOnce, m, "", "the state name %s is taken in line %d; names are unique in the whole machine, branches included",
+			c.Namef(ruleStateOnce, m, "",
+				"the state name %s is taken in line %d; names are unique in the whole machine, branches included",
 				jsontext.Quote(m.Name), c.Line(ruleStateOnce, first))
 		} else {
 			c.names[m.Name] = m.Value
 		}
-		s := &syntax.State{Name: m.Name}
+		s := &syntax.State{Name: m.Name, At: m.At}
 		c.scope.states[m.Name], c.scope.read[m.Name], c.states[m.Name] = m.Value, s, s
 		c.scope.level.States = append(c.scope.level.States, s)
 		c.scope.names = append(c.scope.names, m.Name)
@@ -120,7 +120,7 @@ func (c *checker) stateName(m jsontext.Member) {
 	}
 }
 
-// targetRule is the name of a state of the same level.
+// targetRule accepts the name of a state of the same level.
 type targetRule struct{}
 
 func (targetRule) read(c *checker, n *node) *syntax.State {

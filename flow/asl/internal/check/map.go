@@ -10,7 +10,7 @@ import (
 	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
-// processorRule is what a Map state does with each item.
+// processorRule accepts the processor of a Map state.
 type processorRule struct{}
 
 func (processorRule) read(c *checker, n *node) *syntax.Level {
@@ -24,7 +24,7 @@ func (processorRule) read(c *checker, n *node) *syntax.Level {
 	return l
 }
 
-// processorOf returns what a Map state does with each item.
+// processorOf returns the processor of a Map state.
 func processorOf(n *node) *node {
 	if processor := n.Get("ItemProcessor"); processor != nil {
 		return processor
@@ -32,17 +32,16 @@ func processorOf(n *node) *node {
 	return n.Get("Iterator")
 }
 
-// isDistributed reports whether a processor's items run as executions of their
-// own.
+// isDistributed reports whether a processor runs items as separate executions.
 func isDistributed(processor *node) bool {
 	config := processor.Get("ProcessorConfig")
 	return config != nil && isText(config.Get("Mode"), "DISTRIBUTED")
 }
 
-// isText reports whether n is there and a certain text.
+// isText reports whether n exists and is the text.
 func isText(n *node, text string) bool { return n != nil && n.Kind == jsontext.String && n.Str == text }
 
-// checkDistributed is about what belongs to distributed Map states alone.
+// checkDistributed checks the fields that only distributed Map states have.
 func checkDistributed(c *checker, n *node, s *syntax.State) {
 	processor := processorOf(n)
 	if processor == nil || processor.Kind != jsontext.Object {
@@ -88,24 +87,28 @@ func undistributed(c *checker, n, config *node) {
 	}
 }
 
-// checkHeaders is about a ReaderConfig that gives the headers.
+// checkHeaders checks a ReaderConfig with headers.
 func checkHeaders(c *checker, n *node, _ *syntax.ItemReaderConfig) {
 	if isText(n.Get("CSVHeaderLocation"), "GIVEN") && n.Get("CSVHeaders") == nil {
 		c.Valuef(ruleHeaders, n, "CSVHeaders must be there, for CSVHeaderLocation is GIVEN")
 	}
 }
 
-// checkBatchLimit is about what an ItemBatcher must have.
+// checkBatchLimit checks the required limits of an ItemBatcher.
 func checkBatchLimit(c *checker, n *node, _ *syntax.ItemBatcher) {
-	for _, field := range []string{"MaxItemsPerBatch", "MaxItemsPerBatchPath", "MaxInputBytesPerBatch", "MaxInputBytesPerBatchPath"} {
+	for _, field := range []string{
+		"MaxItemsPerBatch", "MaxItemsPerBatchPath", "MaxInputBytesPerBatch",
+		"MaxInputBytesPerBatchPath",
+	} {
 		if n.Get(field) != nil {
 			return
 		}
 	}
-	c.Valuef(ruleBatcherLimit, n, "one of MaxItemsPerBatch, MaxItemsPerBatchPath, MaxInputBytesPerBatch, MaxInputBytesPerBatchPath must be there")
+	c.Valuef(ruleBatcherLimit, n,
+		"one of MaxItemsPerBatch, MaxItemsPerBatchPath, MaxInputBytesPerBatch, MaxInputBytesPerBatchPath must be there")
 }
 
-// labelRule is the Label of a distributed Map.
+// labelRule accepts the Label of a distributed Map.
 type labelRule struct{}
 
 const (

@@ -10,29 +10,26 @@ import (
 	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
-// A node is a JSON value of a definition together with its place in the text.
-// What a node means is what the checker read from it; its valueRule says of which
-// type that is.
+// A node is a JSON value of a definition with its position in the text.
 type node = jsontext.Node
 
-// An objectRule is a kind of object of the language: which fields it may have, which
-// it must have, and which exclude each other. Only the objectRules say which fields
-// are legal (asl.md, table a.2), and what becomes of them in the T that the object
-// stands for. The checks, the JSON Schema and the manual follow from them.
+// An objectRule describes a kind of object of the language: its fields, which of them are required, and which
+// exclude each other. Only the objectRules list the legal fields (asl.md, table a.2), and which field of T each one
+// sets. The checks, the JSON Schema and the manual are derived from them.
 type objectRule[T any] struct {
-	name     string // in the JSON Schema
-	what     string // with its article, for messages
+	name     string // name in the JSON Schema
+	what     string // name with its article, for messages
 	fields   fields[T]
-	required []string                             // must be there
-	oneOf    [][]string                           // exactly one must be there
-	mayOneOf [][]string                           // at most one may be there
-	goesOn   bool                                 // it has either Next or End
-	fresh    func() *T                            // what it is without its fields; nil: the zero value
-	also     []func(c *checker, n *node, read *T) // what else the object must be
+	required []string                             // required fields
+	oneOf    [][]string                           // groups of fields, of which exactly one is required
+	mayOneOf [][]string                           // groups of fields, of which at most one is legal
+	goesOn   bool                                 // it must have either Next or End
+	fresh    func() *T                            // returns the object without its fields; nil means the zero value
+	also     []func(c *checker, n *node, read *T) // further conditions of the object
 }
 
-// A field says in which query languages it is legal, what its value is, and where
-// that is kept.
+// A field is the rule for a value, the query languages in which it is legal, and the field of the tree that it
+// sets.
 type field[T any] struct {
 	in   syntax.QueryLanguage
 	is   described
@@ -41,29 +38,29 @@ type field[T any] struct {
 
 type fields[T any] map[string]field[T]
 
-// A described value describes itself as JSON Schema.
+// A described rule describes its values in JSON Schema.
 type described interface {
 	schema(s *schemas) schema
 }
 
-// A valueRule says what the value of a field looks like. It reads a value, and
-// reports what is wrong with it: then what it returns is of no use.
+// A valueRule describes the value of a field. It reads a value and reports its errors; if there are errors, its
+// result is not used.
 type valueRule[V any] interface {
 	described
 	read(c *checker, n *node) V
 }
 
-// at is where the value of a field is kept in its object.
+// at returns the slot for a field of an object.
 func at[T, V any](of func(*T) *V) slot[T, V] { return of }
 
 type slot[T, V any] func(*T) *V
 
-// is returns the field.
+// is returns a field that reads into the slot.
 func (s slot[T, V]) is(in syntax.QueryLanguage, is valueRule[V]) field[T] {
 	return field[T]{in, is, func(c *checker, n *node, into *T) { *s(into) = is.read(c, n) }}
 }
 
-// checked is a field that is checked only.
+// checked returns a field that is checked and not stored.
 func checked[T, V any](in syntax.QueryLanguage, is valueRule[V]) field[T] {
 	return field[T]{in, is, func(c *checker, n *node, _ *T) { is.read(c, n) }}
 }
@@ -129,7 +126,7 @@ func (f *objectRule[T]) member(c *checker, m jsontext.Member, into *T) {
 
 func plainly(text string) string { return text }
 
-// complete reports fields that are missing, and that exclude each other.
+// complete reports missing fields, and fields that exclude each other.
 func (f *objectRule[T]) complete(c *checker, n *node) {
 	var missing []string
 	for _, name := range f.required {
@@ -158,8 +155,7 @@ func (f *objectRule[T]) legal(q syntax.QueryLanguage, names []string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return f.fields[name].in&q == 0 })
 }
 
-// exclusive reports all but the first of those of the named fields that are
-// there, and returns whether any is.
+// exclusive reports all but the first of the named fields that an object has, and returns whether it has any.
 func exclusive(c *checker, n *node, names []string) bool {
 	found := false
 	for _, name := range names {
@@ -172,7 +168,7 @@ func exclusive(c *checker, n *node, names []string) bool {
 	return found
 }
 
-// nextOrEnd is demanded of states that go on.
+// nextOrEnd reports states without Next or End.
 func nextOrEnd(c *checker, n *node) {
 	next, end := n.Get("Next"), n.Get("End")
 	switch {

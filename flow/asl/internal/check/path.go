@@ -13,8 +13,8 @@ import (
 	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
-// pathRule is a JSONPath.
-type pathRule struct{ reference bool } // names one value
+// pathRule accepts a JSONPath.
+type pathRule struct{ reference bool } // a reference path, which names one value
 
 var referenceRule = pathRule{reference: true}
 
@@ -26,7 +26,7 @@ func (s pathRule) read(c *checker, n *node) *jsonpath.Path {
 	return path
 }
 
-// dataPathRule is an InputPath, OutputPath or ResultPath.
+// dataPathRule accepts an InputPath, OutputPath or ResultPath.
 type dataPathRule struct{ result bool }
 
 var resultPathRule = dataPathRule{result: true}
@@ -60,16 +60,17 @@ func (c *checker) path(n *node) *jsonpath.Path {
 	return path
 }
 
-// pathError reports why a path is not what it should be, if it is not.
+// pathError reports err, if it is not nil, as an error of a path.
 func (c *checker) pathError(rule *definition.Rule, n *node, err error) {
 	if wrong, ok := errors.AsType[*jsonpath.ParseError](err); ok {
-		c.Valuef(rule, n, "%s %s is not a legal path: %s (at its character %d)", nameOf(n), jsontext.Quote(n.Str), wrong.Problem, wrong.Offset+1)
+		c.Valuef(rule, n, "%s %s is not a legal path: %s (at its character %d)", nameOf(n), jsontext.Quote(n.Str),
+			wrong.Problem, wrong.Offset+1)
 	} else if err != nil {
 		c.Valuef(rule, n, "%s %s is not a legal path: %v", nameOf(n), jsontext.Quote(n.Str), err)
 	}
 }
 
-// dynamicRule is a path or a call of an intrinsic function.
+// dynamicRule accepts a path or a call of an intrinsic function.
 type dynamicRule struct{}
 
 func (dynamicRule) read(c *checker, n *node) expression.Dynamic { return c.dynamic(n) }
@@ -78,7 +79,8 @@ func (c *checker) dynamic(n *node) expression.Dynamic {
 	switch {
 	case hasPlaceholder(c, n):
 	case n.Kind != jsontext.String:
-		c.Valuef(ruleTemplate, n, "the value for the field %s must be a path or an intrinsic function, found %s", jsontext.Quote(n.Key), n.Kind)
+		c.Valuef(ruleTemplate, n, "the value for the field %s must be a path or an intrinsic function, found %s",
+			jsontext.Quote(n.Key), n.Kind)
 	case strings.HasPrefix(n.Str, "$"):
 		return &expression.Path{Field: n.Key, Path: c.path(n)}
 	default:
@@ -94,17 +96,22 @@ func (c *checker) intrinsic(n *node) expression.Dynamic {
 	if err != nil {
 		fix := ""
 		if unknown, ok := errors.AsType[*expression.UnknownFunctionError](err); ok {
-			fix = c.DidYouMean(ruleTemplate, unknown.Name, expression.FunctionNames, func(name string) string { return "States." + name })
+			fix = c.DidYouMean(ruleTemplate, unknown.Name, expression.FunctionNames,
+				func(name string) string { return "States." + name })
 		}
-		c.Fixf(ruleTemplate, n, fix, "the value for the field %s must be a valid JSONPath or a valid intrinsic function call: %v", jsontext.Quote(n.Key), err)
+		c.Fixf(ruleTemplate, n, fix,
+			"the value for the field %s must be a valid JSONPath or a valid intrinsic function call: %v", jsontext.Quote(n.Key),
+			err)
 		return nil
 	}
 	c.reads(n, p.Paths...)
+	if wants, has, wrong := expression.Placeholders(call); wrong {
+		c.Valuef(ruleFormat, n, "the text of States.Format has %d {} for %d values", wants, has)
+	}
 	return call
 }
 
-// payloadRule is a payload template: any value, of which what is marked is
-// evaluated.
+// payloadRule accepts a payload template: any value, whose marked members are evaluated.
 type payloadRule struct{}
 
 func (payloadRule) read(c *checker, n *node) expression.Payload {
@@ -117,7 +124,7 @@ func (payloadRule) read(c *checker, n *node) expression.Payload {
 	return expression.Fixed{Value: data.Constant(treeOf(n))}
 }
 
-// template reads a payload template of JSONPath; nil if nothing in it is evaluated.
+// template reads a payload template of JSONPath; nil if it contains nothing to evaluate.
 func (c *checker) template(n *node) *expression.Template {
 	t, evaluated := &expression.Template{}, false
 	static := make(map[string]bool, len(n.Members))
@@ -156,7 +163,7 @@ func (c *checker) template(n *node) *expression.Template {
 	return t
 }
 
-// orConstant returns a template of a value in which nothing is evaluated, unless there is one.
+// orConstant returns t or, if it is nil, a constant template.
 func orConstant(t *expression.Template, n *node) *expression.Template {
 	if t == nil {
 		return &expression.Template{Constant: data.Constant(treeOf(n))}
@@ -164,7 +171,7 @@ func orConstant(t *expression.Template, n *node) *expression.Template {
 	return t
 }
 
-// undollared warns of texts that look as if they were to be evaluated.
+// undollared warns of texts that look like paths but are not evaluated.
 func (c *checker) undollared(m jsontext.Member) {
 	if v := m.Value; v.Kind == jsontext.String && (looksDynamic(v.Str) || looksIntrinsic(v.Str)) {
 		c.Fixf(ruleNoDollar, v, "name it "+jsontext.Quote(m.Name+".$"),

@@ -7,13 +7,12 @@ import (
 	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
-// A definition that is part of a template has placeholders, which a deployment
-// fills in: ${Name} in texts, and objects such as {"Ref": "Name"} in place of
-// texts. They are legal where the value matters, and cannot be run.
+// A definition in a template may contain placeholders, which a deployment replaces: ${Name} in texts, and objects
+// such as {"Ref": "Name"} in place of texts. They are legal, but a definition with placeholders cannot run.
 
 var placeholderText = regexp.MustCompile(`\$\{!?[A-Za-z0-9_]+(?:(?:\.|::)[A-Za-z0-9_]+)*\}`)
 
-// hasPlaceholder reports whether a value is not known yet, and notes that.
+// hasPlaceholder reports whether a value contains a placeholder, and records that.
 func hasPlaceholder(c *checker, n *node) bool {
 	substitute(n)
 	name := placeholderObject(n)
@@ -26,8 +25,7 @@ func hasPlaceholder(c *checker, n *node) bool {
 	return name != ""
 }
 
-// substitute puts a text in the place of a {"Fn::Sub": text} in which nothing is
-// left to substitute.
+// substitute replaces {"Fn::Sub": text} by the text if the text contains nothing to substitute.
 func substitute(n *node) {
 	if placeholderObject(n) == "Fn::Sub" {
 		if text := n.Members[0].Value; text.Kind == jsontext.String && !strings.Contains(text.Str, "${") {
@@ -36,8 +34,7 @@ func substitute(n *node) {
 	}
 }
 
-// placeholderObject returns the function of CloudFormation that an object is a
-// call of, "" if it is none.
+// placeholderObject returns the CloudFormation function that an object calls; "" if it is not a call.
 func placeholderObject(n *node) string {
 	if n.Kind == jsontext.Object && len(n.Members) == 1 {
 		if name := n.Members[0].Name; name == "Ref" || strings.HasPrefix(name, "Fn::") {

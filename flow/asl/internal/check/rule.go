@@ -7,7 +7,7 @@ import (
 	"github.com/ebbflow/ebb/flow/internal/definition"
 )
 
-// Codes of problems, in the words of AWS's ValidateStateMachineDefinition.
+// Codes of problems, named as in AWS's ValidateStateMachineDefinition.
 const (
 	InvalidJSON             flow.DiagnosticCode = "INVALID_JSON_DESCRIPTION"
 	schemaValidationFailed  flow.DiagnosticCode = "SCHEMA_VALIDATION_FAILED"
@@ -25,20 +25,22 @@ var rules = definition.Catalogue{Code: schemaValidationFailed}
 // The rules (asl.md, section b).
 var (
 	// The text.
-	ruleSize      = rules.Illegal("size", "A definition has at most 1 MiB.")
-	ruleJSON      = rules.New("json", InvalidJSON, flow.SeverityError, "A definition is JSON.")
-	ruleNesting   = rules.New("nesting", "TOO_DEEPLY_NESTED", flow.SeverityError, "Objects and arrays nest at most 200 deep.")
+	ruleSize    = rules.Illegal("size", "A definition has at most 1 MiB.")
+	ruleJSON    = rules.New("json", InvalidJSON, flow.SeverityError, "A definition is JSON.")
+	ruleNesting = rules.New("nesting", "TOO_DEEPLY_NESTED", flow.SeverityError,
+		"Objects and arrays nest at most 200 deep.")
 	ruleObject    = rules.Illegal("object", "A definition is an object.")
 	ruleOnce      = rules.Illegal("once", "A name occurs once in an object.")
 	ruleStateOnce = rules.New("state-once", "DUPLICATE_STATE_NAME", flow.SeverityError,
 		"The name of a state is taken once in the whole machine, branches included.")
 
 	// Fields.
-	ruleRequired     = rules.Illegal("required", "A required field is there.")
-	ruleType         = rules.Illegal("type", "A value is of the type that its field has.")
-	ruleValue        = rules.Illegal("value", "A value is one of those, or in the range, that its field allows.")
-	ruleEmpty        = rules.Illegal("empty", "States, Branches, Choices, And, Or and ErrorEquals are not empty.")
-	ruleExclusive    = rules.Illegal("exclusive", "Of fields that exclude each other, such as Seconds and SecondsPath, one is there.")
+	ruleRequired  = rules.Illegal("required", "A required field is there.")
+	ruleType      = rules.Illegal("type", "A value is of the type that its field has.")
+	ruleValue     = rules.Illegal("value", "A value is one of those, or in the range, that its field allows.")
+	ruleEmpty     = rules.Illegal("empty", "States, Branches, Choices, And, Or and ErrorEquals are not empty.")
+	ruleExclusive = rules.Illegal("exclusive",
+		"Of fields that exclude each other, such as Seconds and SecondsPath, one is there.")
 	ruleField        = rules.Illegal("field", "A field of the language stands where it has a meaning.")
 	ruleUnknownField = rules.Doubtful("unknown-field", "A field is one of the language; others are ignored.")
 	ruleExtension    = rules.Illegal("extension", "Under strict validation, what Ebb adds to the language is not used.")
@@ -46,49 +48,70 @@ var (
 	// Query languages.
 	ruleLanguageField = rules.Illegal("language-field", "A field belongs to the state's query language.")
 	ruleDowngrade     = rules.Illegal("downgrade", "In a machine whose QueryLanguage is JSONata no state sets JSONPath.")
-	ruleMisplaced     = rules.Doubtful("misplaced", "QueryLanguage of a machine stands beside States; inside it is taken as if it stood there.")
-	ruleJSONata       = rules.New("jsonata", "INVALID_JSONATA_EXPRESSION", flow.SeverityError, "An expression is legal JSONata.")
-	ruleTopLevel      = rules.New("top-level", unsupportedJSONata, flow.SeverityError,
+	ruleMisplaced     = rules.Doubtful("misplaced",
+		"QueryLanguage of a machine stands beside States; inside it is taken as if it stood there.")
+	ruleJSONata = rules.New("jsonata", "INVALID_JSONATA_EXPRESSION", flow.SeverityError,
+		"An expression is legal JSONata.")
+	ruleTopLevel = rules.New("top-level", unsupportedJSONata, flow.SeverityError,
 		"An expression begins with $states or a variable: it has no input of its own, and no $eval.")
 	ruleStates = rules.New("states", unsupportedJSONata, flow.SeverityError,
-		"$states has input and context; result in Output and Assign of Task, Parallel and Map, errorOutput in those of a catcher.")
-	ruleDelimiters   = rules.Illegal("delimiters", "A JSONata expression stands between {% and %}, with nothing around them.")
-	ruleNotEvaluated = rules.New("not-evaluated", noDollar, flow.SeverityWarning, "In JSONata, what looks like a JSONPath field or an expression is one.")
+		"$states has input and context; result in Output and Assign of Task, Parallel and Map, errorOutput in those of a "+
+			"catcher.")
+	ruleDelimiters = rules.Illegal("delimiters",
+		"A JSONata expression stands between {% and %}, with nothing around them.")
+	ruleNotEvaluated = rules.New("not-evaluated", noDollar, flow.SeverityWarning,
+		"In JSONata, what looks like a JSONPath field or an expression is one.")
 
 	// States and transitions.
 	ruleStateName = rules.New("state-name", "INVALID_STATE_NAME", flow.SeverityError,
 		"A state's name has 1 to 80 characters (128 under spec2016), no control characters.")
-	ruleTarget      = rules.New("target", missingTransitionTarget, flow.SeverityError, "StartAt, Next and Default name a state of the same States object.")
-	ruleNextOrEnd   = rules.Illegal("next-or-end", `A state that goes on has either Next or "End": true.`)
-	ruleEnd         = rules.New("end", "MISSING_END_STATE", flow.SeverityError, "Some state of each States object ends it.")
+	ruleTarget = rules.New("target", missingTransitionTarget, flow.SeverityError,
+		"StartAt, Next and Default name a state of the same States object.")
+	ruleNextOrEnd = rules.Illegal("next-or-end", `A state that goes on has either Next or "End": true.`)
+	ruleEnd       = rules.New("end", "MISSING_END_STATE", flow.SeverityError,
+		"Some state of each States object ends it.")
 	ruleUnreachable = rules.New("unreachable", missingTransitionTarget, flow.SeverityWarning,
 		"Some transition leads to each state; AWS refuses the others, and so does strict validation.")
 	ruleEndlessLoop = rules.Doubtful("endless-loop", "A loop of states that only compute can be left.")
 
 	// Values.
 	rulePath          = rules.Illegal("path", "A path is legal JSONPath.")
-	ruleReferencePath = rules.Illegal("reference-path", "A reference path names one value; ResultPath names one of the input.")
-	ruleTemplate      = rules.Illegal("template", "A field whose name ends in .$ is a path or a call of an intrinsic function.")
-	ruleTwice         = rules.Illegal("twice", "A payload template gives each field once: x or x.$.")
-	ruleNoDollar      = rules.New("no-dollar", noDollar, flow.SeverityWarning,
+	ruleReferencePath = rules.Illegal("reference-path",
+		"A reference path names one value; ResultPath names one of the input.")
+	ruleTemplate = rules.Illegal("template", "A field whose name ends in .$ is a path or a call of an intrinsic function.")
+	ruleTwice    = rules.Illegal("twice", "A payload template gives each field once: x or x.$.")
+	ruleNoDollar = rules.New("no-dollar", noDollar, flow.SeverityWarning,
 		"What looks like a path or an intrinsic function in a payload template has a name that ends in .$.")
-	ruleNoPath       = rules.New("no-path", "NO_PATH", flow.SeverityWarning, "What looks like a path stands in a field whose name ends in Path.")
-	ruleStaticResult = rules.New("static-result", "PASS_RESULT_IS_STATIC", flow.SeverityWarning, "Result of a Pass state is taken as it stands.")
-	ruleTimestamp    = rules.Illegal("timestamp", "A timestamp is written as in RFC 3339, with T, seconds, and Z or an offset.")
+	ruleNoPath = rules.New("no-path", "NO_PATH", flow.SeverityWarning,
+		"What looks like a path stands in a field whose name ends in Path.")
+	ruleStaticResult = rules.New("static-result", "PASS_RESULT_IS_STATIC", flow.SeverityWarning,
+		"Result of a Pass state is taken as it stands.")
+	ruleContext   = rules.Doubtful("context", "A path into the context object names something there.")
+	ruleFormat    = rules.Doubtful("format", "The text of States.Format has as many {} as there are values behind it.")
+	ruleTimestamp = rules.Illegal("timestamp",
+		"A timestamp is written as in RFC 3339, with T, seconds, and Z or an offset.")
 
 	// Variables.
-	ruleVariableName = rules.Illegal("variable-name", "A variable's name is an identifier of at most 80 characters, and not states.")
+	ruleVariableName = rules.Illegal("variable-name",
+		"A variable's name is an identifier of at most 80 characters, and not states.")
 	ruleShadow       = rules.Illegal("shadow", "A variable that a level around has assigned is read, not assigned.")
 	ruleUnassigned   = rules.Doubtful("unassigned", "A variable that is read is assigned by some state that can be seen.")
 	ruleUndoVariable = rules.Illegal("undo-variable", "What undoes a state sees no variables.")
 
 	// Tasks.
-	ruleResource    = rules.New("resource", "INVALID_RESOURCE", flow.SeverityError, "Resource is a URI; an ARN has all of its parts.")
-	ruleIntegration = rules.Illegal("integration", "A service is called in a way it has: .sync and .waitForTaskToken are not for all.")
-	ruleExpress     = rules.Illegal("express", "An Express machine has no activities, no .sync, no .waitForTaskToken and no distributed Map.")
-	ruleHeartbeat   = rules.Illegal("heartbeat", "HeartbeatSeconds is less than TimeoutSeconds.")
-	ruleCredentials = rules.Illegal("credentials", "Credentials have a RoleArn.")
-	ruleTaskToken   = rules.Doubtful("task-token", "A task that waits for its token is given the token.")
+	ruleResource = rules.New("resource", "INVALID_RESOURCE", flow.SeverityError,
+		"Resource is a URI; an ARN has all of its parts.")
+	ruleIntegration = rules.Illegal("integration",
+		"A service is called in a way it has: .sync and .waitForTaskToken are not for all.")
+	ruleExpress = rules.Illegal("express",
+		"An Express machine has no activities, no .sync, no .waitForTaskToken and no distributed Map.")
+	ruleHeartbeat        = rules.Illegal("heartbeat", "HeartbeatSeconds is less than TimeoutSeconds.")
+	ruleCredentials      = rules.Illegal("credentials", "Credentials have a RoleArn.")
+	ruleKnownIntegration = rules.Doubtful("known-integration",
+		"An optimized integration is one that is known; AWS adds new ones.")
+	ruleParameter = rules.Doubtful("parameter",
+		"An optimized integration is passed the parameters that it needs, and no others.")
+	ruleTaskToken = rules.Doubtful("task-token", "A task that waits for its token is given the token.")
 
 	// Errors.
 	ruleStatesAll    = rules.Illegal("states-all", "States.ALL stands alone, and in the last entry.")
@@ -98,8 +121,11 @@ var (
 	ruleErrorCause   = rules.Doubtful("error-and-cause", "Under spec2016, a Fail state has Error and Cause.")
 
 	// Undoing.
-	ruleRevertTo     = rules.Illegal("revert-to", "A catcher goes back to a state of which something can be undone.")
-	ruleRevertInside = rules.Doubtful("revert-inside", "Where a catcher has undone what the state did, some of it can be undone.")
+	ruleRevertTo  = rules.Illegal("revert-to", "A catcher goes back to a state of which something can be undone.")
+	ruleStaysDone = rules.Doubtful("stays-done",
+		"If something in the machine is undone, a Task before a state that can fail is undone, has no effect, or is a pivot.")
+	ruleRevertInside = rules.Doubtful("revert-inside",
+		"Where a catcher has undone what the state did, some of it can be undone.")
 	ruleRevertFailed = rules.Illegal("revert-failed", "A catcher of Ebb.RevertFailed has no Revert.")
 	ruleRevertRetry  = rules.Illegal("revert-retry", "Retry of a Revert has one entry, for States.ALL.")
 
@@ -109,7 +135,8 @@ var (
 
 	// Maps.
 	ruleDistributed = rules.Illegal("distributed",
-		"ItemReader, ItemBatcher, ResultWriter and Label belong to a Map whose Mode is DISTRIBUTED, which has an ExecutionType.")
+		"ItemReader, ItemBatcher, ResultWriter and Label belong to a Map whose Mode is DISTRIBUTED, which has an "+
+			"ExecutionType.")
 	ruleTolerated = rules.Doubtful("tolerated", "Failures are tolerated by a Map whose Mode is DISTRIBUTED.")
 	ruleLabel     = rules.New("label", "INVALID_LABEL_NAME", flow.SeverityError,
 		"A Label has 1 to 40 characters, no blanks and none of ? * < > { } [ ] : ; , \\ | ^ ~ $ # % & ` \" among them.")
@@ -117,7 +144,7 @@ var (
 	ruleHeaders      = rules.Illegal("csv-headers", "CSVHeaders are given when CSVHeaderLocation is GIVEN.")
 	ruleBatcherLimit = rules.Illegal("batch-limit", "An ItemBatcher says how many items or bytes a batch has.")
 
-	// What is legal, and cannot be run yet.
+	// Legal features that this version cannot run.
 	rulePlaceholder = rules.New("placeholder", NotSupported, flow.SeverityUnsupported,
 		"Placeholders of templates, such as ${Arn} or {\"Ref\": …}, are filled in before a machine is run.")
 )

@@ -23,8 +23,8 @@ func Schema() []byte {
 
 type schema = definition.Schema
 
-// schemas make the schemas of values. What a field is depends on the query
-// language of its state, and states inside others have that of the machine.
+// schemas builds the schemas of values. The meaning of a field depends on the query language of its state, and
+// inner states use the machine's.
 type schemas struct {
 	definition.Schemas
 
@@ -35,7 +35,7 @@ func (s *schemas) within(language, machine syntax.QueryLanguage) *schemas {
 	return &schemas{s.Schemas, language, machine}
 }
 
-// define returns a reference to what is defined for the query language.
+// define returns a reference to a definition for the query language.
 func (s *schemas) define(name string, content func() schema) schema {
 	name += "." + s.language.String()
 	if s.language != s.machine {
@@ -44,7 +44,7 @@ func (s *schemas) define(name string, content func() schema) schema {
 	return s.Define(name, content)
 }
 
-// schema of an object is a reference, because objectRules contain each other.
+// schema returns a reference to the object's schema, because objectRules contain each other.
 func (f *objectRule[T]) schema(s *schemas) schema {
 	return s.define(f.name, func() schema { return f.content(s) })
 }
@@ -83,8 +83,8 @@ func (f *objectRule[T]) content(s *schemas) schema {
 	return out
 }
 
-// withText returns the schema of a field with its description. Beside a
-// reference nothing else counts, so that is wrapped.
+// withText adds a field's description to its schema. Members beside a reference are ignored, so a reference is
+// wrapped.
 func withText(name string, is schema) schema {
 	if is["$ref"] != nil {
 		return schema{"allOf": []any{is}, "description": fieldTexts[name]}
@@ -95,7 +95,10 @@ func withText(name string, is schema) schema {
 }
 
 var (
-	setsJSONata  = schema{"properties": schema{"QueryLanguage": schema{"const": "JSONata"}}, "required": []string{"QueryLanguage"}}
+	setsJSONata = schema{
+		"properties": schema{"QueryLanguage": schema{"const": "JSONata"}},
+		"required":   []string{"QueryLanguage"},
+	}
 	expressionIs = schema{"type": "string", "pattern": `^\{%[\s\S]*%\}$`}
 )
 
@@ -120,7 +123,7 @@ func (s *schemas) state() schema {
 	})
 }
 
-// kinds says for each type of state what it looks like.
+// kinds returns the schema for each type of state.
 func (s *schemas) kinds() []any {
 	var all []any
 	for _, f := range stateForms {
@@ -137,7 +140,7 @@ func (resultRule) schema(*schemas) schema { return schema{} }
 
 func (typeRule) schema(*schemas) schema { return schema{"enum": slices.Clone(syntax.KindNames[:])} }
 
-// schema of a QueryLanguage: a machine in JSONata has no states in JSONPath.
+// schema describes a QueryLanguage: a machine in JSONata has no states in JSONPath.
 func (languageRule) schema(s *schemas) schema {
 	if s.machine == syntax.JSONata {
 		return schema{"const": syntax.JSONata.String()}
@@ -157,7 +160,10 @@ func (s numberRule) schema(*schemas) schema {
 	return schema{"type": "number", "minimum": s.least, "maximum": s.most}
 }
 
-var timestampIs = schema{"type": "string", "pattern": `^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$`}
+var timestampIs = schema{
+	"type":    "string",
+	"pattern": `^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$`,
+}
 
 func (r amountRule) schema(s *schemas) schema { return s.orExpression(r.wholeRule.schema(s)) }
 
@@ -189,7 +195,7 @@ func (dynamicRule) schema(*schemas) schema {
 	return schema{"type": "string", "pattern": `^(\$|States\.)`}
 }
 
-// schema of a payload template refers to itself, for templates nest.
+// schema of a payload template refers to itself, because templates nest.
 func (payloadRule) schema(s *schemas) schema {
 	return s.define("template", func() schema {
 		self := payloadRule{}.schema(s)
@@ -232,7 +238,8 @@ func (resourceRule) schema(*schemas) schema {
 }
 
 func (revertRule) schema(s *schemas) schema {
-	return schema{"anyOf": []any{resourceRule{}.schema(s), revertObject.schema(s), schema{"const": false}}}
+	words := schema{"enum": []any{false, revertNone}}
+	return schema{"anyOf": []any{resourceRule{}.schema(s), revertObject.schema(s), words}}
 }
 
 func (catchRevertRule) schema(s *schemas) schema {
@@ -252,10 +259,11 @@ func (errorsRule) schema(*schemas) schema {
 }
 
 func (labelRule) schema(*schemas) schema {
-	return schema{"type": "string", "minLength": 1, "maxLength": maxLabel, "pattern": `^[^\s` + regexp.QuoteMeta(labelExcludes) + `]*$`}
+	return schema{"type": "string", "minLength": 1, "maxLength": maxLabel, "pattern": `^[^\s` +
+		regexp.QuoteMeta(labelExcludes) + `]*$`}
 }
 
-// schema of a rule of Choices: in JSONPath a condition that says what is next.
+// schema describes a rule of Choices: in JSONPath a condition with Next.
 func (choiceRule) schema(s *schemas) schema {
 	if s.language == syntax.JSONata {
 		return choiceRuleObject.schema(s)
@@ -263,14 +271,18 @@ func (choiceRule) schema(s *schemas) schema {
 	return s.define("rule", func() schema { return s.rule(true) })
 }
 
-// rule is a condition in JSONPath: one operator, and perhaps fields beside it.
+// rule returns the schema of a condition in JSONPath: one operator, and for an outer rule further fields.
 func (s *schemas) rule(outer bool) schema {
 	inner := func() schema {
 		return s.define("condition", func() schema { return s.rule(false) })
 	}
 	several := schema{"type": "array", "minItems": 1, "items": inner()}
 	properties := schema{"Variable": pathIs, "And": several, "Or": several, "Not": inner()}
-	one := []any{schema{"required": []string{"And"}}, schema{"required": []string{"Or"}}, schema{"required": []string{"Not"}}}
+	one := []any{
+		schema{"required": []string{"And"}},
+		schema{"required": []string{"Or"}},
+		schema{"required": []string{"Not"}},
+	}
 	for _, name := range choiceRuleObject.fields.in(syntax.JSONPath) {
 		if outer || name == "Comment" {
 			properties[name] = choiceRuleObject.fields[name].is.schema(s)

@@ -36,6 +36,9 @@ func (c *checker) readState(s *syntax.State, n *node) {
 	case syntax.PassState, syntax.ChoiceState:
 	}
 	stateForms[kind].fill(c, n, s)
+	if other := n.Get("Default"); other != nil {
+		s.Default = other.At
+	}
 	if m := s.Items; m != nil {
 		m.Path = expression.UnlessRoot(m.Path)
 		if m.Selector == nil {
@@ -45,7 +48,7 @@ func (c *checker) readState(s *syntax.State, n *node) {
 	}
 }
 
-// kindOf returns the type of a state, if it has one of those there are.
+// kindOf returns the type of a state, if the type exists.
 func kindOf(n *node) (syntax.Kind, bool) {
 	if t := n.Get("Type"); t != nil && t.Kind == jsontext.String {
 		for kind, name := range syntax.KindNames {
@@ -57,7 +60,7 @@ func kindOf(n *node) (syntax.Kind, bool) {
 	return 0, false
 }
 
-// unknownType reports a state of which nothing else can be said.
+// unknownType reports a state whose type does not exist.
 func (c *checker) unknownType(n *node) {
 	if t := n.Get("Type"); t != nil {
 		typeRule{}.read(c, t)
@@ -71,7 +74,7 @@ func (c *checker) unknownType(n *node) {
 	}
 }
 
-// typeRule is the Type of a state.
+// typeRule accepts the Type of a state.
 type typeRule struct{}
 
 func (typeRule) read(c *checker, n *node) string {
@@ -82,7 +85,7 @@ func (typeRule) read(c *checker, n *node) string {
 	return n.Str
 }
 
-// checkErrorAndCause is what the 2016 text demands of Fail states.
+// checkErrorAndCause checks the fields that the 2016 text requires of Fail states.
 func checkErrorAndCause(c *checker, n *node, _ *syntax.State) {
 	if !c.Profile.Rules().FailNeedsBoth {
 		return

@@ -12,7 +12,7 @@ import (
 	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
-// resourceRule is a resource.
+// resourceRule accepts a resource.
 type resourceRule struct{}
 
 func (resourceRule) read(c *checker, n *node) syntax.Resource {
@@ -46,8 +46,8 @@ func patternFix(patterns []string) string {
 	return "leave it out, or use " + strings.Join(patterns, " or ")
 }
 
-// checkTask compares the two limits of a task's time. It warns of a task that waits
-// for a token but passes the token to no party.
+// checkTask compares the two time limits of a task. It warns of a task that waits for a token but passes the token
+// to no party.
 func checkTask(c *checker, n *node, s *syntax.State) {
 	t := s.Task
 	if t.Timeout.Fixed > 0 && t.Heartbeat.Fixed >= t.Timeout.Fixed {
@@ -57,6 +57,7 @@ func checkTask(c *checker, n *node, s *syntax.State) {
 		t.Timeout.Fixed = c.Profile.Rules().TaskTimeout
 	}
 	t.Machine = machineStarted(n, t)
+	checkIntegration(c, n, t)
 	if t.Pattern != syntax.PatternToken {
 		return
 	}
@@ -72,11 +73,11 @@ func checkTask(c *checker, n *node, s *syntax.State) {
 	c.Fixf(ruleTaskToken, n.Get("Resource"), fix, "the task waits for its token to come back but does not hand it on")
 }
 
-// mentions reports whether some text in a value has a part, or is the whole
-// context, of which the part may be a member.
+// mentions reports whether a text in a value contains part, or is the whole context object, which may contain part.
 func mentions(n *node, part string) bool {
 	if n.Kind == jsontext.String {
-		return strings.Contains(n.Str, part) || strings.TrimSpace(n.Str) == "$$" || strings.Contains(n.Str, "$states.context %}")
+		return strings.Contains(n.Str, part) || strings.TrimSpace(n.Str) == "$$" ||
+			strings.Contains(n.Str, "$states.context %}")
 	}
 	for _, m := range n.Members {
 		if mentions(m.Value, part) {
@@ -86,8 +87,7 @@ func mentions(n *node, part string) bool {
 	return slices.ContainsFunc(n.Items, func(item *node) bool { return mentions(item, part) })
 }
 
-// credentialsRule are the Credentials of a task: a payload template with a
-// RoleArn in it.
+// credentialsRule accepts the Credentials of a task: a payload template with a RoleArn.
 type credentialsRule struct{}
 
 func (credentialsRule) read(c *checker, n *node) expression.Payload {
@@ -100,13 +100,19 @@ func (credentialsRule) read(c *checker, n *node) expression.Payload {
 	return payloadRule{}.read(c, n)
 }
 
-// revertRule says how a Task state is undone: a resource, an object, or false.
+// revertRule defines how a Task state is undone. It is a resource, an object, false for a point of no return, or "none"
+// for a task without effect.
 type revertRule struct{}
+
+// revertNone says that there is nothing to undo.
+const revertNone = "none"
 
 func (revertRule) read(c *checker, n *node) *syntax.Revert {
 	switch {
 	case c.Strict:
 		c.Valuef(ruleExtension, n, "Revert is Ebb's addition to the language and refused by strict validation")
+	case isText(n, revertNone):
+		return &syntax.Revert{None: true}
 	case n.Kind == jsontext.String:
 		return &syntax.Revert{Resource: resourceRule{}.read(c, n)}
 	case n.Kind == jsontext.Object:
@@ -114,12 +120,13 @@ func (revertRule) read(c *checker, n *node) *syntax.Revert {
 		defer func() { c.reverting = false }()
 		return revertObject.read(c, n)
 	case n.Kind != jsontext.Bool || n.IsTrue():
-		c.Fixf(ruleType, n, `such as "exec:./cancel"`, "Revert must be a resource, or an object with Resource, found %s", n.Kind)
+		c.Fixf(ruleType, n, `such as "exec:./cancel"`,
+			"Revert must be a resource, an object with Resource, false, or \"none\", found %s", n.Kind)
 	}
 	return &syntax.Revert{Never: true}
 }
 
-// catchRevertRule says what a catcher has undone before it goes on.
+// catchRevertRule accepts the Revert of a catcher, which names what is undone before the machine continues.
 type catchRevertRule struct{}
 
 // The words of a catcher's Revert.
@@ -146,7 +153,7 @@ func (catchRevertRule) read(c *checker, n *node) *syntax.Compensation {
 				"nothing of the state %s can be undone, so nothing can be undone back to it", jsontext.Quote(to.Str))
 		}
 		if read.To != nil {
-			read.To.Repeats = true // which of its visits was the last is to be known
+			read.To.Repeats = true // its visits are counted, because the last one must be known
 		}
 	default:
 		catchRevertWords.read(c, n)
@@ -156,14 +163,15 @@ func (catchRevertRule) read(c *checker, n *node) *syntax.Compensation {
 		}
 	}
 	if slices.Contains(textsOf(n.Parent.Get("ErrorEquals")), atom.CodeRevertFailed) {
-		c.Valuef(ruleRevertFailed, n, "a catcher of %s has no Revert, for something could not be undone", atom.CodeRevertFailed)
+		c.Valuef(ruleRevertFailed, n, "a catcher of %s has no Revert, for something could not be undone",
+			atom.CodeRevertFailed)
 	}
 	return read
 }
 
-// canBeUndone reports whether some Task of a state, or inside of it, has a Revert.
+// canBeUndone reports whether a Task of a state, or a Task inside it, has a Revert.
 func canBeUndone(state *node) bool {
-	if r := state.Get("Revert"); r != nil && r.Kind != jsontext.Bool {
+	if r := state.Get("Revert"); r != nil && r.Kind != jsontext.Bool && !isText(r, revertNone) {
 		return true
 	}
 	levels := state.List("Branches")
@@ -172,14 +180,15 @@ func canBeUndone(state *node) bool {
 	}
 	for _, level := range levels {
 		states := level.Get("States")
-		if states != nil && slices.ContainsFunc(states.Members, func(m jsontext.Member) bool { return canBeUndone(m.Value) }) {
+		if states != nil &&
+			slices.ContainsFunc(states.Members, func(m jsontext.Member) bool { return canBeUndone(m.Value) }) {
 			return true
 		}
 	}
 	return false
 }
 
-// checkRevertRetry is about the Retry of a Revert.
+// checkRevertRetry checks the Retry of a Revert.
 func checkRevertRetry(c *checker, n *node, _ *syntax.Revert) {
 	retry := n.Get("Retry")
 	list := n.List("Retry")
@@ -189,8 +198,7 @@ func checkRevertRetry(c *checker, n *node, _ *syntax.Revert) {
 	}
 }
 
-// machineStarted returns the name of the machine that a task starts an execution of, ""
-// when only a run tells.
+// machineStarted returns the name of the machine whose execution a task starts; "" if only a run determines it.
 func machineStarted(n *node, t *syntax.Task) string {
 	machine := cmp.Or(n.Get("Parameters"), n.Get("Arguments")).Get("StateMachineArn")
 	if !t.Starts() || machine == nil || strings.HasPrefix(machine.Str, "{%") {

@@ -16,7 +16,7 @@ import (
 	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
-// treeOf returns what a node stands for, evaluating nothing.
+// treeOf returns the value of a node without evaluation.
 func treeOf(n *node) any {
 	switch n.Kind {
 	case jsontext.Bool:
@@ -42,8 +42,7 @@ func treeOf(n *node) any {
 	}
 }
 
-// dynamicField returns the first member at any depth whose name ends in .$, or
-// nil.
+// dynamicField returns the first member, at any depth, whose name ends in .$; nil if there is none.
 func dynamicField(n *node) *node {
 	for _, m := range n.Members {
 		if strings.HasSuffix(m.Name, ".$") {
@@ -61,7 +60,7 @@ func dynamicField(n *node) *node {
 	return nil
 }
 
-// textRule is any text.
+// textRule accepts any text.
 type textRule struct{}
 
 func (textRule) read(c *checker, n *node) string {
@@ -69,7 +68,7 @@ func (textRule) read(c *checker, n *node) string {
 	return n.Str
 }
 
-// isText reports a value that is no text.
+// isText reports a value that is not a text.
 func (c *checker) isText(n *node) bool {
 	substitute(n)
 	if name := placeholderObject(n); name != "" {
@@ -79,7 +78,7 @@ func (c *checker) isText(n *node) bool {
 	return c.IsText(n)
 }
 
-// wordRule is one of some words.
+// wordRule accepts one of some words.
 type wordRule []string
 
 func (w wordRule) read(c *checker, n *node) string {
@@ -97,18 +96,18 @@ func (w wordRule) read(c *checker, n *node) string {
 	return n.Str
 }
 
-// boolRule is true or false.
+// boolRule accepts true and false.
 type boolRule struct{}
 
 func (boolRule) read(c *checker, n *node) bool { return c.Bool(n) }
 
-// wholeRule is a whole number.
+// wholeRule accepts an integer.
 type wholeRule struct{ least, most int64 }
 
 const (
 	maxDelay      = 31_622_400
-	maxNameLength = 80  // of variables
-	maxCandidates = 500 // names among which the one that was meant is looked for
+	maxNameLength = 80  // characters of a variable's name
+	maxCandidates = 500 // maximum number of names to search for a suggestion
 )
 
 var secondsRule = wholeRule{1, syntax.MaxSeconds}
@@ -127,14 +126,14 @@ func (s wholeRule) read(c *checker, n *node) int64 {
 	return 0
 }
 
-// durationRule is a whole number of seconds.
+// durationRule accepts an integer number of seconds.
 type durationRule struct{ wholeRule }
 
 func (s durationRule) read(c *checker, n *node) time.Duration {
 	return time.Duration(s.wholeRule.read(c, n)) * time.Second
 }
 
-// pathFix is the fix for a path in a field that is none.
+// pathFix returns the fix for a value that is not a path.
 func (c *checker) pathFix(n *node) string {
 	switch {
 	case n.Kind != jsontext.String || !looksDynamic(n.Str):
@@ -145,7 +144,7 @@ func (c *checker) pathFix(n *node) string {
 	return "for a path, use " + n.Key + "Path"
 }
 
-// numberRule is a number.
+// numberRule accepts a number.
 type numberRule struct{ least, most float64 }
 
 func (s numberRule) read(c *checker, n *node) float64 {
@@ -171,7 +170,7 @@ func (s numberRule) String() string {
 	return "a number from " + least + " to " + strconv.FormatFloat(s.most, 'g', -1, 64)
 }
 
-// amountRule is a whole number, or in JSONata an expression that gives one.
+// amountRule accepts an integer or, in JSONata, an expression that returns one.
 type amountRule struct{ wholeRule }
 
 func (r amountRule) read(c *checker, n *node) syntax.Amount {
@@ -181,7 +180,7 @@ func (r amountRule) read(c *checker, n *node) syntax.Amount {
 	return syntax.Amount{Said: true, Fixed: r.wholeRule.read(c, n)}
 }
 
-// percentageRule is a number up to 100, or in JSONata an expression that gives one.
+// percentageRule accepts a number up to 100 or, in JSONata, an expression that returns one.
 type percentageRule struct{ numberRule }
 
 func (r percentageRule) read(c *checker, n *node) syntax.Amount {
@@ -191,7 +190,7 @@ func (r percentageRule) read(c *checker, n *node) syntax.Amount {
 	return syntax.Amount{Said: true, Number: r.numberRule.read(c, n)}
 }
 
-// timestampRule is a point in time, or in JSONata an expression that gives one.
+// timestampRule accepts a timestamp or, in JSONata, an expression that returns one.
 type timestampRule struct{}
 
 func (timestampRule) read(c *checker, n *node) syntax.Timestamp {
@@ -202,12 +201,13 @@ func (timestampRule) read(c *checker, n *node) syntax.Timestamp {
 	switch {
 	case hasPlaceholder(c, n) || !c.isText(n):
 	case !ok:
-		c.Fixf(ruleTimestamp, n, cmp.Or(c.pathFix(n), `such as "2026-01-31T12:00:00Z"`), "%s does not match RFC3339 timestamp", nameOf(n))
+		c.Fixf(ruleTimestamp, n, cmp.Or(c.pathFix(n), `such as "2026-01-31T12:00:00Z"`),
+			"%s does not match RFC3339 timestamp", nameOf(n))
 	}
 	return syntax.Timestamp{At: at}
 }
 
-// messageRule is a text of a Fail state, or in JSONata an expression that gives one.
+// messageRule accepts a text of a Fail state or, in JSONata, an expression that returns one.
 type messageRule struct{}
 
 func (messageRule) read(c *checker, n *node) syntax.Message {
@@ -221,7 +221,7 @@ func (messageRule) read(c *checker, n *node) syntax.Message {
 	return syntax.Message{Text: &text}
 }
 
-// listRule is an array.
+// listRule accepts an array.
 type listRule[V any] struct {
 	of    valueRule[V]
 	least int
@@ -235,7 +235,7 @@ func (s listRule[V]) read(c *checker, n *node) []V {
 	return all
 }
 
-// resultRule is the Result of a Pass state: any value, taken as it stands.
+// resultRule accepts the Result of a Pass state: any value, which is not evaluated.
 type resultRule struct{}
 
 func (resultRule) read(c *checker, n *node) *data.Value {

@@ -15,9 +15,8 @@ import (
 	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
-// assignRule is an Assign: a payload template whose fields are variables. A
-// variable lives in the level whose states assign it and can be read in the
-// levels inside.
+// assignRule accepts an Assign: a payload template whose fields are variables. A variable belongs to the level
+// whose states assign it. Inner levels can read it.
 type assignRule struct{}
 
 func (assignRule) read(c *checker, n *node) []syntax.Variable {
@@ -73,27 +72,30 @@ func isVariableName(name string) bool {
 	return name != "" && utf8.RuneCountInString(name) <= maxNameLength
 }
 
-// An assignment is a place where a variable is assigned.
+// An assignment is a position where a variable is assigned.
 type assignment struct {
 	state string
 	at    *node
 }
 
-// A reading is a place where a variable is read.
+// A reading is a position where a variable is read.
 type reading struct {
 	name  string
 	at    *node
 	where string
-	query bool // in JSONata
+	query bool // the reading is in JSONata
 }
 
-// reads notes the variables that paths in a node name.
+// reads records the variables that paths in a node name.
 func (c *checker) reads(n *node, paths ...*jsonpath.Path) {
 	for _, path := range paths {
 		switch {
+		case path.Root() == jsonpath.RootContext:
+			c.contextPath(n, path.Text())
 		case path.Root() != jsonpath.RootVariable:
 		case c.reverting:
-			c.Valuef(ruleUndoVariable, n, "variables cannot be seen when a state is undone; put what is needed into the state's Parameters")
+			c.Valuef(ruleUndoVariable, n,
+				"variables cannot be seen when a state is undone; put what is needed into the state's Parameters")
 			return
 		default:
 			c.read(n, path.Variable())
@@ -101,17 +103,20 @@ func (c *checker) reads(n *node, paths ...*jsonpath.Path) {
 	}
 }
 
-// read notes that a variable is read.
+// read records that a variable is read.
 func (c *checker) read(n *node, name string) {
 	c.scope.reads = append(c.scope.reads, reading{name, n, c.Where, c.language == syntax.JSONata})
+	if s := c.scope.read[c.scope.current]; s != nil && !slices.Contains(s.Reads, name) {
+		s.Reads = append(s.Reads, name)
+	}
 }
 
-// shadows reports variables that a level inside assigns though a level around it
-// has done so by then: such variables can be read there, not assigned.
+// shadows reports variables that an inner level assigns although an outer level has already assigned them: the
+// inner level can read such variables, not assign them.
 func (c *checker) shadows(s *scope) {
 	reported := map[string]bool{}
 	for inner := s; inner.around() != nil; inner = inner.around() {
-		var before map[string]bool // states of the level around that come before this one
+		var before map[string]bool // states of the outer level that come before this one
 		for _, name := range slices.Sorted(maps.Keys(s.assigns)) {
 			outer := inner.outer.assigns[name]
 			if outer == nil || reported[name] {
@@ -123,13 +128,14 @@ func (c *checker) shadows(s *scope) {
 			if slices.ContainsFunc(outer, func(a assignment) bool { return before[a.state] }) {
 				reported[name] = true
 				c.Valuef(ruleShadow, s.assigns[name][0].at,
-					"the variable %s is assigned in a level around this one, too; it can be read here, not assigned", jsontext.Quote(name))
+					"the variable %s is assigned in a level around this one, too; it can be read here, not assigned",
+					jsontext.Quote(name))
 			}
 		}
 	}
 }
 
-// leadingTo returns the states from which another can be reached.
+// leadingTo returns the states from which another state can be reached.
 func (s *scope) leadingTo(state string) map[string]bool {
 	if s.before == nil {
 		s.before = map[string][]string{}
@@ -142,21 +148,20 @@ func (s *scope) leadingTo(state string) map[string]bool {
 	return reach(s.before[state], func(name string) []string { return s.before[name] })
 }
 
-// unassigned warns of variables that are read though no state that could be
-// seen assigns them.
+// unassigned warns of variables that are read although no visible state assigns them.
 func (c *checker) unassigned(s *scope) {
 	for _, r := range s.reads {
 		if !c.Full(ruleUnassigned) && !s.assigned(r.name) {
 			c.Where = r.where
-			c.Fixf(ruleUnassigned, r.at, c.DidYouMean(ruleUnassigned, r.name, s.readable(r.query), func(name string) string { return "$" + name }),
+			c.Fixf(ruleUnassigned, r.at, c.DidYouMean(ruleUnassigned, r.name, s.readable(r.query),
+				func(name string) string { return "$" + name }),
 				"no state that can be seen here assigns the variable $%s", jsontext.Cut(r.name))
 		}
 	}
 	c.Where = ""
 }
 
-// assigned reports whether a variable that can be read in a scope is assigned
-// anywhere.
+// assigned reports whether any state assigns a variable that is visible in a scope.
 func (s *scope) assigned(name string) bool {
 	for ; s != nil; s = s.around() {
 		if s.assigns[name] != nil {
@@ -166,8 +171,7 @@ func (s *scope) assigned(name string) bool {
 	return false
 }
 
-// readable returns what a reading may have meant: a variable, in JSONata also a
-// function.
+// readable returns the candidates for a suggestion: variables, and in JSONata also functions.
 func (s *scope) readable(query bool) []string {
 	if !query {
 		return s.visible()
@@ -175,8 +179,7 @@ func (s *scope) readable(query bool) []string {
 	return append(append(s.visible(), "states"), jsonata.FunctionNames()...)
 }
 
-// visible returns the variables that can be read in a scope, none if they are too
-// many for one of them to be looked for.
+// visible returns the variables that are visible in a scope; none if there are too many for a suggestion.
 func (s *scope) visible() []string {
 	var names []string
 	for ; s != nil; s = s.around() {
@@ -188,8 +191,8 @@ func (s *scope) visible() []string {
 	return names
 }
 
-// around returns the scope whose variables can be read in this one, too. The
-// children of a distributed Map see nothing of their parent.
+// around returns the scope whose variables are also visible in this one. The children of a distributed Map do not
+// see variables of their parent.
 func (s *scope) around() *scope {
 	if s.apart {
 		return nil

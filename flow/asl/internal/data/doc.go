@@ -1,3 +1,3 @@
-// Package data has the values that states hand on. A value is JSON text, and is decoded where a state looks into it:
-// as a tree for JSONPath, or for JSONata.
+// Package data contains the values that states pass on. A value is JSON text. It is decoded when a state reads it,
+// as a tree for JSONPath or as a value for JSONata.
 package data

@@ -14,10 +14,9 @@ import (
 	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
-// A Value is one JSON value in one of its forms: text, tree for JSONPath, or
-// value for JSONata. It makes the other forms on first use and keeps them. No form
-// is ever changed. A Value belongs to one interpreter, except for constants,
-// which are only read.
+// A Value is one JSON value as a text, a tree for JSONPath, or a value for JSONata. It creates missing forms on
+// first use and keeps them. The forms do not change. A Value belongs to one interpreter, except constants, which
+// are only read.
 type Value struct {
 	text     atom.Value
 	Tree     any
@@ -25,7 +24,7 @@ type Value struct {
 	Value    jsonata.Value
 	hasValue bool
 	constant bool // has text and tree from the start
-	huge     bool // the text would be larger than any value may be
+	huge     bool // the text would exceed the maximum size of a value
 }
 
 // Text returns the value of a JSON text.
@@ -34,7 +33,7 @@ func Text(v atom.Value) *Value { return &Value{text: v} }
 // Tree returns the value of a tree.
 func Tree(tree any) *Value { return &Value{Tree: tree, hasTree: true} }
 
-// Query returns the value that a query has given.
+// Query returns the value that a query returned.
 func Query(value jsonata.Value) *Value { return &Value{Value: value, hasValue: true} }
 
 // Constant returns a value that any number of interpreters may share.
@@ -42,7 +41,7 @@ func Constant(tree any) *Value {
 	return &Value{text: Encode(tree), Tree: tree, hasTree: true, constant: true}
 }
 
-// ConstantOf is constant for a value of which all forms are there: the one for JSONata may be missing.
+// ConstantOf returns a constant whose forms exist; the form for JSONata may be missing.
 func ConstantOf(text atom.Value, tree any, value jsonata.Value, hasValue bool) *Value {
 	return &Value{text: text, Tree: tree, hasTree: true, Value: value, hasValue: hasValue, constant: true}
 }
@@ -65,7 +64,7 @@ func (d *Value) Decoded() (any, error) {
 	return d.Tree, nil
 }
 
-// Look is decoded with the error of a state.
+// Look is Decoded with the error of a state.
 func (d *Value) Look() (any, *stateerror.Error) {
 	tree, err := d.Decoded()
 	if err != nil {
@@ -89,7 +88,7 @@ func (d *Value) Query() (jsonata.Value, *stateerror.Error) {
 	return value, nil
 }
 
-// JSON returns the text of a value, nil if it is not there.
+// JSON returns the text of a value; nil if d is nil.
 func (d *Value) JSON() []byte {
 	if d == nil {
 		return nil
@@ -107,14 +106,14 @@ func (d *Value) Encoded() atom.Value {
 			d.text = atom.Value(d.Value.AppendJSON([]byte{atom.CodecJSON}))
 		}
 		if d.text == nil || len(d.text) > atom.MaxValue {
-			d.text, d.huge = atom.Null, true // the text is not whole
+			d.text, d.huge = atom.Null, true // the text is not complete
 		}
 	}
 	return d.text
 }
 
-// TooLarge reports whether the value is beyond what a state may hand on. The text is
-// not made for that where it cannot be.
+// TooLarge reports whether the value exceeds MaxPayload. If the size follows from the tree, TooLarge does not
+// create the text.
 func (d *Value) TooLarge() bool {
 	if d.text == nil && d.hasTree && bytesLeft(d.Tree, MaxPayload) >= 0 {
 		return false
@@ -122,8 +121,7 @@ func (d *Value) TooLarge() bool {
 	return len(d.Encoded())-1 > MaxPayload || d.huge
 }
 
-// bytesLeft returns what is left of so many bytes when the text of a tree has taken what it
-// can take at most; it is negative when that is more.
+// bytesLeft subtracts from left the maximum size of the text of a tree; the result may be negative.
 func bytesLeft(tree any, left int) int {
 	if left < 0 {
 		return left
@@ -154,12 +152,11 @@ func bytesLeft(tree any, left int) int {
 	return left - len(`false,`)
 }
 
-// escaped is the most bytes that a byte of a text can take in JSON.
+// escaped is the maximum number of bytes that a byte of a text takes in JSON.
 const escaped = len(`\u0000`)
 
-// Data flows through states as text and is decoded only where a state looks
-// into it. Decoded, it is what encoding/json gives with UseNumber: numbers keep
-// the digits they were written with, and objects the order of their members.
+// States pass data on as text, and decode it only where a state reads it. A decoded value is what encoding/json
+// returns with UseNumber: numbers keep their digits, and objects keep the order of their members.
 
 var errDepth = fmt.Errorf("the value nests deeper than %d", maxValueDepth)
 
@@ -177,10 +174,9 @@ func Encode(tree any) atom.Value {
 	return atom.Value(AppendJSON(append(make([]byte, 0, 64), atom.CodecJSON), tree, false))
 }
 
-// AppendJSON appends the JSON text of a tree. A small tree can have a very large
-// text, for a template may name the same value any number of times; so it stops
-// where the text is larger than any value may be. Sorted has members ordered by name, so
-// that equal trees have equal texts.
+// AppendJSON appends the JSON text of a tree. A small tree can have a very large text, because a template may name
+// the same value any number of times. Therefore, AppendJSON stops when the text exceeds the maximum size of a
+// value. If sorted is true, members are ordered by name, so that equal trees have equal texts.
 func AppendJSON(b []byte, tree any, sorted bool) []byte {
 	if len(b) > atom.MaxValue {
 		return b
@@ -227,10 +223,10 @@ func AppendJSON(b []byte, tree any, sorted bool) []byte {
 		}
 		return append(b, '}')
 	}
-	panic(fmt.Sprintf("asl: a %T is no JSON value", tree)) // trees are made by decode and by expressions only
+	panic(fmt.Sprintf("asl: a %T is no JSON value", tree)) // only Decode and expressions create trees
 }
 
-// Number returns a whole number as trees hold it.
+// Number returns an integer in the form of trees.
 func Number(n int64) json.Number { return json.Number(strconv.FormatInt(n, 10)) }
 
 // EncodeMembers returns the Value of an object of data.
@@ -246,7 +242,7 @@ func WriteMembers(w *jsontext.Writer, values map[string]*Value) *jsontext.Writer
 	return w
 }
 
-// ReadMembers reads what writeData wrote.
+// ReadMembers reads the members that WriteMembers wrote.
 func ReadMembers(r *jsontext.Reader) (map[string]*Value, error) {
 	all := map[string]*Value{}
 	err := r.Members(func(name string) error {
@@ -263,7 +259,7 @@ const (
 	// MaxPayload is asl.MaxPayload.
 	MaxPayload = 256 << 10
 
-	maxValueDepth = 500 // of data that is looked into
+	maxValueDepth = 500 // nesting of data that is decoded
 )
 
 // Separated appends the comma before the ith element of a list.

@@ -41,24 +41,23 @@ func Not(part Test) Test {
 	}
 }
 
-// Always is a condition in JSONata that is no expression.
+// Always returns a condition in JSONata that is a constant.
 func Always(holds bool) Test {
 	return func(*View) (bool, *stateerror.Error) { return holds, nil }
 }
 
-// Holds is the query as a condition.
+// Holds evaluates the query as a condition.
 func (q *Query) Holds(v *View) (bool, *stateerror.Error) {
 	value, f := q.Typed(v, jsonata.Boolean)
 	return value.Bool(), f
 }
 
-// Comparison compares the value that Variable names with a literal or with the value
-// that another path names.
+// Comparison compares the value that Variable names with a literal, or with the value that another path names.
 type Comparison struct {
 	Variable *jsonpath.Path
 	Operator Operator
 	Literal  any
-	Path     *jsonpath.Path // of operators ending in Path
+	Path     *jsonpath.Path // for operators ending in Path
 }
 
 // Holds makes the comparison.
@@ -86,5 +85,6 @@ func (t *Comparison) Holds(v *View) (bool, *stateerror.Error) {
 }
 
 func invalidChoicePath(path *jsonpath.Path) *stateerror.Error {
-	return stateerror.Runtimef("Invalid path '%s': The choice state's condition path references an invalid value.", path.Text())
+	return stateerror.Runtimef("Invalid path '%s': The choice state's condition path references an invalid value.",
+		path.Text())
 }

@@ -21,13 +21,13 @@ import (
 	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
-// NamedUUID returns the UUID that a name always has (version 8).
+// NamedUUID returns a UUID (version 8) that is the same for the same name.
 func NamedUUID(name string) string {
 	sum := sha256.Sum256([]byte(name))
 	return UUID(binary.BigEndian.Uint64(sum[:8]), binary.BigEndian.Uint64(sum[8:16]), 8)
 }
 
-// functions are the intrinsic functions (asl.md a.8), without their States.
+// functions contains the intrinsic functions (asl.md a.8), by name without "States.".
 var functions = map[string]function{
 	"Format":         {1, anyNumber, format},
 	"StringToJson":   {1, 1, stringToJSON},
@@ -52,7 +52,7 @@ var functions = map[string]function{
 // FunctionNames are their names in order.
 var FunctionNames = slices.Sorted(maps.Keys(functions))
 
-// The most that functions take and give.
+// Limits of functions.
 const (
 	maxEncoded = 10_000 // characters, of Base64Encode, Base64Decode and Hash
 	maxRange   = 1000   // elements, of ArrayRange
@@ -60,8 +60,7 @@ const (
 
 var errTooLarge = fmt.Errorf("the result has more than %d bytes", data.MaxPayload)
 
-// text, array and whole return an argument that must be of that type; where it
-// is an array, that is the first.
+// text, array and whole return an argument of that type, or an error.
 func text(args []any, i int) (string, error) {
 	s, ok := args[i].(string)
 	if !ok {
@@ -78,7 +77,7 @@ func array(args []any) ([]any, error) {
 	return a, nil
 }
 
-// whole rounds as Java does: halves go up.
+// whole rounds as Java does: halves are rounded up.
 func whole(args []any, i int) (int64, error) {
 	literal, ok := args[i].(json.Number)
 	if !ok {
@@ -94,7 +93,7 @@ func whole(args []any, i int) (int64, error) {
 	return int64(f), nil
 }
 
-// format puts its arguments in the place of each {} of a text.
+// format replaces each {} of a text by an argument.
 func format(args []any, _ func() uint64) (any, error) {
 	template, err := text(args, 0)
 	if err != nil {
@@ -200,7 +199,7 @@ func arrayPartition(args []any, _ func() uint64) (any, error) {
 	return parts, nil
 }
 
-// same is what makes two values equal: their JSON texts, members ordered by name.
+// same returns the text by which values are compared: their JSON with members ordered by name.
 func same(v any) string { return string(data.AppendJSON(nil, v, true)) }
 
 func arrayContains(args []any, _ func() uint64) (any, error) {
@@ -304,7 +303,7 @@ func base64Decode(args []any, _ func() uint64) (any, error) {
 	return strings.ToValidUTF8(string(out), "\ufffd"), nil
 }
 
-// hashes are the algorithms that the language knows.
+// hashes contains the algorithms of the language.
 var hashes = map[string]func() hash.Hash{
 	"MD5": md5.New, "SHA-1": sha1.New, "SHA-256": sha256.New, "SHA-384": sha512.New384, "SHA-512": sha512.New,
 }
@@ -330,12 +329,11 @@ func hashed(args []any, _ func() uint64) (any, error) {
 		return nil, errors.New("argument 2 must be MD5, SHA-1, SHA-256, SHA-384 or SHA-512")
 	}
 	h := algorithm()
-	_, _ = h.Write([]byte(s)) // a hash takes everything
+	_, _ = h.Write([]byte(s)) // writing to a hash cannot fail
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// jsonMerge merges two objects, the second over the first. Deep merging is not
-// in the language.
+// jsonMerge merges two objects; members of the second take precedence. The language has no deep merge.
 func jsonMerge(args []any, _ func() uint64) (any, error) {
 	a, ok := args[0].(*jsontext.OrderedMap)
 	b, ok2 := args[1].(*jsontext.OrderedMap)
@@ -366,8 +364,8 @@ func mathAdd(args []any, _ func() uint64) (any, error) {
 	return nil, errors.New("the sum is out of range")
 }
 
-// mathRandom gives a number from the first argument on and below the second. A
-// seed gives the same number every time.
+// mathRandom returns a number from the first argument up to, but excluding, the second. The same seed returns the
+// same number.
 func mathRandom(args []any, random func() uint64) (any, error) {
 	from, err := whole(args, 0)
 	to, err2 := whole(args, 1)
@@ -390,7 +388,7 @@ func mathRandom(args []any, random func() uint64) (any, error) {
 	return data.Number(from + int64(bits%uint64(to-from))), nil
 }
 
-// scramble makes evenly spread bits of a seed (splitmix64).
+// scramble computes evenly distributed bits from a seed (splitmix64).
 func scramble(x uint64) uint64 {
 	x += 0x9e3779b97f4a7c15
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
@@ -398,8 +396,7 @@ func scramble(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// stringSplit splits at any character of the second argument and drops empty
-// pieces.
+// stringSplit splits at any character of the second argument and drops empty parts.
 func stringSplit(args []any, _ func() uint64) (any, error) {
 	s, err := text(args, 0)
 	if err != nil {
@@ -419,7 +416,7 @@ func stringSplit(args []any, _ func() uint64) (any, error) {
 // uuid4 gives a random UUID (version 4).
 func uuid4(_ []any, random func() uint64) (any, error) { return UUID(random(), random(), 4), nil }
 
-// UUID returns a UUID of a version that has the bits.
+// UUID returns the UUID with a version and the given bits.
 func UUID(high, low, version uint64) string {
 	high = high&^0xf000 | version<<12
 	low = low&^(3<<62) | 2<<62

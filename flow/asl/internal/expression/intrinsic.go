@@ -54,13 +54,35 @@ func (e *intrinsic) Evaluate(v *View) (any, *stateerror.Error) {
 	return value, nil
 }
 
+// Placeholders finds a States.Format among calls whose text, if it is fixed, has another number of {} than there are
+// values.
+func Placeholders(of Dynamic) (wants, has int, wrong bool) {
+	call, ok := of.(*intrinsic)
+	if !ok {
+		return 0, 0, false
+	}
+	if call.name == "Format" && len(call.args) > 0 {
+		if literal, fixed := call.args[0].(literalText); fixed {
+			text := strings.NewReplacer(`\\`, "", `\{`, "", `\}`, "").Replace(string(literal))
+			if wants, has = strings.Count(text, "{}"), len(call.args)-1; wants != has {
+				return wants, has, true
+			}
+		}
+	}
+	for _, arg := range call.args {
+		if wants, has, wrong = Placeholders(arg); wrong {
+			return wants, has, true
+		}
+	}
+	return 0, 0, false
+}
+
 // functionError begins the cause of every failure of a call, with the whole call as
 // it is written: AWS does not say which of nested ones it was.
 const functionError = "The function '%s' had the following error: "
 
-// argumentPath is a path among the arguments of a call. AWS words its failure unlike
-// that of a path by itself, always as States.Runtime, and tells the state's input
-// even when the path leads into the context object.
+// argumentPath is a path among the arguments of a call. AWS words its failure unlike that of a path elsewhere. The
+// error is always States.Runtime, and the cause shows the state's input even if the path leads into the context object.
 type argumentPath struct {
 	call string // the whole of it
 	path *jsonpath.Path

@@ -9,15 +9,14 @@ import (
 	"unicode/utf8"
 )
 
-// An Operator compares two values. Values of the wrong type make it false, never
-// an error.
+// An Operator compares two values. If a value has the wrong type, the result is false, not an error.
 type Operator struct {
-	Operand  Operand // what the right side is
+	Operand  Operand // kind of the right operand
 	holds    func(left, right any) bool
-	presence bool // IsPresent, which does not mind that there is nothing
+	presence bool // IsPresent, which accepts a missing value
 }
 
-// Operand is the kind of value that an operator takes.
+// Operand is the kind of value that an operator accepts.
 type Operand uint8
 
 // The kinds.
@@ -94,7 +93,7 @@ var Operators = func() map[string]Operator {
 	return all
 }()
 
-// OperatorNames are what a rule may have in place of a comparison, and the comparisons.
+// OperatorNames lists And, Or, Not and the comparisons.
 var OperatorNames = func() []string {
 	names := []string{"And", "Or", "Not", "Variable"}
 	for name := range Operators {
@@ -108,7 +107,7 @@ func isNumber(v any) bool {
 	return ok
 }
 
-// TimestampIn returns the point in time that a value is.
+// TimestampIn returns the time that a value represents.
 func TimestampIn(v any) (time.Time, bool) {
 	text, ok := v.(string)
 	if !ok {
@@ -123,7 +122,7 @@ func compareTimes(a, b any) (int, bool) {
 	return x.Compare(y), ok && ok2
 }
 
-// compareNumbers compares whole numbers exactly and others as float64.
+// compareNumbers compares integers exactly and other numbers as float64.
 func compareNumbers(a, b any) (int, bool) {
 	x, ok := a.(json.Number)
 	y, ok2 := b.(json.Number)
@@ -135,7 +134,7 @@ func compareNumbers(a, b any) (int, bool) {
 	if err == nil && err2 == nil {
 		return cmp.Compare(i, j), true
 	}
-	f, _ := strconv.ParseFloat(string(x), 64) // out of range is an infinity, which is what it counts as
+	f, _ := strconv.ParseFloat(string(x), 64) // a number out of range counts as infinity
 	g, _ := strconv.ParseFloat(string(y), 64)
 	return cmp.Compare(f, g), true
 }
@@ -172,8 +171,8 @@ func codeUnitOrder(r rune) rune {
 	return r
 }
 
-// matchesPattern reports whether text matches a pattern in which * stands for
-// any text and \ makes the next character stand for itself.
+// matchesPattern reports whether text matches a pattern. In a pattern, * matches any text and \ escapes the next
+// character.
 func matchesPattern(left, right any) bool {
 	text, ok := left.(string)
 	pattern, ok2 := right.(string)
@@ -199,7 +198,7 @@ func matchesPattern(left, right any) bool {
 	return true
 }
 
-// splitPattern returns the literal pieces between a pattern's stars.
+// splitPattern returns the literal parts between a pattern's stars.
 func splitPattern(pattern string) []string {
 	var pieces []string
 	var piece strings.Builder

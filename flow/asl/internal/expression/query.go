@@ -12,7 +12,7 @@ import (
 	"github.com/ebbflow/ebb/internal/jsonata"
 )
 
-// Plain returns a value as causes quote it: texts bare, all else as JSON.
+// Plain returns a value as causes quote it: texts without quotes, other values as JSON.
 func Plain(value any) string {
 	if text, ok := value.(string); ok {
 		return text
@@ -27,8 +27,7 @@ type Document struct {
 	Queries []*Query
 }
 
-// Of evaluates the queries in the order of the text. It stops where the text is
-// larger than any payload may be.
+// Of evaluates the queries in the order of the text. It stops if the text exceeds the maximum size of a payload.
 func (d *Document) Of(v *View) (*data.Value, *stateerror.Error) {
 	text := append(make([]byte, 0, 128), atom.CodecJSON)
 	for i, q := range d.Queries {
@@ -50,10 +49,10 @@ type Query struct {
 	*jsonata.Expression
 
 	At   Place
-	uses usage // those of $states that it may look at
+	uses usage // members of $states that the query may read
 }
 
-// A usage is which members of $states an expression may look at.
+// A usage is the set of members of $states that an expression may read.
 type usage uint8
 
 // The members.
@@ -64,14 +63,14 @@ const (
 	usesAll     = UsesInput | usesContext | usesOutcome
 )
 
-// A Place is where in a state a value stands.
+// A Place is the position of a value in a state.
 type Place struct {
 	Field    string
-	Location string // as AWS tells it, such as Choices[1]/Output/total
+	Location string // AWS's form, such as Choices[1]/Output/total
 	Text     string // of the value
 }
 
-// QueryOf returns the query that an expression is.
+// QueryOf returns the query for an expression.
 func QueryOf(e *jsonata.Expression, at Place) *Query {
 	q := &Query{Expression: e, At: at}
 	for _, use := range e.Variables() {
@@ -90,7 +89,7 @@ func QueryOf(e *jsonata.Expression, at Place) *Query {
 	return q
 }
 
-// evaluate returns what the expression gives. That it gives nothing is an error.
+// evaluate returns the result of the expression. No result is an error.
 func (q *Query) evaluate(v *View) (jsonata.Value, *stateerror.Error) {
 	if f := v.showStates(q.uses); f != nil {
 		return jsonata.Value{}, f
@@ -114,14 +113,14 @@ func (q *Query) evaluate(v *View) (jsonata.Value, *stateerror.Error) {
 	return value, nil
 }
 
-// Queries are what the queries of an interpreter are evaluated with, one at a time.
+// Queries evaluates the queries of an interpreter, one at a time.
 type Queries struct {
 	env    jsonata.Environment
 	states jsonata.Value
-	broken *stateerror.Error // a variable could not be looked into
+	broken *stateerror.Error // error of a variable that could not be decoded
 }
 
-// NewQueries returns what queries are evaluated with that see the variables of an environment.
+// NewQueries returns Queries whose expressions see the variables of an environment.
 func NewQueries(in environment, env jsonata.Environment) *Queries {
 	q := &Queries{env: env}
 	q.env.Variable = func(name string) (value jsonata.Value, ok bool) {
@@ -141,7 +140,7 @@ func NewQueries(in environment, env jsonata.Environment) *Queries {
 	return q
 }
 
-// showStates makes $states, as far as it is looked at.
+// showStates creates the members of $states that are in uses.
 func (v *View) showStates(uses usage) *stateerror.Error {
 	if uses&^v.shown == 0 {
 		return nil
@@ -173,7 +172,7 @@ func (v *View) showStates(uses usage) *stateerror.Error {
 	return nil
 }
 
-// LooksAt reports whether queries in a payload may look at members of $states.
+// LooksAt reports whether queries in a payload may read members of $states.
 func LooksAt(p Payload, of usage) bool {
 	switch p := p.(type) {
 	case *Query:
@@ -193,7 +192,7 @@ func (q *Query) Of(v *View) (*data.Value, *stateerror.Error) {
 	return data.Query(value), nil
 }
 
-// Typed is evaluate where a type is expected.
+// Typed is evaluate with an expected type.
 func (q *Query) Typed(v *View, want jsonata.Kind) (jsonata.Value, *stateerror.Error) {
 	value, f := q.evaluate(v)
 	if f == nil && value.Kind() != want {
@@ -202,7 +201,7 @@ func (q *Query) Typed(v *View, want jsonata.Kind) (jsonata.Value, *stateerror.Er
 	return value, f
 }
 
-// Unexpected is the error of a field whose value is not of the type it should be.
+// Unexpected returns the error of a field whose value has the wrong type.
 func Unexpected(at *Place, want jsonata.Kind, found *data.Value) *stateerror.Error {
 	value, f := found.Query()
 	if f != nil {
@@ -212,7 +211,7 @@ func Unexpected(at *Place, want jsonata.Kind, found *data.Value) *stateerror.Err
 	return expressionError(at, fmt.Sprintf(how, want, value.Kind(), Shown(found)))
 }
 
-// Whole is evaluate where a whole number of a range is expected.
+// Whole is evaluate with an expected integer in a range.
 func (q *Query) Whole(v *View, least, most int64) (int64, *stateerror.Error) {
 	value, f := q.Typed(v, jsonata.Number)
 	if f != nil {
@@ -229,12 +228,12 @@ func (q *Query) Whole(v *View, least, most int64) (int64, *stateerror.Error) {
 	return n, nil
 }
 
-// Shown returns a value as causes tell it.
+// Shown returns a value as causes quote it.
 func Shown(d *data.Value) string {
 	return cutOff(d.Encoded().String())
 }
 
-// cutOff returns as much of a text as causes tell.
+// cutOff shortens a text to the limit of causes.
 func cutOff(text string) string {
 	if len(text) > stateerror.MaxShown {
 		text = strings.ToValidUTF8(text[:stateerror.MaxShown], "") + "…"
@@ -242,7 +241,7 @@ func cutOff(text string) string {
 	return text
 }
 
-// A TextQuery is an expression where a text is expected.
+// A TextQuery is an expression that must return a text.
 type TextQuery struct{ *Query }
 
 // Evaluate returns the text.

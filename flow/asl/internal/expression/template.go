@@ -11,21 +11,20 @@ import (
 	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
-// A Payload is a value of a definition in which something may be evaluated.
+// A Payload is a value of a definition that may contain expressions.
 type Payload interface {
 	Of(v *View) (*data.Value, *stateerror.Error)
 }
 
-// A Fixed payload is one in which nothing is evaluated.
+// A Fixed payload contains no expressions.
 type Fixed struct{ *data.Value }
 
 // Of returns the value.
 func (p Fixed) Of(*View) (*data.Value, *stateerror.Error) { return p.Value, nil }
 
-// A Template is a compiled payload template. Members whose name ends in .$ are
-// evaluated, all else stands as it is.
+// A Template is a compiled payload template. It evaluates members whose name ends in .$, and copies all others.
 type Template struct {
-	Constant *data.Value // not nil: nothing in it is evaluated
+	Constant *data.Value // set if the template contains nothing to evaluate
 	Expr     Dynamic
 	Fields   []Field     // of an object
 	Items    []*Template // of an array
@@ -37,7 +36,7 @@ type Field struct {
 	Value *Template
 }
 
-// An Dynamic is the value of a .$ member: a path or an intrinsic function.
+// A Dynamic is the value of a .$ member: a path or an intrinsic function.
 type Dynamic interface {
 	Evaluate(v *View) (any, *stateerror.Error)
 }
@@ -88,7 +87,7 @@ func (t *Template) Of(v *View) (*data.Value, *stateerror.Error) {
 	return data.Tree(tree), nil
 }
 
-// AsWhole returns the integer that a number, or the text of one, stands for.
+// AsWhole returns the integer in a number, or in the text of a number.
 func AsWhole(value any) (int64, bool) {
 	switch v := value.(type) {
 	case json.Number:
@@ -114,8 +113,7 @@ func UnlessRoot(path *jsonpath.Path) *jsonpath.Path {
 	return path
 }
 
-// WholeNumber returns the integer that a number stands for: 3, 3.0 and 3e0 are
-// the same.
+// WholeNumber returns the value of an integer: 3, 3.0 and 3e0 are the same.
 func WholeNumber(literal string) (int64, bool) {
 	if v, err := strconv.ParseInt(literal, 10, 64); err == nil {
 		return v, true

@@ -10,33 +10,32 @@ import (
 	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
-// A View is what an expression may see: the state's data as $, and in its environment
-// the context object as $$ and the variables as $name. To a query it shows
-// the state's input as $states.input, and the data as $states.result or
-// $states.errorOutput.
+// A View contains the values that an expression may see. $ is the state's data. The environment provides the
+// context object as $$ and the variables as $name. For a query, $states.input is the state's input, and
+// $states.result or $states.errorOutput is the data.
 type View struct {
 	Input *data.Value
 	In    environment
 	As    string // result, errorOutput or neither
 
-	states jsonata.Value // $states, of which so much has been asked for:
+	states jsonata.Value // $states, with the members that were needed so far
 	shown  usage
 }
 
-// An environment is what expressions can see besides the data that they are given.
+// An environment provides the values that expressions can see besides $.
 type environment interface {
 	StateName() string
-	StateInput() *data.Value // raw
+	StateInput() *data.Value // raw input of the state
 	Context() *jsontext.OrderedMap
 	ContextQuery() (jsonata.Value, *stateerror.Error)
-	Variable(name string) *data.Value // nil if it is not assigned
-	Queries() *Queries                // what queries are evaluated with
+	Variable(name string) *data.Value // nil if the variable is not assigned
+	Queries() *Queries                // for evaluating queries
 	Random() uint64
-	Interrupted() bool   // the caller does not need the value any more
-	PathFailure() string // name of the error of a path in a payload template that names nothing
+	Interrupted() bool   // the caller no longer needs the value
+	PathFailure() string // name of the error for a path in a payload template that names no value
 }
 
-// document returns what a path starts from.
+// document returns the value at which a path starts.
 func (v *View) document(path *jsonpath.Path) (any, *stateerror.Error) {
 	switch path.Root() {
 	case jsonpath.RootContext:
@@ -44,7 +43,8 @@ func (v *View) document(path *jsonpath.Path) (any, *stateerror.Error) {
 	case jsonpath.RootVariable:
 		d := v.In.Variable(path.Variable())
 		if d == nil {
-			return nil, stateerror.Runtimef("the variable $%s is not assigned, which the path '%s' names", path.Variable(), path.Text())
+			return nil, stateerror.Runtimef("the variable $%s is not assigned, which the path '%s' names", path.Variable(),
+				path.Text())
 		}
 		return d.Look()
 	default:
@@ -77,8 +77,8 @@ func (v *View) Get(path *jsonpath.Path) (value any, found bool, f *stateerror.Er
 	return value, missing == nil && f == nil, f
 }
 
-// Resolve returns the value that a path in a field of a state names. AWS words the failure
-// "Invalid path '$.x' : No results for path: $['x']".
+// Resolve returns the value that a path in a field of a state names. AWS's message for a failure is "Invalid path
+// '$.x' : No results for path: $['x']".
 func (v *View) Resolve(path *jsonpath.Path) (any, *stateerror.Error) {
 	value, missing, f := v.Find(path)
 	if f == nil && missing != nil {
@@ -108,8 +108,8 @@ type Path struct {
 	Path  *jsonpath.Path
 }
 
-// Evaluate returns the value that the path names. As on AWS, an element beyond the end
-// of an array is null here, and nowhere else.
+// Evaluate returns the value that the path names. As on AWS, an element beyond the end of an array is null, but
+// only in a payload template.
 func (e *Path) Evaluate(v *View) (any, *stateerror.Error) {
 	value, missing, f := v.Find(e.Path)
 	if f != nil || missing == nil || missing.BehindEnd {
@@ -119,12 +119,12 @@ func (e *Path) Evaluate(v *View) (any, *stateerror.Error) {
 	if e.Path.Root() == jsonpath.RootContext {
 		input = data.Tree(v.In.Context())
 	}
-	f = stateerror.Runtimef("The JSONPath '%s' specified for the field '%s' could not be found in the input '%s'", UnderRoot(e.Path), e.Field, input.Encoded())
+	f = stateerror.Runtimef("The JSONPath '%s' specified for the field '%s' could not be found in the input '%s'",
+		UnderRoot(e.Path), e.Field, input.Encoded())
 	return nil, v.pathError(f)
 }
 
-// UnderRoot is how causes tell a path into the context object: as the context
-// object sees it. Others are told as they are written.
+// UnderRoot returns a path as causes quote it: a path into the context object starts at that object.
 func UnderRoot(path *jsonpath.Path) string {
 	if path.Root() == jsonpath.RootContext {
 		return path.Text()[1:]
@@ -132,8 +132,7 @@ func UnderRoot(path *jsonpath.Path) string {
 	return path.Text()
 }
 
-// pathError gives the error of a path in a payload template the name that it has
-// under the profile.
+// pathError gives the error of a path in a payload template the name that the profile defines.
 func (v *View) pathError(f *stateerror.Error) *stateerror.Error {
 	f.Name, f.Also = v.In.PathFailure(), stateerror.ParameterPath
 	return f

@@ -10,26 +10,26 @@ import (
 	"github.com/ebbflow/ebb/flow/asl/internal/stateerror"
 	"github.com/ebbflow/ebb/flow/asl/internal/syntax"
 	"github.com/ebbflow/ebb/internal/jsontext"
+	"github.com/ebbflow/ebb/internal/nodepath"
 )
 
-// An intent is what a level goes on with once something is undone: a catcher, or
-// another attempt.
+// An intent is how a level continues after something was undone: with a catcher, or with another attempt.
 type intent struct {
 	catcher int       // index from 1; 0: another attempt
-	name    string    // of the error that was caught
-	cause   string    //
-	bare    bool      // it had no name
-	due     time.Time // of the attempt
+	name    string    // name of the caught error
+	cause   string    // cause of the caught error
+	bare    bool      // the error had no name
+	due     time.Time // time of the attempt
 }
 
-// compensate has something undone first. Until then the level waits.
+// compensate undoes something first. Until then the level waits.
 func (w *Interpreter) compensate(what *syntax.Compensation, then *intent) (Step, *stateerror.Error) {
 	want := &flow.Undoing{}
 	switch {
 	case what.Inside:
 		want.Under = w.Ask.Cause.Name
 	case what.To != nil:
-		want.To = nodeName(what.To.Name, w.visits[what.To.Name])
+		want.To = nodepath.Visit(nodepath.Escape(what.To.Name), w.visits[what.To.Name])
 	}
 	n := w.noted(w.remembers())
 	n.intent = then
@@ -38,16 +38,17 @@ func (w *Interpreter) compensate(what *syntax.Compensation, then *intent) (Step,
 	return Step{Waits: true}, nil
 }
 
-// catches leaves the state by a catcher, or has something undone first.
+// catches leaves the state by a catcher, or undoes something first.
 func (w *Interpreter) catches(i int, f *stateerror.Error) (Step, *stateerror.Error) {
 	k := w.State.Catch[i]
+	w.Machine.Through(k)
 	if k.Revert == nil || k.Revert.Inside && !w.attempted {
 		return w.Leave(&k.Out, data.Tree(f.Output()))
 	}
 	return w.compensate(k.Revert, &intent{catcher: i + 1, name: f.Name, cause: f.Cause, bare: f.Bare})
 }
 
-// undone goes on with what was intended.
+// undone continues as the intent says.
 func (w *Interpreter) undone(then *intent) (Step, *stateerror.Error) {
 	if i := then.catcher - 1; i >= 0 && i < len(w.State.Catch) {
 		f := &stateerror.Error{Name: then.name, Cause: then.cause, Bare: then.bare}
@@ -56,8 +57,8 @@ func (w *Interpreter) undone(then *intent) (Step, *stateerror.Error) {
 	return w.anew(then.due)
 }
 
-// undoFailed is the error that something could not be undone. It is for a catcher
-// that names it, and for no other: what is half undone is no error like others.
+// undoFailed handles the error that a revert failed. Only a catcher that names this error matches, because work
+// that is partly undone needs special handling.
 func (w *Interpreter) undoFailed(failure *atom.Failure) (Step, *stateerror.Error) {
 	f := &stateerror.Error{Name: atom.CodeRevertFailed}
 	if failure != nil {
@@ -74,7 +75,7 @@ func (w *Interpreter) undoFailed(failure *atom.Failure) (Step, *stateerror.Error
 	return Step{}, f
 }
 
-// anew adds another node for the state, which begins at a time.
+// anew adds another node for the state, which starts at a given time.
 func (w *Interpreter) anew(due time.Time) (Step, *stateerror.Error) {
 	var spec flow.Spec
 	var f *stateerror.Error
@@ -102,8 +103,9 @@ func Undo(m *syntax.Machine, ask *flow.UndoAsk) (atom.Value, error) {
 		return nil, fmt.Errorf("asl: %s has nothing to undo it with", ask.Path)
 	}
 	s := m.States[ask.Spec.Undo.Note]
-	if s == nil || s.Revert == nil || s.Revert.Never {
-		return nil, fmt.Errorf("asl: %s: the definition %s has no state %q with a Revert", ask.Path, m.Name, ask.Spec.Undo.Note)
+	if s == nil || !s.Revert.Reverts() {
+		return nil, fmt.Errorf("asl: %s: the definition %s has no state %q with a Revert", ask.Path, m.Name,
+			ask.Spec.Undo.Note)
 	}
 	report := data.Tree(undoReport(ask))
 	if s.Revert.Arguments == nil {

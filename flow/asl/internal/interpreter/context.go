@@ -23,6 +23,10 @@ type Attributes struct {
 	Express          bool   `json:"express,omitempty"` // an Express execution, which cannot be redriven
 	Map              string `json:"map,omitempty"`     // the distributed Map state one of whose items the run is
 	MapRun           string `json:"mapRun,omitempty"`  // ARN of its map run
+	Items            int    `json:"items,omitempty"`   // number of items that the run processes
+	// Limited says that the execution ends where AWS ends it: a Standard one with the event MaxEvents or after a year,
+	// an Express one after five minutes.
+	Limited bool `json:"limited,omitempty"`
 }
 
 // attributes returns the run's attributes, completed.
@@ -124,12 +128,17 @@ func (w *surroundings) contextOf(leaf func(*data.Value) any) *jsontext.OrderedMa
 		}
 	}
 	execution := jsontext.OrderedMapOf(
-		"Id", a.ExecutionID, "Input", leaf(w.runInput), "Name", a.ExecutionName, "RoleArn", a.RoleARN, "StartTime", contextTime(w.Ask.Run.Started),
+		"Id", a.ExecutionID, "Input", leaf(w.runInput), "Name", a.ExecutionName, "RoleArn", a.RoleARN, "StartTime",
+		contextTime(w.Ask.Run.Started),
 	)
 	if !a.Express {
-		execution.Set("RedriveCount", data.Number(0))
+		execution.Set("RedriveCount", data.Number(int64(w.Ask.Run.Reopens)))
+		if w.Ask.Run.Reopens > 0 {
+			execution.Set("RedriveTime", contextTime(w.Ask.Run.Reopened))
+		}
 	}
-	ctx := jsontext.OrderedMapOf("Execution", execution, "StateMachine", jsontext.OrderedMapOf("Id", a.StateMachineID, "Name", a.StateMachineName))
+	ctx := jsontext.OrderedMapOf("Execution", execution, "StateMachine", jsontext.OrderedMapOf("Id", a.StateMachineID,
+		"Name", a.StateMachineName))
 	if w.State != nil {
 		state := jsontext.OrderedMapOf("Name", w.State.Name, "EnteredTime", contextTime(w.EnteredAt))
 		switch w.State.Kind {
@@ -148,7 +157,7 @@ func (w *surroundings) contextOf(leaf func(*data.Value) any) *jsontext.OrderedMa
 	return ctx
 }
 
-// retries returns how often the visited state was tried again.
+// retries returns how often the visited state was retried.
 func (w *surroundings) retries() int {
 	n := 0
 	for _, tries := range w.Tries {
@@ -176,7 +185,8 @@ func (w *surroundings) mapContext(leaf func(*data.Value) any) any {
 		}
 		w.mapItem = data.Text(item)
 	}
-	return jsontext.OrderedMapOf("Item", jsontext.OrderedMapOf("Index", data.Number(int64(w.Ask.Index)), "Value", leaf(w.mapItem)))
+	return jsontext.OrderedMapOf("Item", jsontext.OrderedMapOf("Index", data.Number(int64(w.Ask.Index)), "Value",
+		leaf(w.mapItem)))
 }
 
 // contextTime is how the context object writes a time.

@@ -71,12 +71,13 @@ func (w *surroundings) merge(p expression.DataPath, result *data.Value) (*data.V
 	}
 	tree, err := p.Path.Set(into, value)
 	if err != nil {
-		return nil, stateerror.Localf(stateerror.ResultPath, "Unable to apply ReferencePath %s to input %s", p.Path.Text(), w.Input.Encoded())
+		return nil, stateerror.Localf(stateerror.ResultPath, "Unable to apply ReferencePath %s to input %s", p.Path.Text(),
+			w.Input.Encoded())
 	}
 	return data.Tree(tree), nil
 }
 
-// seen returns what the fields of the state see: its input, after InputPath.
+// seen returns the value that the fields of the state see: its input, after InputPath.
 func (w *surroundings) seen() (*expression.View, *stateerror.Error) {
 	v := w.View(w.Input)
 	var f *stateerror.Error
@@ -86,7 +87,7 @@ func (w *surroundings) seen() (*expression.View, *stateerror.Error) {
 	return v, f
 }
 
-// Effective returns what the state works on: what it sees, or its Parameters.
+// Effective returns the effective input of the state: the seen value, or its Parameters.
 func (w *surroundings) Effective() (*data.Value, *stateerror.Error) {
 	v, f := w.seen()
 	if f != nil {
@@ -102,7 +103,7 @@ func (w *surroundings) Effective() (*data.Value, *stateerror.Error) {
 	return input, nil
 }
 
-// computed returns what a payload gives, which may not be too large.
+// computed returns the value of a payload, or an error if it is too large.
 func (w *surroundings) computed(p expression.Payload, v *expression.View) (*data.Value, *stateerror.Error) {
 	value, f := p.Of(v)
 	if f == nil && value.TooLarge() {
@@ -128,10 +129,12 @@ func (w *surroundings) Amount(n *syntax.Amount, least, most int64) (int64, *stat
 	}
 	found, ok := expression.AsWhole(value)
 	if ok && least == 0 && found < 0 {
-		return 0, stateerror.Runtimef("Expected non-negative integer for %s, got '%d' instead.", strings.TrimSuffix(n.Field, "Path"), found)
+		return 0, stateerror.Runtimef("Expected non-negative integer for %s, got '%d' instead.",
+			strings.TrimSuffix(n.Field, "Path"), found)
 	}
 	if !ok || found < least || found > most {
-		return 0, stateerror.Runtimef("The %s field refers to value \"%s\" which is not a valid integer: %s", n.Field, expression.Plain(value), n.Path.Text())
+		return 0, stateerror.Runtimef("The %s field refers to value \"%s\" which is not a valid integer: %s", n.Field,
+			expression.Plain(value), n.Path.Text())
 	}
 	return found, nil
 }
@@ -155,7 +158,8 @@ func (w *surroundings) fraction(n *syntax.Amount) (float64, *stateerror.Error) {
 		}
 		found, err := strconv.ParseFloat(expression.Shown(data.Query(value)), 64)
 		if err != nil {
-			return 0, expression.QueryErrorf(&n.Query.At, "The %s field cannot be parsed as a number: %s", n.Query.At.Field, expression.Shown(data.Query(value)))
+			return 0, expression.QueryErrorf(&n.Query.At, "The %s field cannot be parsed as a number: %s", n.Query.At.Field,
+				expression.Shown(data.Query(value)))
 		}
 		return found, nil
 	case n.Path == nil:
@@ -167,7 +171,8 @@ func (w *surroundings) fraction(n *syntax.Amount) (float64, *stateerror.Error) {
 	}
 	found, err := strconv.ParseFloat(expression.Plain(value), 64)
 	if err != nil || math.IsNaN(found) || math.IsInf(found, 0) {
-		return 0, stateerror.Runtimef("The %s field refers to value \"%s\" which is not a valid float: %s", n.Field, expression.Plain(value), n.Path.Text())
+		return 0, stateerror.Runtimef("The %s field refers to value \"%s\" which is not a valid float: %s", n.Field,
+			expression.Plain(value), n.Path.Text())
 	}
 	return found, nil
 }

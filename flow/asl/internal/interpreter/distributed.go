@@ -12,39 +12,42 @@ import (
 	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
-// mapSettings is all that a map run goes by, found when its state is begun.
+// mapSettings are the settings of a map run, evaluated when its state starts.
 type mapSettings struct {
 	ID         string              `json:"id"`                   // unique among all map runs
-	ARN        string              `json:"arn"`                  // of the map run
-	Slots      int                 `json:"slots"`                // how many children at once
-	Count      int64               `json:"count,omitempty"`      // how many items may fail
-	Percentage float64             `json:"percentage,omitempty"` // and how many of a hundred
+	ARN        string              `json:"arn"`                  // ARN of the map run
+	Slots      int                 `json:"slots"`                // maximum number of concurrent children
+	Default    bool                `json:"default,omitempty"`    // the state sets no such number
+	Count      int64               `json:"count,omitempty"`      // number of items that may fail
+	Percentage float64             `json:"percentage,omitempty"` // percentage of items that may fail
 	Reader     *ItemQuery          `json:"reader,omitempty"`     // nil: the items are in the state's input
-	MaxItems   int64               `json:"maxItems,omitempty"`   // 0: all
+	MaxItems   int64               `json:"maxItems,omitempty"`   // 0: all items
 	Batches    bool                `json:"batches,omitempty"`
-	PerBatch   int64               `json:"perBatch,omitempty"`   // items; 0: as many as fit
-	BatchBytes int64               `json:"batchBytes,omitempty"` // of a child's input
+	PerBatch   int64               `json:"perBatch,omitempty"`   // items in a batch; 0: as many as fit
+	BatchBytes int64               `json:"batchBytes,omitempty"` // size of a child's input in bytes
 	BatchInput json.RawMessage     `json:"batchInput,omitempty"`
 	Target     *resultTarget       `json:"target,omitempty"` // nil: the results are the state's result
 	Form       syntax.ResultObject `json:"form,omitzero"`
+
+	redrive int // number of the map run's redrive; Express executions that it starts have names of their own
 }
 
-// resultTarget is where a ResultWriter writes.
+// resultTarget is the destination of a ResultWriter.
 type resultTarget struct {
 	Bucket string `json:"bucket"`
 	Prefix string `json:"prefix,omitempty"`
 }
 
 const (
-	// maxChildren is how many executions a distributed Map has at once without a
-	// MaxConcurrency. One of its own may be larger, up to AWS's most.
+	// maxChildren is the number of concurrent executions of a distributed Map without MaxConcurrency.
+	// MaxConcurrency may be larger, up to AWS's maximum.
 	maxChildren         = 1000
 	maxConcurrentOnAWS  = 10_000
 	maxItemsPerBatchAny = math.MaxInt32
 )
 
-// distribute finds what a map run goes by. The history is told that the state has
-// started between what AWS evaluates before that and after it.
+// distribute evaluates the settings of a map run. It writes the event that the state has started after what AWS
+// evaluates before that event, and before the rest.
 func (w *history) distribute(told *Shared) *stateerror.Error {
 	d := w.State.Items.Distributed
 	v, f := w.seen()
@@ -58,7 +61,7 @@ func (w *history) distribute(told *Shared) *stateerror.Error {
 		return f
 	}
 	if m.Slots = int(min(slots, maxConcurrentOnAWS)); slots == 0 {
-		m.Slots = maxChildren
+		m.Slots, m.Default = maxChildren, true
 	}
 	length := 0
 	if d.Reader == nil {
@@ -78,19 +81,21 @@ func (w *history) distribute(told *Shared) *stateerror.Error {
 	}
 	m.ID = expression.UUID(w.Random(), w.Random(), 4)
 	m.ARN = w.mapRunARN(m.ID)
+	if _, ok := w.world(); ok {
+		w.growth.Labels = map[string]string{MapRunLabel + m.ID: MapRunStarted}
+	}
 	told.run = m
 	return nil
 }
 
-// mapStarted tells the history that a Map state has started.
+// mapStarted writes the event that a Map state has started.
 func (w *history) mapStarted(length int) {
 	details := newDetails()
 	details.Number("length", int64(length))
 	w.event("MapStateStarted", ended(details))
 }
 
-// lengthOf returns how many items there are: elements of an array, or members of an
-// object.
+// lengthOf returns the number of items: elements of an array, or members of an object.
 func (w *history) lengthOf(items *data.Value) (int, *stateerror.Error) {
 	tree, f := items.Look()
 	if f != nil {
@@ -107,7 +112,7 @@ func (w *history) lengthOf(items *data.Value) (int, *stateerror.Error) {
 	return 0, w.noArray(items)
 }
 
-// tolerance finds how many items may fail.
+// tolerance evaluates how many items may fail.
 func (w *history) tolerance(m *mapSettings) (f *stateerror.Error) {
 	items := w.State.Items
 	if m.Count, f = w.Amount(&items.Count, math.MinInt64, math.MaxInt64); f != nil {
@@ -125,8 +130,7 @@ func (w *history) tolerance(m *mapSettings) (f *stateerror.Error) {
 	return nil
 }
 
-// sources finds where items come from, how they are put together, and where results
-// go.
+// sources evaluates where items come from, how they are batched, and where results go.
 func (w *history) sources(m *mapSettings) *stateerror.Error {
 	d := w.State.Items.Distributed
 	v, f := w.seen()
@@ -159,7 +163,7 @@ func (w *history) sources(m *mapSettings) *stateerror.Error {
 	return nil
 }
 
-// rawOf returns what a payload gives, nil when there is none.
+// rawOf returns the value of a payload; nil if the payload is nil.
 func (w *history) rawOf(p expression.Payload, v *expression.View) (json.RawMessage, *stateerror.Error) {
 	if p == nil {
 		return nil, nil
@@ -171,7 +175,7 @@ func (w *history) rawOf(p expression.Payload, v *expression.View) (json.RawMessa
 	return value.Encoded().JSON(), nil
 }
 
-// target finds where results are written.
+// target evaluates where results are written.
 func (w *history) target(m *mapSettings, v *expression.View) *stateerror.Error {
 	raw, f := w.rawOf(w.State.Items.Distributed.Writer.Target, v)
 	if f != nil {
@@ -188,14 +192,19 @@ func (w *history) target(m *mapSettings, v *expression.View) *stateerror.Error {
 	return nil
 }
 
-// childAttributes is what the machine that runs an item is told about itself, and
-// with it all that the program that started this run has told.
-func (w *history) childAttributes(m *mapSettings, index int) atom.Value {
+// The label of a run that has started a map run: see asl.MapRunLabel.
+const (
+	MapRunLabel   = "map-run."
+	MapRunStarted = "started"
+)
+
+// childAttributes returns the attributes of the run of some items: its own, and those of this run.
+func (w *history) childAttributes(m *mapSettings, index, items int) atom.Value {
 	a := *w.attributes()
 	d := w.State.Items.Distributed
-	a.ExecutionName, a.ExecutionID = childName(m.ID, index), w.childARN(m, index)
+	a.ExecutionName, a.ExecutionID = w.childName(m, index), w.childARN(m, index)
 	a.StateMachineName, a.StateMachineID = a.StateMachineName+w.label(), a.StateMachineID+w.label()
-	a.Express, a.Map, a.MapRun = d.Express, w.State.Name, m.ARN
+	a.Express, a.Map, a.MapRun, a.Items = d.Express, w.State.Name, m.ARN, items
 	return w.handedOn(&a)
 }
 
@@ -210,36 +219,62 @@ type ItemQuery struct {
 	Resource     string              `json:"resource"`             // such as arn:aws:states:::s3:getObject
 	Parameters   json.RawMessage     `json:"parameters,omitempty"` // Bucket and Key, or Bucket and Prefix
 	ReaderConfig syntax.ReaderConfig `json:"readerConfig"`
-	From         string              `json:"from,omitempty"`  // Next of the item before the first that is wanted; "" begins
-	Limit        int                 `json:"limit,omitempty"` // how many items at most
-	Bytes        int                 `json:"bytes,omitempty"` // how large they may be together; one is returned whatever its size
+	// From is Next of the item before the first requested one; "" starts at the beginning.
+	From  string `json:"from,omitempty"`
+	Limit int    `json:"limit,omitempty"` // maximum number of items
+	// Maximum size of the items together in bytes; the first item is returned whatever its size.
+	Bytes int `json:"bytes,omitempty"`
 }
 
 // An ItemPage is a page of items that ReadItems returns.
 type ItemPage struct {
 	Items []Item `json:"items"`
-	End   bool   `json:"end,omitempty"` // nothing comes behind them
+	End   bool   `json:"end,omitempty"` // no items follow
 }
 
 // An Item is one item that was read.
 type Item struct {
 	Value  json.RawMessage `json:"value"`
 	Key    string          `json:"key,omitempty"`    // of a member of an object
-	Source string          `json:"source,omitempty"` // where it comes from: S3://bucket/key
-	Next   string          `json:"next"`             // place behind it, for From
+	Source string          `json:"source,omitempty"` // source of the item: S3://bucket/key
+	Next   string          `json:"next"`             // position after the item, for ItemQuery.From
 }
 
-// An ObjectWrite writes parts of objects. Doing it twice is the same as doing it
-// once.
+// An ObjectWrite asks to write parts of objects. Writing them twice must have the same effect as writing them once.
 type ObjectWrite struct {
 	Bucket string       `json:"bucket"`
 	Parts  []ObjectPart `json:"parts"` // to be written in this order
 }
 
-// An ObjectPart is the content of an object from an offset on: Text, and nothing after
-// it.
+// An ObjectPart is the content of an object from an offset on: Text, and nothing after Text.
 type ObjectPart struct {
 	Key    string `json:"key"`
 	Offset int64  `json:"offset,omitempty"` // in bytes
 	Text   string `json:"text"`
+}
+
+// A MapRun is asl.MapRun.
+type MapRun struct {
+	ID                  string  // unique among all map runs
+	MaxConcurrency      int     // maximum number of concurrent executions; 0 means that the state sets none
+	ToleratedCount      int64   // number of items that may fail
+	ToleratedPercentage float64 // percentage of items that may fail
+	Batches             bool    // an execution may process several items
+	Writes              bool    // the results are written to a bucket
+}
+
+// MapRunOf is asl.MapRunOf.
+func MapRunOf(input atom.Value) (m MapRun, ok bool) {
+	s, err := readShared(input)
+	if err != nil || s.run == nil {
+		return m, false
+	}
+	m = MapRun{
+		ID: s.run.ID, MaxConcurrency: s.run.Slots, ToleratedCount: s.run.Count, ToleratedPercentage: s.run.Percentage,
+		Batches: s.run.Batches, Writes: s.run.Target != nil,
+	}
+	if s.run.Default {
+		m.MaxConcurrency = 0
+	}
+	return m, true
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/ebbflow/ebb/flow/asl/internal/syntax"
 )
 
-// A startedExecution is one that a state has started.
+// A startedExecution is an execution that a state has started.
 type startedExecution struct {
 	ARN     string `json:"arn"`
 	Name    string `json:"name"`
@@ -45,7 +45,10 @@ func (w *Interpreter) asked(arguments *data.Value, node string) (*startedExecuti
 	}
 	x := &startedExecution{Machine: machine, parsed: w.State.Task.Pattern == syntax.PatternSync2}
 	if x.input, ok = executionInput(call.Input); !ok {
-		return nil, &stateerror.Error{Name: "StepFunctions.InvalidExecutionInputException", Cause: "Invalid State Machine Execution Input: it is no JSON"}
+		return nil, &stateerror.Error{
+			Name:  "StepFunctions.InvalidExecutionInputException",
+			Cause: "Invalid State Machine Execution Input: it is no JSON",
+		}
 	}
 	var world string
 	x.flow, world = syntax.MachineName(machine)
@@ -53,13 +56,19 @@ func (w *Interpreter) asked(arguments *data.Value, node string) (*startedExecuti
 	if n := w.retries(); n > 0 {
 		x.Name += "@" + strconv.Itoa(n+1)
 	}
+	if w.redrives > 0 {
+		x.Name += "." + strconv.Itoa(w.redrives+1)
+	}
 	x.run = x.Name
 	if world != "" {
 		x.Name = expression.NamedUUID(x.Name)
 	}
-	if call.Name != nil && *call.Name != "" {
+	named := call.Name != nil && *call.Name != ""
+	if named {
 		x.Name = *call.Name
-		x.run = x.flow + ":" + x.Name
+	}
+	if named || world != "" {
+		x.run = RunID(x.flow + ":" + x.Name)
 	}
 	if x.ARN = x.run; world != "" {
 		x.ARN = world + x.flow + ":" + x.Name
@@ -86,7 +95,7 @@ func executionInput(given json.RawMessage) (atom.Value, bool) {
 	return atom.FromJSON(given), true
 }
 
-// start makes a node begin an execution.
+// start makes a node start an execution.
 func (w *Interpreter) start(spec *flow.Spec, x *startedExecution) {
 	t := w.State.Task
 	spec.Kind = flow.Nested
@@ -104,19 +113,19 @@ func (w *Interpreter) start(spec *flow.Spec, x *startedExecution) {
 	}
 }
 
-// startedAttributes returns what an execution is to know: what this one knows, but
-// for what is each one's own.
+// startedAttributes returns the attributes of an execution: those of this one, except the ones that each execution
+// has for itself.
 func (w *Interpreter) startedAttributes(x *startedExecution) atom.Value {
 	return w.handedOn(&Attributes{
 		ExecutionID: x.ARN, ExecutionName: x.Name, RoleARN: w.attributes().RoleARN, Region: w.attributes().Region,
 		StateMachineID: x.Machine, StateMachineName: x.flow,
-	}, "express", "map", "mapRun")
+	}, "express", "map", "mapRun", "items")
 }
 
-// executionTime is how a service writes a time.
+// executionTime returns a time in the form of a service.
 func executionTime(t time.Time) int64 { return t.UnixMilli() }
 
-// startedAnswer is what StartExecution answers.
+// startedAnswer returns the answer of StartExecution.
 func (w *Interpreter) startedAnswer(x *startedExecution, at time.Time) atom.Value {
 	return atom.MustEncode(map[string]any{
 		"ExecutionArn": x.ARN, "StartDate": executionTime(at),
@@ -124,8 +133,8 @@ func (w *Interpreter) startedAnswer(x *startedExecution, at time.Time) atom.Valu
 	})
 }
 
-// executionEnded goes on with the end of an execution that was waited for, or with the
-// begin of one that was not.
+// executionEnded continues after the end of an execution, or after its start if the state does not wait for the
+// end.
 func (w *Interpreter) executionEnded(x *startedExecution) (Step, *stateerror.Error) {
 	cause := &w.Ask.Cause
 	if w.State.Task.Pattern == "" && cause.Failure == nil {
@@ -160,7 +169,7 @@ func (x *startedExecution) described(status string, begun, now time.Time) map[st
 	}
 }
 
-// shown is how a value is told: as a text that holds JSON, or as it is.
+// shown returns the form of a value in a result: a text that contains JSON, or the value itself.
 func (x *startedExecution) shown(v atom.Value) any {
 	if x.parsed {
 		return v
@@ -168,7 +177,7 @@ func (x *startedExecution) shown(v atom.Value) any {
 	return v.String()
 }
 
-// succeeded is the result of a state whose execution has succeeded.
+// succeeded returns the result of a state whose execution succeeded.
 func (x *startedExecution) succeeded(output atom.Value, begun, now time.Time) atom.Value {
 	if len(output) == 0 {
 		output = atom.Null
@@ -180,13 +189,14 @@ func (x *startedExecution) succeeded(output atom.Value, begun, now time.Time) at
 	return atom.MustEncode(all)
 }
 
-// failed is the error of a state whose execution did not succeed, or could not be
-// started, or was waited for long enough.
+// failed returns the error of a state whose execution failed, could not be started, or exceeded the state's
+// timeout.
 func (x *startedExecution) failed(failure *atom.Failure, begun, now time.Time) *stateerror.Error {
 	refused := func(code, what string) *stateerror.Error {
 		return &stateerror.Error{
-			Name:  "StepFunctions." + code + "Exception",
-			Cause: what + ": '" + x.ARN + "' (Service: AWSStepFunctions; Status Code: 400; Error Code: " + code + "; Request ID: none; Proxy: null)",
+			Name: "StepFunctions." + code + "Exception",
+			Cause: what + ": '" + x.ARN + "' (Service: AWSStepFunctions; Status Code: 400; Error Code: " + code +
+				"; Request ID: none; Proxy: null)",
 		}
 	}
 	status := "FAILED"

@@ -14,8 +14,8 @@ import (
 	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
-// fork goes through the branches of a Parallel state, or the iterations of a Map
-// state, or adds the node that runs them.
+// fork passes through the branches of a Parallel state, or the iterations of a Map state, or adds the node that
+// runs them.
 func (w *Interpreter) fork() (Step, *stateerror.Error) {
 	group, told, f := w.forkGroup()
 	switch {
@@ -27,11 +27,14 @@ func (w *Interpreter) fork() (Step, *stateerror.Error) {
 		return w.through(&progress{group: told, count: group.Count})
 	}
 	group.Shared = told.encode()
-	w.growth.Add = append(w.growth.Add, flow.Spec{Name: w.visitName(), Kind: flow.Fork, Group: group, Note: w.note(w.remembers())})
+	w.growth.Add = append(w.growth.Add, flow.Spec{
+		Name: w.visitName(), Kind: flow.Fork, Group: group,
+		Note: w.note(w.remembers()),
+	})
 	return Step{Waits: true}, nil
 }
 
-// forkGroup returns the levels as a group, and what they are to be told.
+// forkGroup returns the levels as a group, and the data that they share.
 func (w *Interpreter) forkGroup() (*flow.Group, *Shared, *stateerror.Error) {
 	s := w.State
 	told := &Shared{state: s.Name, entered: w.entered, at: w.EnteredAt, Outer: w.Visible()}
@@ -61,7 +64,7 @@ func (w *Interpreter) forkGroup() (*flow.Group, *Shared, *stateerror.Error) {
 	return group, told, nil
 }
 
-// MapOver finds the items of a Map state, and how many may be at work at once.
+// MapOver evaluates the items of a Map state, and how many may run concurrently.
 func (w *Interpreter) MapOver(told *Shared) (count, slots int, f *stateerror.Error) {
 	m := w.State.Items
 	v, f := w.seen()
@@ -89,7 +92,7 @@ func (w *Interpreter) MapOver(told *Shared) (count, slots int, f *stateerror.Err
 	return len(items), int(min(most, syntax.MaxSeconds)), f
 }
 
-// forkAgain has all branches run once more.
+// forkAgain runs all branches again.
 func (w *Interpreter) forkAgain(after time.Duration) (Step, *stateerror.Error) {
 	_, told, f := w.forkGroup()
 	if f != nil {
@@ -118,7 +121,9 @@ func (w *Interpreter) beginChild() error {
 	input, f := w.Item()
 	if f != nil { // so the iteration never starts
 		w.tell(f)
+		note := w.toReopen(f)
 		w.fail(f)
+		w.growth.End.Reopen = note
 		return nil
 	}
 	w.iterationEvent("MapIterationStarted", s.Name, w.Ask.Index)
@@ -127,16 +132,17 @@ func (w *Interpreter) beginChild() error {
 	return nil
 }
 
-// joined goes on when every branch has ended well.
+// joined continues after every branch has succeeded.
 func (w *Interpreter) joined(results []atom.Value) (Step, *stateerror.Error) {
 	w.childEnded()
-	if s := w.State; s.Items != nil && s.Items.Distributed != nil && len(results) == 1 { // the map run has put them together
+	if s := w.State; s.Items != nil && s.Items.Distributed != nil && len(results) == 1 {
+		// The map run has put them together
 		return w.levelsEnded(data.Text(results[0]))
 	}
 	return w.levelsEnded(arrayOf(results))
 }
 
-// levelsEnded goes on with the result of a state all of whose levels have ended well.
+// levelsEnded continues with the result of a state whose levels have all succeeded.
 func (w *Interpreter) levelsEnded(result *data.Value) (Step, *stateerror.Error) {
 	before := w.last
 	w.event(w.State.Kind.String()+"StateSucceeded", nil)
@@ -168,13 +174,13 @@ func arrayOf(results []atom.Value) *data.Value {
 	return data.Text(atom.Value(append(b, ']')))
 }
 
-// joinFailed goes on when a branch has failed and the others were ended.
+// joinFailed continues after a branch has failed and the others were ended.
 func (w *Interpreter) joinFailed(failure *atom.Failure) *stateerror.Error {
 	w.childEnded()
 	return w.levelFailed(failure, w.Ask.Cause.Aborted)
 }
 
-// levelFailed goes on with the failure of a level, with which open nodes were ended.
+// levelFailed continues with the failure of a level, because of which open nodes were ended.
 func (w *Interpreter) levelFailed(failure *atom.Failure, aborted []string) *stateerror.Error {
 	f := stateerror.OfTask(failure, w.State.Name)
 	f.Local = f.Name == stateerror.DataLimitExceeded
@@ -188,7 +194,7 @@ func (w *Interpreter) levelFailed(failure *atom.Failure, aborted []string) *stat
 	return f
 }
 
-// childEnded takes up the history where the child left it that decided the join.
+// childEnded continues the history after the last event of the child that decided the join.
 func (w *Interpreter) childEnded() {
 	if note := w.Ask.Cause.EndNote; len(note) > 0 {
 		if last, err := jsontext.NewReader(note.JSON()).Int(); err == nil {
@@ -197,7 +203,7 @@ func (w *Interpreter) childEnded() {
 	}
 }
 
-// progress is how far an interpreter has gone through the levels of a state.
+// progress is how many levels of a state an interpreter has passed through.
 type progress struct {
 	group   *Shared
 	count   int    // of the levels
@@ -205,10 +211,9 @@ type progress struct {
 	results []byte // theirs, as the elements of an array
 }
 
-// through goes through the levels that are left, in the next answer where this one has
-// gone far enough.
+// through passes through the remaining levels, in the next answer if this one has done enough.
 func (w *Interpreter) through(p *progress) (Step, *stateerror.Error) {
-	p.group.Outer = w.Visible()
+	p.group.Outer, w.passing = w.Visible(), p
 	for ; p.done < p.count && len(p.results) <= data.MaxPayload; p.done++ {
 		if w.budget <= 0 {
 			w.paused, w.growth.More = false, w.between(p)
@@ -223,15 +228,17 @@ func (w *Interpreter) through(p *progress) (Step, *stateerror.Error) {
 		}
 		p.results = append(data.Separated(p.results, p.done), end.Value.JSON()...)
 	}
+	w.passing = nil
 	return w.levelsEnded(data.Text(atom.FromJSON(slices.Concat([]byte{'['}, p.results, []byte{']'}))))
 }
 
-// level goes through the next level and returns how it ended.
+// level passes through the next level and returns how it ended.
 func (w *Interpreter) level(p *progress) (*flow.End, error) {
 	ask := *w.Ask
 	ask.Index, ask.Memory = p.done, nil
 	in := NewInterpreter(w.Machine, &ask)
-	in.Group, in.vars, in.visits, in.Steps, in.budget = p.group, map[string]*data.Value{}, map[string]int{}, w.Steps, syntax.MaxInstant+1
+	in.Group, in.vars, in.visits, in.Steps, in.budget = p.group, map[string]*data.Value{}, map[string]int{}, w.Steps,
+		syntax.MaxInstant+1
 	in.attrs, in.runInput, in.drawn = w.attrs, w.runInput, w.drawn
 	in.growth.Events, in.told = w.growth.Events, w.told
 	err := in.beginChild()
@@ -241,7 +248,7 @@ func (w *Interpreter) level(p *progress) (*flow.End, error) {
 	return in.growth.End, err
 }
 
-// between returns what the interpreter has to remember to go on with the next level.
+// between returns the note with which the interpreter continues at the next level.
 func (w *Interpreter) between(p *progress) atom.Value {
 	n := w.noted(true)
 	n.through = p

@@ -12,11 +12,10 @@ import (
 	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
-// The history of a run in the words of AWS: types, details and the event that
-// each follows from. Values are JSON; the program that shows them as AWS does turns them
-// into JSON texts.
+// The history of a run in the terms of AWS: types, details, and the event from which each event follows. Values are
+// JSON; the program that shows them as AWS does turns them into texts that contain JSON.
 
-// A history tells it, within the answer that it is part of.
+// A history writes the events of one answer.
 type history struct {
 	surroundings
 
@@ -25,8 +24,7 @@ type history struct {
 	told   int64 // how many events the answer has, left out or not
 }
 
-// record writes an event. What it follows from is the event before it in its
-// level.
+// record writes an event. It follows from the previous event of its level.
 func (w *history) record(e flow.Event) {
 	if !w.Ask.Quiet {
 		e.Prev = w.last
@@ -88,9 +86,9 @@ var enteredTypes, exitedTypes = func() (entered, exited [len(syntax.KindNames)]s
 	return entered, exited
 }()
 
-// evaluationFailed tells of a query that has no good result. On AWS the event
-// follows from what entering the state followed from, if nothing has happened
-// since; in a catcher, from what the failure that was caught followed from.
+// evaluationFailed tells of a query that has no good result. On AWS, if nothing happened since the state was entered,
+// the event has the same predecessor as the event of entering. In a catcher, it has the predecessor of the caught
+// failure.
 func (w *history) evaluationFailed(f *stateerror.Error) {
 	switch {
 	case w.brokeAt > 0:
@@ -128,7 +126,10 @@ func (w *history) exit(out Step) {
 	if len(out.Assigned) > 0 {
 		details.Raw("assignedVariables", data.WriteMembers(jsontext.NewWriter(), out.Assigned).Bytes())
 	}
-	w.record(flow.Event{Type: exitedTypes[w.State.Kind], Name: w.State.Name, Details: ended(details), Key: "output", Body: out.Output.Encoded()})
+	w.record(flow.Event{
+		Type: exitedTypes[w.State.Kind], Name: w.State.Name, Details: ended(details), Key: "output",
+		Body: out.Output.Encoded(),
+	})
 }
 
 // succeed ends the level well.
@@ -168,8 +169,8 @@ func (w *history) fail(f *stateerror.Error) {
 	w.growth.End.Note = w.endNote()
 }
 
-// ends reports whether an error ends the execution, whatever state it arose in: no
-// level around has a say, and the history tells of its end alone.
+// ends reports whether an error ends the execution, whatever state raised it. No level around handles it, and the
+// history contains only the end of the execution.
 func (w *history) ends(f *stateerror.Error) bool {
 	return f.Name == stateerror.Runtime && !w.Rules().AllMatchesAll
 }
@@ -184,8 +185,8 @@ func (w *history) overdue() {
 	w.growth.End = &flow.End{Failure: f.Failure(), TimedOut: true}
 }
 
-// stopped tells the history that the run was ended from outside. AWS says nothing of
-// the states that were at work, but map runs are things of their own, which end, too.
+// stopped writes that the run was ended from outside. AWS writes nothing about running states, but map runs are
+// separate and end too.
 func (w *history) stopped() {
 	if w.Ask.Index >= 0 {
 		return
@@ -199,7 +200,8 @@ func (w *history) stopped() {
 		}
 	}
 	e := flow.Event{Type: "ExecutionAborted"}
-	if failure := w.Ask.Cause.Failure; failure != nil && failure.Code == atom.CodeLimit { // a limit ended the run, not an operator
+	if failure := w.Ask.Cause.Failure; failure != nil && failure.Code == atom.CodeLimit {
+		// A limit ended the run, not an operator
 		e.Type = "ExecutionFailed"
 	}
 	if failure := w.Ask.Cause.Failure; failure != nil {
@@ -226,7 +228,7 @@ func tellError(o *jsontext.Writer, f *stateerror.Error) {
 	}
 }
 
-// scheduled tells of a task that is to be run, and that it is.
+// scheduled writes the events that a task is scheduled, and that it started.
 func (w *history) scheduled(input *data.Value, timeout, heartbeat int64, role string) {
 	t := w.State.Task
 	details := newDetails()
@@ -247,7 +249,10 @@ func (w *history) scheduled(input *data.Value, timeout, heartbeat int64, role st
 	if role != "" {
 		details.Raw("taskCredentials", data.Tree(jsontext.OrderedMapOf("roleArn", role)).JSON())
 	}
-	w.record(flow.Event{Type: taskEvents(t) + "Scheduled", Name: w.State.Name, Details: ended(details), Key: key, Body: input.Encoded()})
+	w.record(flow.Event{
+		Type: taskEvents(t) + "Scheduled", Name: w.State.Name, Details: ended(details), Key: key,
+		Body: input.Encoded(),
+	})
 	if !t.Activity { // that begins when a worker takes it
 		w.event(taskEvents(t)+"Started", taskDetails(t))
 	}
@@ -280,7 +285,10 @@ func tellTask(o *jsontext.Writer, t *syntax.Task) {
 
 func (w *history) attemptSucceeded(result *data.Value) {
 	t := w.State.Task
-	w.record(flow.Event{Type: taskEvents(t) + "Succeeded", Name: w.State.Name, Details: taskDetails(t), Key: "output", Body: result.Encoded()})
+	w.record(flow.Event{
+		Type: taskEvents(t) + "Succeeded", Name: w.State.Name, Details: taskDetails(t), Key: "output",
+		Body: result.Encoded(),
+	})
 }
 
 func (w *history) attemptFailed(f *stateerror.Error) {
@@ -298,8 +306,7 @@ func (w *history) attemptFailed(f *stateerror.Error) {
 // endNote is what a child tells its parent: the number of its last event.
 func (w *history) endNote() atom.Value { return data.Encode(data.Number(w.last)) }
 
-// aborted tells the history of the nodes that were ended because a sibling
-// failed or the run was.
+// aborted writes the events of nodes that were ended because a sibling or the run failed.
 func (w *history) aborted(paths []string) {
 	last := w.last
 	iteration := ""
@@ -307,7 +314,8 @@ func (w *history) aborted(paths []string) {
 		parts := strings.Split(strings.TrimPrefix(path, w.Ask.Path+"/"), "/")
 		if len(parts) > 1 && parts[0] != iteration {
 			iteration = parts[0]
-			if s, index := w.nodeState(parts[0]); s != nil && s.Kind == syntax.MapState && index >= 0 && s.Items.Distributed == nil {
+			if s, index := w.nodeState(parts[0]); s != nil && s.Kind == syntax.MapState && index >= 0 &&
+				s.Items.Distributed == nil {
 				w.iterationEvent("MapIterationAborted", s.Name, index)
 				w.last = last
 			}

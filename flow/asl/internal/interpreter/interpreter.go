@@ -11,14 +11,13 @@ import (
 	"github.com/ebbflow/ebb/internal/jsonata"
 )
 
-// An Interpreter answers one question of the engine. It goes from state to state as
-// far as it can without waiting for anything.
+// An Interpreter answers one question of the engine. It goes from state to state as far as it can without waiting.
 type Interpreter struct {
 	history
 
 	visits map[string]int
-	budget int // states that the answer may still walk through
-	spent  int // steps that the queries of the states before took
+	budget int // number of states through which the answer may still pass
+	spent  int // number of steps that queries of earlier states took
 }
 
 // NewInterpreter returns an interpreter that answers one question of the engine.
@@ -33,7 +32,7 @@ type Step struct {
 	Output   *data.Value
 	Next     *syntax.State // nil: the level ends
 	Assigned map[string]*data.Value
-	Waits    bool // a node was added: the interpreter stops here
+	Waits    bool // a node was added, so the interpreter stops here
 }
 
 // Grow answers one question of the engine.
@@ -42,6 +41,7 @@ func Grow(m *syntax.Machine, ask *flow.Ask) flow.Growth {
 	if err := w.answer(); err != nil {
 		return flow.Growth{End: &flow.End{Failure: &atom.Failure{Code: atom.CodeLanguage, Message: err.Error()}}}
 	}
+	w.bound()
 	w.growth.Untold = w.told - int64(len(w.growth.Events))
 	if w.changed {
 		w.growth.Memory = data.EncodeMembers(w.vars)
@@ -49,9 +49,8 @@ func Grow(m *syntax.Machine, ask *flow.Ask) flow.Growth {
 	return w.growth
 }
 
-// answer does what the cause asks for. It returns an error only for a question
-// that no engine asks of this definition, such as one about a state that it does
-// not have.
+// answer handles the cause. It returns an error only for a question that no engine asks, such as one about a state that
+// the definition does not have.
 func (w *Interpreter) answer() error {
 	cause := &w.Ask.Cause
 	switch cause.Kind {
@@ -70,13 +69,17 @@ func (w *Interpreter) answer() error {
 			return runMap(w)
 		}
 	}
-	if cause.Kind == flow.Begin {
+	switch cause.Kind {
+	case flow.Begin:
 		return w.begin()
+	case flow.Reopened:
+		return w.reopened()
+	default:
+		return w.resume()
 	}
-	return w.resume()
 }
 
-// resume goes on in the visit of a state that waited.
+// resume continues the visit of a state that waited.
 func (w *Interpreter) resume() error {
 	cause := &w.Ask.Cause
 	n, err := readNote(cause.Note)
@@ -92,12 +95,15 @@ func (w *Interpreter) resume() error {
 	}
 	paused := n.paused && cause.Kind == flow.Ended
 	if !paused && !undid && !causesOf[w.State.Kind][cause.Kind] {
-		return fmt.Errorf("asl: %s: nothing that is %s can happen to the %s state %q", w.Machine.Name, cause.Kind, w.State.Kind, n.state)
+		return fmt.Errorf("asl: %s: nothing that is %s can happen to the %s state %q", w.Machine.Name, cause.Kind,
+			w.State.Kind, n.state)
 	}
 	w.entered, w.EnteredAt, w.Input = n.entered, n.at, n.input
-	if w.Input == nil {
-		w.Input = &data.Value{} // nothing needs it
+	if w.nothing = w.Input == nil; w.nothing {
+		w.Input = &data.Value{} // it is no longer needed
 	}
+	w.used, w.redrives = n.used, n.redrives
+	w.nodeFailed = cause.Kind == flow.Failed || cause.Kind == flow.JoinFailed
 	w.last, w.visits, w.Tries, w.before = n.last, n.visits, n.tries, n.entered
 	w.attempted = cause.Kind != flow.Continue && !paused
 	if paused {
@@ -169,7 +175,7 @@ func (w *Interpreter) begin() error {
 		if err != nil {
 			return err
 		}
-		if t := level.Timeout; t > 0 {
+		if t := w.timeout(level); t > 0 {
 			w.growth.Deadline = w.Ask.Now.Add(t)
 		}
 		w.run(level.Start, input)
@@ -210,14 +216,14 @@ func (w *Interpreter) run(s *syntax.State, input *data.Value) {
 	w.succeed(input)
 }
 
-// goOn goes on from where something was undone.
+// goOn continues after something was undone.
 func (w *Interpreter) goOn(out Step, f *stateerror.Error) {
 	if s, input := w.settled(out, f); input != nil {
 		w.run(s, input)
 	}
 }
 
-// proceed goes on from the end of a node.
+// proceed continues after the end of a node.
 func (w *Interpreter) proceed(out Step, f *stateerror.Error) {
 	if s, input := w.settle(out, f); input != nil {
 		w.run(s, input)
@@ -241,7 +247,9 @@ func (w *Interpreter) settled(out Step, f *stateerror.Error) (*syntax.State, *da
 	case f != nil:
 		w.tell(f)
 		w.tellBroken()
+		note := w.toReopen(f)
 		w.fail(f)
+		w.growth.End.Reopen = note
 		return nil, nil
 	case out.Waits:
 		return nil, nil
@@ -256,7 +264,8 @@ func (w *Interpreter) tell(f *stateerror.Error) {
 	if !f.Place {
 		return
 	}
-	f.Cause = fmt.Sprintf("An error occurred while executing the state '%s' (entered at the event id #%d). %s", w.State.Name, w.entered, f.Cause)
+	f.Cause = fmt.Sprintf("An error occurred while executing the state '%s' (entered at the event id #%d). %s",
+		w.State.Name, w.entered, f.Cause)
 	f.Place = false
 	if f.Name == stateerror.QueryEvaluation {
 		w.evaluationFailed(f)
@@ -288,6 +297,8 @@ func (w *Interpreter) Enter(s *syntax.State, input *data.Value) {
 	w.State, w.Input, w.EnteredAt = s, input, w.Ask.Now
 	w.Tries, w.attempted, w.ctx, w.ctxQuery, w.token, w.child = nil, false, nil, nil, "", nil
 	w.broken, w.brokeAt = false, 0
+	w.used, w.redrives, w.nodeFailed, w.nothing, w.passing = 0, 0, false, false, nil
+	w.Machine.Through(s)
 	w.growth.Steps++
 	w.spent += jsonata.MaxSteps - w.Steps
 	w.Steps, w.before = jsonata.MaxSteps, w.last

@@ -14,21 +14,23 @@ import (
 	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
-// A levelState is what a level remembers while it waits for the one node it has open.
-// It is JSON with short names, so that a person can still read it in the store;
-// values in it are copied as text, never decoded.
+// A levelState is the stored state of a level while it waits for its open node. Its form is JSON with short names,
+// so that a person can read it in the store. Values in it are copied as text, and never decoded.
 type levelState struct {
-	state   string            // "s": which state is visited
-	entered int64             // "e": number of the event that told of entering it
-	at      time.Time         // "t": when that was
-	last    int64             // "p": number of the event that the next one follows from
-	tries   []int             // "r": how often each retrier was used in this visit
-	visits  map[string]int    // "n": how often each state was visited that has nodes and can be again
-	paused  bool              // "w": the node only waits for the state to be begun again
-	intent  *intent           // "u": what is to follow once something is undone
-	through *progress         // "y": how far the interpreter has gone through the state's levels
-	child   *startedExecution // "x": the execution that the state has started
-	input   *data.Value       // "i": the state's raw input; nil when nothing needs it any more
+	state   string         // "s": the visited state
+	entered int64          // "e": number of the event for entering it
+	at      time.Time      // "t": time of that event
+	last    int64          // "p": number of the event from which the next one follows
+	tries   []int          // "r": how often each retrier was used in this visit
+	visits  map[string]int // "n": number of visits of states that have nodes and can be visited again
+	used    int            // "k": number of nodes that the visit had before it was redriven
+	// "d": number of the execution's redrive that started the visit again
+	redrives int
+	paused   bool              // "w": the node only waits until the state starts again
+	intent   *intent           // "u": how to continue after something was undone
+	through  *progress         // "y": progress through the state's levels
+	child    *startedExecution // "x": the execution that the state has started
+	input    *data.Value       // "i": raw input of the state; nil if it is no longer needed
 }
 
 func (n *levelState) encode() atom.Value {
@@ -44,6 +46,12 @@ func (n *levelState) encode() atom.Value {
 			counts.Int(name, int64(n.visits[name]))
 		}
 		w.Raw("n", counts.Bytes())
+	}
+	if n.used > 0 {
+		w.Int("k", int64(n.used))
+	}
+	if n.redrives > 0 {
+		w.Int("d", int64(n.redrives))
 	}
 	if n.paused {
 		w.Int("w", 1)
@@ -123,6 +131,13 @@ func readNote(v atom.Value) (*levelState, error) {
 				n.visits[state] = int(visits)
 				return err
 			})
+		case "k", "d":
+			var count int64
+			if count, err = r.Int(); name == "k" {
+				n.used = int(count)
+			} else {
+				n.redrives = int(count)
+			}
 		case "w":
 			n.paused = true
 			r.Skip()
@@ -146,20 +161,20 @@ func readNote(v atom.Value) (*levelState, error) {
 	return n, nil
 }
 
-// Shared is what a Parallel or Map state tells the levels inside it. What may be
-// large comes last.
+// Shared is the data that a Parallel or Map state shares with its inner levels. Members that may be large come
+// last.
 type Shared struct {
-	state   string                 // "s": whose levels these are
-	entered int64                  // "e": number of the event that told of entering it
-	at      time.Time              // "t": when that was
-	started int64                  // "p": number of the event that told of its start
-	Outer   map[string]*data.Value // "v": the variables that can be seen
+	state   string                 // "s": the state of these levels
+	entered int64                  // "e": number of the event for entering it
+	at      time.Time              // "t": time of that event
+	started int64                  // "p": number of the event for its start
+	Outer   map[string]*data.Value // "v": the visible variables
 	item    *data.Value            // "m": of a Parallel inside a Map: the Map's context
 	run     *mapSettings           // "d": of a distributed Map
 	items   *data.Value            // "x": of a Map: the array of its items
-	list    [][]byte               // the items, once one was asked for
-	keys    []string               // their names, when they are members of an object
-	input   *data.Value            // "i": what each branch begins with; of a Map: what ItemSelector sees
+	list    [][]byte               // the items, after the first use
+	keys    []string               // names of the items, if they are members of an object
+	input   *data.Value            // "i": input of each branch; of a Map: input of ItemSelector
 }
 
 func (s *Shared) encode() atom.Value {
@@ -189,8 +204,8 @@ func (s *Shared) element(i int) (atom.Value, bool) {
 	return atom.FromJSON(list[i]), true
 }
 
-// entries returns the items: the elements of an array, or the members of an object
-// with their names. The text is read once.
+// entries returns the items: the elements of an array, or the members of an object with their names. It decodes the
+// text once.
 func (s *Shared) entries() (list [][]byte, keys []string) {
 	if s.list != nil {
 		return s.list, s.keys

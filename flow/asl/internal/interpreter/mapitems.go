@@ -50,7 +50,7 @@ func (r *mapRun) batches(page *ItemPage) *stateerror.Error {
 			return f
 		}
 		if n == 0 {
-			return nil // what is left is no whole batch
+			return nil // the rest is less than a batch
 		}
 		r.beginRun(input, n)
 		begun++
@@ -64,9 +64,8 @@ func (r *mapRun) batches(page *ItemPage) *stateerror.Error {
 // enough reports whether as many items were taken as there may be.
 func (r *mapRun) enough() bool { return r.set.MaxItems > 0 && r.Items >= r.set.MaxItems }
 
-// batch returns the input of the next child, and how many items of the page are in
-// it: none when more may belong to it than are at hand. The first of a page is as
-// large as it can be.
+// batch returns the input of the next child, and how many items of the page are in it. It returns none if items that
+// are not in the page may belong to it. The first of a page is as large as it can be.
 func (r *mapRun) batch(page *ItemPage, first bool) (*data.Value, int, *stateerror.Error) {
 	r.Steps = jsonata.MaxSteps
 	if !r.set.Batches {
@@ -121,8 +120,8 @@ func (r *mapRun) selected(item *Item, ahead int) (*data.Value, *stateerror.Error
 	return value, nil
 }
 
-// pageOfInput returns the items of the state's input that are next: as many elements
-// of an array, or members of an object, as the free slots can take.
+// pageOfInput returns the next items of the state's input, as many as the free slots can take. They are elements of an
+// array, or members of an object.
 func (r *mapRun) pageOfInput() *ItemPage {
 	list, keys := r.Group.entries()
 	from := min(r.Items, int64(len(list)))
@@ -155,7 +154,7 @@ func (r *mapRun) wanted() int64 {
 	return min(children*each, maxPageItems)
 }
 
-// items returns what a Map state goes over, which may be no array.
+// items returns the items of a Map state, which may not be an array.
 func (w *surroundings) items(v *expression.View) (*data.Value, *stateerror.Error) {
 	m := w.State.Items
 	switch {
@@ -174,14 +173,15 @@ func (w *surroundings) items(v *expression.View) (*data.Value, *stateerror.Error
 	return v.Input, nil
 }
 
-// noArray is what goes wrong when there is no array to go over.
+// noArray returns the error for Items that are not an array.
 func (w *surroundings) noArray(found *data.Value) *stateerror.Error {
 	m := w.State.Items
 	switch {
 	case m.Items != nil:
 		return expression.Unexpected(&m.Items.At, jsonata.Array, found)
 	case w.State.Language == syntax.JSONata:
-		return stateerror.Localf(stateerror.QueryEvaluation, "Map state input must be an array but was: %s", expression.Shown(found))
+		return stateerror.Localf(stateerror.QueryEvaluation, "Map state input must be an array but was: %s",
+			expression.Shown(found))
 	case m.Path != nil:
 		return stateerror.Runtimef("Reference path \"%s\" must point to array.", expression.UnderRoot(m.Path))
 	}

@@ -62,7 +62,7 @@ func (r *mapRun) finish() {
 	r.endWell(text)
 }
 
-// recall tells what became of a child.
+// recall returns the result of a child.
 func (r *mapRun) recall(index int) (flow.Past, bool) { return r.Ask.Recall(strconv.Itoa(index)) }
 
 // formed returns a child's result in the form that the ResultWriter asks for: by
@@ -109,13 +109,12 @@ type included struct {
 	Included bool `json:"Included"` //nolint:tagliatelle // AWS's name
 }
 
-// maxRecorded is how large the input or output of an execution may be that is told
-// in a result file.
+// maxRecorded bounds the input or output of an execution in a result file, in bytes.
 const maxRecorded = 64 << 10
 
 func (r *mapRun) told(past flow.Past, index int) json.RawMessage {
 	e := execution{
-		ExecutionArn: r.childARN(r.set, index), Name: childName(r.set.ID, index),
+		ExecutionArn: r.childARN(r.set, index), Name: r.childName(r.set, index),
 		StateMachineArn: r.attributes().StateMachineID + r.label(), RedriveStatus: "NOT_REDRIVABLE",
 		InputDetails: &included{len(past.Input) <= maxRecorded},
 	}

@@ -11,40 +11,47 @@ import (
 	"github.com/ebbflow/ebb/flow/asl/internal/data"
 	"github.com/ebbflow/ebb/flow/asl/internal/stateerror"
 	"github.com/ebbflow/ebb/internal/jsontext"
+	"github.com/ebbflow/ebb/internal/nodepath"
 )
 
-// A distributed Map state begins a map run: a flow of its own, the only child of
-// the state's fork. It reads items a page at a time. As slots become free, it begins
-// a run for each item or batch, and counts how the runs end. It keeps numbers only:
-// the tasks that read the items keep the items, and the runs keep the results.
+// A distributed Map state starts a map run: a flow of its own, the only child of the state's fork. It reads items
+// page by page. As slots become free, it starts a run for each item or batch, and counts how the runs end. Its
+// memory contains only numbers: the tasks that read the items keep the items, and the runs keep the results.
 
-// mapRun is a map run in the middle of an answer.
+// mapRun is a map run that is being asked.
 type mapRun struct {
 	*Interpreter
 
-	set *mapSettings
+	set    *mapSettings
+	before mapProgress // progress before the children that this answer starts
 	mapProgress
 }
 
-// mapProgress is what a map run remembers.
+// mapProgress is the memory of a map run.
 type mapProgress struct {
-	Last    int64  `json:"p"`           // number of the event that the next one follows from
-	Begun   int    `json:"n,omitempty"` // how many children were begun
-	Open    int    `json:"o,omitempty"` // how many of them have not ended
-	Items   int64  `json:"i,omitempty"` // how many items they were given
-	Failed  int64  `json:"x,omitempty"` // how many items failed with them
-	From    string `json:"f,omitempty"` // where the next item is read
-	Reads   int    `json:"r,omitempty"` // how many pages were asked for
-	Reading bool   `json:"g,omitempty"` // and one has not come yet
-	All     bool   `json:"a,omitempty"` // nothing is left to be begun
+	Last    int64  `json:"p"`           // number of the event from which the next one follows
+	Begun   int    `json:"n,omitempty"` // number of children started
+	Open    int    `json:"o,omitempty"` // number of these that have not ended
+	Items   int64  `json:"i,omitempty"` // number of items given to children
+	Failed  int64  `json:"x,omitempty"` // number of items that failed with their children
+	From    string `json:"f,omitempty"` // position of the next item to read
+	Reads   int    `json:"r,omitempty"` // number of pages requested
+	Reading bool   `json:"g,omitempty"` // the last requested page has not arrived
+	All     bool   `json:"a,omitempty"` // there are no more children to start
 
-	Writes  int               `json:"w,omitempty"` // how many parts of results were written
-	Written int               `json:"m,omitempty"` // of how many children, or gathered
-	Results json.RawMessage   `json:"t,omitempty"` // an array of the results of those, when they are not written
-	Sizes   [len(files)]int64 `json:"z,omitzero"`  // of the files so far
-	Closed  bool              `json:"c,omitempty"` // all is written
-	Error   string            `json:"e,omitempty"` // what the map run fails with once its results are written
+	Writes  int               `json:"w,omitempty"` // number of parts of results written
+	Written int               `json:"m,omitempty"` // number of children whose results were written, or collected
+	Results json.RawMessage   `json:"t,omitempty"` // array of collected results, if they are not written
+	Sizes   [len(files)]int64 `json:"z,omitzero"`  // sizes of the files so far
+	Closed  bool              `json:"c,omitempty"` // all results are written
+	Drops   int               `json:"d,omitempty"` // number of nodes still to be dropped, after the map run gave up
+	Unread  bool              `json:"u,omitempty"` // there were more children to start when the map run gave up
+	Error   string            `json:"e,omitempty"` // error with which the map run fails after its results are written
 	Cause   string            `json:"q,omitempty"`
+
+	Redrives int  `json:"k,omitempty"` // how often the map run was redriven
+	Redoes   bool `json:"l,omitempty"` // children that did not succeed are being started again
+	Redone   int  `json:"b,omitempty"` // number of children that were looked at for that
 }
 
 // Names of the nodes of a map run; children have their numbers.
@@ -53,11 +60,12 @@ const (
 	writeNode = "write"
 )
 
-// runMap answers what is asked about a map run.
+// runMap answers a question about a map run.
 func runMap(w *Interpreter) error {
 	r := &mapRun{Interpreter: w, set: w.Group.run}
-	w.vars = map[string]*data.Value{} // the memory holds none
-	if w.State = w.Machine.States[w.Group.state]; w.State == nil || w.State.Items == nil || w.State.Items.Distributed == nil {
+	w.vars = map[string]*data.Value{} // the memory contains no variables
+	if w.State = w.Machine.States[w.Group.state]; w.State == nil || w.State.Items == nil ||
+		w.State.Items.Distributed == nil {
 		return fmt.Errorf("asl: %s: the definition has no distributed Map state %q", w.Machine.Name, w.Group.state)
 	}
 	w.entered, w.EnteredAt, w.Input = w.Group.entered, w.Group.at, w.Group.input
@@ -74,20 +82,28 @@ func runMap(w *Interpreter) error {
 	} else {
 		w.last = r.Last
 	}
+	r.set.redrive = r.Redrives
 	r.heed()
 	r.Last = w.last
 	w.growth.Memory = atom.MustEncode(r.mapProgress)
 	return nil
 }
 
-// heed does what the cause asks for.
+// heed handles the cause.
 func (r *mapRun) heed() {
 	cause := &r.Ask.Cause
-	node, _, _ := strings.Cut(cause.Name, "#")
+	node, _ := nodepath.CutVisit(cause.Name)
 	switch {
 	case cause.Kind == flow.Begin && r.set.MaxItems < 0:
-		r.end(&stateerror.Error{Name: stateerror.ItemReader, Cause: "field MaxItems must be positive"})
-		return
+		r.refuseMaxItems()
+	case cause.Kind == flow.Reopened && cause.Name == "":
+		r.redriven()
+	case cause.Kind == flow.Reopened:
+		r.startOver(node)
+	case cause.Kind == flow.Continue && r.Redoes:
+		r.goOn(nil)
+	case cause.Kind == flow.Continue && r.Drops > 0:
+		r.drop()
 	case cause.Kind == flow.Continue && r.All && r.Open == 0:
 		r.finish()
 	case cause.Kind == flow.Begin, cause.Kind == flow.Continue:
@@ -106,7 +122,11 @@ func (r *mapRun) heed() {
 	}
 }
 
-// failedAs is the error of a task that reads or writes for a map run.
+func (r *mapRun) refuseMaxItems() {
+	r.end(&stateerror.Error{Name: stateerror.ItemReader, Cause: "field MaxItems must be positive"})
+}
+
+// failedAs returns the error for a failed task that reads or writes for a map run.
 func failedAs(name string, failure *atom.Failure) *stateerror.Error {
 	f := stateerror.OfTask(failure, name)
 	if !strings.HasPrefix(f.Name, "States.") || f.Name == stateerror.Timeout {
@@ -115,32 +135,37 @@ func failedAs(name string, failure *atom.Failure) *stateerror.Error {
 	return f
 }
 
-// read takes in a page.
+// read processes a page of items.
 func (r *mapRun) read(result atom.Value) {
 	r.Reading = false
 	var page ItemPage
 	if err := json.Unmarshal(result.JSON(), &page); err != nil {
-		r.giveUp(&stateerror.Error{Name: stateerror.ItemReader, Cause: "the items that were read are no page of items: " + err.Error()})
+		r.giveUp(&stateerror.Error{Name: stateerror.ItemReader, Cause: "the items that were read are no page of items: " +
+			err.Error()})
 		return
 	}
 	r.goOn(&page)
 }
 
-// ended counts a child that has ended.
+// ended counts the end of a child.
 func (r *mapRun) ended(cause *flow.Cause) {
 	r.Open--
 	if cause.Kind == flow.Failed {
-		items := int64(1)
-		if n, err := jsontext.NewReader(cause.Note.JSON()).Int(); err == nil {
-			items = n
-		}
-		r.Failed += items
+		r.Failed += itemsIn(cause.Note)
 	}
 	r.goOn(nil)
 }
 
-// exceeded reports whether more items have failed than may. How many of a hundred
-// failed is known when all items are.
+// itemsIn returns how many items a child was given, from its node's note.
+func itemsIn(note atom.Value) int64 {
+	if n, err := jsontext.NewReader(note.JSON()).Int(); err == nil {
+		return n
+	}
+	return 1
+}
+
+// exceeded reports whether more items have failed than the settings tolerate. A percentage is known only after all
+// items were read.
 func (r *mapRun) exceeded() bool {
 	switch {
 	case r.Failed == 0:
@@ -153,24 +178,31 @@ func (r *mapRun) exceeded() bool {
 	return r.set.Percentage > 0 && r.All && float64(r.Failed)*100 > r.set.Percentage*float64(r.Items)
 }
 
-// goOn begins as many children as there are slots for, of a page that was read or
-// of the state's input, and ends the map run when there is nothing more to do.
+// goOn starts as many children as there are free slots, from a page or from the state's input. It ends the map run
+// if nothing is left to do.
 func (r *mapRun) goOn(page *ItemPage) {
+	if r.redo(); r.Redoes {
+		return
+	}
+	r.before = r.mapProgress
 	switch f := r.fill(page); {
 	case f != nil:
 		r.giveUp(f)
 	case r.exceeded():
-		r.giveUp(&stateerror.Error{Name: stateerror.Tolerated, Cause: "The specified tolerated failure threshold was exceeded"})
+		r.giveUp(&stateerror.Error{
+			Name:  stateerror.Tolerated,
+			Cause: "The specified tolerated failure threshold was exceeded",
+		})
 	case r.All && r.Open == 0:
 		r.finish()
 	case !r.All && !r.Reading && r.set.Reader != nil && r.Open <= r.set.Slots/2:
 		r.readMore(r.set.Slots - r.Open)
-	case !r.All && r.set.Reader == nil && r.Open < r.set.Slots: // so many that they take more than one answer
+	case !r.All && r.set.Reader == nil && r.Open < r.set.Slots: // so many children that they need more than one answer
 		r.growth.More = data.Encode(true)
 	}
 }
 
-// fill begins children.
+// fill starts children.
 func (r *mapRun) fill(page *ItemPage) *stateerror.Error {
 	if r.set.Reader == nil {
 		if r.All || r.Open >= r.set.Slots {
@@ -182,7 +214,10 @@ func (r *mapRun) fill(page *ItemPage) *stateerror.Error {
 	case page == nil:
 		return nil
 	case len(page.Items) == 0 && !page.End:
-		return &stateerror.Error{Name: stateerror.ItemReader, Cause: "the items that were read are no page of items: there is none, and no end"}
+		return &stateerror.Error{
+			Name:  stateerror.ItemReader,
+			Cause: "the items that were read are no page of items: there is none, and no end",
+		}
 	}
 	return r.batches(page)
 }
@@ -192,7 +227,7 @@ const (
 	maxPageBytes = 512 << 10
 )
 
-// readMore asks for the items of so many children.
+// readMore requests the items for more children.
 func (r *mapRun) readMore(children int) {
 	query := *r.set.Reader
 	query.From, query.Bytes = r.From, maxPageBytes
@@ -213,24 +248,35 @@ func (r *mapRun) readMore(children int) {
 	})
 }
 
-// beginRun begins the run of a child.
+// beginRun starts the run of a child.
 func (r *mapRun) beginRun(input *data.Value, items int) {
 	spec := flow.Spec{
-		Name: strconv.Itoa(r.Begun), Kind: flow.Nested, Input: input.Encoded(), Note: data.Encode(data.Number(int64(items))),
-		Child: &flow.Child{
-			ID: r.childRun(r.Begun), Flow: r.Ask.Run.Flow, Definition: r.Ask.Run.Definition, Attributes: r.childAttributes(r.set, r.Begun),
-		},
+		Input: input.Encoded(), Note: data.Encode(data.Number(int64(items))), Child: r.child(r.Begun, items),
 	}
-	if r.State.Undoes() {
-		spec.Undo = &flow.Undo{}
-	}
-	r.growth.Add = append(r.growth.Add, spec)
+	r.addRun(r.Begun, spec)
 	r.Begun++
-	r.Open++
 	r.Items += int64(items)
 }
 
-// giveUp ends the map run with an error. Results that are to be written still are.
+// child returns the run of a child that is given so many items.
+func (r *mapRun) child(index, items int) *flow.Child {
+	return &flow.Child{
+		ID: r.childRun(r.set, index), Flow: r.Ask.Run.Flow, Definition: r.Ask.Run.Definition,
+		Attributes: r.childAttributes(r.set, index, items),
+	}
+}
+
+// addRun adds the node of a child.
+func (r *mapRun) addRun(index int, spec flow.Spec) {
+	spec.Name, spec.Kind = strconv.Itoa(index), flow.Nested
+	if undoes := r.State.Undoes(); undoes || r.Machine.Undoes && r.State.HasEffect() {
+		spec.Undo = &flow.Undo{Stays: !undoes}
+	}
+	r.growth.Add = append(r.growth.Add, spec)
+	r.Open++
+}
+
+// giveUp ends the map run with an error, after the results that must be written.
 func (r *mapRun) giveUp(f *stateerror.Error) {
 	r.tell(f)
 	if r.set.Target == nil {
@@ -238,17 +284,33 @@ func (r *mapRun) giveUp(f *stateerror.Error) {
 		return
 	}
 	r.Error, r.Cause = f.Name, f.Cause
-	r.growth.Add, r.growth.DropOpen = nil, true
+	r.discard()
+	r.Unread = !r.All
+	r.Drops = r.Open + 1 // at most: the children, and the task that reads
 	r.Open, r.Reading, r.All = 0, false, true
+	r.drop()
+}
+
+// dropsPerAnswer is the number of nodes that one answer drops.
+const dropsPerAnswer = childrenPerAnswer
+
+// drop drops open nodes of a map run that gave up, and then ends the map run.
+func (r *mapRun) drop() {
+	r.growth.DropNext = min(r.Drops, dropsPerAnswer)
+	if r.Drops -= r.growth.DropNext; r.Drops > 0 {
+		r.growth.More = data.Encode(true)
+		return
+	}
 	r.finish()
 }
 
-// end ends the map run: with an error, or well.
+// end ends the map run, with an error unless f is nil.
 func (r *mapRun) end(f *stateerror.Error) {
 	r.tell(f)
 	r.event("MapRunFailed", errorDetails(f))
-	r.growth.Add, r.growth.More = nil, nil
-	r.growth.End = &flow.End{Failure: f.Failure(), Note: r.endNote()}
+	r.discard()
+	r.growth.More = nil
+	r.growth.End = &flow.End{Failure: f.Failure(), Note: r.endNote(), Reopen: atom.Null}
 }
 
 func (r *mapRun) endWell(result atom.Value) {

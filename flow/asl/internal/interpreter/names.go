@@ -1,54 +1,26 @@
 package interpreter
 
 import (
+	"crypto/sha256"
+	"encoding/base64"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/ebbflow/ebb/flow/asl/internal/expression"
 	"github.com/ebbflow/ebb/flow/asl/internal/syntax"
+	"github.com/ebbflow/ebb/internal/nodepath"
 )
-
-// nodeName returns the name of a state's nth node.
-func nodeName(state string, n int) string {
-	escaped := nodeEscaper.Replace(state)
-	if _, number := splitVisit(state); n <= 1 && number == "" {
-		return escaped
-	}
-	return escaped + "#" + strconv.Itoa(max(n, 1))
-}
-
-var (
-	nodeEscaper   = strings.NewReplacer("~", "~0", "/", "~1")
-	nodeUnescaper = strings.NewReplacer("~1", "/", "~0", "~")
-)
-
-// splitVisit cuts the visit's number off a node's name.
-func splitVisit(name string) (rest, number string) {
-	i := strings.LastIndexByte(name, '#')
-	if i < 0 || i == len(name)-1 || strings.Trim(name[i+1:], "0123456789") != "" {
-		return name, ""
-	}
-	return name[:i], name[i+1:]
-}
-
-// stateOf returns the name of the state that a node was named after.
-func stateOf(node string) string {
-	name, _ := splitVisit(node)
-	return nodeUnescaper.Replace(name)
-}
 
 // nodeState returns the state that a part of a path stands for, and the index of
 // the child if it has one, else -1.
 func (w *surroundings) nodeState(part string) (*syntax.State, int) {
-	if open := strings.LastIndexByte(part, '['); open > 0 && strings.HasSuffix(part, "]") {
-		if n, ok := expression.AsWhole(part[open+1 : len(part)-1]); ok {
-			if s := w.Machine.States[stateOf(part[:open])]; s != nil {
-				return s, int(n)
-			}
+	if fork, i, ok := nodepath.CutIndex(part); ok {
+		if s := w.Machine.States[nodepath.State(fork)]; s != nil {
+			return s, i
 		}
 	}
-	return w.Machine.States[stateOf(part)], -1
+	return w.Machine.States[nodepath.State(part)], -1
 }
 
 // ofMapRun reports whether a path leads into a map run, whose executions have
@@ -95,26 +67,58 @@ func (w *surroundings) mapRunARN(id string) string {
 }
 
 // childName returns the name of the execution of one item, or batch.
-func childName(mapRun string, index int) string {
-	return expression.NamedUUID(mapRun + "/" + strconv.Itoa(index))
+func (w *surroundings) childName(m *mapSettings, index int) string {
+	name := m.ID + "/" + strconv.Itoa(index)
+	if m.redrive > 0 && w.State.Items.Distributed.Express {
+		name += "/" + strconv.Itoa(m.redrive)
+	}
+	return expression.NamedUUID(name)
 }
 
 // childARN returns its ARN.
 func (w *surroundings) childARN(m *mapSettings, index int) string {
 	world, ok := w.world()
-	name := childName(m.ID, index)
 	switch {
 	case !ok:
-		return w.childRun(index)
+		return w.childRun(m, index)
 	case w.State.Items.Distributed.Express:
-		return world + ":express:" + w.labelled() + ":" + name + ":" + m.ID
+		return world + ":express:" + w.childExecution(m, index)
 	default:
-		return world + ":execution:" + w.labelled() + ":" + name
+		return world + ":execution:" + w.childExecution(m, index)
 	}
 }
 
-// childRun returns the id of the run that an item runs as: trip/Ship[3]. The flow
+// childExecution returns what its ARN has behind the kind of execution.
+func (w *surroundings) childExecution(m *mapSettings, index int) string {
+	name := w.labelled() + ":" + w.childName(m, index)
+	if w.State.Items.Distributed.Express {
+		name += ":" + m.ID
+	}
+	return name
+}
+
+// childRun returns the id of the run that an item runs as: trip/Ship[3], or the id of its execution on AWS. The flow
 // that is asked is the map run, trip/Ship[0], or trip/Ship@2[0] at a second attempt.
-func (w *surroundings) childRun(index int) string {
-	return w.Ask.Run.ID + "/" + strings.TrimSuffix(w.Ask.Path, "[0]") + "[" + strconv.Itoa(index) + "]"
+func (w *surroundings) childRun(m *mapSettings, index int) string {
+	if _, ok := w.world(); ok {
+		return RunID(w.childExecution(m, index))
+	}
+	id := w.Ask.Run.ID + "/" + nodepath.Child(strings.TrimSuffix(w.Ask.Path, "[0]"), 1, index)
+	if m.redrive > 0 && w.State.Items.Distributed.Express {
+		id += "." + strconv.Itoa(m.redrive+1)
+	}
+	return id
+}
+
+// maxRunID is the maximum length of the id of a run in bytes.
+const maxRunID = 256
+
+// RunID is asl.RunID.
+func RunID(execution string) string {
+	if len(execution) <= maxRunID {
+		return execution
+	}
+	hash := sha256.Sum256([]byte(execution))
+	sum := "~" + base64.RawURLEncoding.EncodeToString(hash[:])
+	return strings.ToValidUTF8(execution[:maxRunID-len(sum)], "") + sum
 }

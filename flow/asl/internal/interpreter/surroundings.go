@@ -13,50 +13,56 @@ import (
 	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
-// surroundings are what surrounds the data of a state that is visited: the run, the
-// variables, and the visit itself. Expressions see them as their environment.
+// surroundings contains the data around the visit of a state: the run, the variables, and the visit itself.
+// Expressions see it as their environment.
 type surroundings struct {
 	visited
 
 	Machine *syntax.Machine
 	Ask     *flow.Ask
 
-	vars    map[string]*data.Value // of this level; nil until they are asked for
-	changed bool                   // vars differ from the ask's memory
-	Group   *Shared                // what the level's group shares; nil until it is asked for
+	vars    map[string]*data.Value // variables of this level; nil until they are read
+	changed bool                   // vars differ from the memory in the question
+	Group   *Shared                // data that the level's group shares; nil until it is read
 
-	// These are nil until they are asked for.
+	// The following fields are nil until they are needed.
 	attrs    *Attributes
 	runInput *data.Value
 	mapItem  *data.Value
-	taking   *takenItem // by a map run, of which the context object tells
+	taking   *takenItem // the item that a map run is taking, for the context object
 	ctx      *jsontext.OrderedMap
 	ctxQuery *data.Value // the context object for JSONata
 	env      *expression.Queries
 
-	Steps int // that the visit's queries may still take
-	drawn int // random numbers drawn when the ask gives none
+	Steps int // number of steps that the visit's queries may still take
+	drawn int // number of random numbers drawn if the question provides none
 
-	// Of a state that is tested alone these are not nil: see package teststate.
+	// The following fields are set if a state is tested alone, see package teststate.
 	Inspection *Inspection
 	Given      *data.Value // the context object
-	Read       *data.Value // what an ItemReader has read
+	Read       *data.Value // data that an ItemReader has read
 }
 
-// visited is the visit of a state that the interpreter is in.
+// visited is the visit of a state.
 type visited struct {
 	State     *syntax.State
-	entered   int64 // number of the event that told of entering it
-	before    int64 // number of the event that one followed from
+	entered   int64 // number of the event for entering the state
+	before    int64 // number of the event from which that event followed
 	EnteredAt time.Time
-	Input     *data.Value // raw
+	Input     *data.Value // raw input
 	Tries     []int
-	child     *startedExecution // that the task has started; nil when it starts none
-	token     string            // of the task's next attempt; "" when it has none
-	attempted bool              // the state's node was run
-	broken    bool              // the Parallel or Map state has failed, which the history is yet to be told
-	brokeAt   int64             // what that event followed from when it was told; 0: it was not
-	paused    bool              // the node to come only waits for the state to be begun again
+	child     *startedExecution // the execution that the task started; nil if it starts none
+	token     string            // token of the task's next attempt; "" if it has none
+	attempted bool              // the state's node has run
+	broken    bool              // the Parallel or Map state has failed, and the history does not contain that yet
+	brokeAt   int64             // number of the event from which that failure followed; 0: not written
+	paused    bool              // the next node only waits until the state starts again
+
+	used       int       // number of nodes that the visit had before it was redriven
+	redrives   int       // number of the execution's redrive that started the visit again; 0: none
+	nodeFailed bool      // the failure of the state's node is being handled
+	passing    *progress // progress through the state's levels, while they are passed through
+	nothing    bool      // the note of the state's node does not contain the raw input
 }
 
 func (w *surroundings) StateName() string { return w.State.Name }
@@ -71,25 +77,28 @@ func (w *surroundings) Rules() *syntax.Rules { return w.Machine.Profile.Rules() 
 
 func (w *surroundings) Queries() *expression.Queries {
 	if w.env == nil {
-		w.env = expression.NewQueries(w, jsonata.Environment{Now: w.Ask.Now, Random: w.Random, Steps: &w.Steps, Interrupted: w.Ask.Interrupted})
+		w.env = expression.NewQueries(w, jsonata.Environment{
+			Now: w.Ask.Now, Random: w.Random, Steps: &w.Steps,
+			Interrupted: w.Ask.Interrupted,
+		})
 	}
 	return w.env
 }
 
-// Random returns random bits. An undo, which is given none, takes them from what
-// it undoes, so that asked twice it answers the same.
+// Random returns random bits. An undo has no random bits of its own, and derives them from what it undoes, so that
+// it returns the same answer if it is asked twice.
 func (w *surroundings) Random() uint64 {
 	if w.Ask.Random != nil {
 		return w.Ask.Random()
 	}
 	h := fnv.New64a()
 	w.drawn++
-	_, _ = fmt.Fprintf(h, "%s/%s/%d", w.Ask.Run.ID, w.Ask.Path, w.drawn) // a hash takes everything
+	_, _ = fmt.Fprintf(h, "%s/%s/%d", w.Ask.Run.ID, w.Ask.Path, w.drawn) // writing to a hash cannot fail
 	return h.Sum64()
 }
 
-// shared returns what the group tells its levels. It is read once for all of them:
-// a Map of n items that each read all items would take n² steps.
+// shared returns the data that the group shares. It is decoded once for all levels: otherwise a Map of n items
+// would need n² steps.
 func (w *surroundings) shared() (*Shared, error) {
 	memo := w.Ask.Memo
 	if memo != nil {
@@ -104,7 +113,7 @@ func (w *surroundings) shared() (*Shared, error) {
 	return s, err
 }
 
-// A Stage is a step of the way of a state's data.
+// A Stage is a stage of the processing of a state's data.
 type Stage uint8
 
 // The stages.
@@ -119,7 +128,7 @@ const (
 	Stages
 )
 
-// An Inspection is what an interpreter notes of a state that is tested.
+// An Inspection records the data of a tested state at each stage.
 type Inspection struct {
 	Data                [Stages]*data.Value
 	Concurrency         *int
@@ -127,7 +136,7 @@ type Inspection struct {
 	ToleratedPercentage *float64
 }
 
-// Inspected notes what the data is at a stage, if the state is tested.
+// Inspected records the data at a stage, if the state is being tested.
 func (w *surroundings) Inspected(at Stage, d *data.Value) {
 	if w.Inspection != nil {
 		w.Inspection.Data[at] = d

@@ -11,7 +11,9 @@ import (
 )
 
 // assigned evaluates an Assign, all of it before any variable changes.
-func (w *surroundings) assigned(variables []syntax.Variable, v *expression.View) (map[string]*data.Value, *stateerror.Error) {
+func (w *surroundings) assigned(variables []syntax.Variable,
+	v *expression.View,
+) (map[string]*data.Value, *stateerror.Error) {
 	if len(variables) == 0 {
 		return nil, nil
 	}

@@ -14,8 +14,7 @@ import (
 	"github.com/ebbflow/ebb/internal/jsonpath"
 )
 
-// What each type of state does when it is entered, and when what it waited for
-// has come.
+// What each type of state does when it is entered, and when its wait ends.
 
 func (w *Interpreter) pass() (Step, *stateerror.Error) {
 	result, f := w.Effective()
@@ -40,18 +39,21 @@ func (w *Interpreter) choose() (Step, *stateerror.Error) {
 			return Step{}, f
 		}
 		if ok {
+			w.Machine.Through(s.Choices[i])
 			return w.Leave(&s.Choices[i].Out, v.Input)
 		}
 	}
 	if s.Out.Next == nil {
-		f := stateerror.Localf(w.Rules().ChoiceFailure, "Failed to transition out of the state. The state does not point to a next state.")
+		f := stateerror.Localf(w.Rules().ChoiceFailure,
+			"Failed to transition out of the state. The state does not point to a next state.")
 		f.Also = stateerror.NoChoiceMatched
 		return Step{}, f
 	}
+	w.Machine.Through(&s.Out)
 	return w.Leave(&s.Out, v.Input)
 }
 
-// failing returns the error that a Fail state is.
+// failing returns the error of a Fail state.
 func (w *Interpreter) failing() *stateerror.Error {
 	spec := w.State.Failure
 	name, f := w.failText(&spec.Err, "ErrorPath")
@@ -87,7 +89,7 @@ func (w *Interpreter) failText(of *syntax.Message, field string) (*string, *stat
 	return &text, nil
 }
 
-// wait adds a timer, unless its time has come already.
+// wait adds a timer, unless its time has passed.
 func (w *Interpreter) wait() (Step, *stateerror.Error) {
 	due, f := w.due()
 	if f != nil {
@@ -141,11 +143,13 @@ func (w *Interpreter) due() (time.Time, *stateerror.Error) {
 			return time.Time{}, f
 		}
 		if !found {
-			return time.Time{}, stateerror.Runtimef("The TimestampPath parameter does not reference an input value: %s", spec.Timestamp.Path.Text())
+			return time.Time{}, stateerror.Runtimef("The TimestampPath parameter does not reference an input value: %s",
+				spec.Timestamp.Path.Text())
 		}
 		at, ok := expression.TimestampIn(value)
 		if !ok {
-			return time.Time{}, stateerror.Runtimef("The TimestampPath parameter does not reference a valid ISO-8601 extended offset date-time format string: %s == %s",
+			return time.Time{}, stateerror.Runtimef("The TimestampPath parameter does not reference a valid ISO-8601 "+
+				"extended offset date-time format string: %s == %s",
 				spec.Timestamp.Path.Text(), expression.Plain(value))
 		}
 		return at, nil
@@ -171,7 +175,8 @@ func secondsAt(v *expression.View, path *jsonpath.Path, field string) (int64, *s
 	}
 	switch {
 	case !whole:
-		return 0, stateerror.Runtimef("The %s parameter cannot be parsed as a long value: %s == %s", field, path.Text(), expression.Plain(value))
+		return 0, stateerror.Runtimef("The %s parameter cannot be parsed as a long value: %s == %s", field, path.Text(),
+			expression.Plain(value))
 	case n < 0:
 		return 0, stateerror.Runtimef("The %s parameter references a negative value: %s == %d", field, path.Text(), n)
 	case time.Duration(n) > longestWait/time.Second:
@@ -180,7 +185,7 @@ func secondsAt(v *expression.View, path *jsonpath.Path, field string) (int64, *s
 	return n, nil
 }
 
-// Waited is the end of a state that hands on its input.
+// Waited ends a state that passes on its input.
 func (w *Interpreter) Waited() (Step, *stateerror.Error) {
 	v, f := w.seen()
 	if f != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/ebbflow/ebb/flow/asl/internal/stateerror"
 	"github.com/ebbflow/ebb/flow/asl/internal/syntax"
 	"github.com/ebbflow/ebb/internal/jsontext"
+	"github.com/ebbflow/ebb/internal/nodepath"
 )
 
 // dispatchRemote lets the holder of the attempt's token end the attempt. The holder
@@ -30,8 +31,8 @@ func (w *Interpreter) newToken() {
 	}
 }
 
-// taken tells the history that a worker took the work of an activity, or that a
-// task with a token has answered its call; n is the node's note.
+// taken records that a worker took the work of an activity, or that a task with a token has answered its call. n is the
+// node's note.
 func (w *Interpreter) taken(n *levelState) {
 	t := w.State.Task
 	if cause := &w.Ask.Cause; cause.Kind == flow.Called && cause.Run && n.child != nil {
@@ -51,7 +52,10 @@ func (w *Interpreter) taken(n *levelState) {
 
 // submitted tells the history what the first of a task's two parts gave.
 func (w *Interpreter) submitted(output atom.Value) {
-	w.record(flow.Event{Type: "TaskSubmitted", Name: w.State.Name, Details: taskDetails(w.State.Task), Key: "output", Body: output})
+	w.record(flow.Event{
+		Type: "TaskSubmitted", Name: w.State.Name, Details: taskDetails(w.State.Task), Key: "output",
+		Body: output,
+	})
 }
 
 // work adds the node that runs a Task state's task.
@@ -102,15 +106,19 @@ func (w *Interpreter) WorkSpec(name string) (flow.Spec, *stateerror.Error) {
 	} else {
 		w.dispatchRemote(&spec)
 	}
-	if r := w.State.Revert; r != nil && r.Never {
-		spec.Pivot = true
-	} else if r != nil {
+	switch r := w.State.Revert; {
+	case !r.Reverts():
+		spec.Pivot = r != nil && r.Never
+		if w.Machine.Undoes && w.State.HasEffect() {
+			spec.Undo = &flow.Undo{Stays: true}
+		}
+	default:
 		spec.Undo = &flow.Undo{Task: r.URI, Note: w.State.Name, Policy: r.Policy()}
 	}
 	return spec, nil
 }
 
-// role returns the role that a task is to be run with, "" for none.
+// role returns the role for a task; "" for none.
 func (w *Interpreter) role() (string, *stateerror.Error) {
 	if w.State.Task.Credentials == nil {
 		return "", nil
@@ -132,11 +140,14 @@ func (w *Interpreter) role() (string, *stateerror.Error) {
 	return role, nil
 }
 
-// remembers reports whether the state's raw input is needed once its work has
-// begun: to hand it on, or to begin again.
+// remembers reports whether the note must contain the state's raw input, which is needed after its work has started:
+// to pass it on, or to start again.
 func (w *Interpreter) remembers() bool {
 	s := w.State
-	if s.Out.NeedsInput() || len(s.Retry) > 0 {
+	if s.Out.NeedsInput() || len(s.Retry) > 0 || s.Kind != syntax.TaskState {
+		return true
+	}
+	if s.Arguments != nil || s.InputPath.Path != nil || s.InputPath.None { // else the node has it, see given
 		return true
 	}
 	for i := range s.Catch {
@@ -147,7 +158,7 @@ func (w *Interpreter) remembers() bool {
 	return false
 }
 
-// TaskEnded goes on with a task's result.
+// TaskEnded continues with a task's result.
 func (w *Interpreter) TaskEnded(text atom.Value) (Step, *stateerror.Error) {
 	if len(text) == 0 {
 		text = atom.Null
@@ -171,14 +182,14 @@ func (w *Interpreter) taskName() string {
 	return w.State.Task.URI
 }
 
-// TaskFailed goes on with a task's failure.
+// TaskFailed continues with a task's failure.
 func (w *Interpreter) TaskFailed(failure *atom.Failure) *stateerror.Error {
 	f := stateerror.OfTask(failure, w.taskName())
 	w.attemptFailed(f)
 	return f
 }
 
-// rescue asks the state's Retry, then its Catch, what is to become of an error.
+// rescue applies the state's Retry, then its Catch, to an error.
 func (w *Interpreter) rescue(f *stateerror.Error) (Step, *stateerror.Error) {
 	s := w.State
 	for i := range s.Retry {
@@ -193,6 +204,7 @@ func (w *Interpreter) rescue(f *stateerror.Error) (Step, *stateerror.Error) {
 			break
 		}
 		w.Tries[i]++
+		w.Machine.Through(r)
 		w.ctx, w.ctxQuery, w.broken = nil, nil, false
 		return w.again(r.Delay(w.Tries[i], w.Ask.Random))
 	}
@@ -205,9 +217,8 @@ func (w *Interpreter) rescue(f *stateerror.Error) (Step, *stateerror.Error) {
 	return Step{}, f
 }
 
-// again has the state's node run once more: the node itself when it failed, a
-// new one when it ended well and its result could not be used. If there was none
-// yet, the state is begun again.
+// again runs the state's node again. If the node failed, it is the same node. If it succeeded and its result could
+// not be used, it is a new node. If there was no node, the state starts again.
 func (w *Interpreter) again(after time.Duration) (Step, *stateerror.Error) {
 	due := w.Ask.Now.Add(after)
 	failed := w.Ask.Cause.Kind == flow.Failed
@@ -226,26 +237,24 @@ func (w *Interpreter) again(after time.Duration) (Step, *stateerror.Error) {
 	return w.anew(due)
 }
 
-// workAgain has the task run once more.
+// workAgain runs the task again.
 func (w *Interpreter) workAgain(after time.Duration) (Step, *stateerror.Error) {
 	spec, f := w.WorkSpec(w.Ask.Cause.Name)
 	if f != nil {
 		return Step{}, f
 	}
 	w.growth.Again = &flow.Again{After: after, Note: w.note(true), Token: spec.Token, Child: spec.Child}
-	if _, isFixed := w.State.Arguments.(expression.Fixed); !isFixed && w.State.Arguments != nil { // they may look at the count of retries
+	if _, isFixed := w.State.Arguments.(expression.Fixed); !isFixed && w.State.Arguments != nil {
+		// They may look at the count of retries
 		w.growth.Again.Input = spec.Input
 	}
 	return Step{Waits: true}, nil
 }
 
 // visitName returns the name of the next node of the state: Pay, then Pay#2.
-// Names are escaped as in JSON pointers, for they become parts of paths, and a
-// name that ends like a visit's number has the first one, too, so that no two
-// nodes have one name.
 func (w *Interpreter) visitName() string {
 	name := w.State.Name
-	n := w.retries() + 1
+	n := w.used + w.retries() + 1
 	if w.paused {
 		n-- // it comes before the attempt
 	}
@@ -253,7 +262,7 @@ func (w *Interpreter) visitName() string {
 		w.visits[name]++
 		n = w.visits[name]
 	}
-	return nodeName(name, n)
+	return nodepath.Visit(nodepath.Escape(name), n)
 }
 
 // upcoming returns what visitName is about to return.
@@ -266,11 +275,14 @@ func (w *Interpreter) upcoming() string {
 	return name
 }
 
-// note returns what the interpreter has to remember while the state's node runs.
+// note returns the note that the interpreter needs when the state's node ends.
 func (w *Interpreter) note(withInput bool) atom.Value { return w.noted(withInput).encode() }
 
 func (w *Interpreter) noted(withInput bool) *levelState {
-	n := &levelState{state: w.State.Name, entered: w.entered, at: w.EnteredAt, last: w.last, tries: w.Tries, visits: w.visits, paused: w.paused, child: w.child}
+	n := &levelState{
+		state: w.State.Name, entered: w.entered, at: w.EnteredAt, last: w.last, tries: w.Tries,
+		visits: w.visits, paused: w.paused, child: w.child, used: w.used, redrives: w.redrives,
+	}
 	if withInput {
 		n.input = w.Input
 	}

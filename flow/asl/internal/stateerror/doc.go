@@ -1,3 +1,3 @@
-// Package stateerror has the errors of the States Language: their names, the causes that AWS gives, and which of them
-// an entry of Retry or Catch is meant for.
+// Package stateerror contains the errors of the States Language: their names, AWS's causes, and which entries of
+// Retry and Catch match them.
 package stateerror

@@ -30,47 +30,45 @@ const (
 	ReferencePath     = "States.ReferencePathConflict"
 )
 
-// A Error is why a state failed, as Retry, Catch and histories show it.
+// An Error is the reason why a state failed, as Retry, Catch and histories show it.
 type Error struct {
-	Name  string // the error's name
-	Also  string // another name that Retry and Catch may know it by; "" for none
-	Cause string // "" for none
-	Bare  bool   // there is no name to show, only States.ALL and States.TaskFailed match
-	Place bool   // the cause is yet to be prefixed with the state it came from
-	Local bool   // it arose in processing data, not in a task: States.ALL does not match when it is a broken limit
+	Name  string // name of the error
+	Also  string // another name that Retry and Catch match; "" for none
+	Cause string // text for people; "" for none
+	Bare  bool   // the error has no name: only States.ALL and States.TaskFailed match
+	Place bool   // the cause must still be prefixed with the state's name
+	Local bool   // raised by data processing, not by a task: States.ALL does not match a broken limit of this kind
 
-	// Of a query: which field it is in, and whether its event follows from that of
-	// entering the state.
+	// Location is, for an error of a query, the field of the query. The event of such an error may follow from the
+	// event for entering the state.
 	Location string
 	Follows  bool
 }
 
-// Runtimef is what goes wrong when a state's data does not fit its
-// definition.
+// Runtimef returns the error for a state's data that does not fit its definition.
 func Runtimef(format string, args ...any) *Error {
 	return Localf(Runtime, format, args...)
 }
 
-// Localf returns an error that arose in processing data.
+// Localf returns an error raised by data processing.
 func Localf(name, format string, args ...any) *Error {
 	return &Error{Name: name, Cause: fmt.Sprintf(format, args...), Place: true, Local: true}
 }
 
-// TooLarge says that what gave too large a value: a state by its name, a
-// Lambda function by its ARN, a service by its name.
+// TooLarge returns the error that the output of a state, a Lambda function or a service is too large.
 func TooLarge(what string) *Error {
 	return &Error{
-		Name:  DataLimitExceeded,
-		Cause: "The state/task '" + what + "' returned a result with a size exceeding the maximum number of bytes service limit.",
+		Name: DataLimitExceeded,
+		Cause: "The state/task '" + what +
+			"' returned a result with a size exceeding the maximum number of bytes service limit.",
 		Local: true,
 	}
 }
 
-// Interruption ends an evaluation whose result the caller does not need any more.
+// Interruption ends an evaluation whose result the caller no longer needs.
 var Interruption = Runtimef("the evaluation was interrupted")
 
-// OfTask returns the error that a failed task, or a failed child flow, is to
-// the language.
+// OfTask returns the error for a failed task or a failed child flow.
 func OfTask(failure *atom.Failure, what string) *Error {
 	if failure == nil {
 		return &Error{Bare: true}
@@ -88,7 +86,7 @@ func OfTask(failure *atom.Failure, what string) *Error {
 	return &Error{Name: ClipName(failure.Code), Cause: failure.Message, Bare: failure.Bare}
 }
 
-// ClipName bounds the name of an error as AWS does.
+// ClipName shortens the name of an error to AWS's limit.
 func ClipName(name string) string {
 	if len(name) <= maxErrorName {
 		return name
@@ -111,15 +109,15 @@ func (f *Error) Failure() *atom.Failure {
 	return &atom.Failure{Code: code, Message: f.Cause, Bare: f.Bare}
 }
 
-// Matches reports whether one of the entries of ErrorEquals is meant for the error. In
-// some editions of the language States.ALL is for all errors, without exceptions.
+// Matches reports whether an entry of ErrorEquals matches the error. If all is true, States.ALL matches every
+// error, as in some editions of the language.
 func (f *Error) Matches(entries []string, all bool) bool {
 	return slices.ContainsFunc(entries, func(entry string) bool { return f.matchesOne(entry, all) })
 }
 
 func (f *Error) matchesOne(entry string, all bool) bool {
 	switch {
-	case f.Name == atom.CodeRevertFailed: // what is half undone is no error like others
+	case f.Name == atom.CodeRevertFailed: // work that is partly undone needs special handling
 		return entry == f.Name
 	case entry == All && all:
 		return true
@@ -135,7 +133,7 @@ func (f *Error) matchesOne(entry string, all bool) bool {
 	return entry == f.Name || f.Also != "" && entry == f.Also
 }
 
-// Output is what a Catch hands on, {"Error", "Cause"}.
+// Output returns the object that a Catch passes on, {"Error", "Cause"}.
 func (f *Error) Output() *jsontext.OrderedMap {
 	out := jsontext.OrderedMapOf("Error", f.Name)
 	if f.Bare {
@@ -147,15 +145,14 @@ func (f *Error) Output() *jsontext.OrderedMap {
 	return out
 }
 
-// Known are the names beginning with States. that mean something.
+// Known are the names with the prefix States. that have a meaning.
 var Known = []string{
 	All, Timeout, HeartbeatTimeout, TaskFailed, statesPermissions, Runtime,
 	DataLimitExceeded, ResultPath, ParameterPath, BranchFailed, NoChoiceMatched,
 	IntrinsicFailure, QueryEvaluation, Tolerated, ItemReader, ResultWriter, ReferencePath,
 }
 
-// Reserved reports whether an error's name belongs to the language though the
-// language has no such error.
+// Reserved reports whether an error's name has the prefix of the language although the language has no such error.
 func Reserved(name string) bool {
 	if !strings.HasPrefix(name, "States.") || strings.HasPrefix(name, "States.Http.") {
 		return false
@@ -165,5 +162,5 @@ func Reserved(name string) bool {
 
 const maxErrorName = 256 // characters of the name of an error
 
-// MaxShown is how many bytes of a value, or of an error of an expression, are told in a cause.
+// MaxShown is the maximum number of bytes of a value, or of an expression's error, in a cause.
 const MaxShown = 32 << 10

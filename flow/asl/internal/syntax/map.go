@@ -5,11 +5,10 @@ import (
 	"github.com/ebbflow/ebb/internal/jsonpath"
 )
 
-// Distributed has the fields that only a distributed Map state has. Its items run as
-// separate executions.
+// Distributed contains the fields that only a distributed Map state has. Its items run as separate executions.
 type Distributed struct {
-	Label   string // Label, or a name of AWS's kind
-	Named   bool   // there is a Label
+	Label   string // the Label, or a name in AWS's form
+	Named   bool   // the definition has a Label
 	Express bool
 
 	Reader  *ItemReader   // nil: the items are in the state's input
@@ -17,39 +16,39 @@ type Distributed struct {
 	Writer  *ResultWriter // nil: the results are the state's result
 }
 
-// An ItemReader says where items are read.
+// An ItemReader defines where items are read.
 type ItemReader struct {
 	Resource Resource
 	From     expression.Payload // Parameters or Arguments
 	Config   *ItemReaderConfig
 }
 
-// An ItemReaderConfig says how the items are read.
+// An ItemReaderConfig defines how items are read.
 type ItemReaderConfig struct {
 	ReaderConfig
 
 	MaxItems Amount
 }
 
-// An ItemBatcher says how many items a child is given.
+// An ItemBatcher defines how many items a child receives.
 type ItemBatcher struct {
 	Items Amount
 	Bytes Amount
 	Input expression.Payload
 }
 
-// A ResultWriter says where results are written, and how. Without a resource they
-// are handed on, in the form that it says.
+// A ResultWriter defines where results are written, and in which form. Without a resource, the state returns them
+// in that form.
 type ResultWriter struct {
 	Resource Resource
 	Target   expression.Payload // Parameters or Arguments
 	Config   *WriterConfig
 }
 
-// A WriterConfig says how results are written.
+// A WriterConfig defines the form of written results.
 type WriterConfig struct{ Transformation, OutputType string }
 
-// Form returns how results are written or handed on.
+// Form returns the form in which results are written or returned.
 func (w *ResultWriter) Form() ResultObject {
 	if w == nil {
 		return ResultObject{}
@@ -57,17 +56,18 @@ func (w *ResultWriter) Form() ResultObject {
 	return ResultObject{Transformation: w.Config.Transformation, Lines: w.Config.OutputType == "JSONL"}
 }
 
-// ResultObject is how results are written or handed on.
+// ResultObject is the form in which results are written or returned.
 type ResultObject struct {
-	Transformation string `json:"transformation,omitempty"` // NONE, COMPACT or FLATTEN; "" is as if there were no WriterConfig
-	Lines          bool   `json:"lines,omitempty"`          // OutputType is JSONL
+	// Transformation is NONE, COMPACT or FLATTEN; "" means that there is no WriterConfig.
+	Transformation string `json:"transformation,omitempty"`
+	Lines          bool   `json:"lines,omitempty"` // OutputType is JSONL
 }
 
-// Map has the fields that only a Map state has.
+// Map contains the fields that only a Map state has.
 type Map struct {
 	Path        *jsonpath.Path     // ItemsPath
-	Items       *Items             // Items; nil, without a path, too: the input itself
-	Selector    expression.Payload // nil: the item as it is
+	Items       *Items             // Items; nil, and no path, means the input itself
+	Selector    expression.Payload // nil: the item unchanged
 	Processor   *Level
 	Concurrency Amount       // 0: all at once
 	Count       Amount       // ToleratedFailureCount
@@ -75,14 +75,14 @@ type Map struct {
 	Distributed *Distributed // nil: the items run in the machine itself
 }
 
-// Items are the Items of a Map state.
+// Items is the Items field of a Map state.
 type Items struct {
 	expression.Payload
 
 	At expression.Place
 }
 
-// ReaderConfig is that of the definition, with its fields as they stand there.
+// ReaderConfig is the ReaderConfig of the definition, with its fields unchanged.
 type ReaderConfig struct {
 	InputType         string   `json:"inputType,omitempty"`
 	CSVHeaderLocation string   `json:"csvHeaderLocation,omitempty"`

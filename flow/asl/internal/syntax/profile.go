@@ -6,17 +6,17 @@ import (
 	"github.com/ebbflow/ebb/flow/asl/internal/stateerror"
 )
 
-// A Profile is the edition of the language by which definitions are read and run.
-// Profiles differ only in the entries of the table of profiles.
+// A Profile is an edition of the language. Its rules determine how definitions are read and run. Profiles differ
+// only in the entries of the table of profiles.
 type Profile uint8
 
 // The profiles.
 const (
-	AWS      Profile = iota // the language of AWS Step Functions, as it is today
-	Spec2016                // the language as it was first published, with all later fields still legal
+	AWS      Profile = iota // the current language of AWS Step Functions
+	Spec2016                // the first published language, with all later fields still legal
 )
 
-// String returns the name by which flags and settings call the profile.
+// String returns the profile's name in flags and settings.
 func (p Profile) String() string { return profiles[p].name }
 
 // Profiles returns all profiles.
@@ -38,16 +38,16 @@ func ParseProfile(name string) (Profile, error) {
 	return 0, fmt.Errorf("profile %q is not known (use aws or spec2016)", name)
 }
 
-// Rules are where the editions differ (asl.md, a.12).
+// Rules are the differences between the editions (asl.md, a.12).
 type Rules struct {
 	name          string
-	NameLength    int    // characters of a state's name
-	TaskTimeout   int64  // seconds that a Task state without TimeoutSeconds has; 0: no end
-	FailNeedsBoth bool   // a Fail state without Error or Cause is warned of
-	PathFailure   string // what a path in a payload template that names nothing makes a state fail with
-	ChoiceFailure string // what a Choice state fails with when no rule holds and there is no Default
-	BranchFailure string // what a failed branch makes a Parallel state fail with; "": the branch's own error
-	AllMatchesAll bool   // States.ALL matches States.Runtime and States.DataLimitExceeded, too
+	NameLength    int    // maximum number of characters of a state's name
+	TaskTimeout   int64  // seconds for a Task state without TimeoutSeconds; 0: no limit
+	FailNeedsBoth bool   // warn of a Fail state without Error or Cause
+	PathFailure   string // error of a path in a payload template that names no value
+	ChoiceFailure string // error of a Choice state if no rule holds and there is no Default
+	BranchFailure string // error of a Parallel state whose branch failed; "": the branch's own error
+	AllMatchesAll bool   // States.ALL also matches States.Runtime and States.DataLimitExceeded
 }
 
 // Rules returns the rules of the edition.
@@ -60,6 +60,7 @@ var profiles = [...]Rules{
 	},
 	Spec2016: {
 		name: "spec2016", NameLength: 128, TaskTimeout: 60, FailNeedsBoth: true,
-		PathFailure: stateerror.ParameterPath, ChoiceFailure: stateerror.NoChoiceMatched, BranchFailure: stateerror.BranchFailed, AllMatchesAll: true,
+		PathFailure: stateerror.ParameterPath, ChoiceFailure: stateerror.NoChoiceMatched,
+		BranchFailure: stateerror.BranchFailed, AllMatchesAll: true,
 	},
 }

@@ -11,22 +11,24 @@ import (
 
 // A Retrier is one entry of Retry.
 type Retrier struct {
+	At       int // where it stands in the definition
 	Errors   []string
 	Interval time.Duration
 	Attempts int64
 	Rate     float64
-	Most     time.Duration // MaxDelaySeconds; 0: no bound but the language's
+	Most     time.Duration // MaxDelaySeconds; 0: only the limit of the language
 	Jitter   string        // FULL, NONE or ""
 }
 
 // A Catcher is one entry of Catch.
 type Catcher struct {
+	At     int // where it stands in the definition
 	Errors []string
 	Out    Transition
 	Revert *Compensation // nil: none
 }
 
-// Delay returns how long to wait before the n-th retry, counted from 1.
+// Delay returns the delay before the n-th retry, from 1.
 func (r *Retrier) Delay(n int, random func() uint64) time.Duration {
 	most := MaxSeconds * time.Second
 	if r.Most > 0 {
@@ -42,34 +44,46 @@ func (r *Retrier) Delay(n int, random func() uint64) time.Duration {
 	return delay
 }
 
-// Compensation is Ebb's addition to the language: what was done is undone before
-// the machine goes on, because a catcher says so, or because it is done again.
+// Compensation is Ebb's addition to the language: work is undone before the machine continues, because a catcher
+// asks for it or because the state runs again.
 
-// A Compensation is the Revert of a catcher: the work that the catcher has undone first.
+// A Compensation is the Revert of a catcher: the work that is undone before the catcher's Next.
 type Compensation struct {
-	Inside bool   // what the state did; otherwise all that the level did
-	To     *State // but only what came after this state; nil: all
+	Inside bool   // only the work of the state; otherwise all work of the level
+	To     *State // only the work after this state; nil: all
 }
 
-// Undoes reports whether some of the state's work can be undone.
+// Undoes reports whether some work of the state can be undone.
 func (s *State) Undoes() bool {
-	return s.Revert != nil && !s.Revert.Never || Some(s.Within(), (*State).Undoes)
+	return s.Revert.Reverts() || Some(s.Within(), (*State).Undoes)
 }
 
-// A Revert says how a Task state is undone: Ebb's addition to the language.
+// HasEffect reports whether the state calls a task that may have an effect.
+func (s *State) HasEffect() bool {
+	return s.Kind == TaskState && (s.Revert == nil || !s.Revert.None) || Some(s.Within(), (*State).HasEffect)
+}
+
+// A Revert defines how a Task state is undone. It is Ebb's addition to the language.
 type Revert struct {
 	Resource
 
-	Never     bool               // it is a point of no return: nothing to its end is undone
-	Arguments expression.Payload // nil: the undo task is given the whole report
-	Retry     []*Retrier         // one at most
+	Never     bool               // the state is a pivot: nothing up to its end is undone
+	None      bool               // the task has no effect, so there is nothing to undo
+	Arguments expression.Payload // nil: the undo task receives the whole report
+	Retry     []*Retrier         // at most one entry
 }
 
-// Policy returns how often, and when, the undo task is tried again.
+// Reverts reports whether there is a task that undoes the state.
+func (r *Revert) Reverts() bool { return r != nil && !r.Never && !r.None }
+
+// Policy returns how often, and when, the undo task is retried.
 func (r *Revert) Policy() (policy atom.RevertPolicy) {
 	for _, retry := range r.Retry {
 		policy.Attempts = int(min(retry.Attempts, MaxSeconds)) + 1
-		policy.Backoff = atom.Backoff{First: retry.Interval, Rate: retry.Rate, Max: cmp.Or(retry.Most, MaxSeconds*time.Second)}
+		policy.Backoff = atom.Backoff{
+			First: retry.Interval, Rate: retry.Rate,
+			Max: cmp.Or(retry.Most, MaxSeconds*time.Second),
+		}
 		if retry.Jitter == "FULL" {
 			policy.Backoff.Jitter = 1
 		}

@@ -22,10 +22,11 @@ const StartExecution = "arn:aws:states:::states:startExecution"
 // Starts reports whether the task starts an execution.
 func (t *Task) Starts() bool { return t.URI == StartExecution+t.Pattern }
 
-// MachineName returns the name in a state machine's ARN, and the begin of the ARNs of
-// its executions; what is no ARN is a name.
+// MachineName returns the name in a state machine's ARN, and the prefix of its executions' ARNs. A text that is not
+// an ARN is a name.
 func MachineName(machine string) (name, world string) {
-	if parts := strings.Split(machine, ":"); len(parts) >= 7 && parts[0] == "arn" && parts[2] == "states" && parts[5] == "stateMachine" {
+	if parts := strings.Split(machine, ":"); len(parts) >= 7 && parts[0] == "arn" && parts[2] == "states" &&
+		parts[5] == "stateMachine" {
 		return parts[6], strings.Join(parts[:5], ":") + ":execution:"
 	}
 	return machine, ""
@@ -54,7 +55,8 @@ const (
 func ParseResource(uri string) (Resource, bool) {
 	r := Resource{URI: uri}
 	scheme, rest, ok := strings.Cut(uri, ":")
-	if !ok || scheme == "" || rest == "" || strings.ContainsFunc(scheme, func(r rune) bool { return !expression.IsSchemeRune(r) }) {
+	if !ok || scheme == "" || rest == "" ||
+		strings.ContainsFunc(scheme, func(r rune) bool { return !expression.IsSchemeRune(r) }) {
 		return r, false
 	}
 	arn := append(strings.SplitN(uri, ":", 7), make([]string, 7)...)

@@ -22,8 +22,10 @@ type Amount struct {
 
 // A Rule is one entry of a Choice state's Choices.
 type Rule struct {
+	At   int // where it stands in the definition
 	Test expression.Test
 	Out  Transition
+	Text string // the condition as a picture shows it
 }
 
 // A QueryLanguage is one of the two in which states say what to do with data.
@@ -46,9 +48,12 @@ func (q QueryLanguage) String() string {
 // A State is one compiled state.
 type State struct {
 	Name     string
+	At       int // where its name stands in the definition
+	Default  int // where the Default of a Choice stands
 	Kind     Kind
 	Language QueryLanguage
-	Repeats  bool // its visits are counted: there can be more than one in a run of its level, or a catcher goes back to it
+	Reads    []string // variables that it reads, each once
+	Repeats  bool     // its visits are counted: a run of its level can have several, or a catcher goes back to it
 
 	Ends      bool
 	InputPath expression.DataPath
@@ -127,18 +132,25 @@ type Message struct {
 
 // successors returns the states that may follow.
 func (s *State) successors() []*State {
-	var out []*State
-	add := func(next *State) {
-		if next != nil {
+	out := s.Follows()
+	for i := range s.Catch {
+		if next := s.Catch[i].Out.Next; next != nil {
 			out = append(out, next)
 		}
 	}
-	add(s.Out.Next)
-	for i := range s.Choices {
-		add(s.Choices[i].Out.Next)
+	return out
+}
+
+// Follows returns the states that may follow when nothing was caught.
+func (s *State) Follows() []*State {
+	var out []*State
+	if s.Out.Next != nil {
+		out = append(out, s.Out.Next)
 	}
-	for i := range s.Catch {
-		add(s.Catch[i].Out.Next)
+	for i := range s.Choices {
+		if next := s.Choices[i].Out.Next; next != nil {
+			out = append(out, next)
+		}
 	}
 	return out
 }
@@ -166,10 +178,11 @@ func (o *Transition) NeedsInput() bool {
 	if o.ResultPath.Path != nil || o.ResultPath.None || expression.LooksAt(o.Output, expression.UsesInput) {
 		return true
 	}
-	return slices.ContainsFunc(o.Assign, func(v Variable) bool { return expression.LooksAt(v.Value, expression.UsesInput) })
+	return slices.ContainsFunc(o.Assign,
+		func(v Variable) bool { return expression.LooksAt(v.Value, expression.UsesInput) })
 }
 
-// A Variable is one that an Assign sets.
+// A Variable is a variable that an Assign sets.
 type Variable struct {
 	Name  string
 	Value expression.Payload

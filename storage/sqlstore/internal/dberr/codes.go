@@ -1,5 +1,4 @@
-// Package dberr tells what the errors of both databases mean, and says it in words of the
-// operator.
+// Package dberr interprets the errors of both databases, and describes them for operators.
 package dberr
 
 import (
@@ -19,7 +18,7 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// Code returns SQLite's primary result code of an error, 0 when it has none.
+// Code returns SQLite's primary result code of an error; 0 if the error is not SQLite's.
 func Code(err error) int {
 	var e interface{ Code() int }
 	if errors.As(err, &e) {
@@ -28,7 +27,7 @@ func Code(err error) int {
 	return 0
 }
 
-// State returns PostgreSQL's code of an error, "" when it has none.
+// State returns PostgreSQL's code of an error; "" if the error is not PostgreSQL's.
 func State(err error) string {
 	if e, is := errors.AsType[*pgconn.PgError](err); is {
 		return e.Code
@@ -36,44 +35,45 @@ func State(err error) string {
 	return ""
 }
 
-// Cut reports whether an error says that the connection was lost, or that there
-// was none.
+// Cut reports whether an error means that the connection was lost or could not be made.
 func Cut(err error) bool {
 	if state := State(err); state != "" {
-		return strings.HasPrefix(state, "08") || strings.HasPrefix(state, "57P") // codes that end a session
+		return strings.HasPrefix(state, "08") || strings.HasPrefix(state, "57P") // classes of codes that end a session
 	}
 	of, network := errors.AsType[net.Error](err)
-	if _, system := of.(syscall.Errno); system { // which has the methods of a net.Error, also when it is a file's
+	if _, system := of.(syscall.Errno); system { // an Errno has the methods of a net.Error even if it concerns a file
 		network = false
 	}
 	_, connecting := errors.AsType[*pgconn.ConnectError](err)
-	return network || connecting || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, driver.ErrBadConn) ||
-		errors.Is(err, net.ErrClosed) || errors.Is(err, context.DeadlineExceeded) || err != nil && err.Error() == "conn closed" // of pgx, which has no type for it
+	return network || connecting || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		errors.Is(err, driver.ErrBadConn) ||
+		// pgx has no type for this error
+		errors.Is(err, net.ErrClosed) || errors.Is(err, context.DeadlineExceeded) || err != nil &&
+		err.Error() == "conn closed"
 }
 
-// OfDatabase reports whether an error is the database's, so that the transaction
-// it came up in is of no use any more.
+// OfDatabase reports whether an error is the database's. The transaction can then only be rolled back.
 func OfDatabase(err error) bool { return Code(err) != 0 || State(err) != "" || Cut(err) }
 
-// Conflicts reports whether the database undid a transaction on account of
-// another one: it is to be tried again.
+// Conflicts reports whether the database rolled a transaction back because of another one. The caller should repeat
+// it.
 func Conflicts(err error) bool {
 	switch State(err) {
 	case "40001", "40P01", // serialization failure, deadlock
-		"23505": // of two transactions that number something, the later
+		"23505": // unique violation: two transactions chose the same number, and this one was later
 		return true
 	default:
 		return false
 	}
 }
 
-// Busy reports whether the database was locked by another connection.
+// Busy reports whether another connection had locked the database.
 func Busy(err error) bool {
 	code := Code(err)
 	return code == sqlite3.SQLITE_BUSY || code == sqlite3.SQLITE_LOCKED
 }
 
-// Unwritable reports whether a file or its folder could not be written.
+// Unwritable reports whether the process cannot write a file or its folder.
 func Unwritable(err error) bool {
 	code := Code(err)
 	return code == sqlite3.SQLITE_READONLY || code == sqlite3.SQLITE_CANTOPEN
@@ -85,11 +85,11 @@ func Unsynced(err error) bool {
 	return errors.As(err, &e) && (e.Code() == sqlite3.SQLITE_IOERR_FSYNC || e.Code() == sqlite3.SQLITE_IOERR_DIR_FSYNC)
 }
 
-// Undecided reports whether a COMMIT that failed so may have been done, or have
-// been lost in part.
+// Undecided reports whether a COMMIT that failed with this error may have been applied, or may be lost in part.
 func Undecided(err error) bool {
 	if state := State(err); state != "" && !Cut(err) {
-		return strings.HasPrefix(state, "58") || strings.HasPrefix(state, "XX") // trouble of the system, or inside PostgreSQL
+		// System error, or internal error of PostgreSQL.
+		return strings.HasPrefix(state, "58") || strings.HasPrefix(state, "XX")
 	}
 	switch Code(err) {
 	case 0, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_INTERNAL:
@@ -99,16 +99,16 @@ func Undecided(err error) bool {
 	}
 }
 
-// misread reports whether a row is not what it should be, or a column of the
-// schema is called otherwise. Most such errors have no types.
+// misread reports whether a row has an unexpected type, or a column of the schema has another name. Most such
+// errors have no types.
 func misread(err error) bool {
 	_, scan := errors.AsType[pgx.ScanArgError](err)
 	text := err.Error()
 	return scan || strings.Contains(text, "sql: Scan error") || strings.Contains(text, "missing destination name")
 }
 
-// Failed says what failed where, in words of the operator, when err is the
-// database's. Errors of package storage pass as they are.
+// Failed describes for an operator what failed and where, if err is the database's. It returns errors of package
+// storage unchanged.
 func Failed(file, what string, err error) error {
 	var problem string
 	switch Code(err) {
@@ -121,7 +121,7 @@ func Failed(file, what string, err error) error {
 		}
 		return err
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
-		problem = "another program keeps it locked"
+		problem = "another program keeps the file locked"
 	case sqlite3.SQLITE_FULL:
 		problem = "the disk is full"
 	case sqlite3.SQLITE_IOERR:
@@ -140,8 +140,7 @@ func Failed(file, what string, err error) error {
 	return fmt.Errorf("sqlstore: %s: %s: %s: %w", file, what, problem, err)
 }
 
-// troubleOf says in words of the operator what is wrong with a server, "" when
-// err does not tell.
+// troubleOf describes for an operator what is wrong with a server; "" if err does not tell.
 func troubleOf(err error) string {
 	state := State(err)
 	switch state {
@@ -151,32 +150,32 @@ func troubleOf(err error) string {
 		}
 		return ""
 	case "28000", "28P01":
-		return "the server does not let this user in: check user and password"
+		return "the server refused the login: check user and password"
 	case "3D000":
-		return "there is no such database: make it with createdb"
+		return "the database does not exist: create it with createdb"
 	case LacksRights:
 		return "the user lacks rights in the database"
-	case "42P01": // which the catalog had
-		return "a table is gone, or the user may not use its schema: GRANT USAGE ON SCHEMA"
+	case "42P01": // the catalog had the table
+		return "a table is missing, or the user may not use its schema: GRANT USAGE ON SCHEMA"
 	case "53100":
-		return "the disk is full"
+		return "the disk of the server is full"
 	case "53300":
 		return "the server has no connection left: raise max_connections, or use fewer processes"
 	case "57014":
-		return "it took longer than statement_timeout lets it"
+		return "the statement took longer than statement_timeout"
 	case IsLocked:
-		return "another transaction keeps it locked: pg_stat_activity shows which"
+		return "another transaction has locked the row: pg_stat_activity shows which one"
 	case "25006":
-		return "the server takes no writes: is it a standby?"
+		return "the server accepts no writes: check whether it is a standby"
 	}
 	if Cut(err) {
 		return "the server ended the connection"
 	}
-	return "the server refused it"
+	return "the server refused the statement"
 }
 
-// IsLocked is what PostgreSQL calls the error of a statement that has waited for a lock for lock_timeout.
+// IsLocked is PostgreSQL's error code for a statement that waited for a lock longer than lock_timeout.
 const IsLocked = "55P03"
 
-// LacksRights is what PostgreSQL calls the error of a user without a right.
+// LacksRights is PostgreSQL's error code for a user without the required right.
 const LacksRights = "42501"

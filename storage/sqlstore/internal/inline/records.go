@@ -1,8 +1,7 @@
-// Package inline holds the newest records of a run in its own row, so that a checkpoint which
-// ends one atom and begins the next writes one row. When they are more than fit,
-// those that will not change soon leave for the tables. An atom's record in the
-// row goes before one in the tables, which is older; the history in the row comes
-// after that in the table.
+// Package inline keeps the newest records of a run in the run's own row. A checkpoint that ends one atom and starts
+// the next then writes one row. If the records no longer fit, the records that will not change soon move to the
+// tables. A record in the row is newer than one in the tables, and the history in the row follows the history in
+// the table.
 package inline
 
 import (
@@ -17,35 +16,33 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// maxSize is how many bytes of records a row holds: so many that two such
-// rows, with all that is in them, share a page.
+// maxSize is the maximum number of bytes of records in a row. Two rows of this size, with their other columns,
+// share a page.
 const maxSize = 1700
 
-// Records are the newest records of a run as they are stored: the number of lines
-// of history, the length of the lines and the lines; then each atom as flags, the
-// length of its path and the path, the length of its record and the record. What
-// is empty is nil.
+// Records are the newest records of a run in their stored form. First comes the number of history lines, their
+// length, and the lines. Then each atom follows as flags, the length of its path, the path, the length of its
+// record, and the record. Empty Records are nil.
 type Records []byte
 
 // The flags of an atom.
 const (
 	live   byte = 1 << iota
-	moving      // it is about to change again
+	moving      // the atom will change again soon
 )
 
-// An Atom is an atom in a row.
+// An Atom is the record of an atom in a row.
 type Atom struct {
-	whole  []byte // with what goes before it
+	whole  []byte // record with its flags and path
 	flags  byte
 	Path   []byte
 	Record []byte
 }
 
-// errCutOff says that what is in a run's row cannot be read.
+// errCutOff is the error for records in a run's row that cannot be decoded.
 var errCutOff = fmt.Errorf("%w: the newest records in the run's row are cut off", storage.ErrCorrupt)
 
-// History returns how many lines of history there are, the lines, and the rest,
-// which are the atoms.
+// History returns the number of history lines, the lines, and the rest, which are the atoms.
 func (r Records) History() (count int64, lines, atoms []byte, err error) {
 	if len(r) == 0 {
 		return 0, nil, nil, nil
@@ -60,7 +57,7 @@ func (r Records) History() (count int64, lines, atoms []byte, err error) {
 	return int64(n), lines, atoms, nil
 }
 
-// nextAtom takes the first of the atoms.
+// nextAtom decodes the first atom and returns the rest.
 func nextAtom(atoms []byte) (a Atom, rest []byte, err error) {
 	if len(atoms) == 0 {
 		return a, nil, errCutOff
@@ -93,23 +90,26 @@ func prefixed(b []byte) (text, rest []byte, ok bool) {
 	return rest[:size:size], rest[size:], true
 }
 
-// A Flush is what a checkpoint makes of a run's newest records.
+// A Flush is the effect of a checkpoint on a run's newest records: the new row, and the records that move to the
+// tables.
 type Flush struct {
-	Row     Records // what stays in the row
-	First   int64   // number of the first line of history that leaves
-	History []byte  // the lines that leave
+	Row     Records // the new content of the row
+	First   int64   // number of the first history line that moves
+	History []byte  // the history lines that move
 	Atoms   []Atom
 }
 
 // Scratch holds the buffers for one Flush at a time.
 type Scratch struct{ lines, atoms, record []byte }
 
-// Turn adds what a checkpoint has of atoms and history.
+// Turn encodes the atoms and history of a checkpoint and adds them to the records in the row. If the row would
+// become too large, most of it moves to the tables.
 func (r Records) Turn(s *Scratch, cp *storage.Checkpoint) (t Flush, err error) {
 	count, before, old, err := r.History()
 	if err != nil {
 		return t, err
 	}
+	count += int64(len(cp.History))
 	s.lines = codec.AppendHistory(append(s.lines[:0], before...), cp.History)
 	s.atoms = s.atoms[:0]
 	for len(old) > 0 {
@@ -122,19 +122,33 @@ func (r Records) Turn(s *Scratch, cp *storage.Checkpoint) (t Flush, err error) {
 		}
 	}
 	for i := range cp.Atoms {
-		if a := &cp.Atoms[i]; len(cp.Forget) == 0 || !slices.Contains(cp.Forget, a.Path) {
-			s.add(a)
+		a := &cp.Atoms[i]
+		if len(cp.Forget) > 0 && slices.Contains(cp.Forget, a.Path) {
+			continue
+		}
+		s.record = codec.AppendAtom(s.record[:0], a)
+		s.atoms = binary.AppendUvarint(append(s.atoms, flagsOf(a)), uint64(len(a.Path)))
+		s.atoms = binary.AppendUvarint(append(s.atoms, a.Path...), uint64(len(s.record)))
+		s.atoms = append(s.atoms, s.record...)
+	}
+	lines, atoms := s.lines, s.atoms
+	if len(lines)+len(atoms) > maxSize {
+		t.First, t.History = cp.Head.Entries-count+1, slices.Clone(lines)
+		count, lines = 0, nil
+		if t.Atoms, atoms, err = split(slices.Clone(atoms)); err != nil {
+			return t, err
 		}
 	}
-	count += int64(len(cp.History))
-	if len(s.lines)+len(s.atoms) <= maxSize {
-		t.Row = pack(count, s.lines, s.atoms)
-		return t, nil
+	if len(lines)+len(atoms) > 0 {
+		t.Row = make(Records, 0, 2*binary.MaxVarintLen16+len(lines)+len(atoms))
+		t.Row = binary.AppendUvarint(t.Row, uint64(count))
+		t.Row = binary.AppendUvarint(t.Row, uint64(len(lines)))
+		t.Row = append(append(t.Row, lines...), atoms...)
 	}
-	return t, s.leave(&t, cp.Head.Entries-count+1)
+	return t, nil
 }
 
-// changes reports whether the checkpoint replaces or forgets the atom.
+// changes reports whether the checkpoint replaces or deletes the atom.
 func changes(cp *storage.Checkpoint, path []byte) bool {
 	for i := range cp.Atoms {
 		if cp.Atoms[i].Path == string(path) {
@@ -144,8 +158,8 @@ func changes(cp *storage.Checkpoint, path []byte) bool {
 	return len(cp.Forget) > 0 && slices.Contains(cp.Forget, string(path))
 }
 
-func (s *Scratch) add(a *storage.Atom) {
-	var flags byte
+// flagsOf returns the flags of an atom.
+func flagsOf(a *storage.Atom) (flags byte) {
 	if a.Live {
 		flags |= live
 	}
@@ -154,35 +168,28 @@ func (s *Scratch) add(a *storage.Atom) {
 		flags |= moving
 	default:
 	}
-	s.record = codec.AppendAtom(s.record[:0], a)
-	s.atoms = binary.AppendUvarint(append(s.atoms, flags), uint64(len(a.Path)))
-	s.atoms = binary.AppendUvarint(append(s.atoms, a.Path...), uint64(len(s.record)))
-	s.atoms = append(s.atoms, s.record...)
+	return flags
 }
 
-// leave empties the row, but for the atoms that will change soon, unless those
-// alone would fill much of it.
-func (s *Scratch) leave(t *Flush, first int64) error {
-	t.First, t.History = first, slices.Clone(s.lines)
-	atoms := slices.Clone(s.atoms)
-	var stay []byte
-	for rest := atoms; len(rest) > 0; {
-		a, next, err := nextAtom(rest)
+// split returns the atoms that move out of a row that has become too large, and the atoms that stay. The atoms that
+// will change soon stay, unless they alone would fill much of the row.
+func split(atoms []byte) (leave []Atom, stay []byte, err error) {
+	for len(atoms) > 0 {
+		a, rest, err := nextAtom(atoms)
 		if err != nil {
-			return err
+			return nil, nil, err
 		}
-		rest = next
+		atoms = rest
 		if a.flags&moving != 0 && len(stay)+len(a.whole) <= maxSize/2 && !holds(rest, a.Path) {
 			stay = append(stay, a.whole...)
 		} else {
-			t.Atoms = append(t.Atoms, a)
+			leave = append(leave, a)
 		}
 	}
-	t.Row = pack(0, nil, stay)
-	return nil
+	return leave, stay, nil
 }
 
-// holds reports whether the atom is among those.
+// holds reports whether the atom is one of atoms.
 func holds(atoms, path []byte) bool {
 	for len(atoms) > 0 {
 		a, rest, err := nextAtom(atoms)
@@ -197,19 +204,8 @@ func holds(atoms, path []byte) bool {
 	return false
 }
 
-func pack(count int64, lines, atoms []byte) Records {
-	if len(lines)+len(atoms) == 0 {
-		return nil
-	}
-	r := make(Records, 0, 2*binary.MaxVarintLen16+len(lines)+len(atoms))
-	r = binary.AppendUvarint(r, uint64(count))
-	r = binary.AppendUvarint(r, uint64(len(lines)))
-	return append(append(r, lines...), atoms...)
-}
-
-// Over returns the records of the run's atoms: those in its row, and of those in
-// the tables the ones that are not in it; ordered by path. Of the former, only
-// those are returned that want picks.
+// Over merges the records of a run's atoms, ordered by path. It returns the records in the run's row that want
+// selects, and the rows of the tables whose paths are not in the run's row.
 func Over(rows []Row, newest map[string]Atom, want func(path string, a *Atom) bool) []Row {
 	if len(newest) == 0 {
 		return rows
@@ -241,7 +237,7 @@ func (r Records) ByPath() (map[string]Atom, error) {
 	return newest, nil
 }
 
-// IsLive reports whether the atom is needed to go on with the run.
+// IsLive reports whether the run needs the atom to continue.
 func (a *Atom) IsLive() bool { return a.flags&live != 0 }
 
 // A Row is an atom in a table.

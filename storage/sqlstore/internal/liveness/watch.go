@@ -1,4 +1,4 @@
-// Package liveness judges by the clock of this process whether the owner of a lease lives.
+// Package liveness decides, by the clock of this process, whether the owner of a lease is alive.
 package liveness
 
 import (
@@ -6,37 +6,39 @@ import (
 	"time"
 )
 
-// A Lease is one as an owner has prolonged it.
+// A Lease is a lease as its owner last renewed it.
 type Lease struct {
-	Owner       string // its id
-	Until, Seen int64  // when it ends and when it was prolonged, in microseconds by the server's clock; Seen is 0 when it is not known
+	Owner string // id of the owner
+	// ^Until and Seen are when the lease expires and when it was renewed, in microseconds by the server's clock.
+	// Seen is 0 if unknown.
+	Until, Seen int64
 }
 
-// stepShare is the part of a lease by which the server's clock may differ from what was
-// expected of it: an owner has two thirds of its lease left when it renews it.
+// stepShare is the part of a lease by which the server's clock may differ from its expected time. An owner has two
+// thirds of its lease left when it renews the lease.
 const stepShare = 4
 
-// A Watch judges leases by this process's own monotonic clock, beside the server's,
-// which may be set while it runs, or be another server's after a failover.
+// A Watch judges leases by this process's own monotonic clock in addition to the server's clock. The server's clock
+// may be set at any time, or belong to another server after a failover.
 type Watch struct {
-	Lease time.Duration // this process's own
+	Lease time.Duration // duration of this process's own lease
 
 	mu      sync.Mutex
 	owners  map[string]sighting
-	heard   time.Time     // when the server told its time last; zero when it has not
-	clock   int64         // that time, in microseconds
-	stepped time.Time     // when its clock was found to have been set; zero for never
-	step    time.Duration // by how much, the last time
+	heard   time.Time     // when the server last reported its time; zero if it has not
+	clock   int64         // the time that it reported, in microseconds
+	stepped time.Time     // when the Watch last noticed that the server's clock was set; zero means never
+	step    time.Duration // by how much it was set then
 }
 
-// A sighting is a lease as an owner prolonged it, and since when it has not changed.
+// A sighting is a lease and since when it has not changed.
 type sighting struct {
 	lease int64
 	since time.Time
 }
 
-// Tells notes the server's time, which was asked for and answered at these times. It
-// returns by how much the clock was set since it was noted before; 0 when it was not.
+// Tells records the server's time; asked and answered are the times of the query. It returns by how much the clock
+// was set since the last call; 0 if it was not set.
 func (w *Watch) Tells(asked, answered time.Time, micros int64) (step time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -53,13 +55,12 @@ func (w *Watch) Tells(asked, answered time.Time, micros int64) (step time.Durati
 	if step != 0 {
 		w.stepped, w.step = answered, step
 	}
-	// Noted as of the answer, or a step back that is found out later would seem smaller by
-	// how long the answer took.
+	// Record it as of the answer: otherwise a step back would later seem smaller by the duration of this query.
 	w.heard, w.clock = answered, micros
 	return step
 }
 
-// Now returns the server's time as far as it is known; zero when it has not told it.
+// Now estimates the server's time; zero if the server has not reported it.
 func (w *Watch) Now() time.Time {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -69,8 +70,8 @@ func (w *Watch) Now() time.Time {
 	return time.UnixMicro(w.clock + time.Since(w.heard).Microseconds()).UTC()
 }
 
-// Silent notes a lease that was asked for and answered at these times, and reports
-// whether it has not changed for as long as it lasts.
+// Silent records a lease; asked and answered are the times of the query. It reports whether the lease has not
+// changed for as long as it lasts.
 func (w *Watch) Silent(l Lease, asked, answered time.Time) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -85,18 +86,18 @@ func (w *Watch) Silent(l Lease, asked, answered time.Time) bool {
 	return asked.Sub(last.since) >= w.lasts(l)
 }
 
-// maxSightings is how many owners are watched at the same time.
+// maxSightings bounds the number of owners that a Watch watches.
 const maxSightings = 10_000
 
-// Set reports whether the server's clock was set less than a lease ago: by that clock
-// the lease of a process that lives may have run out.
+// Set reports whether the server's clock was set less than a lease ago. By that clock, the lease of a live process
+// may then have expired.
 func (w *Watch) Set(l Lease) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return !w.stepped.IsZero() && time.Since(w.stepped) < w.lasts(l)
 }
 
-// lasts returns how long an owner's lease is.
+// lasts returns the duration of an owner's lease.
 func (w *Watch) lasts(l Lease) time.Duration {
 	if l.Seen > 0 && l.Until > l.Seen {
 		return time.Duration(l.Until-l.Seen) * time.Microsecond

@@ -9,19 +9,19 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/ebbflow/ebb/internal/filelock"
+	"github.com/ebbflow/ebb/internal/logevent"
 )
 
-// writeLock is the byte of the file -shm on which SQLite's writer holds a lock.
+// writeLock is the byte of the -shm file that SQLite's writer locks.
 const writeLock = 120
 
-// An obstacle is what keeps this process from writing to a file: it finds out which
-// process that is, and logs it.
+// An obstacle finds out and logs which process keeps this process from writing to a file.
 type obstacle struct {
 	file string
 	log  hclog.Logger
 }
 
-// String says which processes are in the way, and what helps.
+// String names the processes that block this one, and what an operator can do.
 func (o *obstacle) String() string {
 	var all []filelock.Holder
 	known := true
@@ -38,14 +38,15 @@ func (o *obstacle) String() string {
 	case text != "":
 		return text
 	case !known || len(all) == 0:
-		return "another process has the turn, and the system does not say which: ebb list and ebb doctor do not write, and work meanwhile"
+		return "another process has the turn, and the system does not report which: ebb list and ebb doctor still " +
+			"work, because they do not write"
 	default:
 		return "this process has the turn itself"
 	}
 }
 
-// describe says what is known of processes: of those that are stopped, if there are
-// any, as the others wait for them. It leaves out this process.
+// describe describes the processes other than this one. If some of them are stopped, it describes only these,
+// because the others wait for them.
 func describe(all []filelock.Holder) string {
 	var stopped, others []string
 	met := map[int]bool{os.Getpid(): true}
@@ -68,8 +69,7 @@ func describe(all []filelock.Holder) string {
 	return strings.Join(others, "; ")
 }
 
-// watch logs what is in the way once it has been there for turnPatience, and now and
-// then again, until it is told to be quiet.
+// watch logs the obstacle after turnPatience and then at intervals, until quiet is called.
 func (o *obstacle) watch() (quiet func()) {
 	begun, done := time.Now(), make(chan struct{})
 	first := time.AfterFunc(turnPatience, func() {
@@ -95,7 +95,8 @@ func (o *obstacle) watch() (quiet func()) {
 	}
 }
 
-// report logs what is in the way.
+// report logs the obstacle.
 func (o *obstacle) report(waited time.Duration) {
-	o.log.Warn("waiting for the turn to write", "database", o.file, "waited", waited.Round(time.Second), "reason", o.String())
+	o.log.Warn(logevent.WriteBlocked, "database", o.file, "waited", waited.Round(time.Second).String(),
+		"reason", o.String())
 }

@@ -1,5 +1,5 @@
-// Package turns lets the processes that share a database file write in turn, in the order in
-// which they came, and finds out which process is in the way of one that waits.
+// Package turns lets the processes that share a database file write in turn, in the order in which they asked. It
+// also finds out which process blocks one that waits.
 package turns
 
 import (
@@ -14,34 +14,33 @@ import (
 )
 
 const (
-	// turnPatience is how long a process waits for its turn to write until it says
-	// which process is in the way, and turnReminder how often it repeats that.
+	// turnPatience is how long a process waits for its turn to write before it logs which process blocks it, and
+	// turnReminder is how often it repeats that log message.
 	turnPatience = 2 * time.Second
 	turnReminder = time.Minute
-	// turnTimeout is how long a write waits for its turn at most.
+	// turnTimeout bounds how long a write waits for its turn.
 	turnTimeout = time.Minute
 )
 
-// ErrNoTurn is what a write fails with that did not get its turn. Nothing was written.
+// ErrNoTurn is the error of a write that did not get its turn. The write changed nothing.
 var ErrNoTurn = errors.New("sqlstore: no turn to write")
 
-// A Queue lets the processes that share a database write in turn: a process that wants
-// to write waits at gate a, then at gate b, and lets the next one come to b
-// while it writes. Without it a process waits for a busy writer until SQLite's
-// polling happens to hit a gap, 100 ms to 3 s; with it half a millisecond. It is
-// courtesy only: what excludes two writers is SQLite's own lock.
+// A Queue lets the processes that share a database write in turn. A process that wants to write waits at gate a,
+// then at gate b, and lets the next process proceed to b while it writes. With turns, a process waits half a
+// millisecond for a busy writer. Without them, it waits 100 ms to 3 s, until SQLite's polling happens to hit a gap.
+// The Queue does not exclude a second writer: SQLite's own lock does.
 type Queue struct {
 	a, b *filelock.Lock
 	way  *obstacle
 
 	mu     sync.Mutex
-	sought chan error // receives the turn that a goroutine waits for; nil when none does
-	wanted bool       // a write waits for it, too; else the turn is passed on at once
-	closed bool       // the gates are closed once no goroutine waits at them
+	sought chan error // receives the turn that a goroutine waits for; nil if none waits
+	wanted bool       // a write also waits for the turn; otherwise the goroutine passes it on at once
+	closed bool       // close the gates when no goroutine waits at them
 }
 
-// Open opens the gates beside a database, for the users that may write it. The Queue logs which
-// process a write waits for.
+// Open opens the gates beside a database, with access for the users that may write the database. The Queue logs
+// which process a write waits for.
 func Open(file string, log hclog.Logger, like filelock.Like) (*Queue, error) {
 	way := &obstacle{file, log}
 	a, err := filelock.Open(gateFile(way.file, "a"), like)
@@ -57,8 +56,8 @@ func Open(file string, log hclog.Logger, like filelock.Like) (*Queue, error) {
 
 func gateFile(db, name string) string { return db + "-turn-" + name }
 
-// Enter waits for the turn, until done is closed, or a minute. Its error wraps
-// ErrNoTurn when that came first, and names the process that has the turn.
+// Enter waits for the turn until done is closed, at most a minute. If it does not get the turn, the error wraps
+// ErrNoTurn and names the process that has the turn.
 func (t *Queue) Enter(done <-chan struct{}) error {
 	turn, err := t.seek()
 	if turn == nil {
@@ -77,7 +76,7 @@ func (t *Queue) Enter(done <-chan struct{}) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	select {
-	case err := <-turn: // it came at the last moment
+	case err := <-turn: // the turn came at the last moment
 		return err
 	default:
 		t.wanted = false
@@ -85,8 +84,8 @@ func (t *Queue) Enter(done <-chan struct{}) error {
 	}
 }
 
-// seek takes the turn if it is free, and otherwise returns the channel on which it
-// comes. A turn that an earlier write gave up waiting for is waited for still.
+// seek takes the turn if it is free, and otherwise returns the channel on which it arrives. It reuses a wait that
+// an earlier write gave up.
 func (t *Queue) seek() (<-chan error, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -113,11 +112,10 @@ func (t *Queue) Waits() bool {
 	return t.sought != nil
 }
 
-// String says which process is in the way, and what helps.
+// String names the process that blocks this one, and what an operator can do.
 func (t *Queue) String() string { return t.way.String() }
 
-// wait waits at the gates, for as long as it takes, as the system calls cannot be given
-// up.
+// wait waits at the gates without a time limit, because the system calls cannot be interrupted.
 func (t *Queue) wait(past bool, turn chan<- error) {
 	var err error
 	if !past {
@@ -135,11 +133,11 @@ func (t *Queue) wait(past bool, turn chan<- error) {
 		_ = t.b.Unlock() // no write uses this turn
 	}
 	if t.closed {
-		_ = t.closeGates() // no caller is left to report an error to
+		_ = t.closeGates() // no caller is left to receive the error
 	}
 }
 
-// Leave ends the turn. A process that waits for gate b has gate a locked.
+// Leave ends the turn and reports whether another process waits. A process that waits for gate b has locked gate a.
 func (t *Queue) Leave() (wanted bool, err error) {
 	err = t.a.Try()
 	if errors.Is(err, filelock.ErrLocked) {
@@ -151,8 +149,8 @@ func (t *Queue) Leave() (wanted bool, err error) {
 	return false, errors.Join(err, t.b.Unlock())
 }
 
-// Close closes the gates. While a goroutine still waits at one, which cannot be ended, it
-// does so later: the number of a closed file may soon be another file's.
+// Close closes the gates. If a goroutine still waits at a gate, which cannot be interrupted, that goroutine closes
+// them later: the number of a closed file may soon be another file's.
 func (t *Queue) Close() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -7,11 +7,11 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 )
 
-// A Singly is a connection on which each text is one statement.
+// A Singly is a connection that executes each text as exactly one statement.
 type Singly struct{ *stdlib.Conn }
 
-// ExecContext implements driver.ExecerContext. Without arguments pgx would send
-// the text as it is, in which there may be several.
+// ExecContext implements driver.ExecerContext. Without arguments pgx would send the text unchanged, which may
+// contain several statements.
 func (c Singly) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
 	if len(args) > 0 {
 		return c.Conn.ExecContext(ctx, query, args)

@@ -1,5 +1,5 @@
-// Package usertx lends an open transaction to a function of the user's, which may do anything in
-// it but end it.
+// Package usertx lends an open transaction to a function of the user, which may do anything except end the
+// transaction.
 package usertx
 
 import (
@@ -12,16 +12,15 @@ import (
 	"modernc.org/sqlite"
 )
 
-// A hosted is a driver whose only connection is lent: its own BEGIN does nothing, and its
-// COMMIT and ROLLBACK only record that they were called. If the function executes COMMIT as
-// a statement, SQLite makes a ROLLBACK of it.
+// A hosted is a driver whose only connection is lent. Its own BEGIN does nothing, and its COMMIT and ROLLBACK only
+// record that they were called. If the function executes COMMIT as a statement, SQLite turns it into a ROLLBACK.
 type hosted struct {
 	conn  Conn
 	ended atomic.Bool
-	admit func() error // asked before each statement; nil admits all
+	admit func() error // called before each statement; nil admits all
 }
 
-// A Conn is what the connections of both drivers can do, and is used here.
+// A Conn has the methods of both drivers' connections that this package uses.
 type Conn interface {
 	driver.Conn
 	driver.ConnPrepareContext
@@ -35,8 +34,8 @@ var (
 	_ driver.Tx          = (*hosted)(nil)
 )
 
-// Host calls f with a transaction on the connection, in which all that it does is the user's,
-// and reports whether f ended it. Before each statement admit is asked; nil admits all.
+// Host calls f with a transaction on the connection, and reports whether f ended it. It calls admit before each
+// statement; nil admits all statements.
 func Host(ctx context.Context, conn Conn, admit func() error, f func(*sql.Tx) error) (ended bool, err error) {
 	g := &hosted{conn: conn, admit: admit}
 	db := sql.OpenDB(g)
@@ -45,7 +44,7 @@ func Host(ctx context.Context, conn Conn, admit func() error, f func(*sql.Tx) er
 	if err != nil {
 		return false, err
 	}
-	defer func() { _ = tx.Rollback() }() // which ends what f left open; done already if f did it
+	defer func() { _ = tx.Rollback() }() // closes the statements and rows that f left open
 	err = f(tx)
 	return g.ended.Load(), err
 }
@@ -113,5 +112,6 @@ func (g *hosted) Rollback() error {
 // Close implements driver.Conn. The connection stays open.
 func (g *hosted) Close() error { return nil }
 
-// MustNotEnd says what a function did that ended its transaction.
-const MustNotEnd = "the function ended the transaction, which is not its own: leave out Commit, Rollback, BEGIN, COMMIT and ROLLBACK"
+// MustNotEnd is the message for a function that ended its transaction.
+const MustNotEnd = "the function ended the transaction, which belongs to Ebb: leave out Commit, Rollback, BEGIN, " +
+	"COMMIT and ROLLBACK"

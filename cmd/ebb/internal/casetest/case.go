@@ -1,0 +1,90 @@
+package casetest
+
+import (
+	"time"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/cmd/ebb/internal/document"
+	"github.com/ebbflow/ebb/server/cloudevents"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// A File is a case file.
+type File struct {
+	Name       string            // path of the file
+	Definition string            // path of the definition that it tests
+	Buckets    map[string]string // folders that stand for the buckets of distributed Maps
+	Cases      []*Case           // in the order of the file
+}
+
+// A Case is one run of the definition, and what is expected of it.
+type Case struct {
+	Name    string
+	At      document.Place
+	Input   atom.Value          // nil: {}
+	Start   time.Time           // virtual time at which the run begins
+	Limit   time.Duration       // virtual time after which a run that has not ended counts as waiting
+	Mocks   map[string][]Answer // by state, function or task
+	Undo    map[string][]Answer // what the tasks answer that undo; success where there is none
+	Signals []Signal
+	Expect  Expectation
+}
+
+// An Answer is what a mocked task answers.
+type Answer struct {
+	At      document.Place
+	Result  atom.Value    // if Failure is nil
+	Failure error         // nil: success
+	After   time.Duration // virtual time that the task takes
+	Never   bool          // the task does not answer
+	Times   int           // number of calls that get the answer; 0 is all further ones
+	When    *document.Document
+}
+
+// A Signal is what the case sends to the run.
+type Signal struct {
+	After   time.Duration // virtual time since the begin of the run
+	Message storage.Message
+	Event   *cloudevents.Event // sent instead of Message; nil: none
+}
+
+// An Expectation is what a case expects. A field that is nil or empty expects nothing.
+type Expectation struct {
+	At       document.Place // of the expectation, or of the case
+	Status   *document.Document
+	Error    *document.Document
+	Cause    *document.Document
+	Output   *document.Document // equals the run's output
+	Includes *document.Document // the run's output has at least this
+	Path     *document.Document // states that are entered, in order
+	Undone   *document.Document // states whose work is undone, in order
+	Duration *document.Document // virtual time that the run takes
+	Calls    []Call
+}
+
+// A Call expects calls of a task. All calls of the same state that a case expects are all that the run makes.
+type Call struct {
+	At       document.Place
+	State    string             // state, function or task
+	Times    int                // number of calls in succession
+	Input    *document.Document // equals the task's input; nil: any
+	Includes *document.Document // the task's input has at least this; nil: any
+}
+
+// The statuses that a case may expect.
+const (
+	statusSuccess  = "SUCCESS"
+	statusFailure  = "FAILURE"
+	statusReverted = "REVERTED"
+	statusWaiting  = "WAITING" // the run has not ended within the limit
+)
+
+var statuses = []string{statusSuccess, statusFailure, statusReverted, statusWaiting}
+
+// The bounds of a case file.
+const (
+	maxFile    = 4 << 20                    // bytes
+	maxItems   = 10_000                     // of a list: cases of a file, answers of a mock, signals of a case
+	usualLimit = 365 * 24 * time.Hour       // virtual time
+	maxLimit   = 100 * 365 * 24 * time.Hour // virtual time
+)

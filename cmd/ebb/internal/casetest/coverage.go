@@ -1,0 +1,95 @@
+package casetest
+
+import (
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/ebbflow/ebb/cmd/ebb/internal/definition"
+	"github.com/ebbflow/ebb/flow"
+)
+
+// Coverage counts how often the cases go through each part of a definition.
+type Coverage struct {
+	Def   *definition.Definition
+	Parts []flow.Part // in the order of the definition
+
+	mu   sync.Mutex
+	hits map[flow.Part]int64
+}
+
+func newCoverage(def *definition.Definition) *Coverage {
+	return &Coverage{Def: def, Parts: def.Machine.Parts(), hits: map[flow.Part]int64{}}
+}
+
+// Merge adds what other cases of the same definition went through.
+func (c *Coverage) Merge(other *Coverage) {
+	for part, n := range other.hits {
+		c.hits[part] += n
+	}
+}
+
+func (c *Coverage) through(part flow.Part) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.hits[part]++
+}
+
+// Hits returns how often the cases went through a part.
+func (c *Coverage) Hits(part flow.Part) int64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.hits[part]
+}
+
+// A Count says how many parts of a kind there are, and how many the cases went through.
+type Count struct {
+	Kind    string `json:"kind"` // state, choice, retrier or catcher
+	Covered int    `json:"covered"`
+	All     int    `json:"all"`
+}
+
+// Counts returns the count of each kind of which the definition has parts.
+func (c *Coverage) Counts() []Count {
+	var all []Count
+	for kind := flow.StatePart; kind <= flow.CatcherPart; kind++ {
+		n := Count{Kind: kind.String()}
+		for _, part := range c.Parts {
+			if part.Kind == kind {
+				n.All++
+				if c.Hits(part) > 0 {
+					n.Covered++
+				}
+			}
+		}
+		if n.All > 0 {
+			all = append(all, n)
+		}
+	}
+	return all
+}
+
+// Percent returns how many percent of all parts the cases went through, 100 if there are none.
+func (c *Coverage) Percent() float64 {
+	covered := 0
+	for _, part := range c.Parts {
+		if c.Hits(part) > 0 {
+			covered++
+		}
+	}
+	if len(c.Parts) == 0 {
+		return 100
+	}
+	return float64(covered) * 100 / float64(len(c.Parts))
+}
+
+// Covered returns what became of each state in the picture of the definition, by its name.
+func (c *Coverage) covered(part flow.Part) bool { return c.Hits(part) > 0 }
+
+// title names a part for people.
+func title(part flow.Part) string { return strings.TrimSuffix(part.State+": "+part.Label, ": ") }
+
+// uncovered returns the parts that no case went through.
+func (c *Coverage) uncovered() []flow.Part {
+	return slices.DeleteFunc(slices.Clone(c.Parts), c.covered)
+}

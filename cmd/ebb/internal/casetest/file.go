@@ -1,0 +1,248 @@
+package casetest
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/cmd/ebb/internal/definition"
+	"github.com/ebbflow/ebb/cmd/ebb/internal/document"
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/limitedfile"
+	"github.com/ebbflow/ebb/server/cloudevents"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// epoch is the first moment of virtual time.
+var epoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// usualStart is when the run of a case begins unless the case says so.
+var usualStart = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// Read reads a case file. The error is [FileErrors] if the file is not a legal one.
+func Read(name string) (*File, error) {
+	text, err := limitedfile.Read(name, maxFile)
+	if err != nil {
+		return nil, err
+	}
+	return read(name, text)
+}
+
+// read reads the text of a case file.
+func read(name string, text []byte) (*File, error) {
+	parse := document.ParseYAML
+	if strings.EqualFold(filepath.Ext(name), ".json") {
+		parse = document.ParseJSON
+	}
+	d := &decoder{file: name}
+	doc, err := parse(text)
+	if broken, ok := errors.AsType[*document.Error](err); ok {
+		d.failf(broken.Place, "%s", broken.Problem)
+		return nil, d.problems
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	f := d.readFile(doc)
+	if f.Definition == "" && len(d.problems) == 0 {
+		base := name[:strings.LastIndex(name, ".test.")]
+		if f.Definition = definition.FileOf(base, name); f.Definition == "" {
+			d.failf(doc.Place, "there is no definition %s.asl.json or the like beside this file; name its file with definition:",
+				base)
+		}
+	}
+	if len(d.problems) > 0 {
+		return nil, d.problems
+	}
+	return f, nil
+}
+
+func (d *decoder) readFile(doc *document.Document) *File {
+	f := &File{Name: d.file}
+	all := &Case{Mocks: map[string][]Answer{}, Undo: map[string][]Answer{}}
+	var cases *document.Document
+	d.object(doc, "a case file", fields{
+		"definition": func(v *document.Document) {
+			f.Definition = filepath.Join(filepath.Dir(d.file), filepath.FromSlash(d.text(v, "definition")))
+		},
+		"buckets": func(v *document.Document) { f.Buckets = d.buckets(v) },
+		"mocks":   func(v *document.Document) { d.answers(v, "mocks", all.Mocks) },
+		"undo":    func(v *document.Document) { d.answers(v, "undo", all.Undo) },
+		"cases":   func(v *document.Document) { cases = v },
+	})
+	if cases == nil {
+		d.failf(doc.Place, "a case file needs cases")
+		return f
+	}
+	names := map[string]bool{}
+	d.each(cases, "cases", func(v *document.Document) {
+		c := d.readCase(v, all)
+		switch {
+		case c.Name == "" && v.Kind == document.Object:
+			d.failf(v.Place, "a case needs a name")
+		case names[c.Name] && c.Name != "":
+			d.failf(v.Place, "there are two cases named %q", c.Name)
+		}
+		names[c.Name] = true
+		f.Cases = append(f.Cases, c)
+	})
+	return f
+}
+
+func (d *decoder) buckets(doc *document.Document) map[string]string {
+	folders := map[string]string{}
+	if doc.Kind != document.Object {
+		d.failf(doc.Place, "buckets must be an object of folders by the names of buckets")
+		return nil
+	}
+	for _, m := range doc.Members {
+		folder := filepath.Join(filepath.Dir(d.file), filepath.FromSlash(d.text(m.Value, "a bucket")))
+		if info, err := os.Stat(folder); err != nil || !info.IsDir() {
+			d.failf(m.Value.Place, "there is no folder %s", folder)
+		}
+		folders[m.Name] = folder
+	}
+	return folders
+}
+
+// readCase reads a case. It has the mocks of all cases, unless it has its own.
+func (d *decoder) readCase(doc *document.Document, all *Case) *Case {
+	c := &Case{
+		At: doc.Place, Start: usualStart, Limit: usualLimit, Mocks: maps.Clone(all.Mocks), Undo: maps.Clone(all.Undo),
+	}
+	c.Expect.At = doc.Place
+	d.object(doc, "a case", fields{
+		"name":  func(v *document.Document) { c.Name = d.text(v, "name") },
+		"input": func(v *document.Document) { c.Input = valueOf(v) },
+		"start": func(v *document.Document) { c.Start = d.start(v) },
+		"limit": func(v *document.Document) { c.Limit = d.duration(v, "limit") },
+		"mocks": func(v *document.Document) { d.answers(v, "mocks", c.Mocks) },
+		"undo":  func(v *document.Document) { d.answers(v, "undo", c.Undo) },
+		"signals": func(v *document.Document) {
+			d.each(v, "signals", func(v *document.Document) { c.Signals = append(c.Signals, d.signal(v)) })
+		},
+		"expect": func(v *document.Document) { d.expectation(v, &c.Expect) },
+	})
+	return c
+}
+
+// answers reads the answers of mocks by their names.
+func (d *decoder) answers(doc *document.Document, what string, into map[string][]Answer) {
+	if doc.Kind != document.Object {
+		d.failf(doc.Place, "%s must be an object of answers by the names of states, functions or tasks", what)
+		return
+	}
+	for _, m := range doc.Members {
+		answers := []Answer{}
+		if m.Value.Kind != document.List {
+			answers = append(answers, d.answer(m.Value))
+		} else {
+			d.each(m.Value, "the answers of "+m.Name,
+				func(v *document.Document) { answers = append(answers, d.answer(v)) })
+		}
+		for i := range answers[:max(len(answers)-1, 0)] { // the last one is for all further calls
+			if answers[i].Times == 0 && answers[i].When == nil {
+				answers[i].Times = 1
+			}
+		}
+		into[m.Name] = answers
+	}
+}
+
+func (d *decoder) answer(doc *document.Document) Answer {
+	a := Answer{At: doc.Place, Result: atom.Null}
+	if doc.Kind == document.Literal && doc.Text == "null" {
+		return a
+	}
+	var hasResult bool
+	var code, cause string
+	d.object(doc, "an answer", fields{
+		"result": func(v *document.Document) { a.Result, hasResult = valueOf(v), true },
+		"error":  func(v *document.Document) { code = d.text(v, "error") },
+		"cause":  func(v *document.Document) { cause = d.text(v, "cause") },
+		"after":  func(v *document.Document) { a.After = d.duration(v, "after") },
+		"never":  func(v *document.Document) { a.Never = d.never(v) },
+		"times": func(v *document.Document) {
+			if a.Times = d.times(v); a.Times == 0 {
+				d.failf(v.Place, "times must be at least 1")
+			}
+		},
+		"when": func(v *document.Document) { a.When = v },
+	})
+	switch {
+	case hasResult && code != "", a.Never && (hasResult || code != ""):
+		d.failf(doc.Place, "an answer has one of result, error and never")
+	case cause != "" && code == "":
+		d.failf(doc.Place, "cause goes with error, which names the failure")
+	}
+	if code != "" {
+		a.Failure = atom.Errorf(code, "%s", cause)
+	}
+	return a
+}
+
+func (d *decoder) signal(doc *document.Document) Signal {
+	s := Signal{Message: storage.Message{Kind: flow.MessageSignal, Body: atom.Null}}
+	var event *document.Document
+	d.object(doc, "a signal", fields{
+		"name":  func(v *document.Document) { s.Message.Name = d.text(v, "name") },
+		"after": func(v *document.Document) { s.After = d.duration(v, "after") },
+		"data":  func(v *document.Document) { s.Message.Body = valueOf(v) },
+		"event": func(v *document.Document) { event = v },
+	})
+	switch {
+	case event != nil && s.Message.Name != "":
+		d.failf(doc.Place, "a signal has a name, or is an event, which has its own type")
+	case event != nil:
+		e, err := cloudevents.Parse(valueOf(event).JSON())
+		if err != nil {
+			d.failf(event.Place, "the event is not a CloudEvent: %v", err)
+			return s
+		}
+		s.Event = &e
+	case s.Message.Name == "" && doc.Kind == document.Object:
+		d.failf(doc.Place, "a signal needs a name, or an event")
+	}
+	return s
+}
+
+func (d *decoder) expectation(doc *document.Document, e *Expectation) {
+	e.At = doc.Place
+	keep := func(to **document.Document) func(*document.Document) { return func(v *document.Document) { *to = v } }
+	names := func(what string, to **document.Document) func(*document.Document) {
+		return func(v *document.Document) {
+			d.each(v, what, func(v *document.Document) { d.text(v, "a name in "+what) })
+			*to = v
+		}
+	}
+	d.object(doc, "expect", fields{
+		"status": func(v *document.Document) { e.Status = d.status(v) },
+		"error":  func(v *document.Document) { d.text(v, "error"); e.Error = v },
+		"cause":  func(v *document.Document) { d.text(v, "cause"); e.Cause = v },
+		"output": keep(&e.Output), "includes": keep(&e.Includes),
+		"path": names("path", &e.Path), "undone": names("undone", &e.Undone),
+		"duration": func(v *document.Document) { d.duration(v, "duration"); e.Duration = v },
+		"calls": func(v *document.Document) {
+			d.each(v, "calls", func(v *document.Document) { e.Calls = append(e.Calls, d.call(v)) })
+		},
+	})
+}
+
+func (d *decoder) call(doc *document.Document) Call {
+	c := Call{At: doc.Place, Times: 1}
+	d.object(doc, "a call", fields{
+		"state":    func(v *document.Document) { c.State = d.text(v, "state") },
+		"times":    func(v *document.Document) { c.Times = d.times(v) },
+		"input":    func(v *document.Document) { c.Input = v },
+		"includes": func(v *document.Document) { c.Includes = v },
+	})
+	if c.State == "" && doc.Kind == document.Object {
+		d.failf(doc.Place, "a call needs a state: the name of a state, a function or a task")
+	}
+	return c
+}

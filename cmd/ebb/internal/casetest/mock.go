@@ -1,0 +1,176 @@
+package casetest
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/cmd/ebb/internal/definition"
+	"github.com/ebbflow/ebb/engine/tasks"
+	"github.com/ebbflow/ebb/flow/asl"
+	"github.com/ebbflow/ebb/internal/nodepath"
+)
+
+// A made call is one that the run made of a task.
+type made struct {
+	atom.Call
+
+	names []string // by which mocks and expectations know it
+	task  string
+	input atom.Value
+	ended bool
+	err   error
+}
+
+// is reports whether the call is known by a name.
+func (m *made) is(name string) bool { return slices.Contains(m.names, name) }
+
+// mocks answer in place of all tasks of a run. A call that is repeated after a crash gets the answer that it got
+// before.
+type mocks struct {
+	machine definition.Machine
+	files   *tasks.Registry // reads and writes the items of distributed Maps
+	of      *Case
+
+	effects *effects // what the tasks did; nil if it does not matter
+
+	mu       sync.Mutex
+	calls    []*made
+	missing  []string           // states without an answer, in the order in which they were reached
+	used     map[*Answer]int    // number of calls that got an answer
+	answered map[string]*Answer // by the key of the call
+}
+
+func newMocks(c *Case, m definition.Machine, files *tasks.Registry) *mocks {
+	return &mocks{machine: m, files: files, of: c, used: map[*Answer]int{}, answered: map[string]*Answer{}}
+}
+
+// Task implements [engine.Tasks]: there is every task.
+func (m *mocks) Task(name string) (atom.Body, error) {
+	if name == asl.ReadItems || name == asl.WriteObjects {
+		return m.files.Task(name)
+	}
+	return mocked{m, name}, nil
+}
+
+// Instead implements [engine.Chooser]: a mocked state starts no run.
+func (m *mocks) Instead(task, path string) bool {
+	return slices.ContainsFunc(m.machine.Names(path, task), func(name string) bool { return m.of.Mocks[name] != nil })
+}
+
+// mocked is the body of one task.
+type mocked struct {
+	mocks *mocks
+	task  string
+}
+
+// Reverts reports that the mocks undo every task that the definition has a task to undo with.
+func (mocked) Reverts() bool { return true }
+
+// Execute answers a call, also one that undoes.
+func (b mocked) Execute(ctx context.Context, in atom.Values) (atom.Value, error) {
+	return b.call(ctx, in)
+}
+
+// Revert answers a call that undoes.
+func (b mocked) Revert(ctx context.Context, in atom.Values, _ atom.Outcome[atom.Value]) (atom.Value, error) {
+	return b.call(ctx, in)
+}
+
+func (b mocked) call(ctx context.Context, in atom.Values) (atom.Value, error) {
+	call := &made{Call: atom.CurrentCall(ctx), task: b.task, input: in.Input()}
+	call.names = b.mocks.machine.Names(call.Path, b.task)
+	answer, err := b.mocks.answer(call)
+	if err != nil {
+		return nil, err
+	}
+	if err := answer.wait(ctx, rank(call.Path)); err != nil {
+		return nil, err
+	}
+	b.mocks.mu.Lock()
+	call.ended, call.err = true, answer.Failure
+	b.mocks.mu.Unlock()
+	if answer.Failure == nil {
+		b.mocks.effects.called(&call.Call)
+	}
+	switch {
+	case answer.Failure != nil:
+		return nil, answer.Failure
+	case call.Token != "":
+		return answer.Result, atom.ErrEnded // the token's holder has answered
+	default:
+		return answer.Result, nil
+	}
+}
+
+// wait takes the time that the answer takes. Calls that are answered at the same time are answered in the order of
+// their ranks, so that a case always goes the same way.
+func (a *Answer) wait(ctx context.Context, rank time.Duration) error {
+	if a.Never {
+		<-ctx.Done()
+		return context.Cause(ctx)
+	}
+	t := time.NewTimer(a.After + rank)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// rank returns a length of time below a millisecond that orders calls in branches and iterations by their indices.
+func rank(path string) time.Duration {
+	n := 0
+	for part := range strings.SplitSeq(path, "/") {
+		if _, i, ok := nodepath.CutIndex(part); ok {
+			n = (n*100 + i + 1) % int(time.Millisecond)
+		}
+	}
+	return time.Duration(n)
+}
+
+// answer notes a call and returns the answer to it.
+func (m *mocks) answer(call *made) (*Answer, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.calls = append(m.calls, call)
+	key := call.Key() + "/" + strconv.Itoa(call.Attempt)
+	if a := m.answered[key]; a != nil {
+		return a, nil
+	}
+	from := m.of.Mocks
+	if call.Revert {
+		from = m.of.Undo
+	}
+	mocked := false
+	for _, name := range call.names {
+		answers := from[name]
+		mocked = mocked || answers != nil
+		for i := range answers {
+			a := &answers[i]
+			if a.Times > 0 && m.used[a] >= a.Times || a.When != nil && compare(a.When, decoded(call.input), "", false) != nil {
+				continue
+			}
+			m.used[a]++
+			m.answered[key] = a
+			return a, nil
+		}
+	}
+	if call.Revert && !mocked {
+		return &Answer{Result: atom.Null}, nil
+	}
+	why := strconv.Quote(call.names[0]) + " has no mock"
+	if mocked {
+		why = "no answer of the mock " + strconv.Quote(call.names[0]) + " is for the input " + call.input.String()
+	}
+	if !slices.Contains(m.missing, why) {
+		m.missing = append(m.missing, why)
+	}
+	return nil, atom.Errorf(tasks.CodeNoMock, "%s", why)
+}

@@ -1,0 +1,76 @@
+package casetest_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ebbflow/ebb/cmd/ebb/internal/casetest"
+	"github.com/ebbflow/ebb/cmd/ebb/internal/definition"
+)
+
+// open writes a definition and its case file, and opens them.
+func open(t *testing.T, machine, cases string) *casetest.Suite {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range map[string]string{"m.asl.json": machine, "m.test.yaml": cases} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	file, err := casetest.Read(filepath.Join(dir, "m.test.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	suite, err := casetest.Open(file, definition.Reading{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return suite
+}
+
+// TestSameWayEachTime: branches that run at once always go the same way, so that a path can be expected of them.
+func TestSameWayEachTime(t *testing.T) {
+	t.Parallel()
+	branch := `{"StartAt": "@1", "States": {"@1": {"Type": "Task", "Resource": "x:a", "Next": "@2"}, "@2": {"Type": "Task", "Resource": "x:b", "End": true}}}`
+	var branches, mocks []string
+	for _, n := range []string{"A", "B", "C", "D", "E"} {
+		branches = append(branches, strings.ReplaceAll(branch, "@", n))
+	}
+	mocks = append(mocks, "x:a: {result: 1}", "x:b: {result: 1}")
+	suite := open(t, `{"StartAt": "All", "States": {"All": {"Type": "Parallel", "End": true, "Branches": [`+strings.Join(branches, ",")+`]}}}`,
+		"mocks: {"+strings.Join(mocks, ", ")+"}\ncases: [{name: a}]")
+	var first []string
+	for range 100 {
+		r := suite.Run(t.Context(), suite.File.Cases[0], time.Minute)
+		if !r.Passed {
+			t.Fatal(r.Mismatches)
+		}
+		if first == nil {
+			first = r.Path
+		}
+		if !slices.Equal(r.Path, first) {
+			t.Fatalf("a run went\n%v, the first one\n%v", r.Path, first)
+		}
+	}
+	if len(first) != 11 {
+		t.Errorf("the path is %v", first)
+	}
+}
+
+// TestStopped: the caller ends a case that never ends by itself.
+func TestStopped(t *testing.T) {
+	t.Parallel()
+	suite := open(t, `{"StartAt": "A", "States": {"A": {"Type": "Wait", "Seconds": 1, "Next": "B"},
+		"B": {"Type": "Choice", "Choices": [{"Variable": "$", "IsPresent": true, "Next": "A"}], "Default": "C"}, "C": {"Type": "Succeed"}}}`,
+		"cases: [{name: a}]")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if r := suite.Run(ctx, suite.File.Cases[0], time.Minute); r.Passed || !strings.Contains(r.Mismatches[0].What, "canceled") {
+		t.Errorf("%+v", r)
+	}
+}

@@ -1,0 +1,13 @@
+package casetest
+
+import (
+	"testing"
+	"testing/synctest"
+)
+
+// inVirtualTime runs f in a bubble, where time passes as soon as all goroutines of the bubble wait. The bubble begins
+// at [epoch]. The engine reads the clock of package time. Only [testing/synctest] can replace that clock. It needs a T,
+// but only checks that there is one. No goroutine of f may outlive it.
+func inVirtualTime(f func()) {
+	synctest.Test(new(testing.T), func(*testing.T) { f() })
+}

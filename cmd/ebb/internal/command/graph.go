@@ -1,0 +1,78 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ebbflow/ebb/cmd/ebb/internal/definition"
+	"github.com/ebbflow/ebb/cmd/ebb/internal/drive"
+	"github.com/ebbflow/ebb/cmd/ebb/internal/exit"
+	"github.com/ebbflow/ebb/cmd/ebb/internal/session"
+	"github.com/ebbflow/ebb/flow/draw"
+	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/sqlstore"
+)
+
+var graphFormats = []string{"mermaid", "dot"}
+
+func (s subcommands) graphCommand() *cobra.Command {
+	var format string
+	cmd := &cobra.Command{
+		Use:   "graph FILE|RUN",
+		Short: "Draw a definition, or the progress of a run in it",
+		Long: `Draw a definition as text for Mermaid or Graphviz. Given the id of a run, draw its
+definition with a color for the outcome of each state.`,
+		Example: `  ebb graph trip.asl.json > trip.mmd
+  ebb graph --format dot trip-k3v9x2ab | dot -Tsvg > trip.svg`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := session.OneOf("format", format, graphFormats); err != nil {
+				return err
+			}
+			picture, err := s.picture(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			text := draw.Mermaid(picture)
+			if format == "dot" {
+				text = draw.DOT(picture)
+			}
+			_, err = fmt.Fprint(s.Out, text)
+			return err
+		},
+	}
+	cmd.Flags().StringVar(&format, "format", graphFormats[0], strings.Join(graphFormats, " or "))
+	return cmd
+}
+
+// picture returns the diagram of a file, or of a run if the file does not exist.
+func (s subcommands) picture(ctx context.Context, what string) (picture draw.View, err error) {
+	if _, err := os.Stat(what); err == nil {
+		how, err := s.HowToRead(what)
+		if err != nil {
+			return picture, err
+		}
+		def, err := definition.Read(what, how)
+		if err != nil {
+			return picture, err
+		}
+		return def.Machine.Picture(def.Name), nil
+	}
+	err = s.Reading(ctx, func(store *sqlstore.Store) error {
+		run, err := session.FindRun(ctx, store, what)
+		if err != nil {
+			return fmt.Errorf("there is no file %s, and %w", what, err)
+		}
+		d, err := drive.Open(ctx, s.Session, store, &run)
+		if err != nil {
+			return err
+		}
+		picture, err = d.Machine.Became(d.Machine.Picture(run.Flow+"  "+run.ID), storage.EachEntry(ctx, store, run.ID, 0))
+		return exit.DatabaseError(err)
+	})
+	return picture, err
+}

@@ -1,0 +1,197 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ebbflow/ebb/cmd/ebb/internal/exit"
+	"github.com/ebbflow/ebb/internal/visible"
+	"github.com/ebbflow/ebb/jobs"
+	"github.com/ebbflow/ebb/states"
+	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/sqlstore"
+)
+
+func (s subcommands) jobsCommand() *cobra.Command {
+	var all bool
+	var limit int
+	cmd := &cobra.Command{
+		Use:   "jobs",
+		Short: "List the jobs on the board, and release or cancel them",
+		Long: `List the jobs on the board that have not ended, in the order in which they are
+claimed. With --all, also list ended jobs, all in the order in which they were posted.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return s.jobs(cmd.Context(), all, limit) },
+	}
+	cmd.Flags().BoolVar(&all, "all", false, "also list ended jobs")
+	cmd.Flags().IntVar(&limit, "limit", 100, "maximum number of jobs; 0 means all")
+	cmd.AddCommand(
+		s.jobCommand("release JOB", "Make a parked or scheduled job claimable now",
+			func(ctx context.Context, b *jobs.Board, id string) error { return b.Release(ctx, id) }),
+		s.jobCommand("cancel JOB", "End a job that no process has claimed",
+			func(ctx context.Context, b *jobs.Board, id string) error {
+				return b.Cancel(ctx, id, "cancelled with ebb jobs")
+			}),
+	)
+	return cmd
+}
+
+// jobCommand returns a command that changes one job and shows it.
+func (s subcommands) jobCommand(use, short string,
+	change func(context.Context, *jobs.Board, string) error,
+) *cobra.Command {
+	return &cobra.Command{
+		Use: use, Short: short, Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return s.WithStore(cmd.Context(), func(store *sqlstore.Store) error {
+				ctx, id := cmd.Context(), args[0]
+				err := change(ctx, jobs.New(store, jobs.Policy{}), id)
+				if err != nil && !errors.Is(err, jobs.ErrRefused) {
+					return noJob(err, id)
+				}
+				job, found := store.Job(ctx, id)
+				switch {
+				case found != nil:
+					return exit.DatabaseError(found)
+				case err != nil && job.State == states.JobClaimed && job.ClaimID == "":
+					return exit.Usagef("job %s is bound to the run %s; send commands to the run (ebb cancel, ebb retry)", id, job.Run)
+				case err != nil:
+					return exit.Usagef("job %s is %v, which does not allow the command", id, job.State)
+				}
+				return s.showJob(&job)
+			})
+		},
+	}
+}
+
+func noJob(err error, id string) error {
+	if errors.Is(err, jobs.ErrNotFound) {
+		return &exit.Error{Status: exit.NotFound, Err: fmt.Errorf("there is no job %s (ebb jobs --all lists all jobs)",
+			id)}
+	}
+	return exit.DatabaseError(err)
+}
+
+func (s subcommands) jobs(ctx context.Context, all bool, limit int) error {
+	q := storage.JobQuery{Limit: limit}
+	if !all {
+		q.States = []states.Job{states.JobUnclaimed, states.JobClaimed, states.JobScheduled, states.JobParked}
+	}
+	return s.Reading(ctx, func(store *sqlstore.Store) error {
+		at, err := placeOf(ctx, store)
+		if err != nil {
+			return err
+		}
+		var rows [][]string
+		some := false
+		for job, err := range storage.EachJob(ctx, store, q) {
+			if err == nil && s.JSON() {
+				err = s.showJob(&job)
+			} else if err == nil {
+				var row []string
+				row, err = at.jobColumns(ctx, &job, time.Now())
+				rows = append(rows, row)
+			}
+			if err == nil && len(rows) == listedAtOnce { // a board may be larger than memory
+				err, rows = writeTable(s.Out, jobHeads, rows), nil
+				some = true
+			}
+			if err != nil {
+				return exit.DatabaseError(err)
+			}
+		}
+		switch {
+		case s.JSON():
+			return nil
+		case len(rows) == 0 && some:
+			return nil
+		case len(rows) == 0:
+			_, err = fmt.Fprintln(s.Out, "no jobs")
+			return err
+		}
+		return writeTable(s.Out, jobHeads, rows)
+	})
+}
+
+var jobHeads = []string{"JOB", "STATE", "FLOW", "AGE", "RUN", "OWNER", "STEP", "DETAIL"}
+
+// jobColumns returns what the table tells of a job. A claimed job has a run, unless it is just being created.
+func (p *place) jobColumns(ctx context.Context, j *storage.Job, now time.Time) ([]string, error) {
+	owner, step, id := "", "", ""
+	if j.State == states.JobClaimed {
+		run, err := p.store.Run(ctx, j.Run)
+		if err == nil {
+			owner = p.owner(&run)
+			step, err = p.step(ctx, &run)
+		}
+		if err != nil && !errors.Is(err, storage.ErrNotFound) {
+			return nil, err
+		}
+	}
+	if j.Run != j.ID {
+		id = visible.Line(j.Run)
+	}
+	return []string{
+		visible.Line(j.ID), j.State.String(), flowVersion(j), age(j.Created, now), id, owner, step, jobDetail(j),
+	}, nil
+}
+
+// flowVersion returns the flow of a job, with the version that it names.
+func flowVersion(j *storage.Job) string {
+	if j.Version == 0 {
+		return visible.Line(j.Flow)
+	}
+	return fmt.Sprintf("%s@%d", visible.Line(j.Flow), j.Version)
+}
+
+// jobDetail returns until when a job waits, and why it failed.
+func jobDetail(j *storage.Job) string {
+	var parts []string
+	if j.State == states.JobScheduled {
+		parts = append(parts, "until "+j.NotUntil.UTC().Format(time.RFC3339))
+	}
+	if j.Failure != nil && j.Failure.Code != "" {
+		parts = append(parts, visible.Line(j.Failure.Code)+": "+visible.Line(j.Failure.Message))
+	}
+	return strings.Join(parts, " ")
+}
+
+// jobJSON is a job in JSON; the keys are stable.
+type jobJSON struct {
+	ID       string            `json:"job"`
+	Run      string            `json:"run"`
+	Flow     string            `json:"flow"`
+	Version  int64             `json:"version,omitzero"`
+	State    string            `json:"state"`
+	Priority int               `json:"priority"`
+	Needs    map[string]string `json:"needs,omitzero"`
+	Labels   map[string]string `json:"labels,omitzero"`
+	NotUntil time.Time         `json:"not_until,omitzero"`
+	Created  time.Time         `json:"created"`
+	Ended    time.Time         `json:"ended,omitzero"`
+	Attempts int               `json:"attempts,omitzero"`
+	Error    string            `json:"error,omitzero"`
+	Cause    string            `json:"cause,omitzero"`
+}
+
+// showJob prints a job on a line.
+func (s subcommands) showJob(j *storage.Job) error {
+	out := jobJSON{
+		ID: j.ID, Run: j.Run, Flow: j.Flow, Version: j.Version, State: j.State.String(), Priority: j.Priority,
+		Needs:  j.Labels,
+		Labels: j.RunLabels, NotUntil: j.NotUntil, Created: j.Created, Ended: j.Ended, Attempts: j.Attempts,
+	}
+	if j.Failure != nil {
+		out.Error, out.Cause = j.Failure.Code, j.Failure.Message
+	}
+	text := visible.Line(j.ID) + " " + out.State + " " + flowVersion(j)
+	if j.Run != j.ID {
+		text += " run " + visible.Line(j.Run)
+	}
+	return s.Emit(out, "%s", strings.TrimRight(text+" "+jobDetail(j), " "))
+}

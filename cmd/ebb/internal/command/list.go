@@ -1,0 +1,174 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ebbflow/ebb/cmd/ebb/internal/exit"
+	"github.com/ebbflow/ebb/cmd/ebb/internal/session"
+	"github.com/ebbflow/ebb/cmd/ebb/internal/view"
+	"github.com/ebbflow/ebb/engine/inspect"
+	"github.com/ebbflow/ebb/internal/visible"
+	"github.com/ebbflow/ebb/states"
+	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/sqlstore"
+)
+
+// listFlags are the flags of ebb list.
+type listFlags struct {
+	flow     string
+	states   []string
+	labels   []string
+	limit    int
+	before   string
+	children bool
+	stuck    bool
+}
+
+func (s subcommands) listCommand() *cobra.Command {
+	var f listFlags
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List runs, newest first",
+		Long: `List runs, newest first, up to --limit. With --children also list runs that other runs
+started, such as the items of a distributed Map. If there are more, the flag for the
+next page is printed on standard error.`,
+		Example: `  ebb list --state RUNNING,SUSPENDED
+  ebb list --needs-person
+  ebb list --flow trip --label team=billing --label region=eu`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			q, err := f.query()
+			if err != nil {
+				return err
+			}
+			ctx := cmd.Context()
+			return s.Reading(ctx, func(store *sqlstore.Store) error { return s.list(ctx, store, q, f.before) })
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&f.flow, "flow", "", "only runs of this flow")
+	flags.StringSliceVar(&f.states, "state", nil, "only runs in one of these states, such as RUNNING,SUSPENDED")
+	flags.StringArrayVar(&f.labels, "label", nil, "only runs with this label, KEY=VALUE; if repeated, with all of them")
+	flags.IntVar(&f.limit, "limit", 50, "maximum number of runs; 0 means all")
+	flags.BoolVar(&f.children, "children", false, "also list runs that other runs started")
+	flags.BoolVar(&f.stuck, "needs-person", false,
+		"only runs that a person must decide about, such as runs whose undo failed")
+	flags.StringVar(&f.before, "before", "", "only runs that are older than this one")
+	return cmd
+}
+
+func (f *listFlags) query() (storage.RunQuery, error) {
+	q := storage.RunQuery{Flow: f.flow, Top: !f.children && !f.stuck, Stuck: f.stuck, Limit: f.limit}
+	if f.limit < 0 {
+		return q, exit.Usagef("--limit %d: want 0 for all, or more", f.limit)
+	}
+	for _, text := range f.states {
+		var state states.Flow
+		if err := state.UnmarshalText([]byte(strings.ToUpper(text))); err != nil {
+			return q, exit.Usagef("--state: %w (runs whose undo failed: --needs-person)", err)
+		}
+		q.States = append(q.States, state)
+	}
+	var err error
+	q.Labels, err = session.ParseLabels("label", f.labels)
+	return q, err
+}
+
+func (s subcommands) list(ctx context.Context, store storage.Store, q storage.RunQuery, before string) error {
+	if before != "" {
+		run, err := session.FindRun(ctx, store, before)
+		if err != nil {
+			return err
+		}
+		q.After = &run
+	}
+	limit := q.Limit
+	for listed := 0; ; {
+		q.Limit = listedAtOnce
+		if limit > 0 {
+			q.Limit = min(q.Limit, limit-listed)
+		}
+		q.Limit++ // one more, to know whether there are more
+		runs, err := store.Runs(ctx, q)
+		if err != nil {
+			return exit.DatabaseError(err)
+		}
+		more := len(runs) == q.Limit
+		if more {
+			runs = runs[:len(runs)-1]
+		}
+		if err := s.writeRuns(ctx, store, runs); err != nil || !more {
+			return err
+		}
+		listed, q.After = listed+len(runs), &runs[len(runs)-1]
+		if listed == limit {
+			s.Noticef("there are more: --before %s", q.After.ID)
+			return nil
+		}
+	}
+}
+
+// listedAtOnce is the number of runs that are read at a time and shown as one table.
+const listedAtOnce = 500
+
+// writeRuns writes a table, or an object a line.
+func (s subcommands) writeRuns(ctx context.Context, store storage.Store, runs []storage.Run) error {
+	if s.JSON() {
+		for i := range runs {
+			if err := view.NewJSON(s.Out).Encode(inspect.RunOf(&runs[i])); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if len(runs) == 0 {
+		_, err := fmt.Fprintln(s.Out, "no runs")
+		return err
+	}
+	at, err := placeOf(ctx, store)
+	if err != nil {
+		return err
+	}
+	rows := make([][]string, len(runs))
+	for i := range runs {
+		if rows[i], err = at.columns(ctx, &runs[i], time.Now()); err != nil {
+			return err
+		}
+	}
+	return writeTable(s.Out, []string{"RUN", "FLOW", "STATE", "AGE", "TOOK", "OWNER", "STEP", "LABELS", "FAILURE"}, rows)
+}
+
+// columns returns the columns of a run in the table.
+func (p *place) columns(ctx context.Context, run *storage.Run, now time.Time) ([]string, error) {
+	step, err := p.step(ctx, run)
+	took, failure := "", ""
+	if !run.Ended.IsZero() {
+		took = view.Span(run.Ended.Sub(run.Started))
+	}
+	if run.Failure != nil {
+		failure = view.Cause(run.Failure)
+	}
+	if run.Undo == storage.UndoFailed {
+		failure = "undo failed: " + failure
+	}
+	return []string{
+		visible.Line(run.ID), visible.Line(run.Flow), run.State.String(), age(run.Created, now), took, p.owner(run), step,
+		cut(labelText(run.Labels)), cut(failure),
+	}, err
+}
+
+// labelText returns labels in the order of their keys.
+func labelText(labels map[string]string) string {
+	var parts []string
+	for _, key := range slices.Sorted(maps.Keys(labels)) {
+		parts = append(parts, visible.Line(key+"="+labels[key]))
+	}
+	return strings.Join(parts, " ")
+}

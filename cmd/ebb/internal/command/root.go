@@ -1,0 +1,75 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ebbflow/ebb/cmd/ebb/internal/exit"
+	"github.com/ebbflow/ebb/cmd/ebb/internal/session"
+)
+
+// Execute runs the command with these arguments, and returns its exit status.
+func Execute(ctx context.Context, s *session.Session, args []string) int {
+	root := Root(s) //nolint:contextcheck // cobra hands the context to each command
+	root.SetArgs(args)
+	return s.Finish(root.ExecuteContext(ctx))
+}
+
+// The subcommands share one session. Each file contains one of them.
+type subcommands struct{ *session.Session }
+
+// Root returns the command with all of its subcommands.
+func Root(s *session.Session) *cobra.Command {
+	root := &cobra.Command{
+		Use:           "ebb",
+		Short:         "Ebb runs work that must either finish or be undone",
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          cobra.NoArgs,
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			return s.Settle(cmd)
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.SetIn(s.In)
+	root.SetOut(s.Out)
+	root.SetErr(s.Err)
+	s.AddFlags(root.PersistentFlags())
+	c := subcommands{s}
+	root.AddCommand(
+		c.runCommand(), c.resumeCommand(), c.serveCommand(), c.postCommand(), c.watchable(c.jobsCommand()),
+		c.suspendCommand(), c.cancelCommand(), c.revertCommand(), c.retryCommand(), c.skipCommand(),
+		c.signalCommand(), c.completeCommand(), c.limitCommand(), c.scheduleCommand(),
+		c.watchable(c.showCommand()), c.watchable(c.whyCommand()), c.historyCommand(), c.watchable(c.listCommand()),
+		c.topCommand(),
+		c.validateCommand(), c.graphCommand(), c.testCommand(), c.testStateCommand(),
+		c.pruneCommand(), c.backupCommand(), c.migrateCommand(), c.doctorCommand(), c.benchCommand(),
+		c.demoCommand(), c.manCommand(), c.versionCommand())
+	for _, cmd := range root.Commands() {
+		sayUse(cmd)
+	}
+	c.offerWords(root)
+	return root
+}
+
+// sayUse makes a command answer wrong arguments with its usage.
+func sayUse(cmd *cobra.Command) {
+	for _, sub := range cmd.Commands() {
+		sayUse(sub)
+	}
+	check := cmd.Args
+	if check == nil {
+		return
+	}
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		err := check(cmd, args)
+		if _, own := errors.AsType[*exit.Error](err); err == nil || own {
+			return err
+		}
+		return exit.Usagef("usage: %s (see ebb help %s)", cmd.UseLine(),
+			strings.TrimPrefix(cmd.CommandPath(), "ebb "))
+	}
+}

@@ -1,0 +1,266 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ebbflow/ebb/cmd/ebb/internal/definition"
+	"github.com/ebbflow/ebb/cmd/ebb/internal/drive"
+	"github.com/ebbflow/ebb/cmd/ebb/internal/exit"
+	"github.com/ebbflow/ebb/cmd/ebb/internal/retention"
+	"github.com/ebbflow/ebb/cmd/ebb/internal/sdnotify"
+	"github.com/ebbflow/ebb/cmd/ebb/internal/session"
+	"github.com/ebbflow/ebb/conductor"
+	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/redact"
+	"github.com/ebbflow/ebb/server"
+	"github.com/ebbflow/ebb/server/aws"
+	"github.com/ebbflow/ebb/server/cloudevents"
+	"github.com/ebbflow/ebb/server/metrics"
+	"github.com/ebbflow/ebb/server/workers"
+	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/memstore"
+	"github.com/ebbflow/ebb/storage/sqlstore"
+)
+
+// serveFlags are the flags of ebb serve.
+type serveFlags struct {
+	runFlags // mappings of tasks and buckets
+	awsFlags
+
+	slots   int
+	maxLost int
+	drain   time.Duration
+	offers  []string
+	listen  listenFlags
+	keep    []string
+	sink    string
+	dir     string
+	config  string
+	check   bool
+}
+
+func (s subcommands) serveCommand() *cobra.Command {
+	var f serveFlags
+	cmd := &cobra.Command{
+		Use:   "serve [FILE…]",
+		Short: "Drive the due runs of a database, and the runs of posted jobs",
+		Long: `Drive all runs of a database that are due: runs whose wait has ended, runs whose process
+died, and the runs of posted jobs (ebb post). Definitions in FILEs are stored first, so
+that jobs can name them. Any number of processes may serve one database.
+
+SIGTERM or Ctrl-C drains: running tasks may end, nothing more is started, and other
+processes, or the next one, resume the runs. Nothing is suspended or undone.
+
+Flags can also be in a file (--config) or in the environment, as EBB_SLOTS and so on. A
+flag takes precedence over the environment, and the environment over the file.
+
+The address of --listen serves /livez, /readyz and /metrics (for Prometheus). POST
+/events accepts CloudEvents for the runs that wait for them, or with ?run= for one run.
+Workers ask for tasks at /tasks/. CloudEvents that runs send go to --sink. Clients of AWS
+Step Functions use the URL of the address as their endpoint.`,
+		Example: `  ebb serve trip.asl.json --slots 16
+  ebb serve --offer gpu=a100 --listen off
+  ebb serve --config /etc/ebb/ebb.yaml --check`,
+		Annotations: map[string]string{session.LogLevel: "info"},
+		RunE:        func(cmd *cobra.Command, args []string) error { return s.serve(cmd.Context(), args, &f) },
+	}
+	flags := cmd.Flags()
+	flags.IntVar(&f.slots, "slots", engine.DefaultSlots,
+		"how many runs to drive at once; runs that only wait take no slot")
+	flags.IntVar(&f.maxLost, "max-lost", engine.DefaultMaxLost,
+		"set a run aside after this many processes died that drove only this run")
+	flags.DurationVar(&f.drain, "drain", conductor.DefaultDrain,
+		"how long running atoms may continue after a stop request")
+	flags.StringArrayVar(&f.offers, "offer", nil,
+		"offer of this process for jobs that need it, KEY=VALUE; may be repeated")
+	flags.StringVar(&f.config, session.ConfigFlag, "",
+		"a YAML file with flags that are not given here: slots: 16")
+	flags.BoolVar(&f.check, "check", false,
+		"only check flags, file and definitions; do not open the database")
+	flags.StringVar(&f.listen.address, "listen", server.DefaultAddress,
+		"address of health, metrics and events, or off; with --keys, other machines may reach it")
+	flags.StringVar(&f.listen.keys, "keys", "",
+		"file of authorized clients, on each line a name, a key (Authorization: Bearer KEY), "+
+			"and its purposes: "+strings.Join(server.Purposes(), ", ")+"; without one it is for all but aws")
+	flags.StringArrayVar(&f.listen.hosts, "host", nil, "a name by which clients know this machine; may be repeated")
+	flags.StringVar(&f.listen.cert, "tls-cert", "", "file with the certificate for HTTPS on --listen")
+	flags.StringVar(&f.listen.certKey, "tls-key", "", "file with the key of that certificate")
+	flags.StringArrayVar(&f.keep, "keep", nil,
+		"how long to keep ended runs, as in ebb prune (default for ever); may be repeated")
+	flags.StringVar(&f.sink, "sink", "",
+		"URL for CloudEvents that runs send; without it they stay in the outbox")
+	flags.StringVar(&f.dir, "dir", ".", "from where the programs of jobs' runs are looked up")
+	flags.StringArrayVar(&f.tasks, "task", nil, "map a resource in jobs' runs, NAME=RESOURCE; may be repeated")
+	flags.StringArrayVar(&f.buckets, "bucket", nil,
+		"folder for a bucket of a distributed Map, NAME=DIR; may be repeated")
+	f.register(flags)
+	return cmd
+}
+
+func (s subcommands) serve(ctx context.Context, files []string, f *serveFlags) error {
+	offers, err := session.ParseLabels("offer", f.offers)
+	if err != nil {
+		return err
+	}
+	srv, err := f.listen.server(s.Logger())
+	if err != nil {
+		return err
+	}
+	policy, err := retention.Parse(f.keep)
+	if err != nil {
+		return err
+	}
+	if len(files) == 0 {
+		files = s.Definitions
+	}
+	if err := f.places(); err != nil {
+		return err
+	}
+	defaults, err := f.beginning(filepath.Join(f.dir, "definition"))
+	if err != nil {
+		return err
+	}
+	defs, err := s.Deployed(files)
+	if err != nil {
+		return err
+	}
+	settings, err := f.awsFlags.config()
+	if err != nil {
+		return err
+	}
+	ctx, stop := drive.Interruptible(ctx) // before this, a signal ends the process, even if it reads endless input
+	defer stop()
+	conducting := []conductor.Option{
+		conductor.WithSlots(f.slots), conductor.WithDrain(f.drain), conductor.WithOffers(offers),
+		conductor.WithLogger(s.Logger()),
+		conductor.WithServer(engine.WithMaxLost(f.maxLost)),
+	}
+	if f.check {
+		if _, err := conductor.New(memstore.New(), conductor.NewCatalog(), conducting...); err != nil {
+			return exit.Usagef("%w", err)
+		}
+		_, err := s.awsServer(memstore.New(), &settings, defaults)
+		return err
+	}
+	return s.WithStore(ctx, func(file *sqlstore.Store) error {
+		m := metrics.New(file)
+		store := m.Store()
+		for _, d := range defs {
+			if _, err := store.PutDefinition(ctx, d.Definition); err != nil {
+				return exit.DatabaseError(err)
+			}
+		}
+		conducting = append(conducting, conductor.WithEngine(s.EngineLimits(), engine.WithObserver(m.Observe)))
+		if f.sink != "" {
+			conducting = append(conducting, conductor.WithServer(engine.WithSender(cloudevents.Sender(nil, f.sink))))
+		}
+		var c *conductor.Conductor
+		settings.Stopping = ctx.Done()
+		settings.Start = func(ctx context.Context, run, definition string, opts ...engine.RunOption) error {
+			return c.Start(ctx, run, conductor.Ref{Definition: definition}, opts...)
+		}
+		api, err := s.awsServer(store, &settings, defaults)
+		if err != nil {
+			return err
+		}
+		if c, err = conductor.New(store, s.served(ctx, store, defaults).Complete(api.Complete), conducting...); err != nil {
+			return exit.Usagef("%w", err)
+		}
+		m.WatchMemory(c.Memory)
+		if srv != nil && f.aws == on {
+			srv.ServeAWS(aws.New(aws.Options{Region: api.Region(), Log: s.Logger()}, api.Service()))
+		}
+		if srv == nil {
+			s.Noticef("serving")
+		} else if err := s.listen(ctx, srv, f.listen.address, server.Paths(map[string]http.Handler{
+			"/livez": server.Live(), "/readyz": srv.Ready(c.Ready), "/metrics": server.Only(http.MethodGet, m.Handler()),
+			"/events": cloudevents.Handler(store), "/tasks/": workers.Handler(ctx, store),
+		})); err != nil {
+			return err
+		}
+		return s.conduct(ctx, c, srv, &retention.Pruner{Store: store, Policy: policy, Tidy: file.Vacuum, Log: s.Logger()})
+	})
+}
+
+// places checks the folder of programs, and the target of events.
+func (f *serveFlags) places() error {
+	if info, err := os.Stat(f.dir); err != nil || !info.IsDir() {
+		return exit.Usagef("--dir %s: there is no such folder", f.dir)
+	}
+	if f.sink == "" {
+		return nil
+	}
+	u, err := url.Parse(f.sink)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" { // the error would contain a password
+		return exit.Usagef("--sink %s: want a URL such as https://example.org/events", redact.URL(f.sink))
+	}
+	return nil
+}
+
+// conduct lets a conductor serve until the process must stop.
+func (s subcommands) conduct(ctx context.Context, c *conductor.Conductor, srv *server.Server,
+	p *retention.Pruner,
+) error {
+	defer context.AfterFunc(ctx, func() { s.Noticef("stopping: what executes may end") })()
+	var beside sync.WaitGroup
+	attended, end := context.WithCancel(ctx)
+	beside.Go(func() { p.Run(attended) })
+	beside.Go(func() { sdnotify.FromEnvironment(os.Getenv).Attend(attended, c.Ready) })
+	err := c.Run(ctx)
+	end()
+	beside.Wait()
+	if srv != nil {
+		err = errors.Join(err, srv.Stop(context.WithoutCancel(ctx)))
+	}
+	return exit.DatabaseError(err)
+}
+
+// served returns the catalog of the flows that this process can drive: all stored definitions in the languages that
+// it knows. Runs that ebb run started have the tasks with which they were started; runs of jobs have the defaults.
+func (s subcommands) served(ctx context.Context, store storage.Store,
+	defaults definition.Beginning,
+) *conductor.Catalog {
+	named := &definition.Catalog{Store: store}
+	compile := func(_ context.Context, def storage.Definition) (flow.Node, error) {
+		m, err := named.Parsed(&def)
+		if err != nil {
+			return nil, fmt.Errorf("definition %q, version %d: %w", def.Name, def.Version, err)
+		}
+		return flow.Growing(def.Name, m), nil
+	}
+	return conductor.NewCatalog().
+		Language(definition.ASL, compile).Language(definition.SM4C, compile).
+		Otherwise(named.Flow).
+		TasksOf(func(run *storage.Run) (engine.Tasks, error) {
+			b, err := definition.BeginningOf(run)
+			if err != nil {
+				return nil, err
+			}
+			if b.Dir == "" {
+				b = defaults
+			}
+			registry, err := b.Registry(run.Flow, s.FolderMode())
+			if err != nil {
+				return nil, err
+			}
+			m, err := named.MachineOf(ctx, run)
+			if err != nil && !errors.Is(err, storage.ErrNotFound) { // a flow of a Go program has no definition
+				return nil, err
+			}
+			registry.Lambda = s.Services().Lambda
+			registry.Schemes = s.Services().SchemesOf(m)
+			return registry, nil
+		})
+}

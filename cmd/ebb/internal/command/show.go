@@ -1,0 +1,141 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ebbflow/ebb/cmd/ebb/internal/definition"
+	"github.com/ebbflow/ebb/cmd/ebb/internal/exit"
+	"github.com/ebbflow/ebb/cmd/ebb/internal/session"
+	"github.com/ebbflow/ebb/cmd/ebb/internal/view"
+	"github.com/ebbflow/ebb/engine/inspect"
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/visible"
+	"github.com/ebbflow/ebb/states"
+	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/sqlstore"
+)
+
+func (s subcommands) showCommand() *cobra.Command {
+	var state string
+	cmd := &cobra.Command{
+		Use:   "show RUN",
+		Short: "Show what a run did and what was undone",
+		Example: `  ebb show trip-k3v9x2ab
+  ebb show --state Pay trip-k3v9x2ab`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx := cmd.Context()
+			return s.Reading(ctx, func(store *sqlstore.Store) error {
+				if state != "" {
+					return s.showState(ctx, store, args[0], state)
+				}
+				return s.show(ctx, store, args[0])
+			})
+		},
+	}
+	cmd.Flags().StringVar(&state, "state", "", "show each visit of this state: input, attempts, result, variables, output")
+	return cmd
+}
+
+func (s subcommands) show(ctx context.Context, store storage.Store, id string) error {
+	run, err := session.FindRun(ctx, store, id)
+	if err != nil {
+		return err
+	}
+	messages, err := inspect.UnsentOf(ctx, store, id)
+	if err != nil {
+		return exit.DatabaseError(err)
+	}
+	if s.JSON() {
+		return s.showJSON(ctx, store, &run, messages)
+	}
+	m := machineOf(ctx, store, &run)
+	t, err := inspect.Recorded(ctx, store, &run, tracerOf(m))
+	if err != nil {
+		return exit.DatabaseError(err)
+	}
+	for _, line := range view.Tree(t, time.Now(), s.Page()) {
+		fmt.Fprintln(s.Out, line)
+	}
+	if t.Partial {
+		fmt.Fprintf(s.Out, "not all steps are shown; all of them: ebb show -o json %s\n", visible.Line(id))
+	}
+	if run.Bytes >= view.Mebibyte {
+		fmt.Fprintf(s.Out, "it has written %s\n", view.Written(&run))
+	}
+	for i := range messages {
+		if messages[i].Parked {
+			fmt.Fprintln(s.Out, view.Unsent(&messages[i], time.Now()))
+		}
+	}
+	if run.State.Ended() {
+		undo, err := inspect.UndoOf(ctx, store, &run)
+		if err != nil {
+			return exit.DatabaseError(err)
+		}
+		view.End(s.Out, &run, &undo, s.Page())
+		if run.Undo == storage.UndoFailed {
+			fmt.Fprintln(s.Out, view.MendHint(id, t.StuckAt()))
+		}
+		return s.explain(ctx, store, id)
+	}
+	_, owner, err := session.FindOwnedRun(ctx, store, id)
+	switch at := t.StuckAt(); {
+	case err != nil:
+		return err
+	case owner != nil:
+		_, err = fmt.Fprintf(s.Out, "run by process %d on %s\n", owner.PID, visible.Line(owner.Host))
+	case run.State == states.FlowSuspended && at != "":
+		_, err = fmt.Fprintln(s.Out, view.MendHint(id, at))
+	case run.Definition == "":
+		_, err = fmt.Fprintf(s.Out, "no process drives it; it continues when the program that has the flow %s runs it\n",
+			visible.Line(run.Flow))
+	default:
+		_, err = fmt.Fprintf(s.Out, "no process drives it; resume it with: ebb resume %s\n", visible.Line(id))
+	}
+	return err
+}
+
+// machineOf returns the machine that a run is of; nil when the store has none, or this version cannot read it.
+func machineOf(ctx context.Context, store storage.Store, run *storage.Run) definition.Machine {
+	m, err := (&definition.Catalog{Store: store}).MachineOf(ctx, run)
+	if err != nil {
+		return nil
+	}
+	return m
+}
+
+func tracerOf(m definition.Machine) flow.Tracer {
+	if m == nil {
+		return nil
+	}
+	return m.Tracer()
+}
+
+// explain prints how a run failed, if it did.
+func (s subcommands) explain(ctx context.Context, store storage.Store, id string) error {
+	text, err := inspect.Explain(ctx, store, id)
+	if err != nil {
+		return exit.DatabaseError(err)
+	}
+	if text != "" {
+		fmt.Fprintf(s.Out, "\n%s", text)
+	}
+	return nil
+}
+
+// showJSON writes records as it reads them, because a run may be larger than memory.
+func (s subcommands) showJSON(ctx context.Context, store storage.Store, run *storage.Run,
+	messages []inspect.Unsent,
+) error {
+	return view.StreamJSON(s.Out, inspect.SummaryOf(run, messages),
+		view.ListOf("states", inspect.Visits(ctx, store, run, tracerOf(machineOf(ctx, store, run)), ""), exit.DatabaseError),
+		view.ListOf("atoms", inspect.Atoms(ctx, store, run), exit.DatabaseError),
+		view.ListOf("undone", inspect.Undone(ctx, store, run), exit.DatabaseError),
+		view.ListOf("stays_done", inspect.Left(ctx, store, run, storage.StatusStaysDone), exit.DatabaseError),
+		view.ListOf("may_stay_done", inspect.Left(ctx, store, run, storage.StatusMayStayDone), exit.DatabaseError))
+}

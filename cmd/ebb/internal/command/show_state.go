@@ -1,0 +1,68 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/ebbflow/ebb/cmd/ebb/internal/exit"
+	"github.com/ebbflow/ebb/cmd/ebb/internal/session"
+	"github.com/ebbflow/ebb/cmd/ebb/internal/view"
+	"github.com/ebbflow/ebb/engine/inspect"
+	"github.com/ebbflow/ebb/internal/spelling"
+	"github.com/ebbflow/ebb/internal/visible"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// visitsShown is how many visits of a state are shown as text: the first and the last ones, half of each.
+const visitsShown = 20
+
+// showState shows each visit of a state.
+func (s subcommands) showState(ctx context.Context, store storage.Store, id, state string) error {
+	run, err := session.FindRun(ctx, store, id)
+	if err != nil {
+		return err
+	}
+	m := machineOf(ctx, store, &run)
+	if m != nil {
+		known := m.Outline()
+		if near := spelling.Nearest(state, known); !slices.Contains(known, state) {
+			if near != "" {
+				return exit.Usagef("--state: the machine has no state %q (did you mean %q?)", state, near)
+			}
+			return exit.Usagef("--state: the machine has no state %q", state)
+		}
+	}
+	visits := inspect.Visits(ctx, store, &run, tracerOf(m), state)
+	if s.JSON() {
+		return view.StreamJSON(s.Out, struct {
+			Run   string `json:"run"`
+			State string `json:"state"`
+		}{id, state}, view.ListOf("visits", visits, exit.DatabaseError))
+	}
+	n := 0
+	var last []inspect.Visit // those that are shown if no more follow
+	for v, err := range visits {
+		if err != nil {
+			return exit.DatabaseError(err)
+		}
+		if n++; n <= visitsShown/2 {
+			view.Visit(s.Out, &v, s.Page())
+			continue
+		}
+		if last = append(last, v); len(last) > visitsShown/2 {
+			last = last[1:]
+		}
+	}
+	if more := n - visitsShown/2 - len(last); more > 0 {
+		fmt.Fprintf(s.Out, "… %d more visits; all of them: ebb show -o json --state %s %s\n", more, visible.Line(state),
+			visible.Line(id))
+	}
+	for i := range last {
+		view.Visit(s.Out, &last[i], s.Page())
+	}
+	if n == 0 {
+		fmt.Fprintf(s.Out, "run %s has not been in %s\n", visible.Line(id), visible.Line(state))
+	}
+	return nil
+}

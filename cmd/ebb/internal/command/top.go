@@ -1,0 +1,85 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ebbflow/ebb/cmd/ebb/internal/exit"
+	"github.com/ebbflow/ebb/cmd/ebb/internal/view"
+	"github.com/ebbflow/ebb/internal/redact"
+	"github.com/ebbflow/ebb/internal/visible"
+	"github.com/ebbflow/ebb/states"
+	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/sqlstore"
+)
+
+// topRuns is how many runs ebb top shows of each kind.
+const topRuns = 20
+
+func (s subcommands) topCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "top",
+		Short: "Watch what the processes of a database do",
+		Long: `Show every two seconds how many runs there are, what waits, and the runs that need a person
+or are in progress, newest first, until Ctrl-C. If output is no terminal, ebb top shows this once.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if s.JSON() {
+				return exit.Usagef("ebb top has no JSON: use ebb doctor -o json and ebb list -o json")
+			}
+			show := func(ctx context.Context) error {
+				return s.Reading(ctx, func(store *sqlstore.Store) error { return s.top(ctx, store) })
+			}
+			if s.Out.Terminal() == nil {
+				return show(cmd.Context())
+			}
+			return s.watch(cmd.Context(), show)
+		},
+	}
+}
+
+// top shows one frame.
+func (s subcommands) top(ctx context.Context, store *sqlstore.Store) error {
+	st, err := store.Status(ctx)
+	if err != nil {
+		return exit.DatabaseError(err)
+	}
+	fmt.Fprintf(s.Out, "%s  %s  processes: %d\n", visible.Line(redact.URL(s.DSN)), view.Clock(st.At, time.TimeOnly),
+		st.Processes)
+	fmt.Fprintf(s.Out, "runs: %s\n", view.Counts(st))
+	for _, wait := range []struct {
+		found *sqlstore.Found
+		what  string
+	}{
+		{&st.NeedPerson, "runs need a person"},
+		{&st.Undriven, "runs are due, and no process drives them"},
+		{&st.Limited, "runs wait for their place under a limit"},
+		{&st.Unclaimed, "jobs wait to be claimed"},
+		{&st.ParkedJobs, "jobs are parked"},
+		{&st.Parked, "messages are parked"},
+		{&st.Late, "schedules are late"},
+	} {
+		if wait.found.Count > 0 {
+			fmt.Fprintf(s.Out, "%s: %d, such as %s\n", wait.what, wait.found.Count, visible.Line(wait.found.ID))
+		}
+	}
+	fmt.Fprintln(s.Out)
+	stuck, err := store.Runs(ctx, storage.RunQuery{Stuck: true, Limit: topRuns})
+	if err != nil {
+		return exit.DatabaseError(err)
+	}
+	open := []states.Flow{states.FlowPending, states.FlowRunning, states.FlowSuspending, states.FlowResuming}
+	runs, err := store.Runs(ctx, storage.RunQuery{States: open, Top: true, Limit: topRuns})
+	if err != nil {
+		return exit.DatabaseError(err)
+	}
+	if runs = slices.Concat(stuck, runs); len(runs) == 0 {
+		_, err := fmt.Fprintln(s.Out, "no run is in progress")
+		return err
+	}
+	return s.writeRuns(ctx, store, runs)
+}

@@ -1,0 +1,80 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ebbflow/ebb/cmd/ebb/internal/definition"
+	"github.com/ebbflow/ebb/cmd/ebb/internal/exit"
+	"github.com/ebbflow/ebb/cmd/ebb/internal/session"
+	"github.com/ebbflow/ebb/cmd/ebb/internal/view"
+	"github.com/ebbflow/ebb/engine/inspect"
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/sqlstore"
+)
+
+func (s subcommands) whyCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "why RUN",
+		Short: "Explain what a run waits for, which process drives it, and what would wake it",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx := cmd.Context()
+			return s.Reading(ctx, func(store *sqlstore.Store) error {
+				w, err := findDiagnosis(ctx, store, args[0])
+				if err != nil {
+					return err
+				}
+				if s.JSON() {
+					return view.NewJSON(s.Out).Encode(w.Why(time.Now()))
+				}
+				for _, sentence := range view.Why(w, time.Now()) {
+					if _, err := fmt.Fprintln(s.Out, sentence); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		},
+	}
+}
+
+// findDiagnosis returns the diagnosis of the run with that id.
+func findDiagnosis(ctx context.Context, store storage.Store, id string) (*inspect.Diagnosis, error) {
+	run, err := session.FindRun(ctx, store, id)
+	if err != nil {
+		return nil, err
+	}
+	w, err := inspect.Diagnose(ctx, store, run)
+	if err != nil {
+		return nil, exit.DatabaseError(err)
+	}
+	if w.Machine, err = waitsOf(ctx, store, &run); err != nil {
+		return nil, err
+	}
+	if m := machineOf(ctx, store, &run); m != nil {
+		w.Failed, err = inspect.Ending(ctx, store, &run, m.Tracer(), m.Handlers)
+	}
+	return w, exit.DatabaseError(err)
+}
+
+// waitsOf returns what the run waits for, according to its language; nil if the language reports nothing or is
+// unknown here.
+func waitsOf(ctx context.Context, store storage.Store, run *storage.Run) (*flow.Waiting, error) {
+	if run.State.Ended() || len(run.Memory) == 0 {
+		return nil, nil //nolint:nilnil // which is what it says
+	}
+	m, err := (&definition.Catalog{Store: store}).MachineOf(ctx, run)
+	switch {
+	case errors.Is(err, storage.ErrNotFound):
+		return nil, nil //nolint:nilnil // it is in a Go program
+	case err != nil:
+		return nil, err
+	}
+	return m.Waits(run), nil
+}

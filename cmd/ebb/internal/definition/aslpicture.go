@@ -1,0 +1,197 @@
+package definition
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/ebbflow/ebb/engine/inspect"
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/asl"
+	"github.com/ebbflow/ebb/flow/draw"
+	"github.com/ebbflow/ebb/internal/nodepath"
+	"github.com/ebbflow/ebb/states"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// branchID returns the ID of the frame around a branch of a state; "" for what
+// is at the top.
+func branchID(state string, branch int) string {
+	if state == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s[%d]", stateID(state), branch)
+}
+
+// joinID returns the ID of the node where the branches of a state meet.
+func joinID(state string) string { return "join " + state }
+
+func forks(info *asl.StateInfo) bool { return info.Type == "Parallel" || info.Type == "Map" }
+
+// Picture implements [Machine].
+func (m *aslMachine) Picture(title string) draw.View {
+	v := emptyPicture(title)
+	list := m.States()
+	within := make(map[string]string, len(list)) // the frame each state is in
+	for i := range list {
+		within[list[i].Name] = branchID(list[i].In, list[i].Branch)
+	}
+	framed := map[string]bool{"": true}
+	for i := range list {
+		info := &list[i]
+		frame := within[info.Name]
+		if !framed[frame] {
+			framed[frame] = true
+			v.Groups = append(v.Groups, draw.Group{ID: frame, Label: info.In, In: within[info.In]})
+		}
+		v.Nodes = append(v.Nodes, draw.Node{ID: stateID(info.Name), Label: info.Name, Kind: nodeKind(info), In: frame})
+		if forks(info) {
+			v.Nodes = append(v.Nodes, draw.Node{ID: joinID(info.Name), Kind: draw.Junction, In: frame})
+		}
+		v.Edges = append(v.Edges, edgesOf(info)...)
+	}
+	return v
+}
+
+// edgesOf returns the edges that lead to a state that its level starts with, and from the state.
+func edgesOf(info *asl.StateInfo) []draw.Edge {
+	var edges []draw.Edge
+	if info.Start {
+		from := startID
+		if info.In != "" {
+			from = stateID(info.In)
+		}
+		edges = append(edges, draw.Edge{From: from, To: stateID(info.Name)})
+	}
+	from := stateID(info.Name)
+	done := from
+	if forks(info) {
+		done = joinID(info.Name)
+	}
+	for _, next := range info.Next {
+		e := draw.Edge{From: done, To: stateID(next.To), Label: next.Label, Maybe: next.Label != ""}
+		if next.Catch {
+			e.From = from
+		}
+		same := slices.IndexFunc(edges, func(other draw.Edge) bool { // rules with the same end are one edge
+			return other.From == e.From && other.To == e.To && other.Maybe && e.Maybe && info.Type == "Choice"
+		})
+		if same >= 0 {
+			edges[same].Label += " or " + e.Label
+			continue
+		}
+		edges = append(edges, e)
+	}
+	if info.End && (info.In == "" || info.Type != "Fail") {
+		to := endID
+		if info.In != "" {
+			to = joinID(info.In)
+		}
+		edges = append(edges, draw.Edge{From: done, To: to})
+	}
+	return edges
+}
+
+// take notes that the run took the edges between two nodes.
+func take(picture draw.View, taken map[draw.Edge]bool, from, to string) {
+	for _, e := range picture.Edges {
+		if e.From == from && e.To == to {
+			taken[e] = true
+		}
+	}
+}
+
+// A course is what became of a picture of a machine in a run.
+type course struct {
+	forks map[string]bool   // the states that have branches
+	in    map[string]string // the states around the states
+	last  map[string]string // what became of a node, by its ID
+	taken map[step]bool     // which ways were gone
+}
+
+// A step is a way from one node to another, by their IDs.
+type step struct {
+	from, to string
+	caught   bool
+}
+
+// stepOf returns the way that an edge is.
+func stepOf(e draw.Edge) step {
+	return step{e.From, e.To, e.Maybe && strings.HasPrefix(e.Label, "Catch ")}
+}
+
+// Became implements [Machine].
+func (m *aslMachine) Became(picture draw.View, history iter.Seq2[storage.Entry, error]) (draw.View, error) {
+	c := &course{
+		forks: map[string]bool{}, in: map[string]string{}, last: map[string]string{}, taken: map[step]bool{},
+	}
+	for _, info := range m.States() {
+		c.forks[info.Name], c.in[info.Name] = forks(&info), info.In
+	}
+	tracer := m.Tracer()
+	for e, err := range history {
+		switch {
+		case err != nil:
+			return picture, err
+		case e.Kind == storage.EntryEvent:
+			for _, v := range inspect.Traced(tracer, &e) {
+				c.visit(&v)
+			}
+		case e.Status() != "" && e.Path != flow.GrowingPath:
+			c.atom(&e)
+		}
+	}
+	taken := map[draw.Edge]bool{}
+	for _, e := range picture.Edges {
+		taken[e] = c.taken[stepOf(e)]
+	}
+	return picture.Coloured(c.last).Along(taken), nil
+}
+
+func (c *course) atom(e *storage.Entry) {
+	if _, name := inspect.CutPath(e.Path); !strings.HasPrefix(name, "[") {
+		c.last[stateID(nodepath.State(nodepath.Last(e.Path)))] = string(e.Status())
+	}
+}
+
+func (c *course) visit(v *flow.Visit) {
+	if v.State == "" {
+		return
+	}
+	id := stateID(v.State)
+	done := id
+	if c.forks[v.State] {
+		done = joinID(v.State)
+	}
+	switch v.Stage {
+	case flow.VisitEntered:
+		from := startID
+		switch around := c.in[v.State]; {
+		case v.From != "" && (v.Caught || !c.forks[v.From]):
+			from = stateID(v.From)
+		case v.From != "":
+			from = joinID(v.From)
+		case around != "":
+			from = stateID(around)
+		}
+		c.taken[step{from, id, v.Caught}] = true
+		c.last[id] = states.TaskRunning.String()
+	case flow.VisitLeft:
+		if v.Caught {
+			c.last[id] = states.TaskFailure.String()
+			return
+		}
+		c.last[id] = states.TaskSuccess.String()
+		c.taken[step{done, endID, false}] = true // if there is such an edge
+		c.taken[step{done, joinID(c.in[v.State]), false}] = true
+		if done != id {
+			c.last[done] = c.last[id]
+		}
+	case flow.VisitFailed:
+		c.last[id] = states.TaskFailure.String()
+	case flow.VisitAborted:
+		c.last[id] = states.TaskCancelled.String()
+	default:
+	}
+}

@@ -1,0 +1,35 @@
+package definition
+
+import (
+	"fmt"
+
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/draw"
+)
+
+// Covered returns the machine as a view of what tests cover: hits tells how often they went through a part. The label
+// of a transition that belongs to a part ends with that number.
+func (d *Definition) Covered(hits func(flow.Part) int64) draw.View {
+	view := d.Machine.Picture(d.Name)
+	states := map[string]string{}
+	type way struct{ from, label string }
+	ways := map[way]int64{}
+	for _, part := range d.Machine.Parts() {
+		n := hits(part)
+		if part.Kind != flow.StatePart {
+			ways[way{stateID(part.State), part.Label}] = n
+			continue
+		}
+		states[stateID(part.State)] = "MISSED"
+		if n > 0 {
+			states[stateID(part.State)] = "COVERED"
+		}
+	}
+	view = view.Coloured(states)
+	for i := range view.Edges {
+		if n, is := ways[way{view.Edges[i].From, view.Edges[i].Label}]; is {
+			view.Edges[i].Label += fmt.Sprintf(" (%d)", n)
+		}
+	}
+	return view
+}

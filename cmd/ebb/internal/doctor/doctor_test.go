@@ -1,0 +1,359 @@
+package doctor
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/cmd/ebb/internal/exit"
+	"github.com/ebbflow/ebb/cmd/ebb/internal/session"
+	"github.com/ebbflow/ebb/cmd/ebb/internal/view"
+	"github.com/ebbflow/ebb/internal/postgrestest"
+	"github.com/ebbflow/ebb/states"
+	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/sqlstore"
+)
+
+// A patient is a database, something of which is broken before the doctor looks.
+type patient struct{ dsn string }
+
+// diagnosed returns what the doctor says of each thing, and its error.
+func (p *patient) diagnosed(t *testing.T) (map[string]Finding, error) {
+	t.Helper()
+	all := map[string]Finding{}
+	s := session.New(nil, io.Discard, io.Discard)
+	s.DSN = p.dsn
+	err := Examine(t.Context(), s, func(f *Finding) error {
+		all[f.Check] = *f
+		return nil
+	})
+	return all, err
+}
+
+func (p *patient) open(t *testing.T) *sqlstore.Store {
+	t.Helper()
+	s, err := sqlstore.Open(context.Background(), p.dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// execute runs statements in the file.
+func (p *patient) execute(t *testing.T, statements string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", strings.TrimPrefix(p.dsn, "sqlite:"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.ExecContext(t.Context(), statements); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// mode sets the permissions of the database file.
+func (p *patient) mode(t *testing.T, mode os.FileMode) {
+	t.Helper()
+	if err := os.Chmod(strings.TrimPrefix(p.dsn, "sqlite:"), mode); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// records writes some named records.
+func (p *patient) records(t *testing.T) {
+	t.Helper()
+	if _, err := p.open(t).WriteRecords(t.Context(),
+		storage.RecordWrite{Kind: "sfn.machine", Key: "trip", Body: atom.MustEncode("one")},
+		storage.RecordWrite{Kind: "sfn.machine", Key: "tour", Body: atom.MustEncode("two")},
+		storage.RecordWrite{Kind: "sfn.alias", Key: "trip:live"}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// grown makes a run that has grown so much in a minute.
+func (p *patient) grown(t *testing.T, id string, g storage.Growth) {
+	t.Helper()
+	claim, _, err := storage.ClaimNew(storage.Run{ID: id, Flow: "f", Created: ago(time.Minute)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	began := ago(time.Minute)
+	head := storage.Head{State: states.FlowRunning, Growth: g, Started: began, Time: began.Add(time.Minute)}
+	if err := p.open(t).Commit(t.Context(), claim, &storage.Checkpoint{Head: head}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func ago(d time.Duration) time.Time { return time.Now().Add(-d) }
+
+// TestDoctor breaks one thing after the other; the doctor says which, and finds
+// nothing else.
+func TestDoctor(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		broken func(t *testing.T, p *patient)
+		check  string // "" is nothing
+		state  string
+		says   string
+		do     string
+	}{
+		{"nothing", func(t *testing.T, p *patient) { t.Helper(); p.open(t) }, "", "", "", ""},
+		{"put back", func(t *testing.T, p *patient) {
+			t.Helper()
+			r := storage.Run{ID: "r", Flow: "f", Created: time.Now().Add(time.Hour)}
+			if err := p.open(t).Create(t.Context(), r); err != nil {
+				t.Fatal(err)
+			}
+		}, "past", Wrong, "run r has changed at ", "why the clock was put back"},
+		{"records", func(t *testing.T, p *patient) {
+			t.Helper()
+			p.records(t)
+		}, "records", OK, "3 named records of 2 kinds can be read", ""},
+		{"damaged records", func(t *testing.T, p *patient) {
+			t.Helper()
+			p.records(t)
+			p.execute(t, `UPDATE records SET body = substr(body, 1, length(body) - 1) WHERE kind = 'sfn.machine'`)
+		}, "records", Wrong, `2 named records of 3 cannot be read, such as "tour" of kind "sfn.machine"`, "restore the database"},
+		{"records of tomorrow", func(t *testing.T, p *patient) {
+			t.Helper()
+			p.records(t)
+			p.execute(t, `UPDATE records SET updated = updated + 86400000000 WHERE key = 'trip:live'`)
+		}, "records", Warning, `written at a time which has not come yet: 1 named record, such as "trip:live"`, "clock was put back"},
+		{"readable", func(t *testing.T, p *patient) {
+			t.Helper()
+			p.open(t)
+			p.mode(t, 0o644)
+		}, "files", Warning, "users who may not write the database may read it (mode 0644)", "chmod 600 "},
+		{"writable", func(t *testing.T, p *patient) {
+			t.Helper()
+			p.open(t)
+			p.mode(t, 0o666)
+		}, "files", Wrong, "every user of this machine may change or replace the database (mode 0666", "chmod o-w "},
+		{"two names", func(t *testing.T, p *patient) {
+			t.Helper()
+			p.open(t)
+			file := strings.TrimPrefix(p.dsn, "sqlite:")
+			if err := os.Link(file, file+".too"); err != nil {
+				t.Fatal(err)
+			}
+		}, "files", Wrong, "the file has 2 names", "delete the other names"},
+		{"runs", func(t *testing.T, p *patient) {
+			t.Helper()
+			s := p.open(t)
+			for id, due := range map[string]time.Duration{"old": time.Hour, "older": 2 * time.Hour, "new": -time.Hour} {
+				r := storage.Run{ID: id, Flow: "trip", Definition: "d", Created: ago(3 * time.Hour), Due: ago(due), Labels: map[string]string{"needs.gpu": "a100", "team": "x"}}
+				if err := s.Create(t.Context(), r); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}, "runs", Warning, "2 wait for a process to drive them, older of flow trip for the longest", "--offer"},
+		{"nobody", func(t *testing.T, p *patient) {
+			t.Helper()
+			s, err := sqlstore.Open(t.Context(), p.dsn)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := storage.Run{ID: "old", Flow: "trip", Definition: "d", Created: ago(time.Hour), Due: ago(time.Hour)}
+			if err := errors.Join(s.Create(t.Context(), r), s.Close()); err != nil {
+				t.Fatal(err)
+			}
+		}, "runs", Warning, "1 wait", "serve the database: ebb serve"},
+		{"a flow in Go", func(t *testing.T, p *patient) {
+			t.Helper()
+			r := storage.Run{ID: "old", Flow: "trip", Created: ago(time.Hour), Due: ago(time.Hour)}
+			if err := p.open(t).Create(t.Context(), r); err != nil {
+				t.Fatal(err)
+			}
+		}, "runs", Warning, "1 wait", "start the Go program that has the flow trip; ebb serve cannot drive it"},
+		{"growth", func(t *testing.T, p *patient) {
+			t.Helper()
+			p.grown(t, "r", storage.Growth{Iterations: 90_000_000, Waited: 89_999_999, Bytes: 12 * view.Mebibyte})
+			p.grown(t, "larger", storage.Growth{Bytes: 20 * view.Mebibyte})
+		}, "growth", Warning, "larger of flow f has written 20.0 MiB in 0 lines of history; r of flow f has written 12.0 MiB in 0 lines of history, " +
+			"and is at 90000000 of at most 100000000 iterations", "ebb cancel"},
+		{"fast growth", func(t *testing.T, p *patient) {
+			t.Helper()
+			p.grown(t, "r", storage.Growth{Bytes: 1200 * view.Mebibyte})
+		}, "growth", Warning, "and grows by 20.0 MiB a second", "--run-limit"},
+		{"slow growth", func(t *testing.T, p *patient) {
+			t.Helper()
+			p.grown(t, "r", storage.Growth{Iterations: 79_000_000, Waited: 79_000_000, Bytes: 50 * view.Mebibyte})
+		}, "growth", OK, "r of flow f has written 50.0 MiB", ""},
+		{"jobs", func(t *testing.T, p *patient) {
+			t.Helper()
+			s := p.open(t)
+			err := errors.Join(
+				s.PostJob(t.Context(), storage.Job{ID: "new", Flow: "trip", Created: time.Now().Add(time.Hour)}),
+				s.PostJob(t.Context(), storage.Job{ID: "old", Flow: "trip", Created: ago(time.Hour)}),
+			)
+			if err != nil {
+				t.Fatal(err)
+			}
+		}, "jobs", Warning, "1 wait for a process to claim them, old of flow trip", "knows their flows"},
+		{"parked", func(t *testing.T, p *patient) {
+			t.Helper()
+			s := p.open(t)
+			if err := s.PostJob(t.Context(), storage.Job{ID: "j", Flow: "trip"}); err != nil {
+				t.Fatal(err)
+			}
+			list, err := s.ClaimJobs(t.Context(), storage.JobClaim{Lease: time.Hour})
+			if err != nil || len(list) != 1 {
+				t.Fatal(list, err)
+			}
+			end := storage.JobEnd{Job: "j", Epoch: list[0].Epoch, ClaimID: list[0].ClaimID, State: states.JobParked, Failure: &atom.Failure{Code: "C"}}
+			if err := s.EndJob(t.Context(), end); err != nil {
+				t.Fatal(err)
+			}
+		}, "parked jobs", Warning, "1 wait for an operator to decide, such as j", "ebb jobs"},
+		{"undo failed", func(t *testing.T, p *patient) {
+			t.Helper()
+			claim, _, err := storage.ClaimNew(storage.Run{ID: "r", Flow: "f"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			head := storage.Head{
+				State: states.FlowFailure, Outcome: storage.FailedOutcome, Undo: storage.UndoFailed,
+				Failure: &atom.Failure{Code: "C"}, Started: ago(time.Hour), Ended: ago(time.Minute), Release: true,
+			}
+			out := []storage.Outgoing{{ID: "m", Target: "t", Body: atom.MustEncode(1)}}
+			if err := p.open(t).Commit(t.Context(), claim, &storage.Checkpoint{Head: head, Outbox: out}); err != nil {
+				t.Fatal(err)
+			}
+		}, "need a person", Warning, "1 run: their undo failed, or they were set aside, such as r of flow f", "ebb why"},
+		{"parked messages", func(t *testing.T, p *patient) {
+			t.Helper()
+			claim, _, err := storage.ClaimNew(storage.Run{ID: "r", Flow: "f"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			out := []storage.Outgoing{{ID: "m", Target: "t", Body: atom.MustEncode(1), Parked: true, Error: "no"}}
+			if err := p.open(t).Commit(t.Context(), claim, &storage.Checkpoint{
+				Head: storage.Head{State: states.FlowRunning, Started: ago(time.Minute)}, Outbox: out,
+			}); err != nil {
+				t.Fatal(err)
+			}
+		}, "parked messages", Warning, "1 to other systems failed too often, such as of run r", "ebb retry --messages"},
+		{"schedules", func(t *testing.T, p *patient) {
+			t.Helper()
+			if err := p.open(t).PutSchedule(t.Context(), storage.Schedule{ID: "nightly", Spec: "@daily", Flow: "f", Next: ago(time.Hour)}); err != nil {
+				t.Fatal(err)
+			}
+		}, "schedules", Warning, "nightly is late: it should have ticked at ", "serve"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			p := &patient{dsn: "sqlite:" + filepath.Join(t.TempDir(), "ebb.db")}
+			c.broken(t, p)
+			p.finds(t, c.check, c.state, c.says, c.do)
+		})
+	}
+}
+
+// finds wants one thing to be found, and nothing else.
+func (p *patient) finds(t *testing.T, check, state, says, do string) {
+	t.Helper()
+	all, err := p.diagnosed(t)
+	if status := exit.Of(err); (status == exit.Failure) != (state == Wrong) || err != nil && status != exit.Failure {
+		t.Errorf("it ended with %v", err)
+	}
+	if len(all) < 3 {
+		t.Errorf("it says no more than %+v", all)
+	}
+	for name, f := range all {
+		switch {
+		case name == check && (f.State != state || !strings.Contains(f.Says, says) || !strings.Contains(f.Do, do)):
+			t.Errorf("it says %+v, want %s that says %q and %q", f, state, says, do)
+		case name != check && f.State != OK:
+			t.Errorf("it also finds %+v", f)
+		}
+	}
+	if _, found := all[check]; check != "" && !found {
+		t.Errorf("it does not say anything of %s: %+v", check, all)
+	}
+}
+
+// TestDoctorOnServer breaks what only a server has.
+func TestDoctorOnServer(t *testing.T) {
+	t.Parallel()
+	p := &patient{dsn: postgrestest.DSN(t)}
+	p.finds(t, "schema", Wrong, "there are no tables yet", "ebb migrate up")
+	if _, err := sqlstore.Migrate(t.Context(), p.dsn); err != nil {
+		t.Fatal(err)
+	}
+	p.finds(t, "", "", "", "")
+	postgrestest.Exec(t, p.dsn, `INSERT INTO migrations (version, name, made_by) VALUES (1000, 'to come', 'v9.9.9')`)
+	if _, err := p.diagnosed(t); exit.Of(err) != exit.Unreachable || !strings.Contains(err.Error(), "use ebb v9.9.9 or newer") {
+		t.Errorf("of a newer one it says %v", err)
+	}
+	postgrestest.Exec(t, p.dsn, `DELETE FROM migrations WHERE version = 1000`)
+}
+
+// TestDoctorOnDeafServer: what the server notifies does not arrive.
+func TestDoctorOnDeafServer(t *testing.T) {
+	t.Parallel()
+	p := &patient{dsn: migrated(t, postgrestest.DSN(t))}
+	p.dsn = postgrestest.Deaf(t, p.dsn)
+	p.finds(t, "notifications", Warning, "up to a second late", "a pool that keeps a connection for each session")
+}
+
+// TestDoctorOnClockSetBack: a process was last seen at a time that has not come yet.
+func TestDoctorOnClockSetBack(t *testing.T) {
+	t.Parallel()
+	p := &patient{dsn: migrated(t, postgrestest.DSN(t))}
+	p.open(t)
+	postgrestest.Exec(t, p.dsn, `INSERT INTO owners (id, host, pid, started, seen, machine, lease)
+SELECT 'dead', 'elsewhere', 4711, 0, now.n, '', now.n + 10000000 FROM (SELECT CAST(extract(epoch FROM clock_timestamp() + interval '1 hour') * 1000000 AS BIGINT) AS n) now`)
+	p.finds(t, "clock set back", Warning, "process 4711 on elsewhere was last seen at ", "why the clock was set back")
+}
+
+// TestDoctorOnServersClock: the server's clock goes otherwise than this machine's.
+func TestDoctorOnServersClock(t *testing.T) {
+	t.Parallel()
+	for says, ahead := range map[string]time.Duration{
+		"this machine's clock is 1h0m0s ahead of the database's": -time.Hour,
+		"this machine's clock is 1h0m0s behind the database's":   time.Hour,
+	} {
+		t.Run(ahead.String(), func(t *testing.T) {
+			t.Parallel()
+			p := &patient{dsn: migrated(t, postgrestest.Database(t))}
+			postgrestest.SetClock(t, p.dsn, ahead)
+			p.finds(t, "clock", Warning, says, "NTP")
+		})
+	}
+}
+
+// migrated returns a server's database that has Ebb's tables.
+func migrated(t *testing.T, dsn string) string {
+	t.Helper()
+	if _, err := sqlstore.Migrate(t.Context(), dsn); err != nil {
+		t.Fatal(err)
+	}
+	return dsn
+}
+
+// TestDoctorOnCheckout looks at a database of a checkout that was never released.
+func TestDoctorOnCheckout(t *testing.T) {
+	t.Parallel()
+	p := &patient{dsn: "sqlite:" + filepath.Join(t.TempDir(), "ebb.db")}
+	p.execute(t, "PRAGMA application_id = 0x45626231; PRAGMA user_version = 2; CREATE TABLE runs (n INTEGER)")
+	_, err := p.diagnosed(t)
+	if !errors.Is(err, sqlstore.ErrOlder) || !strings.Contains(err.Error(), "has schema 2 of a checkout") {
+		t.Errorf("it says %v", err)
+	}
+}

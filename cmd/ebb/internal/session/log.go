@@ -1,0 +1,70 @@
+package session
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/ebbflow/ebb/cmd/ebb/internal/view"
+	"github.com/ebbflow/ebb/internal/hcslog"
+	"github.com/ebbflow/ebb/internal/logevent"
+	"github.com/ebbflow/ebb/internal/visible"
+)
+
+// LogLevel is the key of a command's annotation that has the command's default of --log-level.
+const LogLevel = "log-level"
+
+// Logger returns the log, which goes to standard error.
+func (s *Session) Logger() hclog.Logger { return s.logger(hclog.LevelFromString(s.level)) }
+
+func (s *Session) logger(level hclog.Level) hclog.Logger {
+	if s.format != asJSON {
+		return hclog.New(&hclog.LoggerOptions{Name: "ebb", Level: level, Output: view.OneLine{To: s.Err}})
+	}
+	l := hcslog.Logger(slog.New(slog.NewJSONHandler(jsonLog{s.Err}, &slog.HandlerOptions{Level: hcslog.LevelTrace})))
+	l.SetLevel(level)
+	return l
+}
+
+// A jsonLog writes log lines in JSON without invisible characters.
+type jsonLog struct{ to io.Writer }
+
+// Write implements [io.Writer].
+func (l jsonLog) Write(line []byte) (int, error) {
+	_, err := io.WriteString(l.to, visible.JSON(string(line)))
+	return len(line), err
+}
+
+// Noticef prints a line to standard error. If the log is JSON, the line is an entry of the log.
+func (s *Session) Noticef(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	if s.format == asJSON {
+		s.logger(hclog.Info).Info(logevent.Notice, "message", text)
+		return
+	}
+	fmt.Fprintln(s.Err, "ebb:", visible.Line(text))
+}
+
+// reportError prints why a command failed.
+func (s *Session) reportError(err error) {
+	if s.format == asJSON {
+		s.logger(hclog.Error).Error(logevent.CommandFailed, "error", err)
+		return
+	}
+	// A line break in an argument, or in a file's name, begins no line that looks like one of Ebb's own.
+	fmt.Fprintln(s.Err, "ebb: "+strings.ReplaceAll(err.Error(), "\n", "\n  "))
+}
+
+// A StandardLog makes debug entries of the lines that packages write to the standard logger. Package net/http writes
+// there what servers do wrong, in the servers' words. These lines are not for the operator, and have another form than
+// the log.
+type StandardLog struct{ Session *Session }
+
+// Write logs a line.
+func (l StandardLog) Write(line []byte) (int, error) {
+	l.Session.Logger().Debug(logevent.HTTPError, "message", strings.TrimSpace(string(line)))
+	return len(line), nil
+}

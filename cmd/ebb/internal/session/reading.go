@@ -1,0 +1,86 @@
+package session
+
+import (
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/ebbflow/ebb/cmd/ebb/internal/definition"
+	"github.com/ebbflow/ebb/cmd/ebb/internal/exit"
+	"github.com/ebbflow/ebb/internal/webscope"
+)
+
+// HowToRead returns how a file is read unless a command sets more.
+func (s *Session) HowToRead(file string) (definition.Reading, error) {
+	how := definition.Reading{Profile: s.edition}
+	var folders []string
+	var web []webscope.Scope
+	for _, prefix := range s.allow {
+		if name, is := strings.CutPrefix(prefix, "file://"); is {
+			if !filepath.IsAbs(filepath.FromSlash(name)) {
+				return how, exit.Usagef("--allow %s: want a folder with its whole path, such as file:///srv/apis/", prefix)
+			}
+			folders = append(folders, filepath.Clean(filepath.FromSlash(name)))
+			continue
+		}
+		scope, err := webscope.Parse(prefix)
+		if err != nil {
+			return how, exit.Usagef("--allow: want the beginning of a URL, such as https://example.org/apis/, or a folder, "+
+				"such as file:///srv/apis/: %w", err)
+		}
+		web = append(web, scope)
+	}
+	loader, err := definition.NewLoader(file, folders, web)
+	how.Loader = loader
+	return how, err
+}
+
+// FlowsOf returns the definition, the definitions given with it, and those of their subflows, by name. It warns of
+// missing ones.
+func (s *Session) FlowsOf(file string, def *definition.Definition, how definition.Reading,
+	also []string,
+) (map[string]*definition.Definition, error) {
+	flows := map[string]*definition.Definition{def.Name: def}
+	for _, other := range also {
+		d, err := definition.Read(other, how)
+		if err != nil {
+			return nil, err
+		}
+		if flows[d.Name] != nil {
+			return nil, exit.Usagef("--also %s: there is a definition of the name %s already", other, d.Name)
+		}
+		flows[d.Name] = d
+	}
+	missing, err := definition.ReadFlows(file, flows, how)
+	for _, name := range missing {
+		s.Noticef("warning: %s: there is no definition of %q beside it (name its file with --also)", file, name)
+	}
+	return flows, err
+}
+
+// Deployed reads the definitions in files. The subflows of each definition follow it, by name.
+func (s *Session) Deployed(files []string) ([]*definition.Definition, error) {
+	var all []*definition.Definition
+	for _, file := range files {
+		how, err := s.HowToRead(file)
+		if err != nil {
+			return nil, err
+		}
+		def, err := definition.Read(file, how)
+		if err != nil {
+			return nil, err
+		}
+		flows, err := s.FlowsOf(file, def, how, nil)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, def)
+		for _, name := range slices.Sorted(maps.Keys(flows)) {
+			if name != def.Name {
+				all = append(all, flows[name])
+			}
+		}
+	}
+	return all, nil
+}

@@ -1,0 +1,80 @@
+package view
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine/inspect"
+	"github.com/ebbflow/ebb/internal/visible"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// ending says how a run came to its failure.
+func ending(w *inspect.Diagnosis) []string {
+	run := &w.Run
+	if !run.State.Ended() || run.Failure == nil {
+		return nil
+	}
+	switch run.Outcome {
+	case storage.Cancelled:
+		if text := run.Failure.Message; text != "" {
+			return []string{"It was cancelled: " + visible.Line(text) + "."}
+		}
+		return []string{"It was cancelled."}
+	case storage.TimedOut:
+		return []string{"Its time was up: " + Cause(run.Failure) + "."}
+	default:
+	}
+	if len(w.Failed) == 0 {
+		if at := run.Failure.Atom; at != "" {
+			return []string{fmt.Sprintf("It failed at %s: %s.", visible.Line(at), Cause(run.Failure))}
+		}
+		return []string{"It failed: " + Cause(run.Failure) + "."}
+	}
+	var list []string
+	for i := range w.Failed {
+		f := &w.Failed[i]
+		failure := run.Failure
+		if f.Failure != nil {
+			failure = &atom.Failure{Code: f.Failure.Code, Message: f.Failure.Message}
+		}
+		text := fmt.Sprintf("The %s state %s failed", f.Type, visible.Line(f.Path))
+		if i > 0 {
+			text += " with it"
+		} else {
+			text += ": " + Cause(failure)
+		}
+		if f.Attempts > 1 {
+			text += fmt.Sprintf(", at attempt %d", f.Attempts)
+		}
+		list = append(list, text+"."+unhandled(f, failure.Code))
+	}
+	return list
+}
+
+// unhandled says why no retrier and no catcher of a state applied.
+func unhandled(f *inspect.FailedState, code string) string {
+	if f.Type != "Task" && f.Type != "Parallel" && f.Type != "Map" {
+		return ""
+	}
+	text := ""
+	if len(f.Retries) > 0 && f.Attempts <= 1 {
+		text = fmt.Sprintf(" None of its retriers applied (%s).", errorLists(f.Retries))
+	}
+	if len(f.Catches) == 0 {
+		return text + " It has no catcher."
+	}
+	if code == "" {
+		code = "the error"
+	}
+	return text + fmt.Sprintf(" None of its catchers matches %s (%s).", visible.Line(code), errorLists(f.Catches))
+}
+
+func errorLists(lists [][]string) string {
+	parts := make([]string, len(lists))
+	for i, names := range lists {
+		parts[i] = strings.Join(names, ", ")
+	}
+	return visible.Line(strings.Join(parts, "; "))
+}

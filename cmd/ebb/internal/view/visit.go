@@ -1,0 +1,75 @@
+package view
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine/inspect"
+	"github.com/ebbflow/ebb/internal/visible"
+	"github.com/ebbflow/ebb/states"
+)
+
+// visitValue is how many bytes of a value are shown.
+const visitValue = 2000
+
+// Visit writes a visit of a state for people.
+func Visit(out io.Writer, v *inspect.Visit, p Page) {
+	var state states.Task
+	_ = state.UnmarshalText([]byte(v.Status)) // of a status that is no state, the look is none
+	l := stepLooks[state]
+	head := fmt.Sprintf("%s %s  %s  %s", l.symbol, visible.Line(v.Path), v.Type, v.Status)
+	if v.Caught {
+		head += ", caught"
+	}
+	if took := spent(v.Started, v.Ended); took != "" {
+		head += "  " + took
+	}
+	if v.Entered > 0 {
+		head += fmt.Sprintf("  event %d", v.Entered)
+	}
+	fmt.Fprintln(out, p.color(head, l.colour))
+	visitLine(out, "input", v.Input)
+	for i := range v.Attempts {
+		a := &v.Attempts[i]
+		name := fmt.Sprint("attempt ", a.Attempt)
+		if took := spent(a.Started, a.Ended); took != "" {
+			name += ", " + took
+		}
+		visitLine(out, name, a.Input)
+		visitFailure(out, a.Failure)
+	}
+	visitLine(out, "result", v.Result)
+	visitLine(out, "variables", v.Variables)
+	visitLine(out, "output", v.Output)
+	if n := len(v.Attempts); n == 0 || v.Failure != nil && (v.Attempts[n-1].Failure == nil ||
+		*v.Failure != *v.Attempts[n-1].Failure) {
+		visitFailure(out, v.Failure)
+	}
+}
+
+func spent(from, to time.Time) string {
+	if to.IsZero() || to.Equal(from) {
+		return ""
+	}
+	return Span(to.Sub(from))
+}
+
+func visitLine(out io.Writer, name string, v atom.Value) {
+	if len(v) == 0 {
+		return
+	}
+	text := v.String()
+	if len(text) > visitValue {
+		text = strings.ToValidUTF8(text[:visitValue], "") + "… (all of it: -o json)"
+	}
+	fmt.Fprintf(out, "  %s: %s\n", name, visible.Line(text))
+}
+
+func visitFailure(out io.Writer, f *inspect.Failure) {
+	if f != nil {
+		fmt.Fprintf(out, "  failed: %s\n", Cause(&atom.Failure{Code: f.Code, Message: f.Message}))
+	}
+}

@@ -1,0 +1,103 @@
+package conductor_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/conductor"
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/jobs"
+	"github.com/ebbflow/ebb/states"
+	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/memstore"
+)
+
+// picked counts orders by the version of the flow whose body picked their items.
+type picked map[string]int
+
+// picking is a flow that picks each item of an order, after a wait in the middle of each, and then packs the order as a
+// run of its own.
+func picking(version string, done picked) flow.Node {
+	pick := flow.Linear("pick",
+		atom.Func("find", func(_ context.Context, _ struct {
+			Item int `json:"item"`
+		},
+		) (struct{}, error) {
+			done[version]++
+			return struct{}{}, nil
+		}),
+		atom.Func("fetch "+version, func(ctx context.Context, _ struct{}) (struct{}, error) {
+			select {
+			case <-time.After(time.Minute):
+			case <-ctx.Done():
+			}
+			return struct{}{}, context.Cause(ctx)
+		}))
+	pack := flow.Linear("pack", atom.Func("pack "+version, func(context.Context, struct{}) (struct{}, error) {
+		return struct{}{}, nil
+	}))
+	return flow.Linear("order", flow.Each("picks", atom.NewKey[[]int]("items"), pick),
+		flow.Run[struct{}, struct{}]("ship", pack))
+}
+
+// TestChildrenOfFlows: a conductor drives the runs that atoms of its flows begin, whatever their number, and another
+// one resumes them. Children of a run that started on an earlier version have the flow of that version.
+func TestChildrenOfFlows(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store, done := memstore.New(), picked{}
+		for id, items := range map[string][]int{"none": {}, "three": {1, 2, 3}} {
+			post(t, store, jobs.Job{ID: id, Flow: "order", Input: map[string]any{"items": items}})
+		}
+		one := conductor.NewCatalog().Add(1, picking("one", done))
+		serve(t, store, one, 30*time.Second, conductor.WithDrain(0)) // ends in the middle of each item
+		wantRun(t, store, "none", states.FlowSuccess)
+		both := conductor.NewCatalog().Add(1, picking("one", done)).Add(2, picking("two", done))
+		serve(t, store, both, time.Hour)
+		wantRun(t, store, "three", states.FlowSuccess)
+		wantJob(t, store, "three", states.JobComplete, "")
+		if done["one"] != 3 || done["two"] != 0 {
+			t.Errorf("items were picked by version: %v", done)
+		}
+		wantRun(t, store, "three/picks", states.FlowSuccess)
+		wantRun(t, store, "three/ship", states.FlowSuccess)
+	})
+}
+
+// TestCompletedChildren: a catalog completes the records of the runs that atoms begin, or refuses them.
+func TestCompletedChildren(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store := memstore.New()
+		for id, items := range map[string][]int{"known": {}, "unknown": {}, "broken": {}} {
+			post(t, store, jobs.Job{ID: id, Flow: "order", Input: map[string]any{"items": items}})
+		}
+		broken := 1
+		serve(t, store, conductor.NewCatalog().Add(1, picking("one", picked{})).
+			Complete(func(_ context.Context, run *storage.Run) error {
+				switch {
+				case run.ID == "broken/ship" && broken > 0:
+					broken--
+					return errors.New("no answer")
+				case run.ID == "unknown/ship":
+					return fmt.Errorf("%w: a flow for %s", storage.ErrNotFound, run.ID)
+				}
+				run.Labels = map[string]string{"of": run.Flow}
+				return nil
+			}), time.Hour)
+		for id, want := range map[string]states.Flow{"known": states.FlowSuccess, "unknown": states.FlowFailure, "broken": states.FlowSuccess} {
+			wantRun(t, store, id, want)
+		}
+		if run, err := store.Run(t.Context(), "known/ship"); err != nil || run.Labels["of"] != "pack" {
+			t.Errorf("labels %v, %v", run.Labels, err)
+		}
+		if run, err := store.Run(t.Context(), "unknown"); err != nil || run.Failure.Code != atom.CodeNoFlow {
+			t.Errorf("%v, %v", run.Failure, err)
+		}
+	})
+}

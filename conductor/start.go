@@ -1,0 +1,54 @@
+package conductor
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"slices"
+
+	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/flow"
+)
+
+// A Ref names the flow that a run is started on: by name and version, or a stored definition by its hash.
+type Ref struct {
+	Flow       string // name of a flow of the catalog, or of stored definitions; ignored if Definition is set
+	Version    int64  // version of that flow; 0 means the newest
+	Definition string // hash of a stored definition
+}
+
+// Start starts a run without a job. It returns when the run's first commit is durable, and the conductor continues
+// the run: see [engine.Server.Start], also for the errors. While the conductor does not run, Start only creates the
+// run, for any process that serves the store. If neither the catalog nor the store has the flow, the error wraps
+// [storage.ErrNotFound], and nothing was created.
+func (c *Conductor) Start(ctx context.Context, run string, of Ref, opts ...engine.RunOption) error {
+	fresh, err := c.newRun(ctx, run, of, opts)
+	if err != nil {
+		return err
+	}
+	return c.server.Start(ctx, fresh)
+}
+
+// newRun returns a new run. If a language panics on a definition, newRun returns an error, so that other runs are not
+// affected.
+func (c *Conductor) newRun(ctx context.Context, run string, of Ref, opts []engine.RunOption,
+) (fresh engine.NewRun, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("conductor: panic while the run was made: %v\n%s", p, debug.Stack())
+		}
+	}()
+	var root flow.Node
+	if of.Definition != "" {
+		root, err = c.catalog.defined(ctx, of.Definition)
+	} else {
+		root, of.Definition, err = c.catalog.wanted(ctx, of)
+	}
+	if err != nil {
+		return fresh, err
+	}
+	if of.Definition != "" {
+		opts = append(slices.Clip(opts), engine.OnDefinition(of.Definition))
+	}
+	return c.server.NewRun(root, run, opts...)
+}

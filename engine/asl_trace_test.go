@@ -1,0 +1,69 @@
+package engine_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/ebbflow/ebb/engine/inspect"
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/asl"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// checkTrace follows a run that has ended through its states. Each state that was entered is one visit, which ends
+// once: it is left as the history says, or it failed or was aborted. A visit that nodes show has the level of its nodes.
+func checkTrace(t *testing.T, name string, store storage.Reader, run string, machine *asl.Machine) {
+	t.Helper()
+	tracer := machine.Tracer()
+	open, paths := map[string]flow.Visit{}, map[string]bool{}
+	for e, err := range storage.EachEntry(t.Context(), store, run, 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Kind != storage.EntryEvent {
+			continue
+		}
+		entered, left := 0, 0
+		for _, v := range inspect.Traced(tracer, &e) {
+			key := fmt.Sprint(v.Path, " ", v.State)
+			was, isOpen := open[key]
+			switch v.Stage {
+			case flow.VisitEntered:
+				if isOpen || paths[v.Path] {
+					t.Errorf("%s: event %d enters %s, which was entered before", name, e.Number, v.Path)
+				}
+				open[key], paths[v.Path] = v, true
+				if v.State != "" {
+					entered++
+				}
+				continue
+			case flow.VisitTried, flow.VisitDid, flow.VisitBroke:
+			default:
+				delete(open, key)
+				if v.Stage == flow.VisitLeft && v.State != "" {
+					left++
+				}
+			}
+			if !isOpen || v.State != "" && was.Entered != v.Entered {
+				t.Errorf("%s: event %d, %s, is about %s, which is not open", name, e.Number, e.Type, v.Path)
+			}
+		}
+		if want := count(strings.HasSuffix(e.Type, "StateEntered")); entered != want {
+			t.Errorf("%s: event %d, %s of %s, enters %d states", name, e.Number, e.Type, e.Path, entered)
+		}
+		if want := count(strings.HasSuffix(e.Type, "StateExited")); left != want {
+			t.Errorf("%s: event %d, %s of %s, leaves %d states", name, e.Number, e.Type, e.Path, left)
+		}
+	}
+	for key := range open {
+		t.Errorf("%s: %s has not ended", name, key)
+	}
+}
+
+func count(is bool) int {
+	if is {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,91 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/memstore"
+)
+
+// detached returns what Detached yields.
+func detached(ctx context.Context, eng *engine.Engine, run string) (ids []string, err error) {
+	for id, err := range eng.Detached(ctx, run) {
+		if err != nil {
+			return ids, err
+		}
+		ids = append(ids, id)
+	}
+	return ids, nil
+}
+
+// A purgingStore purges a run between two reads of it.
+type purgingStore struct {
+	storage.Store
+
+	run string
+}
+
+func (s *purgingStore) Run(ctx context.Context, id string) (storage.Run, error) {
+	run, err := s.Store.Run(ctx, id)
+	if err == nil && id == s.run {
+		_, err = s.Purge(ctx, id)
+	}
+	return run, err
+}
+
+// TestDetachedTree lists a tree of detached runs, parents before children. Of a run that has ended, those that it has
+// begun are listed. A run that is purged meanwhile is left out.
+func TestDetachedTree(t *testing.T) {
+	t.Parallel()
+	tree := flow.Growing("tree", lang(func(ask *flow.Ask) flow.Growth {
+		begins := strings.Fields(map[string]string{"r": "a b c", "a": "d e", "b": "f", "d": "g"}[ask.Run.ID])
+		begun := 0
+		if ask.Cause.Kind != flow.Begin {
+			_ = ask.Memory.Decode(&begun)
+		}
+		if begun == len(begins) {
+			return done(0)
+		}
+		id := begins[begun]
+		return flow.Growth{Memory: atom.MustEncode(begun + 1), Add: []flow.Spec{
+			{Name: id, Kind: flow.Nested, Child: &flow.Child{Flow: "tree", ID: id, Detached: true}},
+		}}
+	}))
+	store := &purgingStore{Store: memstore.New()}
+	eng := newEngine(t, tree, engine.WithStore(store))
+	for _, id := range []string{"r", "a", "b", "d"} {
+		if _, err := eng.Run(t.Context(), id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	list := func() string {
+		t.Helper()
+		ids, err := detached(t.Context(), eng, "r")
+		if err != nil {
+			t.Error(err)
+		}
+		return strings.Join(ids, "")
+	}
+	if got := list(); got != "gefc" {
+		t.Errorf("listed %q", got)
+	}
+	store.run = "a" // d, e and g are known by its atoms
+	if got := list(); got != "fc" {
+		t.Errorf("listed %q when a run was purged", got)
+	}
+	for _, err := range eng.Detached(t.Context(), "r") {
+		if err != nil {
+			t.Error(err)
+		}
+		break
+	}
+	if _, err := detached(t.Context(), eng, "none"); !errors.Is(err, storage.ErrNotFound) {
+		t.Errorf("of a run that does not exist: %v", err)
+	}
+}

@@ -1,0 +1,73 @@
+package enginetest_test
+
+import (
+	"context"
+	"maps"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine/enginetest"
+	"github.com/ebbflow/ebb/flow"
+)
+
+// approved is a flow that stores a parcel, waits for a signal, a day and a token, and sends the parcel.
+func approved(d *depot, limit time.Duration) flow.Node {
+	id := atom.Inject("id", "p")
+	ask := atom.Func("ask", func(context.Context, struct{}) (string, error) { return "", atom.ErrDeferred },
+		atom.Deferrable(atom.Deferral{Deadline: time.Hour}), atom.As("by"), atom.NoEffect())
+	return flow.Linear("order", storing(d, "store", id),
+		atom.Awaits[string]("approve", "approved", atom.Deferral{Deadline: limit}, atom.As("approval")), ask, storing(d, "send", id))
+}
+
+func storing(d *depot, name string, opts ...atom.Option) *atom.Atom {
+	return atom.Pair(name, func(ctx context.Context, in parcel) (struct{}, error) {
+		d.parcels[atom.IdempotencyKey(ctx)] = in.ID
+		return struct{}{}, nil
+	}, func(ctx context.Context, _ parcel, _ atom.Outcome[struct{}]) error {
+		delete(d.parcels, atom.IdempotencyKey(ctx))
+		return nil
+	}, opts...)
+}
+
+func waiting(limit time.Duration) enginetest.World[*depot] {
+	return enginetest.World[*depot]{
+		New:     func(testing.TB) *depot { return &depot{parcels: map[string]string{}} },
+		Flow:    func(d *depot) flow.Node { return approved(d, limit) },
+		State:   func(d *depot) any { return maps.Clone(d.parcels) },
+		Answers: map[string]any{"approve": "yes", "ask": "ann"},
+	}
+}
+
+// TestFailAtAnswers answers a signal and a token, refuses each, leaves each unanswered, and crashes around them.
+func TestFailAtAnswers(t *testing.T) {
+	enginetest.FailAt(t, waiting(48*time.Hour))
+}
+
+// TestFailAtNamesWhatNobodyAnswers says what to do if nothing answers, and nothing bounds the wait.
+func TestFailAtNamesWhatNobodyAnswers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := &reporter{}
+		w := waiting(0)
+		w.Answers = nil
+		enginetest.FailAt(r, w)
+		if len(r.failures) != 1 || !strings.Contains(r.failures[0],
+			"it waits for ever at approve. Give approve an answer in World.Answers") {
+			t.Errorf("found %q", r.failures)
+		}
+	})
+}
+
+// TestFailAtFindsEndlessWait finds a wait that nothing ends if the answer does not come, and nothing else.
+func TestFailAtFindsEndlessWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := &reporter{}
+		enginetest.FailAt(r, waiting(0))
+		if len(r.failures) != 1 || !strings.HasPrefix(r.failures[0], "FailAt/approve/no_answer: ") ||
+			!strings.Contains(r.failures[0], "waits for ever, as approve has no Deadline") {
+			t.Errorf("found %q", r.failures)
+		}
+	})
+}

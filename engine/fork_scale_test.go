@@ -1,0 +1,75 @@
+package engine_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/postgrestest"
+	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/memstore"
+	"github.com/ebbflow/ebb/storage/sqlstore"
+)
+
+// A largest store knows how many rows the largest commit had.
+type largest struct {
+	storage.Store
+	rows, commits int
+}
+
+func (l *largest) Commit(ctx context.Context, c storage.Claim, cp *storage.Checkpoint) error {
+	l.rows = max(l.rows, len(cp.Atoms)+len(cp.History)+len(cp.Timers)+len(cp.Tokens)+len(cp.Messages))
+	l.commits++
+	return l.Store.Commit(ctx, c, cp)
+}
+
+// eachStore runs a test on each kind of store.
+func eachStore(t *testing.T, test func(t *testing.T, store storage.Store)) {
+	t.Helper()
+	t.Run("memory", func(t *testing.T) { test(t, memstore.New()) })
+	t.Run("sqlite", func(t *testing.T) {
+		store, _ := openScale(t)
+		test(t, store)
+	})
+	t.Run("postgres", func(t *testing.T) {
+		dsn := postgrestest.DSN(t)
+		if _, err := sqlstore.Migrate(t.Context(), dsn); err != nil {
+			t.Fatal(err)
+		}
+		store, err := sqlstore.Open(t.Context(), dsn)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = store.Close() })
+		test(t, store)
+	})
+}
+
+// TestScaleForkBegins begins a fork with very many children at once. However many there are,
+// commits stay small.
+func TestScaleForkBegins(t *testing.T) {
+	n := scale(t, 5_000)
+	language := lang(func(ask *flow.Ask) flow.Growth {
+		switch cause := &ask.Cause; {
+		case ask.Index < 0 && cause.Kind == flow.Begin:
+			return add(flow.Spec{Name: "g", Kind: flow.Fork, Group: &flow.Group{Count: n}})
+		case ask.Index >= 0 && cause.Kind == flow.Begin:
+			return add(flow.Spec{Name: "t", Kind: flow.Timer, Due: ask.Now.Add(time.Second)})
+		default:
+			return done(nil)
+		}
+	})
+	eachStore(t, func(t *testing.T, store storage.Store) {
+		l := &largest{Store: store}
+		eng := newEngine(t, flow.Growing("f", language), engine.WithStore(l))
+		if _, err := eng.Run(t.Context(), "r"); err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("%d children: at most %d rows in one of %d commits", n, l.rows, l.commits)
+		if l.rows > 4_000 {
+			t.Errorf("one of %d commits had %d rows", l.commits, l.rows)
+		}
+	})
+}

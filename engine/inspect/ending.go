@@ -1,0 +1,78 @@
+package inspect
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/states"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// A FailedState is a state whose failure ended a run, or a state around it.
+type FailedState struct {
+	Path     string     `json:"path"`               // place in the run, such as "Ship[3]/Pack#2"
+	State    string     `json:"state"`              // name of the state
+	Type     string     `json:"type"`               // type of the state in the language, such as "Task"
+	Attempts int        `json:"attempts,omitempty"` // attempts of its task that began
+	Failure  *Failure   `json:"failure,omitempty"`  // why it failed; nil if the failure is the run's
+	Retries  [][]string `json:"retriers,omitempty"` // errors that its retriers name, in order
+	Catches  [][]string `json:"catchers,omitempty"` // errors that its catchers name, in order; none applied
+}
+
+// mostFailed is how many states a failure is followed through.
+const mostFailed = 20
+
+// Ending returns the states whose failure ended a run, the innermost first. It returns none for a run that has not
+// failed, and none without a tracer. Handlers returns the errors that the retriers and catchers of a state name. It
+// reads the history page by page; errors are the store's.
+func Ending(ctx context.Context, store storage.Reader, run *storage.Run, tracer flow.Tracer,
+	handlers func(state string) (retries, catches [][]string),
+) ([]FailedState, error) {
+	if tracer == nil || !run.State.Ended() || run.Failure == nil {
+		return nil, nil
+	}
+	var failed []FailedState
+	tries := map[string]int{} // of the open visits, by path
+	for e, err := range storage.EachEntry(ctx, store, run.ID, 0) {
+		if err != nil {
+			return nil, err
+		}
+		if e.Kind != storage.EntryEvent {
+			continue
+		}
+		for _, v := range Traced(tracer, &e) {
+			switch v.Stage {
+			case flow.VisitEntered: // perhaps again, after a redrive
+				failed = slices.DeleteFunc(failed, func(f FailedState) bool { return f.Path == v.Path })
+			case flow.VisitTried, flow.VisitLeft: // what failed inside is over
+				failed = slices.DeleteFunc(failed, func(f FailedState) bool { return strings.HasPrefix(f.Path, v.Path+"[") })
+			case flow.VisitFailed:
+				if v.State != "" && len(failed) < mostFailed {
+					failed = append(failed, FailedState{
+						Path: v.Path, State: v.State, Type: v.Kind, Attempts: tries[v.Path], Failure: FailureOf(v.Failure),
+					})
+				}
+			default:
+			}
+			switch v.Stage {
+			case flow.VisitTried:
+				tries[v.Path]++
+			case flow.VisitLeft, flow.VisitFailed, flow.VisitAborted:
+				delete(tries, v.Path)
+			default:
+			}
+		}
+	}
+	for i := range failed {
+		failed[i].Retries, failed[i].Catches = handlers(failed[i].State)
+	}
+	return failed, nil
+}
+
+// Stopped reports whether a run ended because it was cancelled, and no undo of it failed. Its state is FAILURE, but
+// what was asked for has happened.
+func Stopped(run *storage.Run) bool {
+	return run.State == states.FlowFailure && run.Outcome == storage.Cancelled && run.Undo != storage.UndoFailed
+}

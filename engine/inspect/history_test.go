@@ -1,0 +1,58 @@
+package inspect_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/engine/inspect"
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// TestHistory: no line says that something was reverted which nothing reverts. The lines keep their numbers, so that a
+// reader can go on after one.
+func TestHistory(t *testing.T) {
+	t.Parallel()
+	does := func(context.Context, struct{}) (struct{}, error) { return struct{}{}, nil }
+	e, err := engine.New(flow.Linear("order",
+		atom.Pair("reserve", does, func(context.Context, struct{}, atom.Outcome[struct{}]) error { return nil }),
+		atom.Func("charge", does),
+		atom.Func("ship", func(context.Context, struct{}) (struct{}, error) { return struct{}{}, atom.Errorf("No", "no") }),
+	))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.Run(t.Context(), "o"); err == nil {
+		t.Fatal("it did not fail")
+	}
+	run, err := e.Store().Run(t.Context(), "o")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	last := int64(0)
+	for line, err := range inspect.History(t.Context(), e.Store(), &run, 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if line.Kind != storage.EntryFlow && len(got) < 100 {
+			got = append(got, line.Path+" "+inspect.EntryOf(&run.Secrets, &line).To)
+		}
+		last = line.Seq
+	}
+	want := strings.Split("reserve RUNNING,reserve SUCCESS,charge RUNNING,charge SUCCESS,ship RUNNING,ship FAILURE,"+
+		"charge STAYS_DONE,reserve REVERTING,reserve REVERTED", ",")
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	for line, err := range inspect.History(t.Context(), e.Store(), &run, last-1) {
+		if err != nil || line.Seq != last {
+			t.Errorf("after line %d comes %d, %v", last-1, line.Seq, err)
+		}
+	}
+}

@@ -1,0 +1,34 @@
+package inspect
+
+import (
+	"context"
+
+	"github.com/ebbflow/ebb/storage"
+)
+
+// stepsRead is how many atoms Steps reads at most: a run may have any number.
+const stepsRead = 200
+
+// Steps returns the paths of up to most atoms that are in progress in a run, and whether there may be more. A run that
+// has ended has none, and the store is not asked. Errors are the store's.
+func Steps(ctx context.Context, store storage.Reader, run *storage.Run, most int) (
+	paths []string, more bool, err error,
+) {
+	if run.State.Ended() {
+		return nil, false, nil
+	}
+	atoms, err := store.Atoms(ctx, run.ID, storage.AtomQuery{Live: true, Limit: stepsRead})
+	if err != nil {
+		return nil, false, err
+	}
+	for i := range atoms {
+		switch {
+		case !inMiddle(&atoms[i]):
+		case len(paths) == most:
+			return paths, true, nil
+		default:
+			paths = append(paths, atoms[i].Path)
+		}
+	}
+	return paths, len(atoms) == stepsRead, nil
+}

@@ -1,0 +1,91 @@
+package inspect
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/nodepath"
+	"github.com/ebbflow/ebb/states"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// A state of a language may have no atom: it only computes, or ends before it begins to work. The visit of such a
+// state is a step of the tree, too.
+
+// An openVisit is a visit that an atom may show.
+type openVisit struct {
+	state string
+	shown bool // an atom shows it
+}
+
+// Traced returns what an event of a language says about visits of states. The slice is valid until the next call.
+func Traced(tracer flow.Tracer, e *storage.Entry) []flow.Visit {
+	return tracer.Trace(e.Number, e.Flow, &flow.Event{
+		Type: e.Type, Prev: e.Prev, Name: e.Path, Details: e.Details, Key: e.Key, Body: e.Body.Data,
+	})
+}
+
+// visit takes what happened to the visit of a state into the tree.
+func (t *Tree) visit(v *flow.Visit, at time.Time) {
+	path := v.Path
+	switch {
+	case v.Stage == flow.VisitTried || v.Stage == flow.VisitDid || v.Stage == flow.VisitBroke:
+		return
+	case v.Stage == flow.VisitEntered && v.Nodes:
+		t.open[v.Level] = &openVisit{state: v.State}
+	case v.Nodes:
+		open := t.open[v.Level]
+		if delete(t.open, v.Level); open == nil || open.shown {
+			break
+		}
+		path += "\x00" + strconv.FormatInt(v.Entered, 10) // an atom may have the path
+		t.visitStep(path, v, &Change{From: states.TaskPending.String(), To: states.TaskRunning.String(), At: at})
+		fallthrough
+	default:
+		t.visitStep(path, v, visitChange(v, at))
+	}
+	if s := t.steps[v.After]; s != nil && v.After != "" && v.Stage == flow.VisitEntered {
+		s.Next = v.State
+	}
+}
+
+// visitChange returns what a visit means for its step.
+func visitChange(v *flow.Visit, at time.Time) *Change {
+	c := &Change{From: states.TaskRunning.String(), At: at, Attempt: 1, Failure: v.Failure}
+	switch {
+	case v.Stage == flow.VisitEntered:
+		c.From, c.To = states.TaskPending.String(), states.TaskRunning.String()
+	case v.Stage == flow.VisitFailed || v.Caught:
+		c.To = states.TaskFailure.String()
+	case v.Stage == flow.VisitAborted:
+		c.To = states.TaskCancelled.String()
+	default:
+		c.To = states.TaskSuccess.String()
+	}
+	return c
+}
+
+// visitStep applies a change to the step of a visit.
+func (t *Tree) visitStep(path string, v *flow.Visit, c *Change) {
+	c.Path = path
+	t.Apply(c)
+	if s := t.steps[path]; s != nil && v.State != "" {
+		s.Kind, s.Name = v.Kind, v.State
+		if v.Number > 1 {
+			s.Name = nodepath.Visit(v.State, v.Number)
+		}
+	}
+}
+
+// shown notes that an atom shows the visit that its level is in.
+func (t *Tree) shown(path string) {
+	level, last := "", path
+	if i := strings.LastIndexByte(path, '/'); i >= 0 {
+		level, last = path[:i], path[i+1:]
+	}
+	if v := t.open[level]; v != nil && v.state == nodepath.State(last) {
+		v.shown = true
+	}
+}

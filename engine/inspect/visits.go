@@ -1,0 +1,173 @@
+package inspect
+
+import (
+	"cmp"
+	"context"
+	"iter"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/nodepath"
+	"github.com/ebbflow/ebb/states"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// A Visit is a visit of a state in JSON, as `ebb show -o json` prints it. Secrets are masked. Times are in UTC.
+type Visit struct {
+	Path    string    `json:"path"`              // place in the run, such as "Ship[3]/Pack#2"
+	State   string    `json:"state"`             // name of the state
+	Type    string    `json:"type"`              // type of the state in the language, such as "Choice"
+	Status  string    `json:"status"`            // RUNNING, SUCCESS, FAILURE or CANCELLED
+	Caught  bool      `json:"caught,omitempty"`  // it failed, and a catcher chose the next state
+	Entered int64     `json:"entered,omitempty"` // number of the event that began the visit, see [Event]
+	Started time.Time `json:"started,omitzero"`  // when it began
+	Ended   time.Time `json:"ended,omitzero"`    // when it ended
+	Failure *Failure  `json:"failure,omitempty"` // why it failed
+
+	// All below only for a given state
+	Input     atom.Value `json:"input,omitempty"`     // input of the state
+	Result    atom.Value `json:"result,omitempty"`    // what its task returned last
+	Output    atom.Value `json:"output,omitempty"`    // output of the state
+	Variables atom.Value `json:"variables,omitempty"` // variables that it set
+	Attempts  []Attempt  `json:"attempts,omitempty"`  // attempts of its task; at most the last 100
+}
+
+// An Attempt is one attempt of the task of a state.
+type Attempt struct {
+	Attempt int        `json:"attempt"`           // number, from 1
+	Started time.Time  `json:"started"`           // when it began
+	Ended   time.Time  `json:"ended,omitzero"`    // when it ended
+	Input   atom.Value `json:"input,omitempty"`   // what the task was given
+	Failure *Failure   `json:"failure,omitempty"` // why it failed
+}
+
+// mostAttempts is how many attempts of a visit are kept.
+const mostAttempts = 100
+
+// Visits yields the visits of states of a run in the order in which they ended, and then those that have not ended.
+// If a state is given, only the visits of that state, with their values. Visits reads the history page by page, and
+// ends with the store's error if the store fails. Without a tracer, the atoms of the given name are the visits.
+func Visits(ctx context.Context, store storage.Reader, run *storage.Run, tracer flow.Tracer,
+	state string,
+) iter.Seq2[Visit, error] {
+	return func(yield func(Visit, error) bool) {
+		if tracer == nil {
+			atomVisits(ctx, store, run, state, yield)
+			return
+		}
+		r := &visitReader{secrets: &run.Secrets, state: state, open: map[string]*Visit{}}
+		for e, err := range storage.EachEntry(ctx, store, run.ID, 0) {
+			if err != nil {
+				yield(Visit{}, err)
+				return
+			}
+			if e.Kind != storage.EntryEvent {
+				continue
+			}
+			for _, v := range Traced(tracer, &e) {
+				if ended := r.read(&v, &e); ended != nil && !yield(*ended, nil) {
+					return
+				}
+			}
+		}
+		for _, v := range slices.SortedFunc(maps.Values(r.open), func(a, b *Visit) int {
+			return cmp.Compare(a.Entered, b.Entered)
+		}) {
+			if !yield(*v, nil) {
+				return
+			}
+		}
+	}
+}
+
+// A visitReader has the visits that have not ended.
+type visitReader struct {
+	secrets *storage.Secrets
+	state   string
+	open    map[string]*Visit // by path
+}
+
+// read takes what happened to a visit, and returns the visit if it has ended.
+func (r *visitReader) read(v *flow.Visit, e *storage.Entry) *Visit {
+	if v.State == "" || r.state != "" && v.State != r.state {
+		return nil
+	}
+	at := e.Time.UTC()
+	if v.Stage == flow.VisitEntered {
+		r.open[v.Path] = &Visit{
+			Path: v.Path, State: v.State, Type: v.Kind, Status: states.TaskRunning.String(), Entered: v.Entered,
+			Started: at, Input: r.value(e.Body.Data),
+		}
+		return nil
+	}
+	visit := r.open[v.Path]
+	if visit == nil {
+		return nil
+	}
+	switch v.Stage {
+	case flow.VisitTried, flow.VisitDid, flow.VisitBroke:
+		r.attempt(visit, v, e)
+		return nil
+	case flow.VisitLeft:
+		visit.Output = r.value(e.Body.Data)
+		if set, ok := e.Details.Field("assignedVariables"); ok {
+			visit.Variables = r.value(set)
+		}
+	default:
+	}
+	visit.Status, visit.Ended, visit.Caught, visit.Failure = visitChange(v, at).To, at, v.Caught, FailureOf(v.Failure)
+	delete(r.open, v.Path)
+	return visit
+}
+
+// value returns a value with secrets masked; nil unless a state is given.
+func (r *visitReader) value(v atom.Value) atom.Value {
+	if r.state == "" || len(v) == 0 {
+		return nil
+	}
+	return r.secrets.Mask("", v)
+}
+
+func (r *visitReader) attempt(visit *Visit, v *flow.Visit, e *storage.Entry) {
+	n := len(visit.Attempts)
+	switch {
+	case r.state == "":
+	case v.Stage == flow.VisitTried:
+		a := Attempt{Attempt: 1, Started: e.Time.UTC(), Input: r.value(e.Body.Data)}
+		if n > 0 {
+			a.Attempt = visit.Attempts[n-1].Attempt + 1
+		}
+		if visit.Attempts = append(visit.Attempts, a); n >= mostAttempts {
+			visit.Attempts = slices.Delete(visit.Attempts, 0, 1)
+		}
+	case n == 0:
+	case v.Stage == flow.VisitDid:
+		visit.Attempts[n-1].Ended, visit.Result = e.Time.UTC(), r.value(e.Body.Data)
+	default:
+		visit.Attempts[n-1].Ended, visit.Attempts[n-1].Failure = e.Time.UTC(), FailureOf(v.Failure)
+	}
+}
+
+// atomVisits yields the atoms of a name as visits.
+func atomVisits(ctx context.Context, store storage.Reader, run *storage.Run, name string,
+	yield func(Visit, error) bool,
+) {
+	for a, err := range Atoms(ctx, store, run) {
+		if err != nil {
+			yield(Visit{}, err)
+			return
+		}
+		if name == "" || a.Path != name && nodepath.State(nodepath.Last(a.Path)) != name {
+			continue
+		}
+		if !yield(Visit{
+			Path: a.Path, State: name, Type: a.Kind, Status: a.Status, Started: a.Started, Ended: a.Ended,
+			Failure: a.Failure, Input: a.Input, Result: a.Result,
+		}, nil) {
+			return
+		}
+	}
+}

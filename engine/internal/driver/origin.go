@@ -1,0 +1,98 @@
+package driver
+
+import (
+	"github.com/ebbflow/ebb/engine/internal/scheduler"
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/states"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// BegunBy returns the id of the run that a stored atom of a run has begun, or "" if it has begun none, and whether the
+// atom waits for the end of that run.
+func BegunBy(run string, a *storage.Atom) (id string, awaited bool) {
+	var spec flow.Spec
+	switch {
+	case a.Kind != storage.KindRun || a.Spec.Decode(&spec) != nil || a.Spec != nil && spec.Child == nil:
+		return "", false
+	case a.Spec == nil:
+		id = PlannedChildID(run, a.Path, a.Incarnation, a.Attempt)
+	default:
+		id = ChildID(run, a.Path, a.Incarnation, a.Attempt, spec.Child)
+	}
+	open := a.State == states.TaskRunning || a.State == states.TaskReverting
+	return id, open && (spec.Child == nil || !spec.Child.Detached)
+}
+
+// An origin is what a child run belongs to: a grown node, or an atom of the plan.
+type origin struct {
+	node *scheduler.Node
+	atom int32 // -1 if it is a node
+}
+
+func originOf(cmd *scheduler.Command) origin { return origin{cmd.Node, cmd.Atom} }
+
+// completed returns the event for the end of the origin, without how it ended.
+func (o origin) completed() scheduler.Event {
+	return scheduler.Event{Kind: scheduler.Completed, Atom: o.atom, Node: o.node}
+}
+
+// origins yields all that may belong to a child run: the open nodes that begin runs, and the atoms of the plan
+// that do.
+func (c *children) origins(yield func(origin) bool) {
+	for n := range c.s.Open {
+		if n.Spec.Kind == flow.Nested && !yield(origin{n, -1}) {
+			return
+		}
+	}
+	for i := range c.plan.Atoms {
+		if c.plan.Atoms[i].Run != nil && !yield(origin{nil, int32(i)}) {
+			return
+		}
+	}
+}
+
+func (c *children) recordOf(o origin) *scheduler.Record {
+	if o.node != nil {
+		return &o.node.Rec
+	}
+	return c.s.Record(o.atom)
+}
+
+func (c *children) pathOf(o origin) string {
+	if o.node != nil {
+		return o.node.Path
+	}
+	return c.plan.Atoms[o.atom].Name()
+}
+
+// idOf returns the id of the run that the present attempt begins.
+func (c *children) idOf(o origin) string {
+	if n := o.node; n != nil {
+		return ChildID(c.claim.Run, n.Path, int(n.Rec.Incarnation), int(n.Rec.Attempt), n.Spec.Child)
+	}
+	r := c.s.Record(o.atom)
+	return PlannedChildID(c.claim.Run, c.pathOf(o), int(r.Incarnation), int(r.Attempt))
+}
+
+// childOf returns which run the origin begins.
+func (c *children) childOf(o origin) *flow.Child {
+	if o.node != nil {
+		return o.node.Spec.Child
+	}
+	run := c.plan.Atoms[o.atom].Run
+	return &flow.Child{Flow: run.Plan.Flow, Structure: run.Plan.Hash, Detached: run.Detached}
+}
+
+// awaits reports whether the origin waits for the end of its run.
+func (c *children) awaits(o origin) bool { return c.recordOf(o).Awaits() }
+
+// reverting reports whether the origin is being undone.
+func (c *children) reverting(o origin) bool { return c.recordOf(o).State == states.TaskReverting }
+
+// undoes reports whether the run is undone when its origin is.
+func (c *children) undoes(o origin) bool {
+	if o.node != nil {
+		return o.node.Spec.Reverts()
+	}
+	return c.plan.Atoms[o.atom].Reverts()
+}

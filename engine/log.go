@@ -1,0 +1,53 @@
+package engine
+
+import (
+	"errors"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/ebbflow/ebb/engine/internal/driver"
+	"github.com/ebbflow/ebb/internal/logevent"
+	"github.com/ebbflow/ebb/states"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// logBegin logs that a run started, or that this process resumes it.
+func logBegin(log hclog.Logger, run *storage.Run) {
+	if run.Started.IsZero() {
+		log.Info(logevent.RunStarted, "run", run.ID, "flow", run.Flow)
+		return
+	}
+	log.Debug(logevent.RunResumed, "run", run.ID, "flow", run.Flow, "state", run.State.String())
+}
+
+// logRest logs how a run ended, or that it is suspended.
+func logRest(log hclog.Logger, run *storage.Run) {
+	var code, message, path string
+	if run.Failure != nil {
+		code, message, path = run.Failure.Code, run.Failure.Message, run.Failure.Atom
+	}
+	needsPerson := run.NeedsPerson()
+	switch {
+	case run.State == states.FlowSuccess:
+		log.Info(logevent.RunEnded, "run", run.ID, "flow", run.Flow, "state", run.State.String(),
+			"duration", logevent.Duration(run.Ended.Sub(run.Started)))
+	case run.State.Ended():
+		log.Warn(logevent.RunEnded, logevent.Attributes("run", run.ID, "flow", run.Flow, "state", run.State.String(),
+			"duration", run.Ended.Sub(run.Started), "code", code, "message", message, "path", path,
+			"needs_person", needsPerson)...)
+	case run.Failure != nil:
+		log.Warn(logevent.RunSuspended, logevent.Attributes("run", run.ID, "flow", run.Flow,
+			"code", code, "message", message, "path", path, "needs_person", needsPerson)...)
+	default:
+		log.Info(logevent.RunSuspended, "run", run.ID, "flow", run.Flow)
+	}
+}
+
+// logStop logs that this process stopped driving a run before the run came to rest.
+func logStop(log hclog.Logger, run *storage.Run, why error) {
+	if errors.Is(why, driver.ErrStopped) {
+		log.Info(logevent.RunStopped, "run", run.ID, "flow", run.Flow)
+		return
+	}
+	log.Error(logevent.RunStopped, "run", run.ID, "flow", run.Flow, "error", why)
+}

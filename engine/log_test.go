@@ -1,0 +1,110 @@
+package engine_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/flow"
+)
+
+// logged returns what a run logs from a level on: an entry a line, in JSON without the time.
+func logged(t *testing.T, level slog.Level, root flow.Node) string {
+	t.Helper()
+	var out bytes.Buffer
+	plain := func(_ []string, a slog.Attr) slog.Attr {
+		switch a.Key {
+		case slog.TimeKey:
+			return slog.Attr{}
+		case "duration":
+			if _, err := time.ParseDuration(a.Value.String()); err != nil {
+				t.Errorf("a duration without a unit: %v", a.Value)
+			}
+			return slog.String("duration", "D")
+		case "due":
+			return slog.String("due", "T")
+		}
+		return a
+	}
+	l := slog.New(slog.NewJSONHandler(&out, &slog.HandlerOptions{Level: level, ReplaceAttr: plain}))
+	eng, err := engine.New(root, engine.WithSlog(l), engine.WithParallelism(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := eng.Run(t.Context(), "r"); errors.As(err, new(*engine.StoreError)) {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(out.String()) {
+		var entry map[string]any
+		if err := json.Unmarshal([]byte(line), &entry); err != nil {
+			t.Fatal(line, err)
+		}
+		for key, value := range entry {
+			if value == nil || value == "" || value == 0.0 {
+				t.Errorf("the attribute %s is empty: %s", key, line)
+			}
+		}
+	}
+	return out.String()
+}
+
+// TestLogOfRuns: runs log named events with their attributes. A failure is logged from warn on, with code, message and path.
+func TestLogOfRuns(t *testing.T) {
+	t.Parallel()
+	pay := atom.Pair("pay", func(context.Context, struct{}) (int, error) { return 1, nil },
+		func(context.Context, struct{}, atom.Outcome[int]) error { return nil }, atom.As("paid"))
+	ship := atom.Func("ship", func(context.Context, struct{}) (struct{}, error) {
+		return struct{}{}, atom.Errorf("Sold", "nothing is left")
+	}, atom.Attempts(2, atom.Constant(time.Nanosecond)))
+	want := `{"level":"INFO","msg":"run.started","run":"r","flow":"f"}
+{"level":"DEBUG","msg":"atom.started","run":"r","flow":"f","path":"pay","attempt":1}
+{"level":"DEBUG","msg":"atom.succeeded","run":"r","flow":"f","path":"pay","attempt":1,"duration":"D"}
+{"level":"DEBUG","msg":"atom.started","run":"r","flow":"f","path":"ship","attempt":1}
+{"level":"WARN","msg":"atom.retrying","run":"r","flow":"f","path":"ship","attempt":1,"due":"T","code":"Sold","message":"nothing is left"}
+{"level":"DEBUG","msg":"atom.started","run":"r","flow":"f","path":"ship","attempt":2}
+{"level":"WARN","msg":"atom.failed","run":"r","flow":"f","path":"ship","attempt":2,"duration":"D","code":"Sold","message":"nothing is left"}
+{"level":"DEBUG","msg":"atom.changed","run":"r","flow":"f","path":"ship","state":"REVERTING","attempt":2}
+{"level":"DEBUG","msg":"atom.changed","run":"r","flow":"f","path":"ship","state":"REVERTED","attempt":2,"duration":"D"}
+{"level":"INFO","msg":"atom.reverting","run":"r","flow":"f","path":"pay","attempt":1}
+{"level":"INFO","msg":"atom.reverted","run":"r","flow":"f","path":"pay","attempt":1,"duration":"D"}
+{"level":"WARN","msg":"run.ended","run":"r","flow":"f","state":"REVERTED","duration":"D","code":"Sold","message":"nothing is left","path":"ship"}
+`
+	if diff := cmp.Diff(want, logged(t, slog.LevelDebug, flow.Linear("f", pay, ship))); diff != "" {
+		t.Errorf("log (-want +got):\n%s", diff)
+	}
+	warnings := ""
+	for line := range strings.Lines(want) {
+		if strings.Contains(line, `"WARN"`) {
+			warnings += line
+		}
+	}
+	if diff := cmp.Diff(warnings, logged(t, slog.LevelWarn, flow.Linear("f", pay, ship))); diff != "" {
+		t.Errorf("log from warn on (-want +got):\n%s", diff)
+	}
+}
+
+// TestLogOfFailedUndo: the end of a run whose undo failed says that a person must decide.
+func TestLogOfFailedUndo(t *testing.T) {
+	t.Parallel()
+	pay := atom.Pair("pay", func(context.Context, struct{}) (int, error) { return 1, nil },
+		func(context.Context, struct{}, atom.Outcome[int]) error { return atom.Errorf("Bank", "closed") }, atom.As("paid"))
+	ship := atom.Func("ship", func(context.Context, struct{}) (struct{}, error) { return struct{}{}, errors.New("no") })
+	got := logged(t, slog.LevelWarn, flow.Linear("f", pay, ship))
+	for _, want := range []string{
+		`{"level":"ERROR","msg":"atom.revert_failed","run":"r","flow":"f","path":"pay","attempt":1,"duration":"D","code":"Bank","message":"closed"}`,
+		`"needs_person":true`,
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the log has no %s:\n%s", want, got)
+		}
+	}
+}

@@ -1,0 +1,258 @@
+package asl
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/ebbflow/ebb/flow"
+)
+
+// A Finding is a problem of a definition as AWS's ValidateStateMachineDefinition reports it. The JSON has AWS's names.
+type Finding struct {
+	Severity string `json:"severity"`           // ERROR or WARNING
+	Code     string `json:"code"`               // such as SCHEMA_VALIDATION_FAILED
+	Message  string `json:"message"`            // AWS's words, as far as they are known
+	Location string `json:"location,omitempty"` // such as /States/Pay/Catch[0]/Next; "" if AWS gives none
+}
+
+// Findings returns problems of a definition in AWS's form, in their order. It leaves out warnings that AWS does not
+// have. A problem of [flow.SeverityUnsupported] is an ERROR with the code [NotSupported].
+func Findings(text []byte, problems flow.Diagnostics) []Finding {
+	var document any
+	if len(problems) > 0 {
+		_ = json.Unmarshal(text, &document) // of a text that is not JSON, no place is known
+	}
+	findings := []Finding{}
+	for i := range problems {
+		findings = append(findings, found(text, document, &problems[i])...)
+	}
+	return findings
+}
+
+// Refusal returns the message with which AWS's CreateStateMachine refuses a definition:
+//
+//	Invalid State Machine Definition: 'MISSING_TRANSITION_TARGET: Missing 'Next' target: Shipp at /States/Pay/Next'
+func Refusal(findings []Finding) string {
+	var all []string
+	for _, f := range findings {
+		if f.Severity == string(flow.SeverityError) {
+			all = append(all, fmt.Sprintf("%s: %s at %s", f.Code, f.Message, cmp.Or(f.Location, "null")))
+		}
+	}
+	return "Invalid State Machine Definition: '" + strings.Join(all, ", ") + "'"
+}
+
+// Unrecognized returns the Finding for a resource that AWS does not have.
+func Unrecognized(resource, location string) Finding {
+	return Finding{
+		Severity: string(flow.SeverityError), Code: "INVALID_RESOURCE",
+		Message: fmt.Sprintf("The resource provided %s is not recognized. The value is not a valid resource ARN, or the "+
+			"resource is not available in this region.", resource),
+		Location: location,
+	}
+}
+
+// awsWarnings are the codes of the warnings that AWS has.
+var awsWarnings = []flow.DiagnosticCode{"NO_DOLLAR", "NO_PATH", "PASS_RESULT_IS_STATIC"}
+
+// found returns what AWS reports for a problem.
+func found(text []byte, document any, p *flow.Diagnostic) []Finding {
+	value, path := follow(document, p.Pointer)
+	one := Finding{
+		Severity: string(flow.SeverityError), Code: string(p.Code), Message: plain(p.Message), Location: path.String(),
+	}
+	if p.Severity == flow.SeverityWarning {
+		if !slices.Contains(awsWarnings, p.Code) {
+			return nil
+		}
+		one.Severity = string(flow.SeverityWarning)
+		return []Finding{one}
+	}
+	said, _ := value.(string)
+	switch p.Rule {
+	case "json":
+		return []Finding{notJSON(text, p)}
+	case "object":
+		if p.Pointer == "" {
+			one.Message, one.Location = "Definition must be a valid JSON object", ""
+		}
+	case "required":
+		return required(one, path, p)
+	case "field":
+		one.Message, one.Location = fmt.Sprintf("Field '%s' is not supported", path.last()), path.parent().String()
+	case "language-field":
+		return []Finding{otherLanguage(one, path, p)}
+	case "target":
+		one.Message = "Missing 'Next' target: " + said
+	case "unreachable":
+		one.Message = fmt.Sprintf("State %q is not reachable.", path.last())
+	case "end":
+		one.Message = "Workflow has no terminal state"
+		if one.Location = path.parent().String(); one.Location == "/" {
+			one.Location = ""
+		}
+	case "timestamp":
+		one.Message = "String does not match RFC3339 timestamp"
+	case "empty":
+		one.Message = "Value cannot be empty"
+	case "resource":
+		one = Unrecognized(said, one.Location)
+	case "express":
+		if strings.HasSuffix(said, ".waitForTaskToken") {
+			one.Message += " " // AWS's
+		}
+	}
+	return []Finding{one}
+}
+
+// plain returns a message without the prefix that names the state.
+func plain(message string) string {
+	if _, rest, ok := strings.Cut(message, `": `); ok && strings.HasPrefix(message, `state "`) {
+		return rest
+	}
+	return message
+}
+
+// required returns the findings for missing fields.
+func required(one Finding, path steps, p *flow.Diagnostic) []Finding {
+	_, list, ok := strings.Cut(p.Message, "these fields are required: ")
+	switch names := strings.Split(list, ", "); {
+	case !ok:
+		return []Finding{one}
+	case len(path) == 0:
+		one.Message = "These fields are required: [" + list + "]"
+		return []Finding{one}
+	default:
+		all := make([]Finding, len(names))
+		for i, name := range names {
+			all[i] = one
+			all[i].Message = fmt.Sprintf("The field '%s' is required but was missing", name)
+		}
+		return all
+	}
+}
+
+// otherLanguage returns the finding for a field of the other query language.
+func otherLanguage(one Finding, path steps, p *flow.Diagnostic) Finding {
+	legal := ""
+	for _, language := range []string{"JSONPath", "JSONata"} {
+		if strings.HasSuffix(p.Message, "is for QueryLanguage "+language) {
+			legal = language
+		}
+	}
+	if legal == "" {
+		return one
+	}
+	set := "JSONPath"
+	if legal == set {
+		set = "JSONata"
+	}
+	one.Message = fmt.Sprintf("The QueryLanguage is set to '%s', but field '%s' is only supported for the '%s' "+
+		"QueryLanguage", set, path.last(), legal)
+	one.Location = path.parent().String()
+	return one
+}
+
+// notJSON returns the finding for a text that is not JSON. AWS shows the message of its parser, Jackson. Jackson's
+// message for a word that is not a value is known; in others, only the place is Jackson's.
+func notJSON(text []byte, p *flow.Diagnostic) Finding {
+	message, column := p.Message, p.Column
+	if word := wordAt(text, p.Line, p.Column); word != "" {
+		message = fmt.Sprintf("Unrecognized token '%s': was expecting (JSON String, Number, Array, Object or token 'null', "+
+			"'true' or 'false')", word)
+		column += utf8.RuneCountInString(word)
+	}
+	const most = 500 // characters of the text that Jackson shows
+	shown, cut := string(text), ""
+	if runes := []rune(shown); len(runes) > most {
+		shown, cut = string(runes[:most]), fmt.Sprintf("[truncated %d chars]", len(runes)-most)
+	}
+	place := fmt.Sprintf("[Source: (String)\"%s\"%s; line: %d, column: %d]", shown, cut, p.Line, column)
+	return Finding{
+		Severity: string(p.Severity), Code: string(p.Code), Message: message + "\n at " + place, Location: place,
+	}
+}
+
+// wordAt returns the word at a place of a text, such as a value without its quotes; "" if there is none.
+func wordAt(text []byte, line, column int) string {
+	lines := strings.SplitN(string(text), "\n", line+1)
+	if line > len(lines) {
+		return ""
+	}
+	runes := []rune(lines[line-1])
+	if column > len(runes) {
+		return ""
+	}
+	rest := runes[column-1:]
+	end := slices.IndexFunc(rest, func(r rune) bool {
+		return !unicode.In(r, unicode.L, unicode.Nd) && r != '_' && r != '$'
+	})
+	if end < 0 {
+		end = len(rest)
+	}
+	if end == 0 || unicode.IsDigit(rest[0]) {
+		return ""
+	}
+	return string(rest[:end])
+}
+
+// Steps lead from a document to a value in it.
+type steps []step
+
+type step struct {
+	name  string
+	index bool // the name is an index of an array
+}
+
+// String returns AWS's location of the value.
+func (s steps) String() string {
+	var b strings.Builder
+	for _, one := range s {
+		if one.index {
+			b.WriteString("[" + one.name + "]")
+		} else {
+			b.WriteString("/" + one.name)
+		}
+	}
+	return cmp.Or(b.String(), "/")
+}
+
+func (s steps) last() string {
+	if len(s) == 0 {
+		return ""
+	}
+	return s[len(s)-1].name
+}
+
+func (s steps) parent() steps { return s[:max(0, len(s)-1)] }
+
+// follow returns the value at a JSON pointer, and the steps to it.
+func follow(document any, pointer string) (value any, path steps) {
+	value = document
+	for i, name := range strings.Split(pointer, "/") {
+		if i == 0 {
+			continue
+		}
+		name = strings.ReplaceAll(strings.ReplaceAll(name, "~1", "/"), "~0", "~")
+		one := step{name: name}
+		switch v := value.(type) {
+		case map[string]any:
+			value = v[name]
+		case []any:
+			one.index, value = true, nil
+			if at, err := strconv.Atoi(name); err == nil && at >= 0 && at < len(v) {
+				value = v[at]
+			}
+		default:
+			value = nil
+		}
+		path = append(path, one)
+	}
+	return value, path
+}

@@ -1,0 +1,85 @@
+package interpreter
+
+import (
+	"strconv"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/asl/internal/data"
+)
+
+// A map run whose parent is redriven keeps the children that succeeded. It starts the others again: the engine
+// reopens the run of a Standard execution, and an Express execution gets another run.
+
+// redriven prepares a map run to continue. Its children that were open are asked about by name. The others that did
+// not succeed are found one after the other, see redo.
+func (r *mapRun) redriven() {
+	r.Redrives++
+	details := newDetails()
+	details.String("mapRunArn", r.set.ARN)
+	details.Number("redriveCount", int64(r.Redrives))
+	r.event("MapRunRedriven", ended(details))
+	if r.Unread {
+		r.All, r.Unread = false, false
+	}
+	r.Failed, r.Drops, r.Redone, r.Redoes = 0, 0, 0, true
+	// All results are written again, in place of those that were written.
+	r.Written, r.Results, r.Sizes, r.Closed, r.Error, r.Cause = 0, nil, [len(files)]int64{}, false, "", ""
+	r.set.redrive = r.Redrives
+	if r.set.MaxItems < 0 {
+		r.refuseMaxItems()
+		return
+	}
+	r.goOn(nil)
+}
+
+// startOver starts again a node that was open when the map run ended. Writing results has started anew already.
+func (r *mapRun) startOver(node string) {
+	switch node {
+	case writeNode:
+	case readNode:
+		r.growth.Again = &flow.Again{}
+	default:
+		r.growth.Again = &flow.Again{}
+		if index, err := strconv.Atoi(node); err == nil {
+			r.growth.Again.Child = r.childAgain(index, r.Ask.Cause.Note)
+		}
+	}
+}
+
+// childAgain returns the run that continues a child.
+func (r *mapRun) childAgain(index int, note atom.Value) *flow.Child {
+	child := r.child(index, int(itemsIn(note)))
+	child.Reopen = !r.State.Items.Distributed.Express
+	return child
+}
+
+// redo starts children again that had ended without success, as slots are free.
+func (r *mapRun) redo() {
+	for looked := 0; r.Redoes && r.Open < r.set.Slots; r.Redone++ {
+		if r.Redone >= r.Begun {
+			r.Redoes = false
+			return
+		}
+		if looked++; looked > recallsPerAnswer || len(r.growth.Add) >= childrenPerAnswer {
+			r.growth.More = data.Encode(true)
+			return
+		}
+		past, ok := r.recall(r.Redone)
+		if !ok || past.Result != nil || past.Open {
+			continue
+		}
+		r.addRun(r.Redone, flow.Spec{Input: past.Input, Note: past.Note, Child: r.childAgain(r.Redone, past.Note)})
+	}
+}
+
+// discard drops what the answer was about to start, because the map run ends.
+func (r *mapRun) discard() {
+	if len(r.growth.Add) == 0 {
+		return
+	}
+	r.growth.Add = nil
+	b := &r.before
+	r.Begun, r.Open, r.Items, r.From, r.All, r.Reads, r.Reading = b.Begun, b.Open, b.Items, b.From, b.All, b.Reads,
+		b.Reading
+}

@@ -1,0 +1,376 @@
+package asl
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/asl/internal/syntax"
+	"github.com/ebbflow/ebb/internal/nodepath"
+)
+
+// Tracer returns a tracer of a run of the machine. It reads the events of the history in AWS's terms.
+func (m *Machine) Tracer() flow.Tracer {
+	t := &tracer{
+		machine: m.machine, places: map[string]place{}, flows: map[string]*tracedLevel{}, left: map[string]leftVisit{},
+	}
+	t.place(m.machine.Top, "", 0)
+	return t
+}
+
+// A tracer knows the levels that the run is in: the machine, branches and iterations. It forgets a level when it ends,
+// so that its size is bounded by what happens at the same time.
+type tracer struct {
+	machine *syntax.Machine
+	places  map[string]place        // of all states, by name
+	flows   map[string]*tracedLevel // by path of the flow: the level that it is in
+	left    map[string]leftVisit    // by path of the flow: visits that a redrive starts again
+	out     []flow.Visit
+}
+
+// A place is where the definition has a state: in a branch of another state.
+type place struct {
+	in     string // "" at the top
+	branch int
+}
+
+// A tracedLevel is a level that the run is in.
+type tracedLevel struct {
+	path    string
+	owner   string // name of the state that the level belongs to; "" for the machine
+	branch  int
+	outside *tracedLevel            // around the level
+	inside  map[string]*tracedLevel // of the open visit, by path
+	inline  bool                    // its events are those of the flow around it
+	visits  map[string]int          // of each state
+	open    *flow.Visit             // nil between two states
+	broke   *atom.Failure           // why the open visit's last attempt failed
+	ended   *flow.Visit             // the visit before
+	last    int64                   // number of the last event
+}
+
+func (t *tracer) place(l *syntax.Level, in string, branch int) {
+	for _, s := range l.States {
+		t.places[s.Name] = place{in, branch}
+		for i, inner := range s.Within() {
+			t.place(inner, s.Name, i)
+		}
+	}
+}
+
+// Trace implements [flow.Tracer].
+func (t *tracer) Trace(number int64, path string, e *flow.Event) []flow.Visit {
+	t.out = t.out[:0]
+	switch kind, what := cutEvent(e.Type); what {
+	case "StateAborted": // the event of the failure that it comes from says so, too
+	case "StateEntered":
+		l := t.levelOf(path, e.Name)
+		l.last = number
+		t.enter(l, number, kind, e)
+	case "IterationStarted":
+		t.iterate(path, number, e)
+	case "IterationSucceeded", "IterationFailed", "IterationAborted":
+		t.iterationEnded(path, number, what, e)
+	case "Ended":
+		t.end(path, e)
+	case "Redriven":
+		t.redriven()
+	default:
+		l := t.levelOf(path, e.Name)
+		l.last = number
+		t.happened(l, what, e)
+	}
+	return t.out
+}
+
+// cutEvent splits the type of an event into what it is about and what happened: Pass and StateEntered.
+func cutEvent(name string) (about, what string) {
+	if strings.HasPrefix(name, "MapRun") {
+		return "", ""
+	}
+	for _, end := range []string{
+		"StateEntered", "StateExited", "StateAborted", "StateStarted", "StateSucceeded", "StateFailed",
+		"IterationStarted", "IterationSucceeded", "IterationFailed", "IterationAborted",
+	} {
+		if about, is := strings.CutSuffix(name, end); is {
+			return about, end
+		}
+	}
+	switch {
+	case name == "EvaluationFailed":
+		return "", "Broke"
+	case name == "ExecutionStarted":
+		return "", ""
+	case name == "ExecutionRedriven":
+		return "", "Redriven"
+	case strings.HasPrefix(name, "Execution"):
+		return "", "Ended"
+	case strings.HasSuffix(name, "Scheduled"):
+		return "", "Tried"
+	case strings.HasSuffix(name, "Succeeded"):
+		return "", "Did"
+	case strings.HasSuffix(name, "Failed"), strings.HasSuffix(name, "TimedOut"):
+		return "", "Broke"
+	}
+	return "", ""
+}
+
+// levelOf returns the level of a flow that a state is in.
+func (t *tracer) levelOf(path, state string) *tracedLevel {
+	l := t.flow(path)
+	is, known := t.places[state]
+	for known && !l.has(is) {
+		switch {
+		case l.open != nil && l.open.State == is.in:
+			l = l.into(is.branch)
+		case l.inline:
+			l = l.outside
+		default:
+			known = false // a run of a distributed Map's item, or a level of another version
+		}
+	}
+	t.flows[path] = l
+	return l
+}
+
+// has reports whether the states of a place are in the level.
+func (l *tracedLevel) has(p place) bool {
+	return l.owner == p.in && (l.branch == p.branch || p.in == "")
+}
+
+// flow returns the level that a flow is in.
+func (t *tracer) flow(path string) *tracedLevel {
+	if l := t.flows[path]; l != nil {
+		return l
+	}
+	l := &tracedLevel{path: path, visits: map[string]int{}}
+	if path != "" {
+		around, last := "", path
+		if i := strings.LastIndexByte(path, '/'); i >= 0 {
+			around, last = path[:i], path[i+1:]
+		}
+		fork, index, _ := nodepath.CutIndex(last)
+		if l.owner, l.branch = nodepath.State(fork), index; t.machine.States[l.owner] == nil {
+			if at := strings.LastIndexByte(fork, '@'); at > 0 { // a further attempt
+				l.owner = nodepath.State(fork[:at])
+			}
+		}
+		if s := t.machine.States[l.owner]; s != nil && s.Items != nil {
+			l.branch = 0
+		}
+		if l.outside = t.flow(around); l.outside.open != nil {
+			l.outside.keep(l)
+		}
+	}
+	t.flows[path] = l
+	return l
+}
+
+func (l *tracedLevel) keep(inner *tracedLevel) {
+	if l.inside == nil {
+		l.inside = map[string]*tracedLevel{}
+	}
+	l.inside[inner.path] = inner
+}
+
+// into returns the level of a branch whose events are those of the flow around it.
+func (l *tracedLevel) into(branch int) *tracedLevel { return l.child(branch, branch) }
+
+func (l *tracedLevel) child(index, branch int) *tracedLevel {
+	inner := &tracedLevel{
+		path: nodepath.Child(l.open.Path, 1, index), owner: l.open.State, branch: branch,
+		outside: l, inline: true, visits: map[string]int{},
+	}
+	l.inside = nil // the branch before has ended
+	l.keep(inner)
+	return inner
+}
+
+func (t *tracer) enter(l *tracedLevel, number int64, kind string, e *flow.Event) {
+	l.visits[e.Name]++
+	n := l.visits[e.Name]
+	name := nodepath.Visit(nodepath.Escape(e.Name), n)
+	path := name
+	if l.path != "" {
+		path = l.path + "/" + name
+	}
+	v := flow.Visit{
+		Stage: flow.VisitEntered, Path: path, Level: l.path, State: e.Name, Kind: kind, Number: n, Entered: number,
+		Nodes: t.hasNodes(e.Name),
+	}
+	if l.ended != nil {
+		v.From, v.After, v.Caught = l.ended.State, l.ended.Path, l.ended.Caught
+	}
+	t.out = append(t.out, v)
+	l.open, l.broke = &v, nil
+}
+
+// hasNodes reports whether visits of a state may have nodes of their own.
+func (t *tracer) hasNodes(state string) bool {
+	s := t.machine.States[state]
+	if s == nil {
+		return false
+	}
+	switch s.Kind {
+	case syntax.TaskState, syntax.WaitState:
+		return true
+	case syntax.ParallelState, syntax.MapState:
+		return !s.AtOnce
+	default:
+		return false
+	}
+}
+
+// iterate begins an iteration of a Map.
+func (t *tracer) iterate(path string, number int64, e *flow.Event) {
+	l := t.flow(path)
+	for l.inline && (l.open == nil || l.open.State != e.Name) {
+		l = l.outside
+	}
+	if l.open != nil && l.open.State == e.Name { // the events of the iteration are those of this flow
+		index, _ := indexIn(e.Details)
+		l = l.child(index, 0)
+		t.out = append(t.out, l.visit(flow.VisitEntered, number))
+	}
+	l.last = number
+	t.flows[path] = l
+}
+
+// visit returns something that happened to the level itself.
+func (l *tracedLevel) visit(stage flow.VisitStage, number int64) flow.Visit {
+	return flow.Visit{Stage: stage, Path: l.path, Level: l.outside.path, Entered: number}
+}
+
+func indexIn(details atom.Value) (index int, ok bool) {
+	v, ok := details.Field("index")
+	return index, ok && v.Decode(&index) == nil
+}
+
+// iterationEnded ends an iteration of a Map.
+func (t *tracer) iterationEnded(path string, number int64, what string, e *flow.Event) {
+	l := t.flow(path)
+	for l.inline && l.owner != e.Name {
+		l = l.outside
+	}
+	switch {
+	case l.owner != e.Name:
+		return // of another flow, whose fork says how it ended
+	case what == "IterationSucceeded":
+		t.settle(l, flow.VisitLeft, nil)
+	default:
+		t.settle(l, flow.VisitFailed, nil)
+	}
+	if l.inline {
+		stage := flow.VisitLeft
+		if what != "IterationSucceeded" {
+			stage = flow.VisitFailed
+		}
+		t.out = append(t.out, l.visit(stage, 0))
+		t.flows[path] = l.outside
+		l.outside.last = number
+	} else if what == "IterationSucceeded" {
+		delete(t.flows, path)
+	}
+	if l.outside != nil {
+		delete(l.outside.inside, l.path)
+	}
+}
+
+// happened is something else about the open visit of a level.
+func (t *tracer) happened(l *tracedLevel, what string, e *flow.Event) {
+	if l.open == nil || e.Name != "" && l.open.State != e.Name {
+		return
+	}
+	switch what {
+	case "Tried", "StateStarted":
+		t.settleInside(l, e.Prev)
+		t.forgetLeft(l)
+		l.broke = nil
+		t.tell(l, flow.VisitTried)
+	case "Did":
+		t.tell(l, flow.VisitDid)
+	case "Broke", "StateFailed":
+		t.settleInside(l, e.Prev)
+		l.broke = failureIn(e.Details)
+		t.tell(l, flow.VisitBroke)
+	case "StateExited":
+		t.settleInside(l, 0)
+		t.forgetLeft(l)
+		l.open.Caught = l.broke != nil
+		t.tell(l, flow.VisitLeft)
+		l.open, l.ended = nil, l.open
+	}
+}
+
+// tell says what happened to the open visit.
+func (t *tracer) tell(l *tracedLevel, stage flow.VisitStage) {
+	v := *l.open
+	v.Stage, v.Failure = stage, l.broke
+	t.out = append(t.out, v)
+}
+
+// failureIn returns the error that an event has.
+func failureIn(details atom.Value) *atom.Failure {
+	f := &atom.Failure{}
+	if v, ok := details.Field("error"); ok {
+		_ = v.Decode(&f.Code) // it is a text
+	} else {
+		f.Bare = true
+	}
+	if v, ok := details.Field("cause"); ok {
+		_ = v.Decode(&f.Message) // it is a text
+	}
+	return f
+}
+
+// settle ends the open visit of a level, and all inside.
+func (t *tracer) settle(l *tracedLevel, stage flow.VisitStage, f *atom.Failure) {
+	if l.open == nil {
+		return
+	}
+	t.settleInside(l, 0)
+	if f != nil {
+		l.broke = f
+	}
+	t.tell(l, stage)
+	t.leave(l, stage)
+	l.open = nil
+}
+
+// settleInside ends what is open in the levels inside the open visit of a level. If the event before the failure is in
+// one of them, that one failed. The others were aborted. It reports whether one failed.
+func (t *tracer) settleInside(l *tracedLevel, failed int64) bool {
+	found := false
+	for _, path := range slices.Sorted(maps.Keys(l.inside)) {
+		inner := l.inside[path]
+		stage := flow.VisitAborted
+		if below := t.settleInside(inner, failed); inner.open != nil &&
+			(below || inner.last == failed || inner.open.Kind == "Fail" || inner.broke != nil) {
+			stage, found = flow.VisitFailed, true
+		}
+		t.settle(inner, stage, nil)
+		if !inner.inline {
+			delete(t.flows, path)
+		}
+	}
+	l.inside = nil
+	return found
+}
+
+// end ends the run.
+func (t *tracer) end(path string, e *flow.Event) {
+	l := t.flow(path)
+	for l.inline {
+		l = l.outside
+	}
+	t.settleInside(l, e.Prev)
+	switch e.Type {
+	case "ExecutionSucceeded":
+	case "ExecutionAborted":
+		t.settle(l, flow.VisitAborted, nil)
+	default:
+		t.settle(l, flow.VisitFailed, failureIn(e.Details))
+	}
+}

@@ -1,0 +1,427 @@
+package flow
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/internal/jsontext"
+)
+
+// each is the language of the run that the items of an [EachFlow] are nodes of. A node has the number of its item. As
+// nodes end, the language adds those of the next items, and remembers only where in the list they are.
+type each struct {
+	name     string
+	atOnce   int
+	tolerate int
+	task     itemBody // if the body is an atom
+	child    *Plan    // if it is a flow
+	given    given
+
+	listFailures bool // the node provides the failures
+}
+
+// given says what an item's body receives: the item alone, or an object. The object has the item's members, the item
+// under its symbol, and symbols from around the node.
+type given struct{ whole, members, item, around bool }
+
+// NumbersNodes implements [Numbering].
+func (e *each) NumbersNodes() {}
+
+func (e *each) reverts() bool {
+	if e.child != nil {
+		return e.child.reverts()
+	}
+	return e.task.Reverts()
+}
+
+func (e *each) stays() bool {
+	if e.child != nil {
+		return e.child.stays()
+	}
+	return e.task.StaysDone()
+}
+
+// undo says how an item is undone.
+func (e *each) undo() *Undo {
+	switch {
+	case e.stays():
+		return &Undo{Stays: true}
+	case e.child != nil && e.child.reverts():
+		return &Undo{}
+	case e.child == nil && e.task.Reverts():
+		return &Undo{Task: itemTask, Policy: e.task.RevertPolicy()}
+	default:
+		return nil
+	}
+}
+
+// Names of the tasks of the language.
+const (
+	itemTask = "item"
+	readTask = "read"
+)
+
+// Task implements [TaskLanguage].
+func (e *each) Task(name string) (atom.Body, bool) {
+	switch {
+	case name == itemTask && e.task.Atom != nil:
+		return e.task, true
+	case name == readTask:
+		return itemsReader, true
+	default:
+		return nil, false
+	}
+}
+
+// Undo implements [Language].
+func (e *each) Undo(ask *UndoAsk) (atom.Value, error) { return ask.Spec.Input, nil }
+
+// eachMemory is what the run of the items remembers.
+type eachMemory struct {
+	At     int               `json:"a,omitempty"` // offset of the next item in the input
+	Around int               `json:"s,omitempty"` // length of the members of the input from around the node
+	Begun  int               `json:"n,omitempty"` // items so far
+	Open   int               `json:"o,omitempty"` // how many of them have not ended
+	Failed int               `json:"x,omitempty"`
+	Lost   []int             `json:"y,omitempty"` // numbers of the items that failed, ascending
+	Bytes  int               `json:"b,omitempty"` // of results
+	All    bool              `json:"e,omitempty"` // no item is left to begin
+	Stored *atom.StoredList  `json:"l,omitempty"` // the list, if it is stored elsewhere
+	From   int               `json:"f,omitempty"` // node of that list from which to read
+	Read   bool              `json:"r,omitempty"` // a page is being read
+	Page   []json.RawMessage `json:"p,omitempty"` // items that were read and have not begun
+}
+
+// working is the run of the items in the middle of an answer.
+type working struct {
+	*each
+	eachMemory
+
+	ask    *Ask
+	growth Growth
+}
+
+// Grow implements [Language].
+func (e *each) Grow(ask *Ask) Growth {
+	w := &working{each: e, ask: ask}
+	cause := &ask.Cause
+	if cause.Kind != Begin {
+		if err := ask.Memory.Decode(&w.eachMemory); err != nil {
+			return failedWith(atom.CodeLanguage, fmt.Sprintf("node %q: broken memory: %v", e.name, err))
+		}
+	}
+	switch cause.Kind {
+	case Begin:
+		w.begin()
+	case Ended:
+		if cause.Name == readTask+strconv.Itoa(w.From) {
+			w.read(cause.Result)
+			break
+		}
+		w.Open--
+		w.Bytes += len(cause.Result) + 1
+	case Failed:
+		w.failed(cause)
+	case Stopped, Told:
+		return w.growth
+	default: // Continue
+	}
+	if w.growth.End == nil && w.growth.Again == nil {
+		w.goOn()
+	}
+	w.growth.Memory = atom.MustEncode(&w.eachMemory)
+	return w.growth
+}
+
+func failedWith(code, message string) Growth {
+	return Growth{End: &End{Failure: &atom.Failure{Code: code, Message: message}}}
+}
+
+// begin finds the list in the input.
+func (w *working) begin() {
+	text := w.ask.Run.Input.JSON()
+	r := jsontext.NewReader(text)
+	found := false
+	before := r.Offset()
+	err := r.Members(func(name string) error {
+		if name == itemsMember { // the last
+			found, w.Around = true, before
+			r.Space()
+			w.At = r.Offset()
+		}
+		r.Skip()
+		before = r.Offset()
+		return nil
+	})
+	list := text[w.At:]
+	switch stored, is := atom.StoredListOf(atom.FromJSON(bytes.TrimSuffix(list, []byte("}")))); {
+	case err != nil || !found:
+		w.growth = failedWith(atom.CodeNotFound, fmt.Sprintf("node %q has no list of items", w.name))
+	case is:
+		w.Stored = stored
+	case bytes.HasPrefix(list, []byte("null")):
+		w.All = true
+	case list[0] == '[':
+		w.At++
+	default:
+		w.growth = failedWith(atom.CodeNotFound, fmt.Sprintf("the items of node %q are not a list", w.name))
+	}
+}
+
+// failed decides what the failure of an item means.
+func (w *working) failed(cause *Cause) {
+	f := *cause.Failure
+	if w.child == nil && cause.Name[0] >= '0' && cause.Name[0] <= '9' {
+		policy := w.task.Attempts()
+		if wait, again := policy.After(cause.Attempt, cause.Failure); again {
+			random := float64(w.ask.Random()>>11) / (1 << 53) //nolint:mnd // of 53 bits
+			w.growth.Again = &Again{After: atom.Jittered(wait, policy.Backoff.Jitter, random), Token: w.token()}
+			return
+		}
+	}
+	if inner := f.Atom; w.child != nil && inner != "" && inner != cause.Name {
+		f.Atom = cause.Name + "/" + inner
+	} else {
+		f.Atom = cause.Name
+	}
+	w.Open--
+	if i, err := strconv.Atoi(cause.Name); err == nil && w.listFailures && len(w.Lost) < MaxItemFailures {
+		at, _ := slices.BinarySearch(w.Lost, i)
+		w.Lost = slices.Insert(w.Lost, at, i)
+	}
+	if w.Failed++; w.Failed <= w.tolerate {
+		return
+	}
+	if w.tolerate > 0 {
+		f.Message = fmt.Sprintf("more than %d items have failed, the last one with: %s", w.tolerate, f.Message)
+	}
+	w.growth.End = &End{Failure: &f}
+}
+
+// token returns the token of the next attempt of an item; "" if it needs none.
+func (w *working) token() string {
+	if w.child == nil && w.task.Deferral() != nil {
+		return w.ask.Token()
+	}
+	return ""
+}
+
+// itemsPerAnswer is how many items one answer begins.
+const itemsPerAnswer = 256
+
+// goOn begins as many items as may run, and ends the run when all have ended.
+func (w *working) goOn() {
+	for n := 0; w.Open < w.atOnce && !w.All && w.growth.End == nil; n++ {
+		if n == itemsPerAnswer {
+			w.growth.More = atom.Null
+			return
+		}
+		item := w.next()
+		if item == nil {
+			break
+		}
+		w.beginItem(item)
+	}
+	switch {
+	case w.growth.End != nil:
+	case w.All && w.Open == 0:
+		w.end()
+	case w.Stored != nil && !w.All && !w.Read && len(w.Page) == 0:
+		w.Read = true
+		w.growth.Add = append(w.growth.Add, Spec{
+			Name: readTask + strconv.Itoa(w.From), Kind: Work, Task: readTask,
+			Input: atom.MustEncode(itemQuery{w.Stored, w.From}),
+		})
+	}
+}
+
+// next returns the next item; nil if there is none at hand.
+func (w *working) next() []byte {
+	if w.Stored != nil {
+		if len(w.Page) == 0 {
+			return nil
+		}
+		item := w.Page[0]
+		w.Page = w.Page[1:]
+		w.All = len(w.Page) == 0 && !w.Read && w.From >= w.Stored.Nodes
+		return item
+	}
+	r := jsontext.NewReader(w.ask.Run.Input.JSON()[w.At:])
+	item := r.Skip()
+	if len(item) == 0 {
+		w.All = true
+		return nil
+	}
+	r.Space()
+	w.At += r.Offset()
+	if w.ask.Run.Input.JSON()[w.At] == ',' {
+		w.At++
+	} else {
+		w.All = true
+	}
+	return item
+}
+
+// read takes in a page of a list that is stored elsewhere.
+func (w *working) read(page atom.Value) {
+	w.Read = false
+	w.From += atom.ListPage
+	if err := page.Decode(&w.Page); err != nil {
+		w.growth = failedWith(atom.CodeLanguage, fmt.Sprintf("the items of node %q: %v", w.name, err))
+	}
+	w.All = len(w.Page) == 0 && w.From >= w.Stored.Nodes
+}
+
+// beginItem adds the node of an item.
+func (w *working) beginItem(item []byte) {
+	spec := Spec{Name: strconv.Itoa(w.Begun), Input: w.input(item), Undo: w.undo()}
+	if len(spec.Input) > atom.MaxValue {
+		w.growth = failedWith(atom.CodeTooLarge,
+			fmt.Sprintf("item %d of node %q, with what its body requires from around the node, "+
+				"has more than %d bytes", w.Begun, w.name, atom.MaxValue))
+		return
+	}
+	w.Begun++
+	w.Open++
+	if w.child != nil {
+		spec.Kind = Nested
+		spec.Child = &Child{Flow: w.child.Flow, Structure: w.child.Hash}
+		w.growth.Add = append(w.growth.Add, spec)
+		return
+	}
+	a := w.task.Atom
+	spec.Kind, spec.Task, spec.Timeout = Work, itemTask, a.Timeout()
+	spec.ToStart, spec.ToClose = a.ScheduleToStart(), a.StartToClose()
+	if d := a.Deferral(); d != nil {
+		spec.Token, spec.Ends, spec.Heartbeat = w.token(), true, d.Heartbeat
+		if d.Deadline > 0 {
+			spec.Timeout = d.Deadline
+		}
+	}
+	w.growth.Add = append(w.growth.Add, spec)
+}
+
+// input returns what the body is given for an item. Of two members of one name, the last one counts: that of the item.
+func (w *working) input(item []byte) atom.Value {
+	if w.given.whole && !w.given.around && !w.given.item && !w.given.members {
+		return atom.FromJSON(item)
+	}
+	around := w.ask.Run.Input.JSON()[1:max(w.Around, 1)]
+	out := make(atom.Value, 0, len(around)+2*len(item)+len(ItemSymbol)+8) //nolint:mnd // punctuation
+	out = append(out, atom.CodecJSON, '{')
+	member := func(text []byte) {
+		if len(text) > 0 && len(out) > len("j{") {
+			out = append(out, ',')
+		}
+		out = append(out, text...)
+	}
+	member(around)
+	if w.given.item || w.given.whole {
+		member([]byte(`"` + ItemSymbol + `":`))
+		out = append(out, item...)
+	}
+	if w.given.members && item[0] == '{' {
+		member(bytes.TrimSpace(item[1 : len(item)-1]))
+	}
+	return append(out, '}')
+}
+
+// Results up to these limits are one value; those above stay in the records of their nodes.
+const (
+	maxResults     = 1000
+	maxResultBytes = atom.MaxValue / 4
+)
+
+// end ends the run with the results.
+func (w *working) end() {
+	if w.Begun > maxResults || w.Bytes > maxResultBytes {
+		stored := atom.StoredList{Run: w.ask.Run.ID, Nodes: w.Begun, Len: w.Begun - w.Failed}
+		w.growth.End = &End{Value: w.withFailures(stored.Value())}
+		return
+	}
+	list := append(make(atom.Value, 0, w.Bytes+len("j[]")), atom.CodecJSON, '[')
+	for i := range w.Begun {
+		past, ok := w.ask.Recall(strconv.Itoa(i))
+		if !ok || past.Result == nil {
+			continue
+		}
+		if len(list) > len("j[") {
+			list = append(list, ',')
+		}
+		list = append(list, past.Result.JSON()...)
+	}
+	w.growth.End = &End{Value: w.withFailures(append(list, ']'))}
+}
+
+// itemBody is an atom as the body of an item: it takes its arguments from the members of the input.
+type itemBody struct{ *atom.Atom }
+
+// Execute implements [atom.Body].
+func (b itemBody) Execute(ctx context.Context, in atom.Values) (atom.Value, error) {
+	values, err := b.bind(b.Args(), in.Input())
+	if err != nil {
+		return nil, err
+	}
+	return b.Body().Execute(ctx, values)
+}
+
+// Revert implements [atom.Body].
+func (b itemBody) Revert(ctx context.Context, in atom.Values, did atom.Outcome[atom.Value]) (atom.Value, error) {
+	values, err := b.bind(b.RevertArgs(), in.Input())
+	if err != nil {
+		return nil, err
+	}
+	return b.Body().Revert(ctx, values, did)
+}
+
+// Queue implements [atom.Queued].
+func (b itemBody) Queue(c *atom.Call) string {
+	if q, ok := b.Body().(atom.Queued); ok {
+		return q.Queue(c)
+	}
+	return ""
+}
+
+func (b itemBody) bind(args []atom.Arg, input atom.Value) (atom.Values, error) {
+	if len(args) == 0 {
+		return atom.Values{}, nil
+	}
+	if len(args) == 1 && args[0].Symbol == "" {
+		return atom.NewValues(args, []atom.Value{input}), nil
+	}
+	vals := make([]atom.Value, len(args))
+	for i, arg := range args {
+		v, ok := b.Injected(arg.Symbol)
+		if !ok {
+			symbol := arg.Symbol
+			if symbol == "" {
+				symbol = ItemSymbol
+			}
+			v, ok = input.Field(symbol)
+		}
+		if !ok && !arg.Optional {
+			return atom.Values{}, atom.Errorf(atom.CodeNotFound, "required symbol %q has no value: it is no member of the item",
+				arg.Symbol)
+		}
+		vals[i] = v
+	}
+	return atom.NewValues(args, vals), nil
+}
+
+// itemQuery asks for a page of a list that is stored elsewhere.
+type itemQuery struct {
+	List *atom.StoredList `json:"list"`
+	From int              `json:"from"`
+}
+
+// itemsReader is the body that reads a page.
+var itemsReader = atom.Func(readTask, readItems).Body()
+
+func readItems(ctx context.Context, q itemQuery) ([]atom.Value, error) {
+	return q.List.Page(ctx, q.From, atom.ListPage)
+}

@@ -1,0 +1,11 @@
+package check
+
+// Limits of definitions.
+const (
+	// MaxDefinition is the maximum size in bytes of a definition or a loaded document.
+	MaxDefinition = 1 << 20
+	// maxNesting bounds the nesting of objects and arrays in a definition.
+	maxNesting   = 200
+	maxName      = 256 // bytes in a name
+	maxDocuments = 100 // documents that a definition may load
+)

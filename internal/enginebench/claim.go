@@ -1,0 +1,76 @@
+package enginebench
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/states"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// workers is how many claim jobs at once, and backlog how many lie on the board
+// meanwhile.
+const (
+	workers = 8
+	backlog = 1000
+)
+
+// claim is jobs that are posted, claimed one at a time and finished, at once. A
+// step is one job, which is three commits of its worker.
+func claim(ctx context.Context, b *bench) error {
+	input := atom.MustEncode(payload{body})
+	post := func(ctx context.Context, id string) error {
+		return b.target.store.PostJob(ctx, storage.Job{
+			ID: id, Run: id, Flow: "bench-claim", Input: input,
+			Created: time.Now(),
+		})
+	}
+	if err := each(b.size(backlog), func(i int) error { return post(ctx, fmt.Sprintf("bench-claim-%d", i)) }); err != nil {
+		return err
+	}
+	lanes := make([]*lane, workers)
+	for i := range lanes {
+		lanes[i] = b.meter.lane()
+	}
+	return b.during(ctx, func(ctx context.Context) error {
+		g, ctx := errgroup.WithContext(ctx)
+		for i, l := range lanes {
+			whole := context.WithoutCancel(ctx) // no job is cut off in the middle: none begins any more
+			g.Go(func() error {
+				for k := 0; ctx.Err() == nil; k++ {
+					if err := post(whole, fmt.Sprintf("bench-claim-%d-%d", i, k)); err != nil {
+						return err
+					}
+					if err := b.finishOne(whole); err != nil {
+						return err
+					}
+					l.step()
+				}
+				return nil
+			})
+		}
+		return g.Wait()
+	})
+}
+
+// finishOne claims a job and ends it. There is one, as each worker has posted
+// its own; that others take what it sees for a moment is no end.
+func (b *bench) finishOne(ctx context.Context) error {
+	for {
+		jobs, err := b.target.store.ClaimJobs(ctx, storage.JobClaim{Lease: time.Minute, Limit: 1})
+		if err != nil {
+			return err
+		}
+		if len(jobs) == 1 {
+			j := &jobs[0]
+			return b.target.store.EndJob(ctx, storage.JobEnd{
+				Job: j.ID, Epoch: j.Epoch, ClaimID: j.ClaimID,
+				State: states.JobComplete,
+			})
+		}
+	}
+}

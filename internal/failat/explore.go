@@ -1,0 +1,124 @@
+package failat
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/states"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// A World says what an [Explorer] tries.
+type World struct {
+	Codes  func(path string) []string // further codes with which the atom at a path fails; may be nil
+	Stays  []string                   // paths of atoms whose effects may stay when a run is undone
+	Honest bool                       // an atom that fails with an error has done nothing, and none panics
+	Waits  []string                   // paths of atoms that are answered, to try without the answer; see Instance
+	Most   int                        // number of cases; of more, an even selection is run
+
+	// Class names what atoms have in common, such as the state that they are visits of: only the first of a class is made
+	// to fail. Nil: each is.
+	Class func(path string) string
+}
+
+// An Instance is one world that a run changes.
+type Instance struct {
+	Flow    func() flow.Node // called again when another process resumes the run
+	Options []engine.Option
+	Run     []engine.RunOption
+	State   func() any // what must be back when a run was undone
+	Open    func() (storage.Store, error)
+
+	// Answers end what the run waits for, by the path of the atom: its result, or an error. A run that is not answered
+	// needs a Limit.
+	Answers map[string]any
+	// Beside is called when the run begins, and ends when its context does. It may be nil.
+	Beside func(ctx context.Context)
+	Limit  time.Duration // after which a run that has not ended is given up; 0 is never
+}
+
+// A Host runs cases. It is a test, or the command.
+type Host interface {
+	// Fresh returns a world in which nothing was done yet.
+	Fresh() *Instance
+	// InTime calls f in virtual time, if it can. All of f happens before it returns.
+	InTime(f func(Host))
+	// Logf reports what is not a finding.
+	Logf(format string, args ...any)
+}
+
+// An Explorer runs the cases of one world.
+type Explorer struct {
+	of World
+
+	plain *played            // the run in which nothing fails
+	known map[script]*played // runs without crash that are needed more than once
+	told  map[string]string  // what was found, by the first case that told of it
+	bad   int
+}
+
+// New returns an explorer of a world.
+func New(w World) *Explorer {
+	return &Explorer{of: w, known: map[script]*played{}, told: map[string]string{}}
+}
+
+// Bad returns how many cases showed that something is wrong.
+func (x *Explorer) Bad() int { return x.bad }
+
+// Prepare runs the flow undisturbed, and returns why that is nothing to build
+// on, or "".
+func (x *Explorer) Prepare(h Host) string {
+	x.plain = x.play(h, script{}, false)
+	x.known[script{}] = x.plain
+	switch p := x.plain; {
+	case len(p.waits) > 0:
+		return fmt.Sprintf("FailAt: with nothing failing, the flow must end; it waits for ever at %s. Give %[1]s an answer "+
+			"in World.Answers, or a Deadline in its atom.Deferral", strings.Join(p.waits, ", "))
+	case p.err != nil:
+		return fmt.Sprintf("FailAt: the flow cannot be run: %v", p.err)
+	case p.run.State != states.FlowSuccess:
+		return fmt.Sprintf("FailAt: with nothing failing, the flow must succeed in a new world; it ended %v: %v",
+			p.run.State, p.run.Failure)
+	}
+	again := x.play(h, script{}, true)
+	if changes := x.plain.begin.diff(again.begin); len(changes) > 0 {
+		return "FailAt: two worlds that New made differ already; State must leave that out:\n\n" + table(changes, nil)
+	}
+	if changes := x.plain.end.diff(again.end); len(changes) > 0 {
+		return "FailAt: two runs in which nothing failed leave worlds that differ; State must leave that out:\n\n" +
+			table(changes, nil)
+	}
+	return x.look(h, again)
+}
+
+// look says what of the flow cannot be judged: what State does not show, and
+// what does not run.
+func (x *Explorer) look(h Host, p *played) string {
+	var unseen []string
+	seen := false
+	for _, st := range p.steps {
+		changes := len(st.before.diff(st.end)) > 0
+		seen = seen || changes
+		if !changes && p.reverts[st.Path] {
+			unseen = append(unseen, st.atom())
+		}
+	}
+	if !seen {
+		return "FailAt: State shows nothing of what the flow does: it is the same before and after each atom, so nothing " +
+			"could be found"
+	}
+	if len(unseen) > 0 {
+		h.Logf("FailAt: State does not show what these atoms do, so whether it is undone is not known: %s",
+			strings.Join(unseen, ", "))
+	}
+	if len(p.idle) > 0 {
+		h.Logf("FailAt: these atoms do not run when nothing fails, so they were not made to fail; a world that leads to "+
+			"them needs a FailAt of its own: %s",
+			strings.Join(p.idle, ", "))
+	}
+	return ""
+}

@@ -1,0 +1,73 @@
+// Package nodepath is the grammar of the paths of nodes in a run. Ship[3]/Pack#2 is the second visit of the state Pack
+// in child 3 of the fork Ship.
+//
+//	path    = part *( "/" part )
+//	part    = name [ visit ] [ [ attempt ] index ]
+//	name    = the name of a state or action, with ~ written as ~0, and / as ~1
+//	visit   = "#" number    on the second node of a name, and those after it
+//	attempt = "@" number    on the children that the second attempt of a fork makes, and those after it
+//	index   = "[" number "]"
+package nodepath
+
+import (
+	"strconv"
+	"strings"
+)
+
+var (
+	escaper   = strings.NewReplacer("~", "~0", "/", "~1")
+	unescaper = strings.NewReplacer("~1", "/", "~0", "~")
+)
+
+// Escape returns a name as it stands in a path.
+func Escape(name string) string { return escaper.Replace(name) }
+
+// Unescape returns the name that [Escape] was given.
+func Unescape(name string) string { return unescaper.Replace(name) }
+
+// Visit returns the nth node of an escaped name: Pay, then Pay#2. If the name itself ends like a visit, its first node
+// has a number too, so that no two nodes have one name.
+func Visit(name string, n int) string {
+	if _, number := CutVisit(name); n <= 1 && number == "" {
+		return name
+	}
+	return name + "#" + strconv.Itoa(max(n, 1))
+}
+
+// CutVisit cuts the number of a visit off: Pay and 2 for Pay#2, Pay and "" for Pay.
+func CutVisit(part string) (name, number string) {
+	if i := strings.LastIndexByte(part, '#'); i >= 0 && isNumber(part[i+1:]) {
+		return part[:i], part[i+1:]
+	}
+	return part, ""
+}
+
+// State returns the name of the state that a part without an index stands for: Pay for Pay#2.
+func State(part string) string {
+	name, _ := CutVisit(part)
+	return Unescape(name)
+}
+
+// Child returns the path of the ith child that an attempt of a fork makes: Ship[3], Ship@2[3].
+func Child(fork string, attempt, i int) string {
+	if attempt > 1 {
+		fork += "@" + strconv.Itoa(attempt)
+	}
+	return fork + "[" + strconv.Itoa(i) + "]"
+}
+
+// CutIndex cuts the index of a child off a path or its last part: Ship and 3 for Ship[3]. For a path that ends
+// otherwise it returns the path and false.
+func CutIndex(path string) (fork string, i int, ok bool) {
+	open := strings.LastIndexByte(path, '[')
+	if open < 0 || !strings.HasSuffix(path, "]") || !isNumber(path[open+1:len(path)-1]) {
+		return path, 0, false
+	}
+	i, err := strconv.Atoi(path[open+1 : len(path)-1])
+	return path[:open], i, err == nil
+}
+
+// Last returns the last part of a path.
+func Last(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
+
+func isNumber(text string) bool { return text != "" && strings.Trim(text, "0123456789") == "" }

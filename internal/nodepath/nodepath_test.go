@@ -1,0 +1,58 @@
+package nodepath_test
+
+import (
+	"testing"
+
+	"github.com/ebbflow/ebb/internal/nodepath"
+)
+
+// TestVisits names the nodes of states, and finds the states by the names.
+func TestVisits(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		state string
+		n     int
+		want  string
+	}{
+		{"Pay", 0, "Pay"},
+		{"Pay", 1, "Pay"},
+		{"Pay", 2, "Pay#2"},
+		{"Pay#2", 1, "Pay#2#1"},
+		{"Pay#2", 3, "Pay#2#3"},
+		{"Pay#", 1, "Pay#"},
+		{"Pay#x", 2, "Pay#x#2"},
+		{"a/b~c", 1, "a~1b~0c"},
+		{"a/b", 2, "a~1b#2"},
+		{"~1", 1, "~01"},
+		{"#2", 1, "#2#1"},
+	} {
+		got := nodepath.Visit(nodepath.Escape(c.state), c.n)
+		if got != c.want || nodepath.State(got) != c.state {
+			t.Errorf("node %d of %q is %q, of the state %q; want %q", c.n, c.state, got, nodepath.State(got), c.want)
+		}
+	}
+}
+
+// TestChildren names the children of forks, and finds the forks by the names.
+func TestChildren(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		fork       string
+		attempt, i int
+		want       string
+	}{{"Ship", 0, 0, "Ship[0]"}, {"Ship", 1, 3, "Ship[3]"}, {"a[1]/Ship#2", 2, 12, "a[1]/Ship#2@2[12]"}} {
+		got := nodepath.Child(c.fork, c.attempt, c.i)
+		fork, i, ok := nodepath.CutIndex(got)
+		if got != c.want || i != c.i || !ok || c.attempt <= 1 && fork != c.fork {
+			t.Errorf("%+v is %q, which is child %d of %q (%t)", c, got, i, fork, ok)
+		}
+	}
+	for _, path := range []string{"", "Ship", "Ship[]", "Ship[x]", "Ship[-1]", "Ship[3]/Pack", "Ship[99999999999999999999]", "3]"} {
+		if fork, i, ok := nodepath.CutIndex(path); ok {
+			t.Errorf("%q is child %d of %q", path, i, fork)
+		}
+	}
+	if got := nodepath.Last("Ship[3]/Pack#2"); got != "Pack#2" || nodepath.Last("Pack") != "Pack" {
+		t.Errorf("the last part is %q", got)
+	}
+}

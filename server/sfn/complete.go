@@ -1,0 +1,66 @@
+package sfn
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/server/aws"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// Complete completes the record of a run that an execution begins: a nested execution has the definition, the role and
+// the settings of its machine at this moment, and the execution of an item has the labels by which it is found. Other
+// runs do not change. It is the function for [conductor.Catalog.Complete].
+func (s *Server) Complete(ctx context.Context, run *storage.Run) error {
+	x, ok := executionOf(run)
+	switch {
+	case !ok:
+		return nil
+	case x.MapRun != "":
+		run.Flow = x.StateMachineName
+		run.Labels = map[string]string{mapRunLabel: x.MapRun[strings.LastIndexByte(x.MapRun, ':')+1:]}
+		return nil
+	case run.Definition != "":
+		return nil
+	}
+	t, err := s.nested(ctx, x.StateMachineID)
+	if err != nil {
+		return err
+	}
+	own := s.newExecution(t, x.ExecutionID, x.ExecutionName, "")
+	run.Definition, run.Labels = t.revision.Definition, own.labels()
+	run.Attrs, err = over(run.Attrs, own)
+	return err
+}
+
+// nested returns what the ARN in a Task state selects.
+func (s *Server) nested(ctx context.Context, arn string) (*target, error) {
+	a, err := s.machineAddress(arn)
+	if err == nil {
+		var t *target
+		if t, err = s.target(ctx, a); err == nil {
+			return t, nil
+		}
+	}
+	if refused, ok := errors.AsType[*aws.Error](err); ok {
+		return nil, fmt.Errorf("%w: %s", storage.ErrNotFound, refused.Message)
+	}
+	return nil, err
+}
+
+// over returns attributes with the members of an execution in place of their own.
+func over(attributes atom.Value, x execution) (atom.Value, error) {
+	all := map[string]json.RawMessage{}
+	if err := attributes.Decode(&all); err != nil {
+		return nil, err
+	}
+	delete(all, "sfn")
+	if err := atom.MustEncode(x).Decode(&all); err != nil {
+		return nil, err
+	}
+	return atom.Encode(all)
+}

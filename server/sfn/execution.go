@@ -1,0 +1,108 @@
+package sfn
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/flow/asl"
+	"github.com/ebbflow/ebb/server/aws"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// Types of resources, as ARNs name them.
+const (
+	executionType = "execution" // an execution of a Standard machine
+	expressType   = "express"   // an execution of an Express machine
+)
+
+// An execution is a run of a machine. The attributes of the run are what its language needs, and what the API reports
+// of it beside the record of the run.
+type execution struct {
+	asl.Attributes
+
+	API facts `json:"sfn,omitzero"`
+	run *storage.Run
+}
+
+// facts are what the API reports of an execution, as it was when the execution was started.
+type facts struct {
+	Version  string    `json:"version,omitempty"`  // ARN of the version that it was started with
+	Alias    string    `json:"alias,omitempty"`    // ARN of the alias that it was started with
+	Revision string    `json:"revision,omitempty"` // revision ID of the machine; "" for the first revision
+	Updated  time.Time `json:"updated,omitzero"`   // when the machine was changed last
+	Settings *settings `json:"settings,omitempty"` // settings of the machine; nil if they are the defaults
+	Trace    string    `json:"trace,omitempty"`    // X-Ray header of the request
+}
+
+// executionOf returns the execution whose run it is; false for a run that has no ARN.
+func executionOf(run *storage.Run) (*execution, bool) {
+	x := &execution{run: run}
+	err := run.Attrs.Decode(x) // other programs may store attributes in another form
+	return x, err == nil && strings.HasPrefix(x.ExecutionID, "arn:")
+}
+
+// execution returns the execution with an ARN of one of the given types.
+func (s *Server) execution(ctx context.Context, arn string, kinds ...string) (*execution, error) {
+	a, err := s.address(arn, kinds...)
+	if err != nil {
+		return nil, err
+	}
+	if !a.ours || len(a.rest) == 0 {
+		return nil, noExecution(arn)
+	}
+	run, err := s.config.Store.Run(ctx, asl.RunID(a.end()))
+	if errors.Is(err, storage.ErrNotFound) {
+		return nil, noExecution(arn)
+	}
+	if err != nil {
+		return nil, err
+	}
+	x, ok := executionOf(&run)
+	if !ok || x.ExecutionID != arn {
+		return nil, noExecution(arn)
+	}
+	return x, nil
+}
+
+// runID returns the id of the run of the execution.
+func (x *execution) runID() string {
+	const parts = 7
+	return asl.RunID(strings.SplitN(x.ExecutionID, ":", parts)[parts-1])
+}
+
+// end returns what the ARN has behind the type.
+func (a *address) end() string {
+	const parts = 7
+	return strings.SplitN(a.text, ":", parts)[parts-1]
+}
+
+func noExecution(arn string) error {
+	return aws.Errorf("ExecutionDoesNotExist", "Execution Does Not Exist: '%s'", arn)
+}
+
+// stopped returns when the execution ended; nil if it has not.
+func (x *execution) stopped() *aws.Time {
+	if !x.run.State.Ended() {
+		return nil
+	}
+	return aws.At(x.run.Ended)
+}
+
+// failure returns the error and the cause with which the execution failed or was stopped; nil for what it has not. A
+// description does not report why an execution timed out.
+func (x *execution) failure() (name, cause *string) {
+	f := x.run.Failure
+	if status := statusOf(x.run); f == nil || status != statusFailed && status != statusAborted {
+		return nil, nil
+	}
+	if !f.Bare && f.Code != atom.CodeCancelled {
+		name = &f.Code
+	}
+	if f.Message != "" {
+		cause = &f.Message
+	}
+	return name, cause
+}

@@ -1,0 +1,57 @@
+package sfn
+
+import (
+	"context"
+	"encoding/json"
+	"strconv"
+
+	"github.com/ebbflow/ebb/server/aws"
+	"github.com/ebbflow/ebb/storage"
+)
+
+type getExecutionHistoryInput struct {
+	ExecutionARN string  `json:"executionArn"`
+	MaxResults   int     `json:"maxResults"`
+	Reverse      bool    `json:"reverseOrder"`
+	NextToken    *string `json:"nextToken"`
+	Data         *bool   `json:"includeExecutionData"`
+}
+
+type getExecutionHistoryOutput struct {
+	Events    []json.RawMessage `json:"events"`
+	NextToken string            `json:"nextToken,omitempty"`
+}
+
+func (s *Server) getExecutionHistory(ctx context.Context, caller *aws.Caller, in *getExecutionHistoryInput,
+) (*getExecutionHistoryOutput, error) {
+	x, err := s.execution(ctx, in.ExecutionARN, executionType)
+	if err != nil {
+		return nil, err
+	}
+	v := historyView{execution: x, data: in.Data == nil || *in.Data}
+	p := &page{
+		operation: "GetExecutionHistory", caller: caller, token: in.NextToken, size: in.MaxResults,
+		arguments: []string{in.ExecutionARN, strconv.FormatBool(in.Reverse), strconv.FormatBool(v.data)},
+	}
+	q := storage.EventQuery{Reverse: in.Reverse, Limit: p.most()}
+	if err := s.numbers(ctx, p, &q.After); err != nil {
+		return nil, err
+	}
+	entries, err := s.config.Store.Events(ctx, x.run.ID, q)
+	if err != nil {
+		return nil, err
+	}
+	out := &getExecutionHistoryOutput{Events: make([]json.RawMessage, len(entries))}
+	for i := range entries {
+		if out.Events[i], err = v.event(&entries[i]); err != nil {
+			return nil, err
+		}
+	}
+	if len(entries) > 0 {
+		last := entries[len(entries)-1].Number
+		if in.Reverse && last > 1 || !in.Reverse && last < x.run.Events {
+			out.NextToken, err = s.nextNumbers(ctx, p, last)
+		}
+	}
+	return out, err
+}

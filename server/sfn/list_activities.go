@@ -1,0 +1,33 @@
+package sfn
+
+import (
+	"context"
+
+	"github.com/ebbflow/ebb/server/aws"
+	"github.com/ebbflow/ebb/storage"
+)
+
+type listActivitiesOutput struct {
+	Activities []activityItem `json:"activities"`
+	NextToken  string         `json:"nextToken,omitempty"`
+}
+
+type activityItem struct {
+	ARN          string    `json:"activityArn"`
+	Name         string    `json:"name"`
+	CreationDate *aws.Time `json:"creationDate"`
+}
+
+// listActivities lists the activities by name.
+func (s *Server) listActivities(ctx context.Context, caller *aws.Caller, in *listInput) (
+	*listActivitiesOutput, error,
+) {
+	out := &listActivitiesOutput{Activities: []activityItem{}}
+	p := page{operation: "ListActivities", caller: caller, token: in.NextToken, size: in.MaxResults}
+	var err error
+	out.NextToken, err = s.records(ctx, &p, storage.RecordQuery{Kind: activityKind}, func(r *storage.NamedRecord) error {
+		out.Activities = append(out.Activities, activityItem{s.arn(activityType, r.Key), r.Key, aws.At(r.Created)})
+		return nil
+	})
+	return out, err
+}

@@ -1,0 +1,82 @@
+package sfn
+
+import (
+	"cmp"
+	"context"
+	"encoding/binary"
+	"slices"
+	"time"
+
+	"github.com/ebbflow/ebb/server/aws"
+)
+
+type listStateMachineAliasesOutput struct {
+	Aliases   []aliasItem `json:"stateMachineAliases"`
+	NextToken string      `json:"nextToken,omitempty"`
+}
+
+type aliasItem struct {
+	ARN          string    `json:"stateMachineAliasArn"`
+	CreationDate *aws.Time `json:"creationDate"`
+}
+
+// listStateMachineAliases lists the aliases of a machine, or those that use a version, the newest first.
+func (s *Server) listStateMachineAliases(ctx context.Context, caller *aws.Caller, in *listOfMachineInput) (
+	*listStateMachineAliasesOutput, error,
+) {
+	a, err := s.machineAddress(in.ARN)
+	if err != nil {
+		return nil, err
+	}
+	if a.alias() != "" {
+		return nil, noMachine(in.ARN)
+	}
+	if _, err := s.target(ctx, a); err != nil {
+		return nil, err
+	}
+	p := page{
+		operation: "ListStateMachineAliases", caller: caller, arguments: []string{a.text},
+		token: in.NextToken, size: in.MaxResults,
+	}
+	place, err := s.after(ctx, &p)
+	if err != nil {
+		return nil, err
+	}
+	all, err := s.aliases(ctx, a.name)
+	if err != nil {
+		return nil, err
+	}
+	all = slices.DeleteFunc(all, func(al *alias) bool { return a.version() != 0 && !al.uses(a.version()) })
+	slices.SortFunc(all, newerAlias)
+	if place != nil {
+		last := aliasAt(place)
+		all = slices.DeleteFunc(all, func(al *alias) bool { return newerAlias(al, last) <= 0 })
+	}
+	out := &listStateMachineAliasesOutput{Aliases: []aliasItem{}}
+	for i, al := range all {
+		if i == p.most() {
+			out.NextToken, err = s.next(ctx, &p, placeOf(all[i-1]))
+			break
+		}
+		out.Aliases = append(out.Aliases, aliasItem{s.aliasARN(a.name, al.Name), aws.At(al.record.Created)})
+	}
+	return out, err
+}
+
+// newerAlias orders the newest alias first.
+func newerAlias(a, b *alias) int {
+	return cmp.Or(b.record.Created.Compare(a.record.Created), cmp.Compare(a.Name, b.Name))
+}
+
+// placeOf returns the place of an alias in a list, and aliasAt an alias at a place.
+func placeOf(a *alias) []byte {
+	at := binary.BigEndian.AppendUint64(nil, uint64(a.record.Created.UnixNano()))
+	return append(at, a.Name...)
+}
+
+func aliasAt(place []byte) *alias {
+	const size = 8 // bytes of the time
+	a := &alias{Name: string(place[size:])}
+	a.record.Created = time.Unix(0, int64(binary.BigEndian.Uint64(place)))
+	return a
+}

@@ -1,0 +1,55 @@
+package sfn
+
+import (
+	"context"
+
+	"github.com/ebbflow/ebb/server/aws"
+	"github.com/ebbflow/ebb/storage"
+)
+
+type listOfMachineInput struct {
+	ARN        string  `json:"stateMachineArn"`
+	NextToken  *string `json:"nextToken"`
+	MaxResults int     `json:"maxResults"`
+}
+
+type listStateMachineVersionsOutput struct {
+	Versions  []versionItem `json:"stateMachineVersions"`
+	NextToken string        `json:"nextToken,omitempty"`
+}
+
+type versionItem struct {
+	ARN          string    `json:"stateMachineVersionArn"`
+	CreationDate *aws.Time `json:"creationDate"`
+}
+
+// listStateMachineVersions lists the versions of a machine, the newest first.
+func (s *Server) listStateMachineVersions(ctx context.Context, caller *aws.Caller, in *listOfMachineInput) (
+	*listStateMachineVersionsOutput, error,
+) {
+	a, err := s.machineAddress(in.ARN)
+	if err != nil {
+		return nil, err
+	}
+	if len(a.rest) > 0 {
+		return nil, noMachine(in.ARN)
+	}
+	if _, err := s.machine(ctx, a); err != nil {
+		return nil, err
+	}
+	out := &listStateMachineVersionsOutput{Versions: []versionItem{}}
+	p := page{
+		operation: "ListStateMachineVersions", caller: caller, arguments: []string{a.text},
+		token: in.NextToken, size: in.MaxResults,
+	}
+	query := storage.RecordQuery{Kind: versionKind, Prefix: a.name + ":", Reverse: true}
+	out.NextToken, err = s.records(ctx, &p, query, func(r *storage.NamedRecord) error {
+		v := &version{}
+		if err := decode(r, v); err != nil {
+			return err
+		}
+		out.Versions = append(out.Versions, versionItem{s.versionARN(a.name, v.Number), aws.At(r.Created)})
+		return nil
+	})
+	return out, err
+}

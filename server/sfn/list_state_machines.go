@@ -1,0 +1,43 @@
+package sfn
+
+import (
+	"context"
+
+	"github.com/ebbflow/ebb/server/aws"
+	"github.com/ebbflow/ebb/storage"
+)
+
+type listInput struct {
+	MaxResults int     `json:"maxResults"`
+	NextToken  *string `json:"nextToken"`
+}
+
+type listStateMachinesOutput struct {
+	Machines  []machineItem `json:"stateMachines"`
+	NextToken string        `json:"nextToken,omitempty"`
+}
+
+type machineItem struct {
+	ARN          string    `json:"stateMachineArn"`
+	Name         string    `json:"name"`
+	Type         string    `json:"type"`
+	CreationDate *aws.Time `json:"creationDate"`
+}
+
+// listStateMachines lists the machines by name.
+func (s *Server) listStateMachines(ctx context.Context, caller *aws.Caller, in *listInput) (
+	*listStateMachinesOutput, error,
+) {
+	out := &listStateMachinesOutput{Machines: []machineItem{}}
+	p := page{operation: "ListStateMachines", caller: caller, token: in.NextToken, size: in.MaxResults}
+	var err error
+	out.NextToken, err = s.records(ctx, &p, storage.RecordQuery{Kind: machineKind}, func(r *storage.NamedRecord) error {
+		m := &machine{record: *r}
+		if err := decode(r, m); err != nil {
+			return err
+		}
+		out.Machines = append(out.Machines, machineItem{s.machineARN(m.Name), m.Name, m.Type, aws.At(r.Created)})
+		return nil
+	})
+	return out, err
+}

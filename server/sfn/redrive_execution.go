@@ -1,0 +1,162 @@
+package sfn
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/server/aws"
+	"github.com/ebbflow/ebb/storage"
+)
+
+type redriveExecutionInput struct {
+	ExecutionARN string `json:"executionArn"`
+	ClientToken  string `json:"clientToken"`
+}
+
+type redriveExecutionOutput struct {
+	Redriven *aws.Time `json:"redriveDate"`
+}
+
+// redriveExecution reopens the run. A repeated request, with the token of an earlier one, has the same answer.
+func (s *Server) redriveExecution(ctx context.Context, _ *aws.Caller, in *redriveExecutionInput) (
+	*redriveExecutionOutput, error,
+) {
+	x, err := s.execution(ctx, in.ExecutionARN, executionType)
+	if err != nil {
+		return nil, err
+	}
+	count := x.redrives() + 1
+	if in.ClientToken != "" {
+		earlier, err := s.redriveOf(ctx, x, in.ClientToken)
+		if err != nil {
+			return nil, err
+		}
+		if count = earlier; count <= x.redrives() {
+			at, err := s.redriven(ctx, x)
+			return &redriveExecutionOutput{at}, err
+		}
+	}
+	status, reason, err := s.redrivable(ctx, x)
+	switch {
+	case err != nil:
+		return nil, err
+	case status == redrivableByMapRun:
+		reason = "Execution can only be redriven by its map run"
+	}
+	if reason != "" {
+		return nil, unredrivable(reason)
+	}
+	if err := engine.Send(ctx, s.config.Store, x.run.ID, engine.RetryFrom("")); err != nil {
+		return nil, err
+	}
+	at, err := s.reopened(ctx, x, count)
+	if err != nil {
+		return nil, err
+	}
+	return &redriveExecutionOutput{at}, nil
+}
+
+func unredrivable(reason string) error {
+	return aws.Errorf("ExecutionNotRedrivable", "Execution Not Redrivable: '%s'", reason)
+}
+
+// redriveTime is how long RedriveExecution waits until the run was reopened. The request is durable before.
+const redriveTime = 5 * time.Second
+
+// reopened waits until a run was reopened so often, and returns when. If the run does not allow it, the process that
+// drives the run drops the request.
+func (s *Server) reopened(ctx context.Context, x *execution, count int64) (*aws.Time, error) {
+	over := time.NewTimer(redriveTime)
+	defer over.Stop()
+	look := time.NewTicker(lookForEnd)
+	defer look.Stop()
+	for {
+		_, waiting, err := s.config.Store.Messages(ctx, x.run.ID, 0)
+		if err != nil {
+			return nil, err
+		}
+		run, err := s.config.Store.Run(ctx, x.run.ID)
+		if err != nil {
+			return nil, err
+		}
+		if now, ok := executionOf(&run); ok && now.redrives() >= count {
+			return s.redriven(ctx, now)
+		}
+		if run.State.Ended() && len(waiting) == 0 {
+			return nil, unredrivable("An execution that it had started has not ended")
+		}
+		select {
+		case <-look.C:
+		case <-over.C:
+			return aws.At(s.config.Now()), nil
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// A redriveToken is a token of a client, and which redrive of the execution it asked for.
+type redriveToken struct {
+	Token string    `json:"token"`
+	Count int64     `json:"count"`
+	At    time.Time `json:"at"`
+}
+
+const (
+	redriveKind = "sfn.redrive" // key: the id of the run
+
+	tokenTime  = 15 * time.Minute // for which a token is valid
+	tokensKept = 10               // of one execution
+)
+
+// redriveOf returns which redrive of an execution a client's token asks for. It stores a new token before the request
+// has any effect, so that a repeated request finds it.
+func (s *Server) redriveOf(ctx context.Context, x *execution, token string) (count int64, err error) {
+	err = retried(ctx, func() error {
+		var known []redriveToken
+		record, err := s.read(ctx, redriveKind, x.run.ID, &known)
+		if err != nil && !errors.Is(err, storage.ErrNotFound) {
+			return err
+		}
+		now := s.config.Now()
+		known = slices.DeleteFunc(known, func(t redriveToken) bool { return now.Sub(t.At) > tokenTime })
+		for _, t := range known {
+			if t.Token == token {
+				count = t.Count
+				return nil
+			}
+		}
+		count = x.redrives() + 1
+		known = append(known, redriveToken{token, count, now})
+		known = known[max(0, len(known)-tokensKept):]
+		writes, err := s.expired(ctx, x.run.ID, now)
+		if err != nil {
+			return err
+		}
+		_, err = s.config.Store.WriteRecords(ctx, append(writes, put(redriveKind, x.run.ID, record.Revision, known))...)
+		return err
+	})
+	return count, err
+}
+
+// expired returns writes that delete records of tokens of other executions that are not valid any more: two for each
+// record that is made, so that records do not accumulate.
+func (s *Server) expired(ctx context.Context, but string, now time.Time) ([]storage.RecordWrite, error) {
+	oldest, err := s.config.Store.NamedRecords(ctx, storage.RecordQuery{Kind: redriveKind, ByTime: true, Limit: 2})
+	if err != nil {
+		return nil, err
+	}
+	var writes []storage.RecordWrite
+	for i := range oldest {
+		if oldest[i].Key != but && now.Sub(oldest[i].Updated) > tokenTime {
+			writes = append(writes, remove(&oldest[i]))
+		}
+	}
+	return writes, nil
+}
+
+// lookForEnd is the pause between looks at a run.
+const lookForEnd = 5 * time.Millisecond

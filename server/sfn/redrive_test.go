@@ -1,0 +1,117 @@
+package sfn_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine/tasks"
+	"github.com/ebbflow/ebb/storage/memstore"
+)
+
+// TestRedrive redrives an execution that has failed: what had succeeded is not done again.
+func TestRedrive(t *testing.T) {
+	t.Parallel()
+	s := serveOn(t, memstore.New(), nil)
+	activity := s.call("CreateActivity", object{"name": "work"})["activityArn"].(string)
+	machine := s.create("Two", `{"StartAt": "One", "States": {"One": {"Type": "Task", "Resource": "`+activity+`", "Next": "Two"},
+		"Two": {"Type": "Task", "Resource": "`+activity+`", "End": true}}}`)
+	arn := s.start(machine, "x", `{}`)
+	task := func() string {
+		return s.call("GetActivityTask", object{"activityArn": activity})["taskToken"].(string)
+	}
+	notRedrivable := func(reason string) {
+		t.Helper()
+		s.refused("RedriveExecution", object{"executionArn": arn}, "ExecutionNotRedrivable", "Execution Not Redrivable: '"+reason+"'")
+	}
+	s.call("SendTaskSuccess", object{"taskToken": task(), "output": "1"})
+	token := task()
+	notRedrivable("Execution is RUNNING and cannot be redriven")
+	s.call("SendTaskFailure", object{"taskToken": token, "error": "Bad"})
+	if x := s.execution(arn); x["status"] != "FAILED" || x["redriveStatus"] != "REDRIVABLE" || x["redriveDate"] != nil {
+		t.Fatalf("%v", x)
+	}
+	first := s.call("RedriveExecution", object{"executionArn": arn, "clientToken": "abc"})
+	if again := s.call("RedriveExecution", object{"executionArn": arn, "clientToken": "abc"}); again["redriveDate"] != first["redriveDate"] {
+		t.Errorf("%v, then %v", first, again)
+	}
+	x := s.call("DescribeExecution", object{"executionArn": arn})
+	if x["status"] != "RUNNING" || x["redriveCount"] != 1.0 || x["redriveDate"] != first["redriveDate"] || x["stopDate"] != nil || x["error"] != nil {
+		t.Errorf("%v", x)
+	}
+	s.call("SendTaskSuccess", object{"taskToken": task(), "output": "2"})
+	if x := s.execution(arn); x["status"] != "SUCCEEDED" || x["output"] != "2" || x["redriveCount"] != 1.0 {
+		t.Errorf("%v", x)
+	}
+	notRedrivable("Execution is SUCCEEDED and cannot be redriven")
+	events, _ := s.pages("GetExecutionHistory", "events", object{"executionArn": arn})
+	seen := map[any]int{}
+	for i, e := range events {
+		if seen[e["type"]]++; e["id"] != float64(i+1) {
+			t.Errorf("event %d is %v", i+1, e)
+		}
+		if e["type"] == "ExecutionRedriven" && e["executionRedrivenEventDetails"].(object)["redriveCount"] != 1.0 {
+			t.Errorf("%v", e)
+		}
+	}
+	if seen["ExecutionRedriven"] != 1 || seen["ExecutionFailed"] != 1 || seen["ActivityScheduled"] != 3 || seen["ExecutionSucceeded"] != 1 {
+		t.Errorf("%v", seen)
+	}
+	s.call("StopExecution", object{"executionArn": s.start(machine, "y", `{}`)})
+	for filter, want := range map[string]string{"REDRIVEN": "x", "NOT_REDRIVEN": "y"} {
+		list, _ := s.pages("ListExecutions", "executions", object{"stateMachineArn": machine, "redriveFilter": filter})
+		if len(list) != 1 || list[0]["name"] != want || (list[0]["redriveDate"] != nil) != (want == "x") {
+			t.Errorf("%s: %v", filter, list)
+		}
+	}
+}
+
+// TestRedriveUndone refuses to redrive an execution that Ebb has undone.
+func TestRedriveUndone(t *testing.T) {
+	t.Parallel()
+	const function = "arn:aws:lambda:us-east-1:000000000000:function:f"
+	registry := &tasks.Registry{}
+	registry.Add(function, idle{})
+	s := serveOn(t, memstore.New(), registry)
+	machine := s.create("Saga", `{"StartAt": "One", "States": {"One": {"Type": "Task", "Resource": "`+function+`", "Revert": "`+function+`", "Next": "Bad"},
+		"Bad": {"Type": "Fail", "Error": "Bad"}}}`)
+	arn := s.start(machine, "x", `{}`)
+	if x := s.execution(arn); x["status"] != "FAILED" || x["redriveStatus"] != "NOT_REDRIVABLE" {
+		t.Errorf("%v", x)
+	}
+	s.refused("RedriveExecution", object{"executionArn": arn}, "ExecutionNotRedrivable",
+		"Execution Not Redrivable: 'Execution was undone by Ebb and cannot be redriven'")
+}
+
+// An idle task does nothing, and undoes nothing.
+type idle struct{}
+
+func (idle) Execute(context.Context, atom.Values) (atom.Value, error) { return atom.Null, nil }
+
+func (idle) Revert(context.Context, atom.Values, atom.Outcome[atom.Value]) (atom.Value, error) {
+	return atom.Null, nil
+}
+
+func (idle) Reverts() bool { return true }
+
+// TestRedriveMapRun redrives the map run of an execution with it.
+func TestRedriveMapRun(t *testing.T) {
+	t.Parallel()
+	s := serveOn(t, memstore.New(), nil)
+	arn := s.start(s.create("Map", distributed(``)), "m", `[1, 0, 2]`)
+	if x := s.execution(arn); x["status"] != "FAILED" {
+		t.Fatalf("%v", x)
+	}
+	s.call("RedriveExecution", object{"executionArn": arn})
+	if x := s.execution(arn); x["status"] != "FAILED" || x["redriveCount"] != 1.0 {
+		t.Errorf("%v", x)
+	}
+	list, _ := s.pages("ListMapRuns", "mapRuns", object{"executionArn": arn})
+	if len(list) != 1 {
+		t.Fatalf("%v", list)
+	}
+	d := s.call("DescribeMapRun", object{"mapRunArn": list[0]["mapRunArn"]})
+	if d["status"] != "FAILED" || d["redriveCount"] != 1.0 || d["redriveDate"] == nil {
+		t.Errorf("%v", d)
+	}
+}

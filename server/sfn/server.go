@@ -1,0 +1,44 @@
+package sfn
+
+import (
+	"context"
+	"sync"
+
+	"github.com/ebbflow/ebb/server/aws"
+)
+
+// A Server does the operations of AWS Step Functions on the resources of one account and region.
+type Server struct {
+	config Config
+
+	mu     sync.Mutex
+	tokens *aws.Tokens // of pages; nil until needed
+}
+
+// New returns a server, or an error that names what is wrong with the config. It neither reads nor writes the store.
+func New(c Config) (*Server, error) {
+	c, err := c.completed()
+	if err != nil {
+		return nil, err
+	}
+	return &Server{config: c}, nil
+}
+
+// Region returns the region that the server serves, for [aws.Options].
+func (s *Server) Region() string { return s.config.Region }
+
+// Service returns the service that [aws.New] serves. The service has the operations that this version of Ebb
+// implements; AWS calls the others unknown.
+func (s *Server) Service() *aws.Service {
+	return &aws.Service{
+		Name: "states", Target: "AWSStepFunctions", ErrorPrefix: "com.amazonaws.swf.service.v2.model#",
+		Operations: s.operations(),
+	}
+}
+
+// operation adds an operation. Its shape is in [shapes].
+func operation[In, Out any](all map[string]aws.Operation, name string,
+	do func(ctx context.Context, caller *aws.Caller, in *In) (*Out, error),
+) {
+	all[name] = aws.Op(shapes[name], do)
+}

@@ -1,0 +1,33 @@
+package storage_test
+
+import (
+	"testing"
+
+	"github.com/ebbflow/ebb/storage"
+)
+
+// TestDefinitionHash: each part of a definition counts, and where it ends.
+func TestDefinitionHash(t *testing.T) {
+	t.Parallel()
+	met := map[string]bool{}
+	for _, d := range [][3]string{
+		{"trip", "asl", "{}"},
+		{"tour", "asl", "{}"},
+		{"trip", "sm4c", "{}"},
+		{"trip", "asl", "{} "},
+		{"tripa", "sl", "{}"},
+		{"trip asl", "", "{}"},
+		{"", "trip asl", "{}"},
+		{`trip" "asl`, "", "{}"},
+		{"trip\n", "asl", "{}"},
+		{"trip", "asl\n", "{}"},
+		{"trip", "asl", "\n{}"},
+		{"", "", ""},
+	} {
+		hash := storage.DefinitionHash(d[0], d[1], []byte(d[2]))
+		if met[hash] || len(hash) != 64 || hash != storage.DefinitionHash(d[0], d[1], []byte(d[2])) {
+			t.Errorf("%q: %s", d, hash)
+		}
+		met[hash] = true
+	}
+}

@@ -1,0 +1,77 @@
+package storage
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/ebbflow/ebb/states"
+)
+
+// Lists is the part of a [Reader] that finds runs.
+type Lists interface {
+	// Runs returns the records of the runs that q selects. [EachRun] reads them page by page.
+	Runs(ctx context.Context, q RunQuery) ([]Run, error)
+	// CountRuns returns how many runs Runs would return for q. Its cost grows with that number, which q.Limit bounds.
+	CountRuns(ctx context.Context, q RunQuery) (int, error)
+	// Labeled returns, for each of these label keys, the ids of the runs that have not ended and have the label
+	// with this value, ordered by id. Keys without such a run are left out. Labeled is one query, however many keys
+	// there are. Its cost grows with the keys and the runs that it finds. It returns ErrInvalid for a text that
+	// cannot be a key or a value of a label.
+	Labeled(ctx context.Context, value string, keys ...string) (map[string][]string, error)
+	// Descendants returns how many runs were created with that Run.Root. Purging some of them does not lower the
+	// number. When the root and every run with that root are purged, the number returns to 0. If no run has that
+	// root, Descendants returns 0 and no error.
+	Descendants(ctx context.Context, root string) (int64, error)
+}
+
+// A RunQuery selects runs and orders them. The zero query selects all runs, newest first. Times are compared in
+// microseconds. A range of time contains its beginning and not its end; a zero time is no bound.
+//
+// The place of a run in a listing is the time by which the listing is ordered, and then Run.Number. After needs only
+// these fields. So a listing continues after a run that has changed or was purged. Runs that are created, or that end,
+// while the pages are read may be missing.
+type RunQuery struct {
+	Flow     string            // name of the flow; "" means every flow
+	States   []states.Flow     // states of the runs; empty means every state
+	Outcomes []Outcome         // outcomes of the runs; empty means every outcome, and also none
+	Labels   map[string]string // runs that have all of these labels
+	Parent   string            // id of the run that started the runs; "" means any run, or none
+	Top      bool              // only runs that no other run started
+	Stuck    bool              // only runs that need a person, see [Run.NeedsPerson]
+
+	// CreatedFrom and CreatedTo are a range of Run.Created, which is the time at which the run was accepted. It is
+	// the start time of AWS (startDate, startTimestamp): a run has it before a process drives it.
+	CreatedFrom, CreatedTo time.Time
+	// EndedFrom and EndedTo are a range of Run.Ended. A run that has not ended is in no range of it.
+	EndedFrom, EndedTo time.Time
+	// Due selects the runs that were due by then and that no live process drives, and orders them by Run.Due: the run
+	// that has been due for longest is the first. Zero means all runs.
+	Due time.Time
+
+	Order   RunOrder // time by which the runs are ordered
+	Reverse bool     // the oldest run first
+	Brief   bool     // leave out inputs and outputs that are payloads: their Held has only its Ref
+	After   *Run     // only runs that the listing has after the place of this one, for paging; nil means all
+	Limit   int      // maximum number of runs; 0 means all
+}
+
+// RunOrder is the time by which a [RunQuery] orders runs.
+type RunOrder uint8
+
+// The orders of runs. Unless the query reverses them, the newest run is the first.
+const (
+	ByCreated RunOrder = iota // by Run.Created
+	ByEnded                   // by Run.Ended; selects only runs that have ended
+)
+
+// Check returns an error that wraps ErrInvalid and names the problem if no store can answer the query.
+func (q *RunQuery) Check() error {
+	switch {
+	case q.Order > ByEnded:
+		return fmt.Errorf("%w: a query of runs has order %d: use ByCreated or ByEnded", ErrInvalid, q.Order)
+	case !q.Due.IsZero() && (q.Order != ByCreated || q.Reverse):
+		return fmt.Errorf("%w: a query of due runs is ordered by Run.Due: set neither Order nor Reverse", ErrInvalid)
+	}
+	return nil
+}

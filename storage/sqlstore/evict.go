@@ -1,0 +1,112 @@
+package sqlstore
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/ebbflow/ebb/internal/filelock"
+)
+
+const (
+	freeRuns = `UPDATE runs SET owner = '', due = $1, ` + endTrial + ` WHERE owner = $2 AND owner <> ''`
+	freeJobs = `UPDATE jobs SET lease = 0 WHERE owner = $1 AND state = ` + jobClaimed + ` AND lease > 0`
+)
+
+// free releases all runs and jobs of a dead owner. Its runs are due now.
+func free(ctx context.Context, w *session, id string) error {
+	if _, err := w.Exec(ctx, freeRuns, micros(time.Now()), id); err != nil {
+		return err
+	}
+	_, err := w.Exec(ctx, freeJobs, id)
+	return err
+}
+
+// dies releases all runs and jobs of this store's owner, and records that the owner has ended.
+func (s *Store) dies(ctx context.Context, w *session) error {
+	if err := free(ctx, w, s.owner.ID); err != nil {
+		return err
+	}
+	if s.leaseRenewer != nil {
+		return s.leaseRenewer.resign(ctx, w)
+	}
+	_, err := w.Exec(ctx, deleteOwner, s.owner.ID)
+	return err
+}
+
+// evictDead releases all runs and jobs of dead owners.
+func (s *Store) evictDead(ctx context.Context) error {
+	if s.leaseRenewer != nil {
+		return s.evictExpired(ctx)
+	}
+	var rows []ownerRow
+	err := s.readers.glance(ctx, func(r *session) error {
+		return r.All(context.WithoutCancel(ctx), &rows, selectOwners[r.dialect.db])
+	})
+	if err != nil {
+		return err
+	}
+	for _, row := range rows {
+		dead, alive, err := s.probe(row.ID)
+		if err != nil {
+			return err
+		}
+		if alive {
+			continue
+		}
+		err = s.writer.run(ctx, &write{do: func(ctx context.Context, w *session) error {
+			if err := s.evict(ctx, w, row.ID); err != nil {
+				return err
+			}
+			_, err := w.Exec(ctx, deleteOwner, row.ID)
+			return err
+		}})
+		if err := errors.Join(err, remove(dead)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sweep deletes the lock files of processes that died before they were registered.
+func (s *Store) sweep() error {
+	names, err := filepath.Glob(globEscape(s.file) + "-owner-*")
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		dead, _, err := s.probe(strings.TrimPrefix(name, lockFile(s.file, "")))
+		if err := errors.Join(err, remove(dead)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// remove deletes the lock file of a dead owner; dead may be nil.
+func remove(dead *filelock.Lock) error {
+	if dead == nil {
+		return nil
+	}
+	return dead.Remove()
+}
+
+// inherit releases all runs and jobs of an owner, unless the owner is alive. It returns the lock of a dead owner.
+// The caller removes the lock after the commit.
+func (s *Store) inherit(ctx context.Context, w *session, owner string) (dead *filelock.Lock, alive bool, err error) {
+	if s.server != nil {
+		alive, err = s.inheritExpired(ctx, w, owner)
+		return nil, alive, err
+	}
+	dead, alive, err = s.probe(owner)
+	if alive || err != nil {
+		return nil, alive, err
+	}
+	if err := s.evict(ctx, w, owner); err != nil {
+		return dead, false, err
+	}
+	_, err = w.Exec(ctx, deleteOwner, owner)
+	return dead, false, err
+}

@@ -1,0 +1,23 @@
+package sqlstore
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestForms: all that an update of many rows asks of a row is asked together with what
+// was sent, so that wrong statistics lead PostgreSQL to no other way to find it.
+func TestForms(t *testing.T) {
+	t.Parallel()
+	for text := range forms {
+		_, where, updates := strings.Cut(strings.ReplaceAll(text, "\n", " "), " WHERE ")
+		if !updates {
+			continue
+		}
+		for condition := range strings.SplitSeq(where, " AND ") {
+			if !strings.Contains(condition, "v.") {
+				t.Errorf("%q is about the row alone, in\n%s", condition, text)
+			}
+		}
+	}
+}

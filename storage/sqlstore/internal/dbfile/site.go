@@ -1,0 +1,87 @@
+package dbfile
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"sync/atomic"
+
+	"github.com/ebbflow/ebb/storage/sqlstore/internal/dberr"
+)
+
+// siblings are the suffixes of the names of a database's files.
+var siblings = [...]string{"", "-wal", "-shm"}
+
+const logFile = 1 // index in siblings
+
+// A Site records which files had the names of a database when it was opened. SQLite finds its files by their names
+// and then keeps them open.
+type Site struct {
+	folder string
+	names  [len(siblings)]string
+	is     [len(siblings)]Identity
+
+	stamp atomic.Pointer[stamp] // state of the folder when Check last looked at the names; nil if it proves nothing
+}
+
+// A stamp identifies a folder and the time of its last change. Creating, removing or renaming a file in the folder
+// is such a change.
+type stamp struct {
+	device, inode uint64
+	changed       int64
+}
+
+// SiteOf records the files, which must exist.
+func SiteOf(file string) (*Site, error) {
+	s := &Site{folder: filepath.Dir(file)}
+	for i, end := range siblings {
+		is, err := Identify(file + end)
+		if err != nil {
+			return nil, err
+		}
+		s.names[i], s.is[i] = file+end, is
+	}
+	return s, nil
+}
+
+// Check returns dberr.ErrReplaced if a name no longer belongs to the same file. A nil Site has no files.
+func (s *Site) Check() error {
+	if s == nil {
+		return nil
+	}
+	now, known := stampOf(s.folder)
+	if last := s.stamp.Load(); known && last != nil && *last == now {
+		return nil
+	}
+	for i, name := range s.names {
+		is, err := Identify(name)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("sqlstore: check whether %s is still the same file: %w", name, err)
+		}
+		if err != nil || is != s.is[i] {
+			return fmt.Errorf("%w (%s)", dberr.ErrReplaced, name)
+		}
+	}
+	if known {
+		s.stamp.Store(&now)
+	}
+	return nil
+}
+
+// LogReplaced reports whether the name of the WAL no longer belongs to this store's WAL. SQLite would delete the
+// file that has the name now.
+func (s *Site) LogReplaced() bool {
+	is, err := Identify(s.names[logFile])
+	return err != nil || is != s.is[logFile]
+}
+
+// Trust returns an error if another user may have created one of the files for this process to find.
+func Trust(file string) error {
+	for _, end := range [...]string{"", "-wal", "-shm", "-turn-a", "-turn-b"} {
+		if err := trust(file + end); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,108 @@
+package sqlstore
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+
+	"github.com/ebbflow/ebb/storage"
+)
+
+var (
+	selectOwners = statement{
+		onSQLite:   `SELECT id, host, pid, started, seen FROM owners ORDER BY started, id`,
+		onPostgres: serverOwners + ` ORDER BY started, id`,
+	}
+	selectOwner = statement{
+		onSQLite:   `SELECT id, host, pid, started, seen FROM owners WHERE id = $1`,
+		onPostgres: serverOwners + ` WHERE id = $1`,
+	}
+)
+
+// serverOwners selects the owners of a PostgreSQL database, with the server's time.
+const serverOwners = `SELECT id, host, pid, started, seen, machine, lease, clock.now AS clock,
+	lease > clock.now AS leased
+FROM owners, (SELECT ` + serverClock + ` AS now) clock`
+
+// ownerRow is the stored form of an owner.
+type ownerRow struct {
+	ID      string
+	Host    string
+	PID     int
+	Started moment
+	Seen    moment
+	Machine string // on servers: text that identifies the machine, see machine
+	Lease   int64  // on servers: when the lease expires
+	Leased  bool   // on servers: the lease has not expired
+	Clock   int64  // on servers: the server's time
+}
+
+func (r *ownerRow) owner() storage.Owner {
+	return storage.Owner{ID: r.ID, Host: r.Host, PID: r.PID, Started: r.Started.time(), Seen: r.Seen.time()}
+}
+
+// Owner implements [storage.Owners.Owner]. If the store was opened with [ReadOnly], it returns the zero Owner.
+func (s *Store) Owner() storage.Owner { return s.owner }
+
+// Database implements [storage.Owners.Database]. For a file it returns the path without symbolic links. For a server it
+// returns the names of the database and the schema, because the address of a server has many forms.
+func (s *Store) Database() string {
+	if s.server != nil {
+		return "postgres " + s.server.Config.Database + " " + s.server.Schema
+	}
+	path, err := filepath.Abs(s.file)
+	if err != nil {
+		path = s.file
+	}
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target
+	}
+	return "sqlite " + path
+}
+
+// Owners implements [storage.Owners.Owners]. It returns the processes that have the database open for writing, and dead
+// processes that no process has evicted yet.
+func (s *Store) Owners(ctx context.Context) ([]storage.Owner, error) {
+	var rows []ownerRow
+	err := s.view(ctx, func(r *session) error { return r.All(ctx, &rows, selectOwners[r.dialect.db]) })
+	if err != nil {
+		return nil, err
+	}
+	out := make([]storage.Owner, 0, len(rows))
+	for i := range rows {
+		o := rows[i].owner()
+		if s.server != nil {
+			o.Alive = rows[i].alive()
+		} else if o.Alive, err = s.lives(o.ID); err != nil {
+			return nil, err
+		}
+		out = append(out, o)
+	}
+	return out, nil
+}
+
+// Evictions implements [storage.Owners.Evictions].
+func (s *Store) Evictions() int64 { return s.evictions.Load() }
+
+// alive reports whether an owner on a server is alive: its lease has not expired and, if it is on this machine, its
+// process exists.
+func (r *ownerRow) alive() bool {
+	return r.Leased && !r.gone()
+}
+
+// gone reports whether an owner on a server was a process of this machine that has ended.
+func (r *ownerRow) gone() bool {
+	return r.Machine != "" && r.Machine == machine() && !running(r.PID)
+}
+
+// owned returns the error that names the owner of a run.
+func (s *Store) owned(ctx context.Context, w *session, row *runRow) error {
+	var owner ownerRow
+	err := w.Get(ctx, &owner, selectOwner[w.dialect.db], row.Owner)
+	if err != nil && !errors.Is(err, storage.ErrNotFound) {
+		return err
+	}
+	o := owner.owner()
+	o.ID, o.Alive = row.Owner, true
+	return &storage.OwnedError{Run: row.ID, Owner: o}
+}

@@ -1,0 +1,76 @@
+package sqlstore
+
+import (
+	"cmp"
+	"context"
+	"errors"
+
+	"github.com/ebbflow/ebb/states"
+	"github.com/ebbflow/ebb/storage"
+)
+
+const selectState = `SELECT r.n, r.state, r.owner, o.root FROM runs r JOIN origins o ON o.n = r.n WHERE o.id = $1`
+
+// deleteAll deletes the records of a run, table by table.
+var deleteAll = [...]string{
+	`DELETE FROM labels WHERE run = $1`,
+	`DELETE FROM atoms WHERE run = $1`,
+	`DELETE FROM settled WHERE run = $1`,
+	`DELETE FROM undo WHERE run = $1`,
+	`DELETE FROM history WHERE run = $1`,
+	`DELETE FROM payloads WHERE run = $1`,
+	`DELETE FROM timers WHERE run = $1`,
+	`DELETE FROM tokens WHERE run = $1`,
+	`DELETE FROM messages WHERE run = $1`,
+	`DELETE FROM message_keys WHERE run = $1`,
+	`DELETE FROM transactions WHERE run = $1`,
+	`DELETE FROM origins WHERE n = $1`,
+	`DELETE FROM runs WHERE n = $1`,
+}
+
+// Purge implements [storage.Store.Purge].
+func (s *Store) Purge(ctx context.Context, runs ...string) (int, error) {
+	purged := 0
+	err := s.update(ctx, &write{alone: s.dialect.locks, runs: runs, do: func(ctx context.Context, w *session) error {
+		purged = 0
+		for _, id := range runs {
+			gone, err := purge(ctx, w, id)
+			if err != nil {
+				return err
+			}
+			if gone {
+				purged++
+			}
+		}
+		return nil
+	}})
+	if err != nil {
+		return 0, err
+	}
+	return purged, nil
+}
+
+func purge(ctx context.Context, w *session, id string) (bool, error) {
+	var row struct {
+		N     int64
+		State uint8
+		Owner string
+		Root  string
+	}
+	if err := w.hold(ctx, id); err != nil {
+		return false, err
+	}
+	err := w.Get(ctx, &row, selectState, id)
+	if errors.Is(err, storage.ErrNotFound) {
+		return false, nil
+	}
+	if err != nil || !states.Flow(row.State).Ended() || row.Owner != "" {
+		return false, err
+	}
+	for _, query := range deleteAll {
+		if err := w.Post(ctx, nil, query, row.N); err != nil {
+			return false, err
+		}
+	}
+	return true, w.forget(ctx, cmp.Or(row.Root, id))
+}

@@ -1,0 +1,188 @@
+package sqlstore
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/ebbflow/ebb/states"
+	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/internal/rules"
+)
+
+const (
+	// Neglected is how long work may be due before [Status] reports it.
+	Neglected = time.Minute
+	// MaxFound bounds the counts of a [Found], so that a backlog does not make them expensive.
+	MaxFound = 10_000
+)
+
+// A Status is the state of a whole database at one moment. Metrics and `ebb doctor` report it.
+type Status struct {
+	At         time.Time           // by the database's clock
+	Runs       map[states.Flow]int // stored runs by state
+	Driven     int                 // runs that a process drives
+	Undriven   Found               // runs that were due for [Neglected] and that no process drives
+	Limited    Found               // the same, of runs that a limit counts, while a limit is used up
+	NeedPerson Found               // runs whose undo failed or that were set aside: an operator must decide
+	Suspects   int                 // runs that may kill the processes that drive them
+	OnTrial    int                 // suspects that are on trial
+	Jobs       []storage.JobCount  // jobs that have not ended
+	Unclaimed  Found               // jobs that were ready to be claimed for [Neglected]
+	ParkedJobs Found               // jobs that an operator must decide about
+	Parked     Found               // messages to other systems that were sent in vain too often
+	Late       Found               // schedules whose tick was due for [Neglected]
+	Limits     []LimitUse          // limits on driven runs
+	Processes  int                 // processes that use the database
+}
+
+// A Found says how many of something there are, and which is the oldest.
+type Found struct {
+	Count int       // at most [MaxFound]
+	ID    string    // of the oldest: the id of a run, job or schedule
+	Flow  string    // of the oldest; "" if unknown
+	Since time.Time // since when the oldest waits; zero if unknown
+}
+
+// A LimitUse says how much of a limit on driven runs is in use.
+type LimitUse struct {
+	storage.Limit
+
+	Used int // driven runs; of a limit by label, those of the value with the most
+}
+
+const (
+	// countRuns groups by the class only for the sake of its index.
+	countRuns  = `SELECT state, count(*) AS runs FROM runs GROUP BY class, state`
+	countOwned = `SELECT count(*) FROM runs WHERE owner <> ''`
+
+	countDue     = `SELECT count(*) FROM (SELECT 1 FROM runs WHERE ` + freeDue + ` LIMIT $2 + 0) r`
+	countLimited = `SELECT count(*) FROM (SELECT 1 FROM runs WHERE ` + limitedDue + ` LIMIT $2 + 0) r`
+	countPerson  = `SELECT count(*) FROM (SELECT 1 FROM runs WHERE ` + needsPerson + ` LIMIT $1 + 0) r`
+	countParked  = `SELECT count(*) FROM (SELECT 1 FROM outbox WHERE parked LIMIT $1 + 0) o`
+	countLate    = `SELECT count(*) FROM (SELECT 1 FROM schedules WHERE ` + isLate + ` LIMIT $2 + 0) s`
+
+	countUnclaimed  = `SELECT count(*) FROM (SELECT 1 FROM jobs WHERE ` + unclaimed + ` LIMIT $2 + 0) j`
+	countParkedJobs = `SELECT count(*) FROM (SELECT 1 FROM jobs WHERE ` + parkedJob + ` LIMIT $1 + 0) j`
+
+	oldestDue     = oldestRun + freeDue + ` ORDER BY due LIMIT 1`
+	oldestLimited = oldestRun + limitedDue + ` ORDER BY bucket, due LIMIT 1`
+	oldestPerson  = oldestRun + needsPerson + ` ORDER BY n LIMIT 1`
+	oldestParked  = `SELECT run AS id, '' AS flow, NULL AS since FROM outbox WHERE parked ORDER BY n LIMIT 1`
+	oldestLate    = `SELECT id, flow, next AS since FROM schedules WHERE ` + isLate + ` ORDER BY next LIMIT 1`
+
+	firstUnclaimed = `SELECT id, flow, created AS since FROM jobs WHERE ` + unclaimed + `
+		ORDER BY priority DESC, n LIMIT 1`
+	firstParkedJob = `SELECT id, flow, created AS since FROM jobs WHERE ` + parkedJob + `
+		ORDER BY priority DESC, n LIMIT 1`
+
+	// The condition on the time stands first: runs that are not due yet are not read.
+	freeDue    = `bucket IS NULL AND due IS NOT NULL AND due <= $1 AND NOT hold`
+	limitedDue = `bucket IS NOT NULL AND due IS NOT NULL AND due <= $1 AND NOT hold`
+	isLate     = `next IS NOT NULL AND next <= $1 AND NOT paused`
+	unclaimed  = `state = ` + jobUnclaimed + ` AND created <= $1 AND (not_until IS NULL OR not_until <= $1)`
+	parkedJob  = `state = ` + jobParked + ` AND state <> ` + jobComplete
+	oldestRun  = `SELECT (SELECT id FROM origins WHERE n = runs.n) AS id, (SELECT flow FROM origins
+		WHERE n = runs.n) AS flow,
+  due AS since FROM runs WHERE `
+)
+
+// Status returns the state of the database. It reads indexes and the rows of what waits, at most [MaxFound] each: with
+// a million runs in a file, that takes some tenths of a second.
+func (s *Store) Status(ctx context.Context) (*Status, error) {
+	owners, err := s.Owners(ctx)
+	if err != nil {
+		return nil, err
+	}
+	st := &Status{Runs: map[states.Flow]int{}}
+	for i := range owners {
+		if owners[i].Alive {
+			st.Processes++
+		}
+	}
+	if st.Jobs, err = s.JobCounts(ctx); err != nil {
+		return nil, err
+	}
+	suspects, tried, err := s.Suspected(ctx)
+	if err != nil {
+		return nil, err
+	}
+	st.Suspects, st.OnTrial = int(suspects), int(tried)
+	return st, s.view(ctx, func(r *session) error { return st.read(ctx, r) })
+}
+
+// read reads what one transaction can see.
+func (st *Status) read(ctx context.Context, r *session) (err error) {
+	if st.At, err = r.now(ctx); err != nil {
+		return err
+	}
+	var rows []struct{ State, Runs int }
+	if err := r.All(ctx, &rows, countRuns); err != nil {
+		return err
+	}
+	for _, row := range rows {
+		st.Runs[states.Flow(row.State)] += row.Runs
+	}
+	if err := r.Get(ctx, &st.Driven, countOwned); err != nil {
+		return err
+	}
+	due := micros(st.At.Add(-Neglected))
+	for _, look := range []struct {
+		found         *Found
+		count, oldest string
+		args          []any
+	}{
+		{&st.Undriven, countDue, oldestDue, []any{due}},
+		{&st.Limited, countLimited, oldestLimited, []any{due}},
+		{&st.NeedPerson, countPerson, oldestPerson, nil},
+		{&st.Parked, countParked, oldestParked, nil},
+		{&st.Unclaimed, countUnclaimed, firstUnclaimed, []any{due}},
+		{&st.ParkedJobs, countParkedJobs, firstParkedJob, nil},
+		{&st.Late, countLate, oldestLate, []any{due}},
+	} {
+		if err := look.found.read(ctx, r, look.count, look.oldest, look.args); err != nil {
+			return err
+		}
+	}
+	st.Limits, err = limitUses(ctx, r)
+	full := slices.ContainsFunc(st.Limits, func(l LimitUse) bool { return l.Used >= l.Runs })
+	if !full && st.Limited.Count > 0 { // no limit keeps them from being driven
+		if st.Undriven.Count == 0 || st.Limited.Since.Before(st.Undriven.Since) {
+			st.Undriven.ID, st.Undriven.Flow, st.Undriven.Since = st.Limited.ID, st.Limited.Flow, st.Limited.Since
+		}
+		st.Undriven.Count, st.Limited = st.Undriven.Count+st.Limited.Count, Found{}
+	}
+	return err
+}
+
+func (f *Found) read(ctx context.Context, r *session, count, oldest string, args []any) error {
+	if err := r.Get(ctx, &f.Count, count, append(args, MaxFound)...); err != nil || f.Count == 0 {
+		return err
+	}
+	var row struct {
+		ID, Flow string
+		Since    moment
+	}
+	err := r.Get(ctx, &row, oldest, args...)
+	f.ID, f.Flow, f.Since = row.ID, row.Flow, row.Since.time()
+	return err
+}
+
+// limitUses returns the limits on driven runs, and how much of each is in use.
+func limitUses(ctx context.Context, r *session) ([]LimitUse, error) {
+	limits, err := readLimits(ctx, r)
+	if err != nil || len(limits) == 0 {
+		return nil, err
+	}
+	t := rules.NewLimiterState(limits)
+	if err := count(ctx, r, t, selectTraffic, 0); err != nil {
+		return nil, err
+	}
+	var uses []LimitUse
+	for _, l := range limits {
+		if l.Runs > 0 {
+			uses = append(uses, LimitUse{Limit: l, Used: t.Most(l)})
+		}
+	}
+	return uses, nil
+}

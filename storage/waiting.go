@@ -1,0 +1,23 @@
+package storage
+
+import (
+	"context"
+	"time"
+)
+
+// Waiting is the part of a [Store] with which callers wait. A caller that waits costs no query of its own: a commit of
+// this process wakes the callers that it concerns, and one query for all callers together finds what other processes
+// did. That query runs when another process has written, and once a second. While no caller waits, nothing runs.
+//
+// Other processes on a file learn of a commit within 50 ms. On a server they are notified within a few milliseconds;
+// if the notification is lost, or the first caller has only begun to wait, they learn of it within a second.
+type Waiting interface {
+	// AwaitEnd returns the run as soon as it has ended, whichever process drives it. If the run is deleted meanwhile,
+	// or does not exist, AwaitEnd returns ErrNotFound. If ctx ends first, it returns the error of ctx.
+	AwaitEnd(ctx context.Context, run string) (Run, error)
+	// AwaitToken is [Inbox.TakeToken] that waits for work. It looks for work at least once, and waits until wait has
+	// passed or enough is closed; then it returns ErrNotFound. If ctx ends first, it returns the error of ctx. New
+	// work wakes the caller that has waited longest for that queue. When a caller has taken work, or gives up, it
+	// wakes the next one, so that callers do not all ask for the same work.
+	AwaitToken(ctx context.Context, t Taking, wait time.Duration, enough <-chan struct{}) (Token, error)
+}
