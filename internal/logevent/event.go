@@ -2,81 +2,147 @@ package logevent
 
 // Events of runs.
 const (
-	RunStarted        = "run.started"
-	RunResumed        = "run.resumed"
-	RunEnded          = "run.ended"
-	RunSuspended      = "run.suspended"
-	RunStopped        = "run.stopped"
-	RunWaiting        = "run.waiting"
-	RunQueued         = "run.queued"
-	RunSetAside       = "run.set_aside"
-	RunOnTrial        = "run.on_trial"
-	RunTrialEnded     = "run.trial_ended"
-	RunFlowChanged    = "run.flow_changed"
-	RunPanicked       = "run.panicked"
-	RunCreateFailed   = "run.create_failed"
-	RunDriveFailed    = "run.drive_failed"
+	// RunStarted: a process started a run.
+	RunStarted = "run.started"
+	// RunResumed: a process resumes a run, for example when its wait is over.
+	RunResumed = "run.resumed"
+	// RunEnded: a run ended. Warn unless it succeeded. With `needs_person=true`, its undo failed and an operator must
+	// decide.
+	RunEnded = "run.ended"
+	// RunSuspended: a run is suspended. Warn if a failure is the reason.
+	RunSuspended = "run.suspended"
+	// RunStopped: this process stopped driving a run before it came to rest. Error unless the process is stopping.
+	RunStopped = "run.stopped"
+	// RunWaiting: a run waits for a token or a message.
+	RunWaiting = "run.waiting"
+	// RunQueued: a run waits for its place under a limit.
+	RunQueued = "run.queued"
+	// RunSetAside: a run is suspended because it kills processes or uses too much memory.
+	RunSetAside = "run.set_aside"
+	// RunOnTrial: a run is on trial.
+	RunOnTrial = "run.on_trial"
+	// RunTrialEnded: the trial of a run ended without a result.
+	RunTrialEnded = "run.trial_ended"
+	// RunFlowChanged: a run continues with a changed flow, as `AcceptChange` allows.
+	RunFlowChanged = "run.flow_changed"
+	// RunPanicked: an observer or the engine panicked; the run stops at its last commit.
+	RunPanicked = "run.panicked"
+	// RunCreateFailed: a job's run cannot be created.
+	RunCreateFailed = "run.create_failed"
+	// RunDriveFailed: a run cannot be driven by this process.
+	RunDriveFailed = "run.drive_failed"
+	// RunReleaseDelayed: the store did not answer; the run is released later.
 	RunReleaseDelayed = "run.release_delayed"
-	RunChildStopped   = "run.child_stopped"
-	Takeover          = "takeover"
+	// RunChildStopped: a child run did not succeed or stopped.
+	RunChildStopped = "run.child_stopped"
+	// Takeover: a process died, and others take over its runs.
+	Takeover = "takeover"
 )
 
 // Events of atoms, and of the answers of languages.
 const (
-	AtomStarted        = "atom.started"
-	AtomSucceeded      = "atom.succeeded"
-	AtomFailed         = "atom.failed"
-	AtomRetrying       = "atom.retrying"
-	AtomReverting      = "atom.reverting"
-	AtomReverted       = "atom.reverted"
-	AtomStaysDone      = "atom.stays_done"
-	AtomRevertFailed   = "atom.revert_failed"
+	// AtomStarted: an attempt started.
+	AtomStarted = "atom.started"
+	// AtomSucceeded: an atom succeeded.
+	AtomSucceeded = "atom.succeeded"
+	// AtomFailed: an attempt failed.
+	AtomFailed = "atom.failed"
+	// AtomRetrying: an attempt failed; the next is at `due`.
+	AtomRetrying = "atom.retrying"
+	// AtomReverting: the revert of an atom started.
+	AtomReverting = "atom.reverting"
+	// AtomReverted: an atom is reverted.
+	AtomReverted = "atom.reverted"
+	// AtomStaysDone: the undo passed an atom that nothing reverts; `state` is STAYS_DONE or MAY_STAY_DONE.
+	AtomStaysDone = "atom.stays_done"
+	// AtomRevertFailed: a revert failed; an operator must decide.
+	AtomRevertFailed = "atom.revert_failed"
+	// AtomRevertRetrying: an attempt of a revert failed; the next is at `due`.
 	AtomRevertRetrying = "atom.revert_retrying"
-	AtomChanged        = "atom.changed"
-	AtomProgress       = "atom.progress"
-	AtomAbandoned      = "atom.abandoned"
-	AtomEndedLate      = "atom.ended_late"
-	AnswerAbandoned    = "answer.abandoned"
-	AnswerEndedLate    = "answer.ended_late"
-	ProgramWaiting     = "program.waiting"
-	ProgramStuck       = "program.stuck"
+	// AtomChanged: any other change of state.
+	AtomChanged = "atom.changed"
+	// AtomProgress: an atom reported its progress.
+	AtomProgress = "atom.progress"
+	// AtomAbandoned: an atom ignored the end of its context for longer than the grace; Ebb no longer waits for it.
+	AtomAbandoned = "atom.abandoned"
+	// AtomEndedLate: an abandoned atom ended; Ebb ignores its result.
+	AtomEndedLate = "atom.ended_late"
+	// AnswerAbandoned: code of a language or a decider ignored a request to stop.
+	AnswerAbandoned = "answer.abandoned"
+	// AnswerEndedLate: that code ended; Ebb ignores its result.
+	AnswerEndedLate = "answer.ended_late"
+	// ProgramWaiting: a program waits for a program of an earlier attempt to end.
+	ProgramWaiting = "program.waiting"
+	// ProgramStuck: processes that a program started cannot be ended.
+	ProgramStuck = "program.stuck"
 )
 
 // Events of commands, definitions, messages, jobs and schedules.
 const (
-	CommandReceived     = "command.received"
-	CommandRefused      = "command.refused"
-	FlowWarning         = "flow.warning"
-	MessageSendFailed   = "message.send_failed"
-	MessageParked       = "message.parked"
+	// CommandReceived: a run received a command of an operator.
+	CommandReceived = "command.received"
+	// CommandRefused: the run does not allow the command.
+	CommandRefused = "command.refused"
+	// FlowWarning: a warning about a definition.
+	FlowWarning = "flow.warning"
+	// MessageSendFailed: a message was not sent; Ebb tries again.
+	MessageSendFailed = "message.send_failed"
+	// MessageParked: a message failed too often; `ebb retry --messages` sends it again.
+	MessageParked = "message.parked"
+	// MessageRecordFailed: a message was sent, but not recorded; Ebb sends it again.
 	MessageRecordFailed = "message.record_failed"
-	OutboxFailed        = "outbox.failed"
-	InboxFailed         = "inbox.failed"
-	JobStarted          = "job.started"
-	JobReturned         = "job.returned"
-	JobParked           = "job.parked"
-	SchedulePosted      = "schedule.posted"
-	ScheduleFailed      = "schedule.failed"
+	// OutboxFailed: the outbox cannot be read or written.
+	OutboxFailed = "outbox.failed"
+	// InboxFailed: the store does not say which runs have new messages; Ebb tries again.
+	InboxFailed = "inbox.failed"
+	// JobStarted: a conductor claimed a job and prepares its run.
+	JobStarted = "job.started"
+	// JobReturned: this process does not know the job's flow; others may claim it.
+	JobReturned = "job.returned"
+	// JobParked: a job's run cannot start; an operator must decide.
+	JobParked = "job.parked"
+	// SchedulePosted: a schedule posted a job.
+	SchedulePosted = "schedule.posted"
+	// ScheduleFailed: schedules cannot be read or posted.
+	ScheduleFailed = "schedule.failed"
 )
 
 // Events of processes, databases and servers.
 const (
-	ConductorStarted   = "conductor.started"
-	ConductorStopped   = "conductor.stopped"
-	StoreUnavailable   = "store.unavailable"
+	// ConductorStarted: a conductor serves, with these flows of a Go program.
+	ConductorStarted = "conductor.started"
+	// ConductorStopped: a conductor stopped.
+	ConductorStopped = "conductor.stopped"
+	// StoreUnavailable: the database does not answer.
+	StoreUnavailable = "store.unavailable"
+	// CheckpointRetrying: the store did not take a commit; Ebb tries again.
 	CheckpointRetrying = "checkpoint.retrying"
-	WriteBlocked       = "write.blocked"
-	ClockSet           = "clock.set"
-	MemoryExhausted    = "memory.exhausted"
-	MemoryRecovered    = "memory.recovered"
-	PruneDone          = "prune.done"
-	PruneFailed        = "prune.failed"
-	ServerNotReady     = "server.not_ready"
-	KeysReloadFailed   = "keys.reload_failed"
-	KeysUnlimited      = "keys.unlimited"
-	RequestPanicked    = "request.panicked"
-	RequestFailed      = "request.failed"
-	HTTPError          = "http.error"
-	Notice             = "notice"
-	CommandFailed      = "command.failed"
+	// WriteBlocked: another process blocks writes; logged even with `--log-level off`.
+	WriteBlocked = "write.blocked"
+	// ClockSet: the clock of the database server was set.
+	ClockSet = "clock.set"
+	// MemoryExhausted: the memory budget is reached; the process takes up no work.
+	MemoryExhausted = "memory.exhausted"
+	// MemoryRecovered: the process takes up work again.
+	MemoryRecovered = "memory.recovered"
+	// PruneDone: `ebb serve --keep` deleted ended runs and jobs.
+	PruneDone = "prune.done"
+	// PruneFailed: it could not delete them.
+	PruneFailed = "prune.failed"
+	// ServerNotReady: `/readyz` answers 503.
+	ServerNotReady = "server.not_ready"
+	// KeysReloadFailed: the file of keys has a mistake; the old keys stay.
+	KeysReloadFailed = "keys.reload_failed"
+	// KeysUnlimited: keys without a purpose, which open all paths.
+	KeysUnlimited = "keys.unlimited"
+	// RequestPanicked: a handler of a request panicked.
+	RequestPanicked = "request.panicked"
+	// RequestFailed: an AWS operation failed within the server, which answered InternalFailure.
+	RequestFailed = "request.failed"
+	// HTTPError: a client or server violated HTTP.
+	HTTPError = "http.error"
+	// Notice: with `--log-format json`: what a command prints to standard error.
+	Notice = "notice"
+	// CommandFailed: with `--log-format json`: why a command failed.
+	CommandFailed = "command.failed"
 )
