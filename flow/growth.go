@@ -141,6 +141,9 @@ const (
 	// about the flow, without a Name; Note is End.Reopen. Then it asks about each node that was open when the flow
 	// ended, or whose failure ended it; see [Again]. A node without Again stays ended.
 	Reopened
+	// Asked means that a caller asks the run's own flow, and waits for Growth.Reply or Growth.Refuse: Name is the name
+	// of the call, Input its body. Engines call it with Server.Call of package engine.
+	Asked
 )
 
 // String returns the kind's name.
@@ -149,16 +152,19 @@ func (k CauseKind) String() string {
 		Begin: "begin", Ended: "ended", Failed: "failed", Joined: "joined",
 		JoinFailed: "join failed", Overdue: "overdue", Continue: "continue", Stopped: "stopped",
 		Told: "told", Taken: "taken", Called: "called",
-		Undone: "undone", UndoFailed: "undo failed", Reopened: "reopened",
+		Undone: "undone", UndoFailed: "undo failed", Reopened: "reopened", Asked: "asked",
 	}[k]
 }
 
 // A Cause is the reason for a question to a language. Each field names the kinds that set it.
 type Cause struct {
-	Kind    CauseKind   // what happened
-	Name    string      // the node's name, from its Spec
-	Note    atom.Value  // the node's note, or the note of More, of Undo or of End.Reopen
-	Input   atom.Value  // Begin
+	Kind  CauseKind  // what happened
+	Name  string     // the node's name, from its Spec; Asked: the name of the call
+	Note  atom.Value // the node's note, or the note of More, of Undo or of End.Reopen
+	Input atom.Value // Begin, Asked
+	// Call is set if a caller waits for the answer: always for Asked; for Taken, Ended and Failed if the caller has the
+	// node's Token. See Growth.Reply and Growth.Refuse. At Ended and Failed, [Ask.Recall] still returns the node as open.
+	Call    bool
 	Message MessageKind // Told: the kind of message
 	// Run is set for Ended, Failed and Called of a Nested node if the cause is about the run itself, not about a task
 	// in its place or about the holder of the token.
@@ -206,6 +212,14 @@ type Growth struct {
 	Send     []Message         // to other runs; the engine drops a message to a run that does not exist
 	Out      []Message         // to targets outside the database, in order for each target
 	Deadline time.Time         // for Begin and Reopened, of the run's own flow: the time of Overdue; zero is never
+	// Reply is for a Cause with Call: the caller receives it after the commit of this answer.
+	Reply atom.Value
+	// Refuse is for a Cause with Call: the caller receives it as an error. The run does not change: the engine ignores
+	// the rest of the answer, and a token stays as it was.
+	Refuse atom.Value
+	// GiveUp names open nodes of this flow that have a Token. The next heartbeat of their workers returns that the
+	// language wants the task given up. The workers decide whether they do.
+	GiveUp []string
 }
 
 // Again asks for another attempt of the node that failed. In the answer to [Reopened] it starts the node over, as a
@@ -300,9 +314,12 @@ type Spec struct {
 	// reported instead.
 	Ends  bool   `json:"ends,omitempty"`
 	Queue string `json:"queue,omitempty"` // with a Token and without a Task: the queue in which workers find the work
-	Group *Group `json:"group,omitempty"` // Fork
-	Child *Child `json:"child,omitempty"` // Nested
-	Pivot bool   `json:"pivot,omitempty"` // Work: after it succeeds, neither it nor what ended before it is undone
+	// Priority orders the work of a Queue: higher numbers first. Workers find work of the same priority in the order in
+	// which it was committed, and work of one answer in the order of Growth.Add.
+	Priority int32  `json:"priority,omitempty"`
+	Group    *Group `json:"group,omitempty"` // Fork
+	Child    *Child `json:"child,omitempty"` // Nested
+	Pivot    bool   `json:"pivot,omitempty"` // Work: after it succeeds, neither it nor what ended before it is undone
 }
 
 // Undo names the task that reverts the work of a node.

@@ -172,7 +172,7 @@ func isTransition(k flow.CauseKind) bool {
 	case flow.Begin, flow.Ended, flow.Failed, flow.Joined, flow.JoinFailed, flow.Overdue, flow.Continue, flow.Undone,
 		flow.UndoFailed:
 		return true
-	case flow.Stopped, flow.Told, flow.Taken, flow.Called:
+	case flow.Stopped, flow.Told, flow.Taken, flow.Called, flow.Asked:
 		return false
 	default:
 		return false
