@@ -1,0 +1,56 @@
+package swf
+
+import "github.com/ebbflow/ebb/atom"
+
+// A DecisionTask is the reply to a poll that took a decision task, without its token and its events. The events go up to
+// StartedEventID.
+type DecisionTask struct {
+	StartedEventID         int64     `json:"startedEventId"`
+	PreviousStartedEventID int64     `json:"previousStartedEventId"`
+	WorkflowExecution      Execution `json:"workflowExecution"`
+	WorkflowType           Type      `json:"workflowType"`
+}
+
+// An ActivityTask is the reply to a poll that took an activity task, without its token and its input. The input is that of
+// the node: a string, or null for none.
+type ActivityTask struct {
+	ActivityID        string    `json:"activityId"`
+	StartedEventID    int64     `json:"startedEventId"`
+	WorkflowExecution Execution `json:"workflowExecution"`
+	ActivityType      Type      `json:"activityType"`
+}
+
+// The codes of failures of activities, children and executions. The details of such a failure are an object with the
+// members reason and details.
+const (
+	CodeFailed     = "SWF.Failed"
+	CodeCanceled   = "SWF.Canceled"
+	CodeTimedOut   = "SWF.TimedOut"   // of an execution
+	CodeTerminated = "SWF.Terminated" // of an execution
+)
+
+// ActivityFailed returns the failure with which the token of an activity ends that its worker reports as failed.
+func ActivityFailed(reason, details *string) *atom.Failure {
+	return failureOf(CodeFailed, outcome{Reason: reason, Details: details})
+}
+
+// ActivityCanceled returns the failure with which the token of an activity ends that its worker reports as canceled.
+func ActivityCanceled(details *string) *atom.Failure {
+	return failureOf(CodeCanceled, outcome{Details: details})
+}
+
+// An outcome is how an activity or an execution ended.
+type outcome struct {
+	RunID   string  `json:"runId,omitempty"` // of the execution
+	Result  *string `json:"result,omitempty"`
+	Reason  *string `json:"reason,omitempty"`
+	Details *string `json:"details,omitempty"`
+}
+
+func failureOf(code string, o outcome) *atom.Failure {
+	f := &atom.Failure{Code: code, Details: atom.MustEncode(o)}
+	if o.Reason != nil {
+		f.Message = *o.Reason
+	}
+	return f
+}
