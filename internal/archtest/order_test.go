@@ -24,7 +24,9 @@ var commandPackages = []string{
 }
 
 // siblings says which packages may import a package beside them: the services of AWS are served in one wire protocol.
-var siblings = map[string]string{"server/sfn": "server/aws"}
+var siblings = map[string]string{
+	"server/sfn": "server/aws", "server/swf": "server/aws", "server/internal/records": "server/aws",
+}
 
 // internalUsers says which folders may import each package below internal/.
 // Such a package imports none of the packages in the import order, unless internalOrder gives it a place there.

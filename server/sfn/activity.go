@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/ebbflow/ebb/server/internal/records"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -18,14 +19,14 @@ type activity struct {
 
 // write returns the write of the activity as it is now.
 func (v *activity) write() storage.RecordWrite {
-	return put(activityKind, v.Name, v.record.Revision, v)
+	return records.Put(activityKind, v.Name, v.record.Revision, v)
 }
 
 // activity returns the activity with a name, or [storage.ErrNotFound].
 func (s *Server) activity(ctx context.Context, name string) (*activity, error) {
 	v := &activity{}
 	var err error
-	v.record, err = s.read(ctx, activityKind, name, v)
+	v.record, err = s.records.Read(ctx, activityKind, name, v)
 	return v, err
 }
 

@@ -45,18 +45,16 @@ func (s *Server) address(text string, kinds ...string) (*address, error) {
 	if !validName(name) || slices.Contains(rest[1:], "") {
 		return nil, invalidARN(text)
 	}
-	c := &s.config
+	c := &s.config.Account
 	return &address{
 		text: arn, kind: part[5], name: name, label: label, rest: rest[1:], test: test,
-		ours: part[1] == c.Partition && part[3] == c.Region && part[4] == c.Account,
+		ours: part[1] == c.Partition && part[3] == c.Region && part[4] == c.ID,
 	}, nil
 }
 
 // arn returns the ARN of a resource, such as "arn:aws:states:us-east-1:000000000000:stateMachine:trip:1".
 func (s *Server) arn(kind string, rest ...string) string {
-	c := &s.config
-	head := []string{"arn", c.Partition, "states", c.Region, c.Account, kind}
-	return strings.Join(append(head, rest...), ":")
+	return s.config.Account.ARN("states", append([]string{kind}, rest...)...)
 }
 
 func (s *Server) machineARN(machine string) string { return s.arn(machineType, machine) }

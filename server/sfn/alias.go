@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ebbflow/ebb/server/internal/records"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -36,7 +37,7 @@ func aliasKey(machine, alias string) string { return machine + ":" + alias }
 func (s *Server) alias(ctx context.Context, machine, name string) (*alias, error) {
 	a := &alias{}
 	var err error
-	a.record, err = s.read(ctx, aliasKind, aliasKey(machine, name), a)
+	a.record, err = s.records.Read(ctx, aliasKind, aliasKey(machine, name), a)
 	return a, err
 }
 
@@ -49,7 +50,7 @@ func (s *Server) aliases(ctx context.Context, machine string) ([]*alias, error) 
 			return nil, err
 		}
 		a := &alias{record: record}
-		if err := decode(&record, a); err != nil {
+		if err := records.Decode(&record, a); err != nil {
 			return nil, err
 		}
 		all = append(all, a)

@@ -14,6 +14,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine/tasks"
 	"github.com/ebbflow/ebb/internal/conformance"
+	"github.com/ebbflow/ebb/server/aws"
 	"github.com/ebbflow/ebb/server/sfn"
 )
 
@@ -69,7 +70,7 @@ type apiPlay struct {
 func (p *apiPlay) play(t *testing.T) {
 	done := p.record.Services(t)
 	by := &services{t: t, script: done.Script(), files: &tasks.Registry{}}
-	by.world = newWorldOf(t, sfn.Config{Account: recordedAccount, LogGroups: p.logGroups()}, by)
+	by.world = newWorldOf(t, sfn.Config{Account: aws.Account{ID: recordedAccount}, LogGroups: p.logGroups()}, by)
 	p.world = by.world
 	ctx, stop := context.WithCancel(t.Context())
 	var workers sync.WaitGroup
@@ -180,7 +181,7 @@ func TestConformanceASLTestStateAPI(t *testing.T) {
 	for _, record := range conformance.StateTests(t) {
 		synctest.Test(t, func(t *testing.T) {
 			w := newWorld(t, sfn.Config{
-				Account: recordedAccount,
+				Account: aws.Account{ID: recordedAccount},
 				Call: func(context.Context, string, atom.Value) (atom.Value, *atom.Failure) {
 					answer := record.Answer()
 					return atom.FromJSON(answer.Output), failureOf(&answer)

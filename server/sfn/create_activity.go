@@ -6,6 +6,7 @@ import (
 	"reflect"
 
 	"github.com/ebbflow/ebb/server/aws"
+	"github.com/ebbflow/ebb/server/internal/records"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -37,7 +38,7 @@ func (s *Server) createActivity(ctx context.Context, _ *aws.Caller, in *createAc
 		return nil, err
 	}
 	v := &activity{Name: in.Name, Tags: labels, Encryption: completedEncryption(in.Encryption)}
-	err = retried(ctx, func() error {
+	err = records.Retried(ctx, func() error {
 		old, err := s.activity(ctx, in.Name)
 		switch {
 		case err == nil && !reflect.DeepEqual(old.Encryption, v.Encryption):
@@ -52,7 +53,7 @@ func (s *Server) createActivity(ctx context.Context, _ *aws.Caller, in *createAc
 		if err != nil {
 			return err
 		}
-		if err := s.within(QuotaActivities, count+1, "ActivityLimitExceeded"); err != nil {
+		if err := s.quotas.Within(QuotaActivities, int64(count)+1, "ActivityLimitExceeded"); err != nil {
 			return err
 		}
 		written, err := s.config.Store.WriteRecords(ctx, v.write())

@@ -6,6 +6,7 @@ import (
 	"reflect"
 
 	"github.com/ebbflow/ebb/server/aws"
+	"github.com/ebbflow/ebb/server/internal/records"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -61,7 +62,7 @@ func (s *Server) createStateMachine(ctx context.Context, _ *aws.Caller, in *crea
 		Name:     in.Name, Type: in.Type, Creation: creation{in.Publish, in.VersionDescription}, Tags: labels,
 	}
 	var out *createStateMachineOutput
-	err = retried(ctx, func() error {
+	err = records.Retried(ctx, func() error {
 		old, err := s.machineNamed(ctx, in.Name)
 		switch {
 		case err == nil:
@@ -104,7 +105,7 @@ func (s *Server) create(ctx context.Context, m *machine, text string) (*createSt
 	if err != nil {
 		return nil, err
 	}
-	if err := s.within(QuotaMachines, count+1, "StateMachineLimitExceeded"); err != nil {
+	if err := s.quotas.Within(QuotaMachines, int64(count)+1, "StateMachineLimitExceeded"); err != nil {
 		return nil, err
 	}
 	if _, err := s.store(ctx, m.Name, text); err != nil {

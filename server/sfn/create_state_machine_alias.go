@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/ebbflow/ebb/server/aws"
+	"github.com/ebbflow/ebb/server/internal/records"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -34,7 +35,7 @@ func (s *Server) createStateMachineAlias(ctx context.Context, _ *aws.Caller, in 
 		switch {
 		case err == nil && old.Description == in.Description && slices.Equal(old.Routes, routes):
 			created = old.record
-			return nil, errUnchanged
+			return nil, records.ErrUnchanged
 		case err == nil:
 			return nil, aws.Errorf("ConflictException", "Failed to create alias because an alias with the same name and a "+
 				"different routing configuration already exists.")
@@ -48,11 +49,11 @@ func (s *Server) createStateMachineAlias(ctx context.Context, _ *aws.Caller, in 
 		if err != nil {
 			return nil, err
 		}
-		if err := s.within(QuotaAliases, count+1, "ServiceQuotaExceededException"); err != nil {
+		if err := s.quotas.Within(QuotaAliases, int64(count)+1, "ServiceQuotaExceededException"); err != nil {
 			return nil, err
 		}
 		al := alias{Name: in.Name, Description: in.Description, Routes: routes, Updated: s.config.Now()}
-		return []storage.RecordWrite{put(aliasKind, aliasKey(m.Name, in.Name), 0, al)}, nil
+		return []storage.RecordWrite{records.Put(aliasKind, aliasKey(m.Name, in.Name), 0, al)}, nil
 	})
 	if isCode(err, "StateMachineDoesNotExist") {
 		err = noReference(in.Routing[0].VersionARN)

@@ -7,6 +7,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/server/aws"
+	"github.com/ebbflow/ebb/server/internal/records"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -72,14 +73,14 @@ func (s *Server) finishDelete(ctx context.Context, m *machine) (gone bool, err e
 		query := storage.RecordQuery{Kind: kind, Prefix: m.Name + ":"}
 		for record, err := range storage.EachRecord(ctx, s.config.Store, query) {
 			if err == nil {
-				_, err = s.config.Store.WriteRecords(ctx, remove(&record))
+				_, err = s.config.Store.WriteRecords(ctx, records.Remove(&record))
 			}
 			if err != nil && !errors.Is(err, storage.ErrConflict) { // another operation may finish it, too
 				return false, err
 			}
 		}
 	}
-	_, err = s.config.Store.WriteRecords(ctx, remove(&m.record))
+	_, err = s.config.Store.WriteRecords(ctx, records.Remove(&m.record))
 	if errors.Is(err, storage.ErrConflict) {
 		err = nil
 	}

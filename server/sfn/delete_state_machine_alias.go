@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/ebbflow/ebb/server/aws"
+	"github.com/ebbflow/ebb/server/internal/records"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -17,12 +18,12 @@ func (s *Server) deleteStateMachineAlias(ctx context.Context, _ *aws.Caller, in 
 	_, err = s.change(ctx, a, func(m *machine) ([]storage.RecordWrite, error) {
 		al, err := s.alias(ctx, m.Name, a.alias())
 		if errors.Is(err, storage.ErrNotFound) {
-			return nil, errUnchanged
+			return nil, records.ErrUnchanged
 		}
 		if err != nil {
 			return nil, err
 		}
-		return []storage.RecordWrite{remove(&al.record)}, nil
+		return []storage.RecordWrite{records.Remove(&al.record)}, nil
 	})
 	if isCode(err, "StateMachineDoesNotExist") {
 		err = nil

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ebbflow/ebb/server/aws"
+	"github.com/ebbflow/ebb/server/internal/records"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -29,7 +30,7 @@ func (s *Server) deleteStateMachineVersion(ctx context.Context, _ *aws.Caller, i
 	_, err = s.change(ctx, a, func(m *machine) ([]storage.RecordWrite, error) {
 		v, err := s.version(ctx, m.Name, number)
 		if errors.Is(err, storage.ErrNotFound) {
-			return nil, errUnchanged
+			return nil, records.ErrUnchanged
 		}
 		if err != nil {
 			return nil, err
@@ -51,7 +52,7 @@ func (s *Server) deleteStateMachineVersion(ctx context.Context, _ *aws.Caller, i
 		if m.Published == number {
 			m.Published = 0
 		}
-		return []storage.RecordWrite{remove(&v.record)}, nil
+		return []storage.RecordWrite{records.Remove(&v.record)}, nil
 	})
 	if isCode(err, "StateMachineDoesNotExist") {
 		err = nil

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ebbflow/ebb/engine/tasks"
 	"github.com/ebbflow/ebb/internal/conformance"
+	"github.com/ebbflow/ebb/server/aws"
 	"github.com/ebbflow/ebb/server/sfn"
 )
 
@@ -39,7 +40,7 @@ const pageOfEvents = 7
 func (p *executionPlay) play(t *testing.T) {
 	time.Sleep(time.Until(p.record.Clock))
 	by := &services{t: t, script: p.record.Script(), files: bucketsOf(t, p.record)}
-	p.world = newWorldOf(t, sfn.Config{Account: recordedAccount}, by)
+	p.world = newWorldOf(t, sfn.Config{Account: aws.Account{ID: recordedAccount}}, by)
 	by.world = p.world
 	for _, activity := range p.record.Activities() {
 		p.world.must(t, "CreateActivity", object{"name": activity[strings.LastIndexByte(activity, ':')+1:]}, nil)

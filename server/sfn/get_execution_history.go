@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/ebbflow/ebb/server/aws"
+	"github.com/ebbflow/ebb/server/internal/records"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -29,12 +30,12 @@ func (s *Server) getExecutionHistory(ctx context.Context, caller *aws.Caller, in
 		return nil, err
 	}
 	v := historyView{execution: x, data: in.Data == nil || *in.Data}
-	p := &page{
-		operation: "GetExecutionHistory", caller: caller, token: in.NextToken, size: in.MaxResults,
-		arguments: []string{in.ExecutionARN, strconv.FormatBool(in.Reverse), strconv.FormatBool(v.data)},
+	p := &records.Page{
+		Operation: "GetExecutionHistory", Caller: caller, Token: in.NextToken, Size: in.MaxResults, Usual: defaultPage,
+		Arguments: []string{in.ExecutionARN, strconv.FormatBool(in.Reverse), strconv.FormatBool(v.data)},
 	}
-	q := storage.EventQuery{Reverse: in.Reverse, Limit: p.most()}
-	if err := s.numbers(ctx, p, &q.After); err != nil {
+	q := storage.EventQuery{Reverse: in.Reverse, Limit: p.Most()}
+	if err := s.records.Numbers(ctx, p, &q.After); err != nil {
 		return nil, err
 	}
 	entries, err := s.config.Store.Events(ctx, x.run.ID, q)
@@ -50,7 +51,7 @@ func (s *Server) getExecutionHistory(ctx context.Context, caller *aws.Caller, in
 	if len(entries) > 0 {
 		last := entries[len(entries)-1].Number
 		if in.Reverse && last > 1 || !in.Reverse && last < x.run.Events {
-			out.NextToken, err = s.nextNumbers(ctx, p, last)
+			out.NextToken, err = s.records.NextNumbers(ctx, p, last)
 		}
 	}
 	return out, err

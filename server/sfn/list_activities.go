@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/ebbflow/ebb/server/aws"
+	"github.com/ebbflow/ebb/server/internal/records"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -23,9 +24,9 @@ func (s *Server) listActivities(ctx context.Context, caller *aws.Caller, in *lis
 	*listActivitiesOutput, error,
 ) {
 	out := &listActivitiesOutput{Activities: []activityItem{}}
-	p := page{operation: "ListActivities", caller: caller, token: in.NextToken, size: in.MaxResults}
+	p := records.Page{Operation: "ListActivities", Caller: caller, Token: in.NextToken, Size: in.MaxResults, Usual: defaultPage}
 	var err error
-	out.NextToken, err = s.records(ctx, &p, storage.RecordQuery{Kind: activityKind}, func(r *storage.NamedRecord) error {
+	out.NextToken, err = s.records.Each(ctx, &p, storage.RecordQuery{Kind: activityKind}, func(r *storage.NamedRecord) error {
 		out.Activities = append(out.Activities, activityItem{s.arn(activityType, r.Key), r.Key, aws.At(r.Created)})
 		return nil
 	})

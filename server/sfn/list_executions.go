@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/server/aws"
+	"github.com/ebbflow/ebb/server/internal/records"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -38,12 +39,12 @@ func (s *Server) listExecutions(ctx context.Context, caller *aws.Caller, in *lis
 	if err != nil {
 		return nil, err
 	}
-	p := &page{
-		operation: "ListExecutions", caller: caller, token: in.NextToken, size: in.MaxResults,
-		arguments: []string{in.MachineARN, in.MapRunARN, in.Status, in.Redrive},
+	p := &records.Page{
+		Operation: "ListExecutions", Caller: caller, Token: in.NextToken, Size: in.MaxResults, Usual: defaultPage,
+		Arguments: []string{in.MachineARN, in.MapRunARN, in.Status, in.Redrive},
 	}
 	var created, number int64
-	if err := s.numbers(ctx, p, &created, &number); err != nil {
+	if err := s.records.Numbers(ctx, p, &created, &number); err != nil {
 		return nil, err
 	}
 	if in.NextToken != nil {
@@ -53,7 +54,7 @@ func (s *Server) listExecutions(ctx context.Context, caller *aws.Caller, in *lis
 	if !byStatus(&of.RunQuery, in.Status) {
 		return out, nil
 	}
-	of.Limit = p.most() + 1
+	of.Limit = p.Most() + 1
 	for {
 		runs, err := s.config.Store.Runs(ctx, of.RunQuery)
 		if err != nil {
@@ -64,8 +65,8 @@ func (s *Server) listExecutions(ctx context.Context, caller *aws.Caller, in *lis
 			if !ok {
 				continue
 			}
-			if len(out.Executions) == p.most() {
-				out.NextToken, err = s.nextNumbers(ctx, p, of.After.Created.UnixMicro(), of.After.Number)
+			if len(out.Executions) == p.Most() {
+				out.NextToken, err = s.records.NextNumbers(ctx, p, of.After.Created.UnixMicro(), of.After.Number)
 				return out, err
 			}
 			if x.Redriven, err = s.redriven(ctx, x.of); err != nil {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/ebbflow/ebb/server/aws"
+	"github.com/ebbflow/ebb/server/internal/records"
 )
 
 type listMapRunsInput struct {
@@ -34,22 +35,22 @@ func (s *Server) listMapRuns(ctx context.Context, caller *aws.Caller, in *listMa
 	if err != nil {
 		return nil, err
 	}
-	p := &page{
-		operation: "ListMapRuns", caller: caller, token: in.NextToken, size: in.MaxResults,
-		arguments: []string{in.ExecutionARN},
+	p := &records.Page{
+		Operation: "ListMapRuns", Caller: caller, Token: in.NextToken, Size: in.MaxResults, Usual: defaultPage,
+		Arguments: []string{in.ExecutionARN},
 	}
 	all, err := s.mapRuns(ctx, x)
 	if err != nil {
 		return nil, err
 	}
 	before := int64(len(all))
-	if err := s.numbers(ctx, p, &before); err != nil {
+	if err := s.records.Numbers(ctx, p, &before); err != nil {
 		return nil, err
 	}
 	out := &listMapRunsOutput{MapRuns: []listedMapRun{}}
 	for i := min(before, int64(len(all))) - 1; i >= 0; i-- {
-		if len(out.MapRuns) == p.most() {
-			out.NextToken, err = s.nextNumbers(ctx, p, i+1)
+		if len(out.MapRuns) == p.Most() {
+			out.NextToken, err = s.records.NextNumbers(ctx, p, i+1)
 			break
 		}
 		m := all[i]

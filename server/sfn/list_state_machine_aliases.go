@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/server/aws"
+	"github.com/ebbflow/ebb/server/internal/records"
 )
 
 type listStateMachineAliasesOutput struct {
@@ -34,11 +35,11 @@ func (s *Server) listStateMachineAliases(ctx context.Context, caller *aws.Caller
 	if _, err := s.target(ctx, a); err != nil {
 		return nil, err
 	}
-	p := page{
-		operation: "ListStateMachineAliases", caller: caller, arguments: []string{a.text},
-		token: in.NextToken, size: in.MaxResults,
+	p := records.Page{
+		Operation: "ListStateMachineAliases", Caller: caller, Arguments: []string{a.text},
+		Token: in.NextToken, Size: in.MaxResults, Usual: defaultPage,
 	}
-	place, err := s.after(ctx, &p)
+	place, err := s.records.After(ctx, &p)
 	if err != nil {
 		return nil, err
 	}
@@ -54,8 +55,8 @@ func (s *Server) listStateMachineAliases(ctx context.Context, caller *aws.Caller
 	}
 	out := &listStateMachineAliasesOutput{Aliases: []aliasItem{}}
 	for i, al := range all {
-		if i == p.most() {
-			out.NextToken, err = s.next(ctx, &p, placeOf(all[i-1]))
+		if i == p.Most() {
+			out.NextToken, err = s.records.Next(ctx, &p, placeOf(all[i-1]))
 			break
 		}
 		out.Aliases = append(out.Aliases, aliasItem{s.aliasARN(a.name, al.Name), aws.At(al.record.Created)})

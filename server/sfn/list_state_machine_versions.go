@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/ebbflow/ebb/server/aws"
+	"github.com/ebbflow/ebb/server/internal/records"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -38,14 +39,14 @@ func (s *Server) listStateMachineVersions(ctx context.Context, caller *aws.Calle
 		return nil, err
 	}
 	out := &listStateMachineVersionsOutput{Versions: []versionItem{}}
-	p := page{
-		operation: "ListStateMachineVersions", caller: caller, arguments: []string{a.text},
-		token: in.NextToken, size: in.MaxResults,
+	p := records.Page{
+		Operation: "ListStateMachineVersions", Caller: caller, Arguments: []string{a.text},
+		Token: in.NextToken, Size: in.MaxResults, Usual: defaultPage,
 	}
 	query := storage.RecordQuery{Kind: versionKind, Prefix: a.name + ":", Reverse: true}
-	out.NextToken, err = s.records(ctx, &p, query, func(r *storage.NamedRecord) error {
+	out.NextToken, err = s.records.Each(ctx, &p, query, func(r *storage.NamedRecord) error {
 		v := &version{}
-		if err := decode(r, v); err != nil {
+		if err := records.Decode(r, v); err != nil {
 			return err
 		}
 		out.Versions = append(out.Versions, versionItem{s.versionARN(a.name, v.Number), aws.At(r.Created)})

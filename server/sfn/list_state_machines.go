@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/ebbflow/ebb/server/aws"
+	"github.com/ebbflow/ebb/server/internal/records"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -29,11 +30,11 @@ func (s *Server) listStateMachines(ctx context.Context, caller *aws.Caller, in *
 	*listStateMachinesOutput, error,
 ) {
 	out := &listStateMachinesOutput{Machines: []machineItem{}}
-	p := page{operation: "ListStateMachines", caller: caller, token: in.NextToken, size: in.MaxResults}
+	p := records.Page{Operation: "ListStateMachines", Caller: caller, Token: in.NextToken, Size: in.MaxResults, Usual: defaultPage}
 	var err error
-	out.NextToken, err = s.records(ctx, &p, storage.RecordQuery{Kind: machineKind}, func(r *storage.NamedRecord) error {
+	out.NextToken, err = s.records.Each(ctx, &p, storage.RecordQuery{Kind: machineKind}, func(r *storage.NamedRecord) error {
 		m := &machine{record: *r}
-		if err := decode(r, m); err != nil {
+		if err := records.Decode(r, m); err != nil {
 			return err
 		}
 		out.Machines = append(out.Machines, machineItem{s.machineARN(m.Name), m.Name, m.Type, aws.At(r.Created)})

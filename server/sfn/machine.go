@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/ebbflow/ebb/server/internal/records"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -43,13 +44,15 @@ type creation struct {
 }
 
 // write returns the write of the machine as it is now.
-func (m *machine) write() storage.RecordWrite { return put(machineKind, m.Name, m.record.Revision, m) }
+func (m *machine) write() storage.RecordWrite {
+	return records.Put(machineKind, m.Name, m.record.Revision, m)
+}
 
 // machineNamed returns the machine with a name, or [storage.ErrNotFound].
 func (s *Server) machineNamed(ctx context.Context, name string) (*machine, error) {
 	m := &machine{}
 	var err error
-	if m.record, err = s.read(ctx, machineKind, name, m); err != nil {
+	if m.record, err = s.records.Read(ctx, machineKind, name, m); err != nil {
 		return nil, err
 	}
 	if !m.Deleting {
@@ -79,7 +82,7 @@ func (s *Server) machine(ctx context.Context, a *address) (*machine, error) {
 func (s *Server) change(ctx context.Context, a *address,
 	do func(m *machine) ([]storage.RecordWrite, error),
 ) (written []storage.NamedRecord, err error) {
-	err = retried(ctx, func() error {
+	err = records.Retried(ctx, func() error {
 		m, err := s.machine(ctx, a)
 		if err != nil {
 			return err
@@ -88,7 +91,7 @@ func (s *Server) change(ctx context.Context, a *address,
 			return machineDeleting(s.machineARN(m.Name))
 		}
 		writes, err := do(m)
-		if errors.Is(err, errUnchanged) {
+		if errors.Is(err, records.ErrUnchanged) {
 			written = nil
 			return nil
 		}

@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"github.com/ebbflow/ebb/server/aws"
+	"github.com/ebbflow/ebb/server/internal/records"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -39,7 +40,7 @@ func (s *Server) publishStateMachineVersion(ctx context.Context, _ *aws.Caller, 
 		}
 		number, writes, err = s.publish(ctx, m, in.Description)
 		if err == nil && len(writes) == 0 {
-			err = errUnchanged
+			err = records.ErrUnchanged
 		}
 		return writes, err
 	})

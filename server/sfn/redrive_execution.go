@@ -8,6 +8,7 @@ import (
 
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/server/aws"
+	"github.com/ebbflow/ebb/server/internal/records"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -115,9 +116,9 @@ const (
 // redriveOf returns which redrive of an execution a client's token asks for. It stores a new token before the request
 // has any effect, so that a repeated request finds it.
 func (s *Server) redriveOf(ctx context.Context, x *execution, token string) (count int64, err error) {
-	err = retried(ctx, func() error {
+	err = records.Retried(ctx, func() error {
 		var known []redriveToken
-		record, err := s.read(ctx, redriveKind, x.run.ID, &known)
+		record, err := s.records.Read(ctx, redriveKind, x.run.ID, &known)
 		if err != nil && !errors.Is(err, storage.ErrNotFound) {
 			return err
 		}
@@ -136,7 +137,7 @@ func (s *Server) redriveOf(ctx context.Context, x *execution, token string) (cou
 		if err != nil {
 			return err
 		}
-		_, err = s.config.Store.WriteRecords(ctx, append(writes, put(redriveKind, x.run.ID, record.Revision, known))...)
+		_, err = s.config.Store.WriteRecords(ctx, append(writes, records.Put(redriveKind, x.run.ID, record.Revision, known))...)
 		return err
 	})
 	return count, err
@@ -152,7 +153,7 @@ func (s *Server) expired(ctx context.Context, but string, now time.Time) ([]stor
 	var writes []storage.RecordWrite
 	for i := range oldest {
 		if oldest[i].Key != but && now.Sub(oldest[i].Updated) > tokenTime {
-			writes = append(writes, remove(&oldest[i]))
+			writes = append(writes, records.Remove(&oldest[i]))
 		}
 	}
 	return writes, nil

@@ -2,17 +2,17 @@ package sfn
 
 import (
 	"context"
-	"sync"
+	"fmt"
 
 	"github.com/ebbflow/ebb/server/aws"
+	"github.com/ebbflow/ebb/server/internal/records"
 )
 
 // A Server does the operations of AWS Step Functions on the resources of one account and region.
 type Server struct {
-	config Config
-
-	mu     sync.Mutex
-	tokens *aws.Tokens // of pages; nil until needed
+	config  Config
+	quotas  aws.Quotas
+	records *records.Records
 }
 
 // New returns a server, or an error that names what is wrong with the config. It neither reads nor writes the store.
@@ -21,11 +21,15 @@ func New(c Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Server{config: c}, nil
+	known, err := aws.NewQuotas(quotas, c.Quotas)
+	if err != nil {
+		return nil, fmt.Errorf("sfn: %w", err)
+	}
+	return &Server{config: c, quotas: known, records: records.New(c.Store, "sfn", errBadToken)}, nil
 }
 
 // Region returns the region that the server serves, for [aws.Options].
-func (s *Server) Region() string { return s.config.Region }
+func (s *Server) Region() string { return s.config.Account.Region }
 
 // Service returns the service that [aws.New] serves. The service has the operations that this version of Ebb
 // implements; AWS calls the others unknown.

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/server/aws"
 	"github.com/ebbflow/ebb/server/sfn"
 )
 
@@ -132,8 +133,8 @@ func TestRefusals(t *testing.T) {
 // TestQuotas creates one more than each quota allows.
 func TestQuotas(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, sfn.Config{Quotas: map[sfn.Quota]int64{
-		sfn.QuotaMachines: 1, sfn.QuotaActivities: 1, sfn.QuotaVersions: 1, sfn.QuotaAliases: 1, sfn.QuotaTags: sfn.NoQuota,
+	w := newWorld(t, sfn.Config{Quotas: map[aws.Quota]int64{
+		sfn.QuotaMachines: 1, sfn.QuotaActivities: 1, sfn.QuotaVersions: 1, sfn.QuotaAliases: 1, sfn.QuotaTags: aws.NoQuota,
 	}})
 	arn := w.machine(t, "m")
 	w.must(t, "CreateActivity", object{"name": "a"}, nil)
@@ -150,7 +151,7 @@ func TestQuotas(t *testing.T) {
 	if got := w.make(t, "DescribeStateMachine", object{"stateMachineArn": arn}); got.Definition != commented("") {
 		t.Error("an update that cannot be published has changed the machine")
 	}
-	if _, err := sfn.New(sfn.Config{Store: w.store, Quotas: map[sfn.Quota]int64{"x": 1}}); err == nil {
+	if _, err := sfn.New(sfn.Config{Store: w.store, Quotas: map[aws.Quota]int64{"x": 1}}); err == nil {
 		t.Error("an unknown quota is accepted")
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow/asl"
 	"github.com/ebbflow/ebb/server/aws"
+	"github.com/ebbflow/ebb/server/internal/records"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -78,7 +79,7 @@ func (s *Server) request(in *startExecutionInput) (*startRequest, error) {
 
 // start starts the execution. If the machine, the version or the alias changes meanwhile, it reads them again.
 func (r *startRequest) start(ctx context.Context) error {
-	return retried(ctx, func() error {
+	return records.Retried(ctx, func() error {
 		t, err := r.target(ctx, r.of)
 		if err != nil {
 			return err
@@ -124,7 +125,7 @@ func (r *startRequest) startOf(ctx context.Context, t *target) error {
 func (s *Server) newExecution(t *target, arn, name, trace string) execution {
 	x := execution{
 		Attributes: asl.Attributes{
-			ExecutionID: arn, ExecutionName: name, RoleARN: t.revision.RoleARN, Region: s.config.Region,
+			ExecutionID: arn, ExecutionName: name, RoleARN: t.revision.RoleARN, Region: s.config.Account.Region,
 			StateMachineID: s.machineARN(t.machine.Name), StateMachineName: t.machine.Name,
 			Express: t.machine.Type == typeExpress, Limited: true,
 		},

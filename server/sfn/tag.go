@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/ebbflow/ebb/server/aws"
+	"github.com/ebbflow/ebb/server/internal/records"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -25,7 +26,7 @@ func (s *Server) tagged(tags, added []tag, arn string) ([]tag, error) {
 			tags = append(tags, t)
 		}
 	}
-	if most, limited := s.quota(QuotaTags); limited && int64(len(tags)) > most {
+	if most, limited := s.quotas.Value(QuotaTags); limited && int64(len(tags)) > most {
 		e := aws.Errorf("TooManyTags", "You've exceeded the number of tags allowed for a resource, which is %d.", most)
 		e.Fields = map[string]any{"resourceName": arn}
 		return nil, e
@@ -42,7 +43,7 @@ func (s *Server) changeTags(ctx context.Context, arn string, do func(tags []tag)
 	if !a.ours || a.label != "" || len(a.rest) > 0 {
 		return noResource(arn)
 	}
-	return retried(ctx, func() error {
+	return records.Retried(ctx, func() error {
 		write, tags, err := s.tagWrite(ctx, a)
 		if errors.Is(err, storage.ErrNotFound) {
 			return noResource(arn)

@@ -51,7 +51,7 @@ func (s *Server) testState(ctx context.Context, _ *aws.Caller, in *testStateInpu
 		Input: jsonOf(in.Input), Variables: jsonOf(in.Variables), Context: jsonOf(in.Context),
 		Attributes: asl.Attributes{
 			ExecutionID: s.arn("express", "TestState", id, id), ExecutionName: id, StateMachineName: "TestState",
-			StateMachineID: s.machineARN("TestState"), Region: s.config.Region,
+			StateMachineID: s.machineARN("TestState"), Region: s.config.Account.Region,
 		},
 	}
 	refused := ""

@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/ebbflow/ebb/server/aws"
+	"github.com/ebbflow/ebb/server/internal/records"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -61,14 +62,14 @@ func (s *Server) updateStateMachine(ctx context.Context, _ *aws.Caller, in *upda
 		out.RevisionID = m.ID
 		if !in.Publish {
 			if unchanged {
-				err = errUnchanged
+				err = records.ErrUnchanged
 			}
 			return nil, err
 		}
 		number, writes, err := s.publish(ctx, m, in.VersionDescription)
 		out.VersionARN = s.versionARN(m.Name, number)
 		if err == nil && unchanged && len(writes) == 0 {
-			err = errUnchanged
+			err = records.ErrUnchanged
 		}
 		return writes, err
 	})

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/ebbflow/ebb/server/aws"
+	"github.com/ebbflow/ebb/server/internal/records"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -60,14 +61,14 @@ func (s *Server) updateStateMachineAlias(ctx context.Context, _ *aws.Caller, in 
 		}
 		if out.UpdateDate = aws.At(old.Updated); next.Description == old.Description &&
 			slices.Equal(next.Routes, old.Routes) {
-			return nil, errUnchanged
+			return nil, records.ErrUnchanged
 		}
 		if err := s.checkRoutes(ctx, m, next.Routes); err != nil {
 			return nil, err
 		}
 		next.Updated = s.config.Now()
 		out.UpdateDate = aws.At(next.Updated)
-		return []storage.RecordWrite{put(aliasKind, old.record.Key, old.record.Revision, next)}, nil
+		return []storage.RecordWrite{records.Put(aliasKind, old.record.Key, old.record.Revision, next)}, nil
 	})
 	if isCode(err, "StateMachineDoesNotExist") {
 		err = noReference(in.ARN)

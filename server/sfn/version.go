@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/ebbflow/ebb/server/internal/records"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -25,7 +26,7 @@ func versionKey(machine string, number int) string { return fmt.Sprintf("%s:%010
 func (s *Server) version(ctx context.Context, machine string, number int) (*version, error) {
 	v := &version{}
 	var err error
-	v.record, err = s.read(ctx, versionKind, versionKey(machine, number), v)
+	v.record, err = s.records.Read(ctx, versionKind, versionKey(machine, number), v)
 	return v, err
 }
 
@@ -39,13 +40,13 @@ func (s *Server) publish(ctx context.Context, m *machine, description string) (i
 	if err != nil {
 		return 0, nil, err
 	}
-	if err := s.within(QuotaVersions, count+1, "ServiceQuotaExceededException"); err != nil {
+	if err := s.quotas.Within(QuotaVersions, int64(count)+1, "ServiceQuotaExceededException"); err != nil {
 		return 0, nil, err
 	}
 	m.LastVersion++
 	m.Published = m.LastVersion
 	v := version{revision: m.revision, Number: m.LastVersion, Description: description}
-	return v.Number, []storage.RecordWrite{put(versionKind, versionKey(m.Name, v.Number), 0, v)}, nil
+	return v.Number, []storage.RecordWrite{records.Put(versionKind, versionKey(m.Name, v.Number), 0, v)}, nil
 }
 
 // A target is what an ARN of a machine, a version or an alias selects for an execution.

@@ -12,6 +12,7 @@ import (
 	"github.com/ebbflow/ebb/cmd/ebb/internal/definition"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/exit"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/session"
+	"github.com/ebbflow/ebb/server/aws"
 	"github.com/ebbflow/ebb/server/sfn"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -32,9 +33,9 @@ var onOrOff = []string{on, off}
 
 func (f *awsFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.aws, "aws", on, "serve the API of AWS Step Functions on --listen: on or off")
-	flags.StringVar(&f.account, "aws-account", sfn.DefaultAccount, "account in ARNs")
-	flags.StringVar(&f.region, "aws-region", sfn.DefaultRegion, "region in ARNs and signatures")
-	flags.StringVar(&f.partition, "aws-partition", sfn.DefaultPartition, "partition in ARNs")
+	flags.StringVar(&f.account, "aws-account", aws.DefaultAccount, "account in ARNs")
+	flags.StringVar(&f.region, "aws-region", aws.DefaultRegion, "region in ARNs and signatures")
+	flags.StringVar(&f.partition, "aws-partition", aws.DefaultPartition, "partition in ARNs")
 	var names []string
 	for _, quota := range sfn.Quotas() {
 		names = append(names, string(quota.Name))
@@ -45,7 +46,9 @@ func (f *awsFlags) register(flags *pflag.FlagSet) {
 
 // config returns the settings of the API that the flags describe.
 func (f *awsFlags) config() (sfn.Config, error) {
-	c := sfn.Config{Account: f.account, Region: f.region, Partition: f.partition, Quotas: map[sfn.Quota]int64{}}
+	c := sfn.Config{
+		Account: aws.Account{ID: f.account, Region: f.region, Partition: f.partition}, Quotas: map[aws.Quota]int64{},
+	}
 	if err := session.OneOf("aws", f.aws, onOrOff); err != nil {
 		return c, err
 	}
@@ -54,11 +57,11 @@ func (f *awsFlags) config() (sfn.Config, error) {
 		number, err := strconv.ParseInt(value, 10, 64)
 		switch {
 		case value == "none":
-			number = sfn.NoQuota
+			number = aws.NoQuota
 		case !ok || err != nil || number < 0:
 			return c, exit.Usagef("--aws-quota %s: want NAME=NUMBER or NAME=none", text)
 		}
-		c.Quotas[sfn.Quota(name)] = number
+		c.Quotas[aws.Quota(name)] = number
 	}
 	return c, nil
 }

@@ -1,0 +1,48 @@
+package aws
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// Defaults of an [Account].
+const (
+	DefaultAccount   = "000000000000"
+	DefaultRegion    = "us-east-1"
+	DefaultPartition = "aws"
+)
+
+// An Account says whose resources a server serves, and where: each ARN of a resource names it.
+type Account struct {
+	ID        string // 12 digits; "" means [DefaultAccount]
+	Region    string // "" means [DefaultRegion]
+	Partition string // "" means [DefaultPartition]
+}
+
+var (
+	accountRule = regexp.MustCompile(`^[0-9]{12}$`)
+	nameRule    = regexp.MustCompile(`^[a-z][a-z0-9-]{0,30}$`)
+)
+
+// Completed returns the account with its defaults, or an error that names what is not valid.
+func (a Account) Completed() (Account, error) {
+	a.ID = cmp.Or(a.ID, DefaultAccount)
+	a.Region = cmp.Or(a.Region, DefaultRegion)
+	a.Partition = cmp.Or(a.Partition, DefaultPartition)
+	switch {
+	case !accountRule.MatchString(a.ID):
+		return a, fmt.Errorf("the account %q is not valid: an account ID has 12 digits", a.ID)
+	case !nameRule.MatchString(a.Region):
+		return a, fmt.Errorf("the region %q is not valid: want a name such as us-east-1", a.Region)
+	case !nameRule.MatchString(a.Partition):
+		return a, fmt.Errorf("the partition %q is not valid: want a name such as aws", a.Partition)
+	}
+	return a, nil
+}
+
+// ARN returns the ARN of a resource of a service, such as "arn:aws:states:us-east-1:000000000000:activity:pack".
+func (a Account) ARN(service string, rest ...string) string {
+	return strings.Join(append([]string{"arn", a.Partition, service, a.Region, a.ID}, rest...), ":")
+}
