@@ -25,6 +25,8 @@ const (
 	CodeHeartbeatLost   = "Ebb.HeartbeatLost"   // a deferred atom's heartbeat did not come
 	CodeBadResult       = "Ebb.BadResult"       // the party that ended the attempt gave a result that the task cannot have
 	CodeRunExists       = "Ebb.RunExists"       // the run that was to be started exists already
+	CodeKeyTaken        = "Ebb.KeyTaken"        // an open run holds the key of the run that was to be started
+	CodeUndelivered     = "Ebb.Undelivered"     // no run received the message
 	CodeNoFlow          = "Ebb.NoFlow"          // the flow of the run that was to be started is not known
 	CodeNoStart         = "Ebb.NoStart"         // the run cannot be created
 	CodeLost            = "Ebb.Lost"            // too many processes or workers died during the run or the attempt

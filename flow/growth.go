@@ -61,6 +61,8 @@ type RunInfo struct {
 	Started    time.Time  // when the run was begun
 	Input      atom.Value // the input that the run was started with
 	Attributes atom.Value // attributes that the caller set for the language, such as AWS names; may be nil
+	Key        string     // key of the run, see engine.Key; "" if it has none
+	Continues  string     // id of the run that this run continues, see [End]; "" for none
 	Reopens    int        // how often the run was reopened after it had ended, see [Reopener]
 	Reopened   time.Time  // when that was last; zero if never
 }
@@ -121,10 +123,12 @@ const (
 	Joined                  // the group Name succeeded, see [Group]; Results are in the order of the children
 	// JoinFailed means that the group Name failed. The engine has ended its open children.
 	JoinFailed
-	Overdue  // the flow's deadline has passed, and the engine has cancelled its open nodes
+	// Overdue means that the flow's deadline has passed, and that the engine has cancelled its open nodes. The runs of
+	// Nested nodes in Leave continue; the engine cancels the others with the answer.
+	Overdue
 	Continue // the last answer asked for More
 	// Stopped means that an operator or a parent ended the run, with Failure if a reason was given. The engine uses
-	// only the Events of the answer.
+	// only the Events, Labels, Send, Out and Leave of the answer.
 	Stopped
 	// Told means that the run received a message: Message is its kind, Name its name, Result its body. Only the run's
 	// own flow gets it.
@@ -144,6 +148,11 @@ const (
 	// Asked means that a caller asks the run's own flow, and waits for Growth.Reply or Growth.Refuse: Name is the name
 	// of the call, Input its body. Engines call it with Server.Call of package engine.
 	Asked
+	// Receipt tells what became of a message that the run has sent with a [Message.Receipt], which is Name; Note is that
+	// of the message. Result is the id of the run that received the message, as a JSON string. If no run received it,
+	// Failure says why, with the code [atom.CodeUndelivered]. The run is asked once for each such message, unless it has
+	// ended. Only the run's own flow gets it.
+	Receipt
 )
 
 // String returns the kind's name.
@@ -152,7 +161,7 @@ func (k CauseKind) String() string {
 		Begin: "begin", Ended: "ended", Failed: "failed", Joined: "joined",
 		JoinFailed: "join failed", Overdue: "overdue", Continue: "continue", Stopped: "stopped",
 		Told: "told", Taken: "taken", Called: "called",
-		Undone: "undone", UndoFailed: "undo failed", Reopened: "reopened", Asked: "asked",
+		Undone: "undone", UndoFailed: "undo failed", Reopened: "reopened", Asked: "asked", Receipt: "receipt",
 	}[k]
 }
 
@@ -166,17 +175,22 @@ type Cause struct {
 	// node's Token. See Growth.Reply and Growth.Refuse. At Ended and Failed, [Ask.Recall] still returns the node as open.
 	Call    bool
 	Message MessageKind // Told: the kind of message
+	From    string      // Told: id of the run that sent the message; "" if no run did
 	// Run is set for Ended, Failed and Called of a Nested node if the cause is about the run itself, not about a task
 	// in its place or about the holder of the token.
 	Run bool
+	// End is, for Ended and Failed with Run set, how the run has ended.
+	End RunEnd
 	// Attempt is, for Ended, Failed, Joined, JoinFailed, Taken, Called and Reopened, the number of the node's attempt,
 	// from 1.
 	Attempt int
-	Result  atom.Value    // Ended, Told, Taken, Called
-	Results []atom.Value  // Joined: the result of each child; nil for a child that did not succeed
-	Failure *atom.Failure // Failed, JoinFailed, Overdue, Stopped, UndoFailed; Reopened, of a node that had failed
-	Index   int           // JoinFailed: index of the child whose failure made the group fail
-	EndNote atom.Value    // Joined: the End.Note of the child that ended last; JoinFailed: of the one that failed
+	Result  atom.Value   // Ended, Told, Taken, Called, Receipt
+	Results []atom.Value // Joined: the result of each child; nil for a child that did not succeed
+	// Failure is for Failed, JoinFailed, Overdue, Stopped, UndoFailed and Receipt; for Reopened, of a node that had
+	// failed.
+	Failure *atom.Failure
+	Index   int        // JoinFailed: index of the child whose failure made the group fail
+	EndNote atom.Value // Joined: the End.Note of the child that ended last; JoinFailed: of the one that failed
 	// Aborted has, for JoinFailed, Overdue and Stopped, the paths of the open nodes that the engine ended, in the
 	// order in which they were added.
 	Aborted []string
@@ -198,20 +212,23 @@ type Growth struct {
 	Listen bool       // from the run's own flow: if no node is open, the run waits for a message
 	// Drop names open nodes of this flow. The engine cancels them and does not ask about their ends.
 	Drop     []string
-	DropNext int        // drop so many open nodes of this flow, the oldest first, but none that this answer adds
-	Leave    []string   // like Drop, for Nested nodes, but their runs continue
-	Add      []Spec     // nodes to add; each starts as soon as it can
-	Again    *Again     // for Failed, JoinFailed and Reopened: try the node again
-	Note     atom.Value // for Taken and Called: the node's new note; nil keeps the present one
-	Undo     *Undoing   // undo this before the flow continues; not together with End, More or Listen
-	End      *End       // end the flow; the engine cancels its open nodes
+	DropNext int // drop so many open nodes of this flow, the oldest first, but none that this answer adds
+	// Leave is like Drop, for Nested nodes, but their runs continue. It applies after Add, and also if the answer ends
+	// the flow.
+	Leave []string
+	Add   []Spec     // nodes to add; each starts as soon as it can
+	Again *Again     // for Failed, JoinFailed and Reopened: try the node again
+	Note  atom.Value // for Taken and Called: the node's new note; nil keeps the present one
+	Undo  *Undoing   // undo this before the flow continues; not together with End, More or Listen
+	End   *End       // end the flow; the engine cancels its open nodes
 	// More, if not nil, makes the engine commit this answer and then ask again with More as Note. Only Overdue
 	// comes before that.
-	More     atom.Value
-	Labels   map[string]string // labels of the run to set; an empty value removes a label
-	Send     []Message         // to other runs; the engine drops a message to a run that does not exist
-	Out      []Message         // to targets outside the database, in order for each target
-	Deadline time.Time         // for Begin and Reopened, of the run's own flow: the time of Overdue; zero is never
+	More   atom.Value
+	Labels map[string]string // labels of the run to set; an empty value removes a label
+	// Send has messages to runs. The engine drops a message to a run that does not exist, unless it has a Receipt.
+	Send     []Message
+	Out      []Message // to targets outside the database, in order for each target
+	Deadline time.Time // for Begin and Reopened, of the run's own flow: the time of Overdue; zero is never
 	// Reply is for a Cause with Call: the caller receives it after the commit of this answer.
 	Reply atom.Value
 	// Refuse is for a Cause with Call: the caller receives it as an error. The run does not change: the engine ignores
@@ -254,6 +271,32 @@ type End struct {
 	// Reopen is, with Failure, what the language needs to continue if the run is reopened, see [Reopener]. If it is nil,
 	// and the failure of a node caused this end, the engine reopens that node.
 	Reopen atom.Value
+	// Successor is, without Failure, of the run's own flow: another run continues the work of this one. The commit that
+	// ends this run creates it. It may have the key of this run. The parent of this run waits for the successor as it
+	// did for this run, and learns only how the last run ended. If the successor cannot be created, the flow fails as a
+	// Nested node fails, see [Child]. Without an ID, the engine chooses a new
+	// one. Detached and Reopen of the Child, and Value, are not used.
+	Successor *Child
+}
+
+// A RunEnd is how a run ended. The numbers are stored.
+type RunEnd uint8
+
+// How a run can end.
+const (
+	RunOpen      RunEnd = iota // it has not ended, or how is not known
+	RunSucceeded               // it succeeded
+	RunFailed                  // it failed
+	RunTimedOut                // its deadline passed
+	RunCancelled               // an operator, another run or its own language cancelled it
+)
+
+// String returns the end's name.
+func (e RunEnd) String() string {
+	return [...]string{
+		RunOpen: "open", RunSucceeded: "succeeded", RunFailed: "failed", RunTimedOut: "timed out",
+		RunCancelled: "cancelled",
+	}[e]
 }
 
 // An Event is one line of a language's own history, for example one of AWS's
@@ -368,7 +411,9 @@ type Group struct {
 // does not know the flow, the node fails with [atom.CodeNoFlow].
 type Child struct {
 	// Of the run; "" is the parent's id, a slash and the node's path
-	ID         string            `json:"id,omitempty"`
+	ID string `json:"id,omitempty"`
+	// Key of the run, see engine.Key; "" for none. If an open run holds it, the node fails with [atom.CodeKeyTaken].
+	Key        string            `json:"key,omitempty"`
 	Flow       string            `json:"flow"`                 // name of the flow
 	Definition string            `json:"definition,omitempty"` // hash of the stored definition
 	Structure  string            `json:"structure,omitempty"`  // of a flow of the program: its [Plan.Hash]
@@ -394,9 +439,14 @@ const (
 // A Message is sent by a flow: to another run through that run's inbox, or to a target
 // outside the database through the outbox.
 type Message struct {
-	To   string      // id of the run; or the target, such as a URL
-	Kind MessageKind // kind of the message
-	Name string      // name of the signal or event
-	Key  string      // the receiver drops a second message with the same key; "" is a new, unique key
-	Body atom.Value  // the content
+	To    string      // id of the run; or the target, such as a URL; with ToKey it may be ""
+	ToKey string      // the open run with this key, see engine.Key; with To, only if it is that run
+	Kind  MessageKind // kind of the message
+	Name  string      // name of the signal or event
+	Key   string      // the receiver drops a second message with the same key; "" is a new, unique key
+	Body  atom.Value  // the content
+	// Receipt, if not "", makes the engine ask the sender once what became of the message, see [Receipt]. A run has
+	// received a message when the answer of its language, or the atom that waited for it, is committed.
+	Receipt string
+	Note    atom.Value // with Receipt: the engine returns it with the cause
 }

@@ -172,7 +172,7 @@ func isTransition(k flow.CauseKind) bool {
 	case flow.Begin, flow.Ended, flow.Failed, flow.Joined, flow.JoinFailed, flow.Overdue, flow.Continue, flow.Undone,
 		flow.UndoFailed:
 		return true
-	case flow.Stopped, flow.Told, flow.Taken, flow.Called, flow.Asked:
+	case flow.Stopped, flow.Told, flow.Taken, flow.Called, flow.Asked, flow.Receipt:
 		return false
 	default:
 		return false
