@@ -40,29 +40,30 @@ func New(store *sqlstore.Store) *Metrics {
 	m := &Metrics{
 		store:    store,
 		registry: prometheus.NewRegistry(),
-		runs: count("ebb_runs_total", "Runs that came to rest in a state while this process drove them.", "flow",
+		runs: count("ebb_runs_total", "Runs that came to rest in this process.", "flow",
 			"state"),
 		atoms: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "ebb_atom_seconds", Help: "How long attempts of atoms took, by what was done and how they ended.",
+			Name: "ebb_atom_seconds", Help: "Duration of attempts, by op (execute or revert) and how they ended. At most 500 atoms have a name " +
+				"of their own, without iterations and visits; the others are (other).",
 			Buckets: prometheus.ExponentialBuckets(0.001, 4, 10), //nolint:mnd // 1 ms to 4 minutes
 		}, []string{"flow", "atom", "op", "state"}),
-		retries: count("ebb_atom_retries_total", "Attempts of atoms that failed and are retried.", "flow"),
+		retries: count("ebb_atom_retries_total", "Failed attempts that are repeated.", "flow"),
 		claims: count("ebb_claims_total",
-			"Jobs that this process claimed, and attempts to claim jobs that found none or failed.",
+			"Jobs that this process claimed, and searches that found none or ended with an error.",
 			"result"),
 		lost: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "ebb_claim_lost_total",
-			Help: "Claims of jobs that this process lost to another process.",
+			Help: "Claims that another process had when this one used them.",
 		}),
 		checkpoints: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "ebb_checkpoint_seconds", Help: "Duration of commits of runs' checkpoints.",
+			Name: "ebb_checkpoint_seconds", Help: "Duration of commits of steps.",
 			Buckets: prometheus.ExponentialBuckets(0.0001, 2, 16), //nolint:mnd // 0.1 ms to 3 s
 		}),
 		fenced: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "ebb_fenced_writes_total", Help: "Writes that the store refused because another process owned the run.",
+			Name: "ebb_fenced_writes_total", Help: "Writes refused because the run had another owner.",
 		}),
 		written: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "ebb_run_written_bytes", Help: "How many bytes of history and payloads runs had written when they ended.",
+			Name: "ebb_run_written_bytes", Help: "Bytes of history and payloads that runs had written when they ended.",
 			Buckets: prometheus.ExponentialBuckets(1<<10, 8, 9), //nolint:mnd // 1 KiB to 16 GiB
 		}),
 		names: map[string]bool{},
@@ -79,15 +80,15 @@ func New(store *sqlstore.Store) *Metrics {
 		&statusCollector{read: store.Status, deaths: store.Deaths}, buildInfo(),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "ebb_largest_run_bytes",
-			Help: "Bytes written by the run with the most bytes of those that this process drives.",
+			Help: "Bytes of history and payloads that the largest run driven by this process has written.",
 		}, m.sizes.largest),
-		of("ebb_notify_received_total", "Notifications that other processes sent to this one.",
+		of("ebb_notify_received_total", "Notifications from other processes.",
 			func(c sqlstore.Counts) int64 { return c.Told }),
-		of("ebb_commits_total", "Transactions that changed rows.", func(c sqlstore.Counts) int64 { return c.Commits }),
-		of("ebb_commit_writes_total", "Writes in these transactions: commits of several runs share one.",
+		of("ebb_commits_total", "Transactions of this process that changed rows.", func(c sqlstore.Counts) int64 { return c.Commits }),
+		of("ebb_commit_writes_total", "Writes in the transactions of ebb_commits_total; their quotient is the size of a group commit.",
 			func(c sqlstore.Counts) int64 { return c.Writes }),
 		of("ebb_poll_found_total",
-			"Jobs that this process claimed without a notification: many if notifications do not arrive.",
+			"Jobs claimed without a notification: many if notifications do not arrive.",
 			func(c sqlstore.Counts) int64 { return c.Found }),
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
