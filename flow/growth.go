@@ -102,7 +102,7 @@ type Ask struct {
 // Done reports whether the engine does not need the answer any more, see Interrupted.
 func (a *Ask) Done() bool { return a.Interrupted != nil && a.Interrupted() }
 
-// A Past is what became of a node, see [Ask.Recall].
+// A Past is a node of a growing flow as the store has it now: its input, and how it ended. [Ask.Recall] returns it.
 type Past struct {
 	Open           bool          // the node has not ended, or the language has not been asked about its end
 	Input          atom.Value    // the node's input
@@ -141,17 +141,17 @@ const (
 	// UndoFailed means that an undo failed with Failure. The engine has not undone what came before it, unless the
 	// policy of the undo says so.
 	UndoFailed
-	// Reopened means that the run goes on after it had ended without success, see [Reopener]. The engine asks first
-	// about the flow, without a Name; Note is End.Reopen. Then it asks about each node that was open when the flow
-	// ended, or whose failure ended it; see [Again]. A node without Again stays ended.
+	// Reopened means that an operator continues a run that had ended without success. The language is a [Reopener].
+	// The engine asks first about the flow, without a Name; Note is End.Reopen. Then it asks about each node that was
+	// open when the flow ended, or whose failure ended it. If the answer has no [Again], the node stays ended.
 	Reopened
 	// Asked means that a caller asks the run's own flow, and waits for Growth.Reply or Growth.Refuse: Name is the name
 	// of the call, Input its body. Engines call it with Server.Call of package engine.
 	Asked
-	// Receipt tells what became of a message that the run has sent with a [Message.Receipt], which is Name; Note is that
-	// of the message. Result is the id of the run that received the message, as a JSON string. If no run received it,
-	// Failure says why, with the code [atom.CodeUndelivered]. The run is asked once for each such message, unless it has
-	// ended. Only the run's own flow gets it.
+	// Receipt means that a message of the run was delivered, or cannot be. Name is the message's [Message.Receipt],
+	// Note its note. Result is the id of the run that received the message, as a JSON string. If no run received it,
+	// Failure has the reason, with the code [atom.CodeUndelivered]. Only the run's own flow gets a Receipt, once for
+	// each such message, unless the run has ended.
 	Receipt
 )
 

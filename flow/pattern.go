@@ -94,13 +94,13 @@ func (f *LinearFlow) Add(nodes ...Node) *LinearFlow { f.add(nodes); return f }
 // r is not a retry.
 func (f *LinearFlow) WithRetry(r *atom.Atom) *LinearFlow { f.setRetry(r); return f }
 
-// WithDeadline limits how long a run of the flow may take, from when it was first run. The
-// time goes on while the run is suspended, or no process drives it. When it is up, what
-// executes is cancelled and all that was done is undone, however long that takes. The run
-// fails with [atom.CodeTimeout]. The deadline is kept with the run.
+// WithDeadline limits the time of a run of the flow, counted from its first start. The time also passes while the run
+// is suspended, or while no process drives it. When it has passed, the engine cancels the atoms that execute and
+// undoes what was done, without a time limit. The run fails with [atom.CodeTimeout]. The deadline is kept with the
+// run.
 //
-// Only a flow that is run as a whole has a deadline: [Compile] refuses one within another
-// flow, and one that is not positive. Languages of growing flows have deadlines of their own.
+// Only a flow that is run as a whole has a deadline: [Compile] refuses one within another flow, and one that is not
+// positive. Languages of growing flows have deadlines of their own.
 func (f *LinearFlow) WithDeadline(d time.Duration) *LinearFlow { f.limit = &d; return f }
 
 // WithFailurePolicy sets how the flow handles a failure; the default is [UndoRun]. Only a flow that is
@@ -131,8 +131,8 @@ func (f *UnorderedFlow) WithDeadline(d time.Duration) *UnorderedFlow { f.limit =
 // WithFailurePolicy says what a failure leads to: see [LinearFlow.WithFailurePolicy].
 func (f *UnorderedFlow) WithFailurePolicy(p FailurePolicy) *UnorderedFlow { f.policy = p; return f }
 
-// A GraphFlow runs a child when all that it depends on have run: those that
-// provide its required symbols, and those linked to it.
+// A GraphFlow runs a child after the children on which it depends: those that provide its required symbols, and those
+// that are linked to it.
 type GraphFlow struct{ pattern }
 
 // Graph returns a flow whose order follows from what its nodes require and

@@ -2,9 +2,9 @@ package storage
 
 import "github.com/ebbflow/ebb/states"
 
-// A Status is what became of an atom, as people are told of it: the text of its state, or [StatusStaysDone] or
-// [StatusMayStayDone]. A state is TaskFlow's, which calls an atom REVERTED also if nothing reverted it. The status of
-// such an atom says what is true: what it did stays done, or it failed, or it only computed.
+// A Status is what every view shows of an atom: the text of its state, or [StatusStaysDone] or [StatusMayStayDone].
+// The states are TaskFlow's: an atom is REVERTED even if nothing reverted it. The status of such an atom says instead
+// that its effect stays done, that it failed, or that it only computed.
 type Status string
 
 // The statuses that are no states.
@@ -13,7 +13,7 @@ const (
 	StatusMayStayDone Status = "MAY_STAY_DONE" // as StatusStaysDone, but whether the atom had its effect is not known
 )
 
-// Status returns what became of the atom. Every view calls it.
+// Status returns the status of the atom. Every view calls it.
 func (a *Atom) Status() Status {
 	passed := a.State == states.TaskReverted || a.State == states.TaskReverting
 	if a.Undo == UndoReverts || !passed && a.Intention != states.IntendRevert {
@@ -61,8 +61,8 @@ func (e *Entry) Status() Status {
 	}
 }
 
-// NeedsPerson reports whether the run goes on only if a person decides about it: its undo failed, or it was suspended
-// because of a failure, such as a run that kills its processes. A run that an operator suspended does not need one.
+// NeedsPerson reports whether a person must decide before the run continues: its undo failed, or it was suspended
+// because of a failure, such as a run that kills its processes. A run that an operator suspended needs no person.
 func (r *Run) NeedsPerson() bool {
 	return r.Undo == UndoFailed || r.State == states.FlowSuspended && r.Failure != nil && r.Outcome == Unfinished
 }

@@ -49,7 +49,7 @@ type Message struct {
 	Behind   int       `json:"behind,omitempty"`   // number of messages to the same target that wait behind it
 }
 
-// MessagesOf returns messages in the form of the JSON, with secrets in errors masked.
+// MessagesOf returns the messages as the JSON output shows them, with secrets in errors masked.
 func MessagesOf(messages []Unsent) []Message {
 	var list []Message
 	for i := range messages {

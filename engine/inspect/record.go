@@ -16,7 +16,7 @@ type Failure struct {
 	Attempt int    `json:"attempt,omitempty"` // attempt that failed, counted from 1
 }
 
-// FailureOf returns the failure in the form of the JSON, and nil for nil.
+// FailureOf returns the failure as the JSON output shows it, and nil for nil.
 func FailureOf(f *atom.Failure) *Failure {
 	if f == nil {
 		return nil
@@ -45,7 +45,7 @@ type Run struct {
 	Ended      time.Time         `json:"ended,omitzero"`       // when it ended
 }
 
-// RunOf returns a run in the form of the JSON, with secrets masked.
+// RunOf returns the run as the JSON output shows it, with secrets masked.
 func RunOf(run *storage.Run) Run {
 	return Run{
 		Run: run.ID, Flow: run.Flow, State: run.State.String(), Outcome: outcomes[run.Outcome],
@@ -86,7 +86,7 @@ type Atom struct {
 	Details       atom.Value `json:"details,omitempty"`        // details that the task reported with its progress
 }
 
-// AtomOf returns an atom in the form of the JSON, with secrets masked.
+// AtomOf returns the atom as the JSON output shows it, with secrets masked.
 func AtomOf(secrets *storage.Secrets, a *storage.Atom) Atom {
 	return Atom{
 		Path: a.Path, Kind: kinds[a.Kind], State: a.State.String(), Status: string(a.Status()),
@@ -118,7 +118,7 @@ type Entry struct {
 	Result      atom.Value `json:"result,omitempty"`      // of the atom, when it succeeded
 }
 
-// EntryOf returns a line of the history in the form of the JSON, with secrets masked.
+// EntryOf returns the line of the history as the JSON output shows it, with secrets masked.
 func EntryOf(secrets *storage.Secrets, e *storage.Entry) Entry {
 	j := Entry{
 		Seq: e.Seq, Time: e.Time.UTC(), Kind: "atom", Path: e.Path, From: states.Task(e.From).String(),
@@ -149,7 +149,7 @@ type Event struct {
 	Body     atom.Value `json:"body,omitempty"`    // value of that field, such as an input
 }
 
-// EventOf returns a line of the history in the terms of its language in the form of the JSON, with secrets masked.
+// EventOf returns the line of the history as an event of its language, as the JSON output shows it, with secrets masked.
 func EventOf(secrets *storage.Secrets, e *storage.Entry) Event {
 	return Event{
 		ID: e.Number, Previous: e.Prev, Time: e.Time.UTC(), Type: e.Type, State: e.Path,

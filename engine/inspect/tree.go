@@ -258,7 +258,7 @@ func (s *Step) apply(c *Change) {
 	}
 }
 
-// Status returns what became of the step, see [storage.Atom.Status].
+// Status returns the status of the step, as [storage.Atom.Status] does for an atom.
 func (s *Step) Status() storage.Status {
 	if s.Stays != "" {
 		return s.Stays

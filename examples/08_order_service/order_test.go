@@ -160,7 +160,7 @@ func TestServe(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// Somebody approves: ebb signal small approved --data '"ann"'. A signal that comes early is kept.
+		// A person approves: ebb signal small approved --data '"ann"'. A signal that comes early is kept.
 		err = store.Send(t.Context(), storage.Message{
 			Run: id, Kind: flow.MessageSignal, Name: "approved", Body: atom.MustEncode("ann"),
 		})

@@ -7,7 +7,7 @@ import (
 // Codes of problems that are found in the text around a definition.
 const (
 	InvalidJSON  = check.InvalidJSON
-	NotSupported = check.NotSupported // Ebb's own
+	NotSupported = check.NotSupported // the definition is legal, but Ebb cannot run it; AWS has no such code
 )
 
 // Schema returns a JSON Schema (draft 7) of the language for editors, with Ebb's

@@ -29,12 +29,14 @@ const (
 	CodeTerminated = "SWF.Terminated" // of an execution
 )
 
-// ActivityFailed returns the failure with which the token of an activity ends that its worker reports as failed.
+// ActivityFailed returns the failure of an activity whose worker calls RespondActivityTaskFailed. Pass it to the
+// store with the activity's token.
 func ActivityFailed(reason, details *string) *atom.Failure {
 	return failureOf(CodeFailed, outcome{Reason: reason, Details: details})
 }
 
-// ActivityCanceled returns the failure with which the token of an activity ends that its worker reports as canceled.
+// ActivityCanceled returns the failure of an activity whose worker calls RespondActivityTaskCanceled. Pass it to the
+// store with the activity's token.
 func ActivityCanceled(details *string) *atom.Failure {
 	return failureOf(CodeCanceled, outcome{Details: details})
 }

@@ -287,7 +287,7 @@ func TestBodyOfAnother(t *testing.T) {
 	}
 }
 
-// unread is a body that nobody may read.
+// unread is a body that the server must not read.
 type unread struct{ t *testing.T }
 
 func (b unread) Read([]byte) (int, error) {

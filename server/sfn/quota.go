@@ -6,7 +6,7 @@ import (
 	"github.com/ebbflow/ebb/server/aws"
 )
 
-// The quotas.
+// The quotas of the server, by the names that "ebb serve --aws-quota" gives them.
 const (
 	QuotaMachines   aws.Quota = "state-machines"
 	QuotaActivities aws.Quota = "activities"

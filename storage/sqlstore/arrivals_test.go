@@ -21,7 +21,7 @@ func TestArrivalsFor(t *testing.T) {
 		cp   storage.Checkpoint
 		want wakeup.Change
 	}{
-		"a step":                        {storage.Checkpoint{Head: running}, wakeup.Nobody},
+		"a step":                        {storage.Checkpoint{Head: running}, wakeup.Nothing},
 		"a message":                     {storage.Checkpoint{Head: running, Messages: messages}, wakeup.Moves},
 		"a child":                       {storage.Checkpoint{Head: running, Children: []storage.Run{{ID: "r"}}}, wakeup.Moves},
 		"a run that waits":              {storage.Checkpoint{Head: waits}, wakeup.Moves},

@@ -133,7 +133,7 @@ func (w *writer) settle(ctx context.Context, s *session, all []*write, t attempt
 		}
 		return w.settle(ctx, s, second, w.attempt(ctx, s, second))
 	}
-	arrivals := wakeup.Nobody
+	arrivals := wakeup.Nothing
 	for _, one := range t.batch {
 		if t.err != nil {
 			one.err = t.err
@@ -145,7 +145,7 @@ func (w *writer) settle(ctx context.Context, s *session, all []*write, t attempt
 			arrivals = max(arrivals, one.arrivals)
 		}
 	}
-	if arrivals != wakeup.Nobody { // once for the batch: a goroutine that wakes up reads everything that was committed
+	if arrivals != wakeup.Nothing { // once for the batch: a goroutine that wakes up reads everything that was committed
 		w.waiting(arrivals)
 	}
 	return nil

@@ -98,7 +98,7 @@ func arrivalsFor(cp *storage.Checkpoint) wakeup.Change {
 	case h.Release, cp.Job != nil:
 		return wakeup.Ends
 	}
-	return wakeup.Nobody
+	return wakeup.Nothing
 }
 
 // A commit is the write of one checkpoint.

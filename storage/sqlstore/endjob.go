@@ -106,7 +106,7 @@ func endedNow(end *storage.JobEnd) any {
 // arrivalOf returns which waiting callers the end of a claim concerns.
 func arrivalOf(end *storage.JobEnd) wakeup.Change {
 	if end.State.Ended() { // no claimant waits for a job that has ended
-		return wakeup.Nobody
+		return wakeup.Nothing
 	}
 	return wakeup.Posts
 }

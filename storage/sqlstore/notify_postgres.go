@@ -32,7 +32,7 @@ func (k *leaseRenewer) tell(what wakeup.Change) {
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.untold == wakeup.Nobody && k.disturb != nil {
+	if k.untold == wakeup.Nothing && k.disturb != nil {
 		k.disturb()
 	}
 	k.untold = max(k.untold, what)
@@ -57,7 +57,7 @@ func (k *leaseRenewer) text(what wakeup.Change) string {
 		return k.owner.ID + ofJobs
 	case wakeup.Ends, wakeup.Works:
 		return k.owner.ID + ofEnds
-	case wakeup.Nobody, wakeup.Moves:
+	case wakeup.Nothing, wakeup.Moves:
 	}
 	return k.owner.ID
 }
@@ -77,11 +77,11 @@ func (k *leaseRenewer) waits(ctx context.Context, wake *time.Time,
 		k.waiting = false
 		return nil, k.owner.ID + listens
 	}
-	if k.untold != wakeup.Nobody {
+	if k.untold != wakeup.Nothing {
 		at := told.Add(tellEvery)
 		if !time.Now().Before(at) {
 			tells = k.text(k.untold)
-			k.untold = wakeup.Nobody
+			k.untold = wakeup.Nothing
 			return nil, tells
 		}
 		*wake = earliest(*wake, at)
@@ -112,14 +112,14 @@ func (k *leaseRenewer) listen(ctx context.Context, conn *pgx.Conn, until time.Ti
 		case ofEnds[1:]:
 			what = wakeup.Ends
 		case listens[1:]:
-			what = wakeup.Nobody
+			what = wakeup.Nothing
 		}
 	}
 	k.mu.Lock()
 	k.disturb()
 	k.mu.Unlock()
 	switch {
-	case err == nil && from != k.owner.ID && what == wakeup.Nobody:
+	case err == nil && from != k.owner.ID && what == wakeup.Nothing:
 		k.awaited.Store(time.Now().Add(listened).UnixMicro())
 	case err == nil && from != k.owner.ID:
 		k.notifier.Heard(what)

@@ -54,10 +54,10 @@ type Configuration struct {
 
 // The statuses of a tested state, see [Result.Status]. The texts are AWS's.
 const (
-	Succeeded   = "SUCCEEDED"    // it succeeded
-	Failed      = "FAILED"       // it failed, and no Retry or Catch applies
-	Retriable   = "RETRIABLE"    // it failed, and a Retry applies
-	CaughtError = "CAUGHT_ERROR" // it failed, and a Catch applies
+	Succeeded   = "SUCCEEDED"    // the state succeeded
+	Failed      = "FAILED"       // the state failed, and no Retry or Catch applies
+	Retriable   = "RETRIABLE"    // the state failed, and a Retry applies
+	CaughtError = "CAUGHT_ERROR" // the state failed, and a Catch applies
 )
 
 // A Result is the outcome of a tested state.

@@ -22,7 +22,7 @@ type Change uint8
 
 // A Change concerns the callers that wait for it, and those that wait for a smaller Change.
 const (
-	Nobody Change = iota
+	Nothing Change = iota
 	Ends          // a run ended: of other processes, only callers of Foreign are notified
 	Works         // work was queued for workers: of other processes, only callers of Foreign are notified
 	Posts         // a job was posted
@@ -103,7 +103,7 @@ func (b *Notifier) watched(slow time.Duration) chan struct{} {
 func (b *Notifier) Notify(what Change) {
 	b.Last.Store(time.Now().UnixMicro())
 	b.pass(what)
-	if b.Tell != nil && what > Nobody {
+	if b.Tell != nil && what > Nothing {
 		b.Tell(what)
 	}
 }
