@@ -30,15 +30,12 @@ type Start struct {
 	ContinuedExecutionRunID string `json:"continuedExecutionRunId,omitempty"`
 }
 
-// Child returns the run of the execution. id is its runId, see [RunID].
-func (s *Start) Child(id string, input *string) (*flow.Child, error) {
-	attributes, err := atom.Encode(s)
-	if err != nil {
-		return nil, fmt.Errorf("swf: the start of execution %q: %w", s.WorkflowID, err)
-	}
+// Run returns the run of the execution, for its caller to start. id is its runId, see [RunID].
+func (s *Start) Run(id string, input *string) *flow.Child {
 	return &flow.Child{
-		ID: id, Flow: FlowName, Labels: s.Labels(), Attributes: attributes, Input: Text(input),
-	}, nil
+		ID: id, Key: Key(s.Domain, s.WorkflowID), Flow: FlowName, Labels: s.Labels(), Attributes: atom.MustEncode(s),
+		Input: Text(input),
+	}
 }
 
 // Text returns a string as JSON, and null for nil. Results of activities and details of heartbeats have this form.
@@ -49,8 +46,11 @@ func Text(s *string) atom.Value {
 	return atom.MustEncode(*s)
 }
 
-// maxPart is the length in bytes above which a hash stands for a name in a key or label.
-const maxPart = 120
+// The lengths in bytes above which a hash stands for a name in a key, and for the value of a label.
+const (
+	maxPart  = 120
+	maxLabel = 250
+)
 
 // Key returns the key of the open execution with that workflowId, which at most one run has.
 func Key(domain, workflowID string) string {
@@ -60,12 +60,13 @@ func Key(domain, workflowID string) string {
 // RunID returns a new runId from random bits.
 func RunID(random func() uint64) string { return fmt.Sprintf("%016x%016x", random(), random()) }
 
-// The labels of the runs of executions, by which they are listed.
+// The labels of the runs of executions, by which they are listed. Their values are those of [LabelValue]: the domain, and
+// what the comment says.
 const (
-	LabelDomain      = "swf.domain"
-	LabelWorkflowID  = "swf.workflowId"
-	LabelTypeName    = "swf.type"
-	LabelTypeVersion = "swf.version"
+	LabelDomain      = "swf.domain"     // nothing else
+	LabelWorkflowID  = "swf.workflowId" // the workflowId
+	LabelTypeName    = "swf.type"       // the name of the type
+	LabelTypeVersion = "swf.version"    // the name and the version of the type
 	// LabelCloseStatus is set when the execution closes: COMPLETED, FAILED, CANCELED, TERMINATED, CONTINUED_AS_NEW or
 	// TIMED_OUT.
 	LabelCloseStatus = "swf.close"
@@ -73,28 +74,35 @@ const (
 	LabelCancelRequested = "swf.cancelRequested"
 )
 
-// LabelTag returns the label that an execution with the tag has. Its value is "true".
+// LabelTag returns the label that an execution with the tag has. Its value is that of [LabelDomain].
 func LabelTag(tag string) string { return "swf.tag." + shorten(tag) }
 
-// LabelValue returns the value of a label for a name. If the name is long, or has characters that labels do not have, the
-// value is a hash of the name.
-func LabelValue(name string) string { return shorten(name) }
+// LabelValue returns the value of a label for the domain and more names, which together are one value, so that a list by
+// one label is a list of one domain. If the names are long, or have characters that labels do not have, the value is a hash
+// of them.
+func LabelValue(domain string, more ...string) string {
+	return shortenTo(maxLabel, strings.Join(append([]string{domain}, more...), "/"))
+}
 
 // Labels returns the labels of the run.
 func (s *Start) Labels() map[string]string {
 	labels := map[string]string{
-		LabelDomain: LabelValue(s.Domain), LabelWorkflowID: LabelValue(s.WorkflowID),
-		LabelTypeName: LabelValue(s.Type.Name), LabelTypeVersion: LabelValue(s.Type.Version),
+		LabelDomain: LabelValue(s.Domain), LabelWorkflowID: LabelValue(s.Domain, s.WorkflowID),
+		LabelTypeName:    LabelValue(s.Domain, s.Type.Name),
+		LabelTypeVersion: LabelValue(s.Domain, s.Type.Name, s.Type.Version),
 	}
 	for _, tag := range s.TagList {
-		labels[LabelTag(tag)] = "true"
+		labels[LabelTag(tag)] = LabelValue(s.Domain)
 	}
 	return labels
 }
 
-// shorten returns a text, or a hash of it that differs from each text that shorten returns as it is.
-func shorten(s string) string {
-	if len(s) <= maxPart && !strings.HasPrefix(s, "sha256:") && !strings.ContainsFunc(s, unicode.IsControl) && utf8.ValidString(s) {
+// shorten returns a name as a part of a key.
+func shorten(s string) string { return shortenTo(maxPart, s) }
+
+// shortenTo returns a text of at most n bytes, or a hash of it that differs from each text that is returned as it is.
+func shortenTo(n int, s string) string {
+	if len(s) <= n && !strings.HasPrefix(s, "sha256:") && !strings.ContainsFunc(s, unicode.IsControl) && utf8.ValidString(s) {
 		return s
 	}
 	sum := sha256.Sum256([]byte(s))

@@ -49,6 +49,30 @@ type outcome struct {
 	Details *string `json:"details,omitempty"`
 }
 
+// outcomeOf reads the failure of an activity or an execution. For a failure of another party, such as an operator, the
+// reason is its code, and the details are its message.
+func outcomeOf(f *atom.Failure) (o outcome) {
+	if f == nil {
+		return o
+	}
+	switch f.Code {
+	case CodeFailed, CodeCanceled, CodeTimedOut, CodeTerminated:
+		if f.Details.Decode(&o) == nil {
+			return o
+		}
+	}
+	reason := cut(f.Code, maxReason)
+	o = outcome{Reason: &reason}
+	if f.Message != "" {
+		details := cut(f.Message, maxResult)
+		o.Details = &details
+	}
+	return o
+}
+
+// maxReason is the most characters of the reason of a failure.
+const maxReason = 256
+
 func failureOf(code string, o outcome) *atom.Failure {
 	f := &atom.Failure{Code: code, Details: atom.MustEncode(o)}
 	if o.Reason != nil {

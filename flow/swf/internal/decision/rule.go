@@ -155,3 +155,11 @@ func (v Violations) Error() string {
 	}
 	return fmt.Sprintf("%d validation %s detected: %s", len(v), noun, strings.Join(listed, "; "))
 }
+
+// Check adds the constraint that the value of a member outside a decision violates. blank says that "" is as if the member
+// were absent.
+func (v *Violations) Check(member string, kind Kind, text string, blank bool) {
+	if constraint := Check(kind, text); constraint != "" && !(blank && text == "") {
+		*v = append(*v, Violation{&text, member, constraint})
+	}
+}

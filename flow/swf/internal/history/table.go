@@ -31,7 +31,7 @@ type Scheduling uint8
 const (
 	Never   Scheduling = iota
 	Always             // unless a decision task is scheduled
-	Pending            // the event only occurs while a decision task is scheduled
+	Pending            // like Always; with the cause UNHANDLED_DECISION a decision task is scheduled already
 )
 
 // An Entry is what the service defines for one type of event.
