@@ -22,13 +22,14 @@ type world struct {
 	// function calls a lambda function; nil returns its payload at once.
 	function func(name string, payload json.RawMessage) (result string, failure *atom.Failure, after time.Duration)
 
-	now    time.Time
-	random uint64
-	runs   map[string]*simRun
-	order  []*simRun
-	keys   map[string]*simRun
-	ready  []func() // what happens at once, after the commit of an answer
-	seq    int
+	now     time.Time
+	random  uint64
+	runs    map[string]*simRun
+	order   []*simRun
+	keys    map[string]*simRun
+	signals int      // accepted by a run, of the API and of other executions
+	ready   []func() // what happens at once, after the commit of an answer
+	seq     int
 }
 
 type simRun struct {
@@ -258,6 +259,9 @@ func (w *world) deliver(from *simRun, m flow.Message) {
 	to := w.keys[m.ToKey]
 	receipt := flow.Cause{Kind: flow.Receipt, Name: m.Receipt, Note: m.Note, Failure: &atom.Failure{Code: atom.CodeUndelivered}}
 	if to != nil && (m.To == "" || m.To == to.info.ID) {
+		if m.Name == "signal" {
+			w.signals++
+		}
 		to.ask(flow.Cause{Kind: flow.Told, Message: m.Kind, Name: m.Name, Result: m.Body, From: from.info.ID}, nil)
 		receipt.Failure, receipt.Result = nil, atom.MustEncode(to.info.ID)
 	}
