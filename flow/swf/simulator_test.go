@@ -398,6 +398,7 @@ func (r *simRun) record(g *flow.Growth) {
 func (r *simRun) checkEvent(e *flow.Event) {
 	t := r.world.t
 	t.Helper()
+	seen.note(t, e)
 	var a map[string]json.RawMessage
 	if err := e.Details.Decode(&a); err != nil {
 		t.Fatalf("%s: %v", e.Type, err)
