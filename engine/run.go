@@ -156,6 +156,10 @@ func (e *Engine) finish(ctx context.Context, d *driver.Driver, snap *storage.Sna
 	held := first == nil && !ended && len(inbox.Holds(rest)) > 0
 	if err != nil || held || first == nil && (why == toApply && rests(&snap.Run) || why == toGoOn && ended) {
 		d.Close()
+		if err != nil && inbox.HasCommand(messages) { // it was not read, and waits for the next owner
+			e.claims.releaseSoon(context.WithoutCancel(ctx), d.Claim())
+			return nil, err
+		}
 		err = errors.Join(err, e.claims.releaseUndriven(ctx, d.Claim(), snap))
 		switch {
 		case err != nil:

@@ -130,8 +130,9 @@ const (
 	// Stopped means that an operator or a parent ended the run, with Failure if a reason was given. The engine uses
 	// only the Events, Labels, Send, Out and Leave of the answer.
 	Stopped
-	// Told means that the run received a message: Message is its kind, Name its name, Result its body. Only the run's
-	// own flow gets it.
+	// Told means that the run received a message: Message is its kind, Name its name, Result its body. The flow whose
+	// path the message has gets it, and without a path the run's own flow. Ebb drops a message to a flow that is not
+	// open, and a language ignores messages that it does not expect.
 	Told
 	Taken // a worker took the work of the node Name, which has a token; Result is the name of the worker
 	// Called means that the task of a node with a token returned Result, or that the run of a Nested node exists now;

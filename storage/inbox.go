@@ -105,7 +105,7 @@ type Message struct {
 	N           int64            // number in the inbox, given by the store; later messages have larger numbers
 	Run         string           // id of the run
 	Kind        flow.MessageKind // kind of input
-	Path        string           // path of the atom that receives it; "" means the run
+	Path        string           // path of the atom, or of the growing flow, that receives it; "" means the run
 	Incarnation int              // incarnation of that atom
 	Name        string           // name of the signal or event
 	Key         string           // deduplication key: the run processes one message per key; "" means no deduplication

@@ -113,23 +113,35 @@ type Attributes = interpreter.Attributes
 // under these ids.
 func RunID(execution string) string { return interpreter.RunID(execution) }
 
-// A run that has started a map run has a label whose key is MapRunLabel and the ID of the map run, and whose value is
-// MapRunStarted, if its machine has an ARN.
+// A run that has started a map run has two labels, if its machine has an ARN. The key of one is MapRunLabel and the ID
+// of the map run, and its value is MapRunStarted. The key of the other is MapRunEvent and the ID, and its value is the
+// number of the event that tells of the start.
 const (
 	MapRunLabel   = interpreter.MapRunLabel
 	MapRunStarted = interpreter.MapRunStarted
+	MapRunEvent   = interpreter.MapRunEvent
 )
 
 // RedriveLabel is the key of the label that counts how often a run was reopened, see [Machine.Reopens]. A run that was
 // not has no such label.
 const RedriveLabel = interpreter.RedriveLabel
 
-// A MapRun has the settings of one start of a distributed Map state.
+// A MapRun describes one start of a distributed Map state.
 type MapRun = interpreter.MapRun
 
-// MapRunOf returns the settings of a map run from the input of the fork of its state; false if the fork is of another
-// state.
-func MapRunOf(input atom.Value) (MapRun, bool) { return interpreter.MapRunOf(input) }
+// MapRunCounts counts the executions of a map run, or their items.
+type MapRunCounts = interpreter.MapRunCounts
+
+// MapRunOf describes a map run, which is the flow in the fork of its state. The arguments are the input of the fork,
+// and the memory of the flow or, if it has ended, the note of its end. It returns false for other flows.
+func MapRunOf(fork, memory atom.Value) (MapRun, bool) { return interpreter.MapRunOf(fork, memory) }
+
+// UpdateMapRun is the name of the signal that changes a map run while it runs. The path of the message is that of the
+// map run, and its body is a [MapRunUpdate].
+const UpdateMapRun = interpreter.UpdateMapRun
+
+// A MapRunUpdate changes the limits of a map run. A member that is nil, or out of range, changes nothing.
+type MapRunUpdate = interpreter.MapRunUpdate
 
 // StartExecution is the service, without a pattern, that starts executions.
 const StartExecution = syntax.StartExecution

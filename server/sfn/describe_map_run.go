@@ -3,6 +3,7 @@ package sfn
 import (
 	"context"
 
+	"github.com/ebbflow/ebb/flow/asl"
 	"github.com/ebbflow/ebb/server/aws"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -22,22 +23,22 @@ type describeMapRunOutput struct {
 	ToleratedCount      int64        `json:"toleratedFailureCount"`
 	Items               mapRunCounts `json:"itemCounts"`
 	Executions          mapRunCounts `json:"executionCounts"`
-	Redrives            int64        `json:"redriveCount"`
+	Redrives            int          `json:"redriveCount"`
 	Redriven            *aws.Time    `json:"redriveDate,omitempty"`
 }
 
 // A mapRunCounts counts the executions of a map run, or their items.
 type mapRunCounts struct {
-	Pending             int `json:"pending"`
-	Running             int `json:"running"`
-	Succeeded           int `json:"succeeded"`
-	Failed              int `json:"failed"`
-	TimedOut            int `json:"timedOut"`
-	Aborted             int `json:"aborted"`
-	Total               int `json:"total"`
-	ResultsWritten      int `json:"resultsWritten"`
-	FailuresUnredriable int `json:"failuresNotRedrivable"`
-	PendingRedrive      int `json:"pendingRedrive"`
+	Pending             int64 `json:"pending"`
+	Running             int64 `json:"running"`
+	Succeeded           int64 `json:"succeeded"`
+	Failed              int64 `json:"failed"`
+	TimedOut            int64 `json:"timedOut"`
+	Aborted             int64 `json:"aborted"`
+	Total               int64 `json:"total"`
+	ResultsWritten      int64 `json:"resultsWritten"`
+	FailuresUnredriable int64 `json:"failuresNotRedrivable"`
+	PendingRedrive      int64 `json:"pendingRedrive"`
 }
 
 func (s *Server) describeMapRun(ctx context.Context, _ *aws.Caller, in *describeMapRunInput) (
@@ -50,59 +51,64 @@ func (s *Server) describeMapRun(ctx context.Context, _ *aws.Caller, in *describe
 	out := &describeMapRunOutput{
 		MapRunARN: m.arn, ExecutionARN: m.execution.ExecutionID, Status: m.status, Started: aws.At(m.started),
 		Stopped: aws.At(m.stopped), MaxConcurrency: m.MaxConcurrency, ToleratedPercentage: m.ToleratedPercentage,
-		ToleratedCount: m.ToleratedCount, Redrives: m.redrives, Redriven: aws.At(m.redriven),
+		ToleratedCount: m.ToleratedCount, Redrives: m.Redrives, Redriven: aws.At(m.Redriven),
 	}
-	count := s.countExecutions
-	if m.Batches {
-		count = s.countItems
-	}
-	if out.Executions, err = s.countExecutions(ctx, m); err != nil {
-		return nil, err
-	}
-	out.Items, err = count(ctx, m)
+	ends, items, err := s.unsuccessful(ctx, m)
+	out.Executions, out.Items = m.counted(&m.Executions, ends), m.counted(&m.MapRun.Items, items)
 	return out, err
 }
 
-// countExecutions counts the executions of a map run by their status.
-func (s *Server) countExecutions(ctx context.Context, m *mapRun) (c mapRunCounts, err error) {
-	for status, n := range c.byStatus() {
-		q := storage.RunQuery{Labels: map[string]string{mapRunLabel: m.ID}}
-		if byStatus(&q, status); err == nil {
-			*n, err = s.config.Store.CountRuns(ctx, q)
-		}
-		c.Total += *n
+// counted returns counts as AWS has them. The map run counts the executions that did not succeed; ends says how those
+// ended that did not fail.
+func (m *mapRun) counted(c *asl.MapRunCounts, ends map[string]int64) mapRunCounts {
+	n := mapRunCounts{
+		Pending: c.Pending, Running: c.Open, Succeeded: c.Succeeded, FailuresUnredriable: c.NotRedrivable,
+		PendingRedrive: c.PendingRedrive,
 	}
-	c.written(m)
-	return c, err
-}
-
-// countItems counts the items of a map run whose executions process several. It reads all of the executions.
-func (s *Server) countItems(ctx context.Context, m *mapRun) (c mapRunCounts, err error) {
-	counts := c.byStatus()
-	q := storage.RunQuery{Labels: map[string]string{mapRunLabel: m.ID}, Brief: true}
-	for run, err := range storage.EachRun(ctx, s.config.Store, q) {
-		if err != nil {
-			return c, err
-		}
-		if x, ok := executionOf(&run); ok {
-			*counts[statusOf(&run)] += x.Items
-			c.Total += x.Items
-		}
+	left := c.Unsuccessful
+	if m.status != statusRunning { // what was open was aborted, and nothing waits any more
+		left += c.Open + c.PendingRedrive
+		n.Pending, n.Running, n.PendingRedrive = 0, 0, 0
+		n.Aborted = min(left, max(ends[statusAborted], c.Open))
+	} else {
+		n.Aborted = min(left, ends[statusAborted])
 	}
-	c.written(m)
-	return c, nil
-}
-
-func (c *mapRunCounts) byStatus() map[string]*int {
-	return map[string]*int{
-		statusRunning: &c.Running, statusSucceeded: &c.Succeeded, statusFailed: &c.Failed, statusTimedOut: &c.TimedOut,
-		statusAborted: &c.Aborted,
-	}
-}
-
-// written counts the results: a map run that has succeeded has collected or written those of all executions.
-func (c *mapRunCounts) written(m *mapRun) {
+	n.TimedOut = min(left-n.Aborted, ends[statusTimedOut])
+	n.Failed = left - n.Aborted - n.TimedOut
+	n.Total = n.Pending + n.Running + n.PendingRedrive + n.Succeeded + left
 	if m.status == statusSucceeded && m.Writes {
-		c.ResultsWritten = c.Total
+		n.ResultsWritten = n.Total
 	}
+	return n
+}
+
+// unsuccessful counts the executions of a map run that were aborted or timed out, and their items. They are few, unless
+// the map run was aborted with them.
+func (s *Server) unsuccessful(ctx context.Context, m *mapRun) (executions, items map[string]int64, err error) {
+	executions, items = map[string]int64{}, map[string]int64{}
+	if c := &m.Executions; c.Unsuccessful == 0 && (m.status == statusRunning || c.Open == 0) {
+		return executions, items, nil
+	}
+	for _, status := range []string{statusAborted, statusTimedOut} {
+		q := storage.RunQuery{Labels: map[string]string{mapRunLabel: m.ID}, Brief: true}
+		byStatus(&q, status)
+		if !m.Batches {
+			n, err := s.config.Store.CountRuns(ctx, q)
+			if err != nil {
+				return nil, nil, err
+			}
+			executions[status], items[status] = int64(n), int64(n)
+			continue
+		}
+		for run, err := range storage.EachRun(ctx, s.config.Store, q) {
+			if err != nil {
+				return nil, nil, err
+			}
+			if x, ok := executionOf(&run); ok {
+				executions[status]++
+				items[status] += int64(x.Items)
+			}
+		}
+	}
+	return executions, items, nil
 }

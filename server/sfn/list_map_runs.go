@@ -2,8 +2,12 @@ package sfn
 
 import (
 	"context"
+	"math"
+	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/ebbflow/ebb/flow/asl"
 	"github.com/ebbflow/ebb/server/aws"
 	"github.com/ebbflow/ebb/server/internal/records"
 )
@@ -39,26 +43,44 @@ func (s *Server) listMapRuns(ctx context.Context, caller *aws.Caller, in *listMa
 		Operation: "ListMapRuns", Caller: caller, Token: in.NextToken, Size: in.MaxResults, Usual: defaultPage,
 		Arguments: []string{in.ExecutionARN},
 	}
-	all, err := s.mapRuns(ctx, x)
-	if err != nil {
-		return nil, err
-	}
-	before := int64(len(all))
+	before := int64(math.MaxInt64)
 	if err := s.records.Numbers(ctx, p, &before); err != nil {
 		return nil, err
 	}
 	out := &listMapRunsOutput{MapRuns: []listedMapRun{}}
-	for i := min(before, int64(len(all))) - 1; i >= 0; i-- {
+	for _, event := range x.mapRuns() {
+		if event >= before {
+			continue
+		}
 		if len(out.MapRuns) == p.Most() {
-			out.NextToken, err = s.records.NextNumbers(ctx, p, i+1)
+			out.NextToken, err = s.records.NextNumbers(ctx, p, before)
 			break
 		}
-		m := all[i]
+		m, err := s.mapRun(ctx, x, event)
+		if err != nil {
+			return nil, err
+		}
 		label, _, _ := strings.Cut(strings.TrimPrefix(m.arn, s.arn(mapRunType, x.StateMachineName)+"/"), ":")
 		out.MapRuns = append(out.MapRuns, listedMapRun{
 			ExecutionARN: x.ExecutionID, MapRunARN: m.arn, MachineARN: x.StateMachineID + "/" + label,
 			Started: aws.At(m.started), Stopped: aws.At(m.stopped),
 		})
+		before = event
 	}
 	return out, err
+}
+
+// mapRuns returns the numbers of the events that report the starts of the execution's map runs, the latest first.
+func (x *execution) mapRuns() []int64 {
+	var events []int64
+	for key, value := range x.run.Labels {
+		if strings.HasPrefix(key, asl.MapRunEvent) {
+			if event, err := strconv.ParseInt(value, 10, 64); err == nil {
+				events = append(events, event)
+			}
+		}
+	}
+	slices.Sort(events)
+	slices.Reverse(events)
+	return events
 }

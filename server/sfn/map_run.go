@@ -3,7 +3,7 @@ package sfn
 import (
 	"context"
 	"errors"
-	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -14,17 +14,17 @@ import (
 
 const mapRunType = "mapRun"
 
-// A mapRun is a map run of an execution, as the execution's history and its atoms show it.
+// A mapRun is a map run of an execution. Its event and its two atoms tell everything, so the cost of reading it does not
+// depend on the execution's history.
 type mapRun struct {
 	asl.MapRun
 
-	arn              string
-	execution        *execution
-	flow             string // path of the map run, which is a flow
-	started, stopped time.Time
-	status           string
-	redrives         int64
-	redriven         time.Time // zero if it was not redriven
+	arn       string
+	execution *execution
+	flow      string // path of the map run, which is a flow
+	started   time.Time
+	stopped   time.Time // zero while it runs
+	status    string
 }
 
 // mapRunAddress parses the ARN of a map run, and returns the execution that started it.
@@ -36,7 +36,7 @@ func (s *Server) mapRunAddress(ctx context.Context, arn string) (*address, *exec
 	if !a.ours || a.label == "" || len(a.rest) != 1 {
 		return nil, nil, noResource(arn)
 	}
-	if err := storage.CheckLabel(asl.MapRunLabel+a.rest[0], asl.MapRunStarted); err != nil {
+	if err := storage.CheckLabel(asl.MapRunEvent+a.rest[0], asl.MapRunStarted); err != nil {
 		return nil, nil, noResource(arn)
 	}
 	runs, err := s.config.Store.Runs(ctx, storage.RunQuery{
@@ -55,53 +55,65 @@ func (s *Server) mapRunAddress(ctx context.Context, arn string) (*address, *exec
 	return a, x, nil
 }
 
-// mapRuns returns the map runs of an execution, in the order of their starts, as the history shows them.
-func (s *Server) mapRuns(ctx context.Context, x *execution) ([]*mapRun, error) {
-	var all []*mapRun
-	for e, err := range storage.EachEntry(ctx, s.config.Store, x.run.ID, 0) {
-		if err != nil {
-			return nil, err
-		}
-		switch e.Type {
-		case "MapRunStarted":
-			m := &mapRun{execution: x, flow: e.Flow, started: e.Time, status: statusRunning}
-			arn, _ := e.Details.Field("mapRunArn")
-			if err := arn.Decode(&m.arn); err != nil {
-				return nil, err
-			}
-			all = append(all, m)
-		case "MapRunRedriven":
-			endMapRuns(all, &e, statusRunning)
-		case "MapRunSucceeded":
-			endMapRuns(all, &e, statusSucceeded)
-		case "MapRunFailed":
-			endMapRuns(all, &e, statusFailed)
-		case "MapRunAborted", "ExecutionAborted", "ExecutionFailed", "ExecutionTimedOut":
-			endMapRuns(all, &e, statusAborted)
-		}
+// mapRunAt returns the map run with an ARN.
+func (s *Server) mapRunAt(ctx context.Context, arn string) (*mapRun, error) {
+	a, x, err := s.mapRunAddress(ctx, arn)
+	if err != nil {
+		return nil, err
 	}
-	return all, nil
+	event, err := strconv.ParseInt(x.run.Labels[asl.MapRunEvent+a.rest[0]], 10, 64)
+	if err != nil {
+		return nil, noResource(arn) // the map run begins with the next commit
+	}
+	m, err := s.mapRun(ctx, x, event)
+	if err == nil && m.arn != arn {
+		err = noResource(arn)
+	}
+	return m, err
 }
 
-// endMapRuns gives map runs the status that an event reports: the one that the event is about, or, if it is about the
-// execution, all that run.
-func endMapRuns(all []*mapRun, e *storage.Entry, status string) {
-	for _, m := range slices.Backward(all) {
-		about := m.flow == e.Flow && e.Type != "MapRunAborted" || e.Type == "MapRunAborted" && m.state() == e.Path
-		switch {
-		case strings.HasPrefix(e.Type, "Execution") && m.status == statusRunning:
-			m.status, m.stopped = status, e.Time
-		case about && (m.status == statusRunning) != (status == statusRunning):
-			if m.status, m.stopped = status, e.Time; status == statusRunning {
-				m.redrives, m.redriven, m.stopped = m.redrives+1, e.Time, time.Time{}
-			}
-			return
+// mapRun returns the map run of an execution whose start an event reports.
+func (s *Server) mapRun(ctx context.Context, x *execution, event int64) (*mapRun, error) {
+	events, err := s.config.Store.Events(ctx, x.run.ID, storage.EventQuery{After: event - 1, Limit: 1})
+	if err != nil {
+		return nil, err
+	}
+	if len(events) == 0 || events[0].Number != event {
+		return nil, errors.New("sfn: the history of the execution " + x.ExecutionID + " has no event " +
+			strconv.FormatInt(event, 10))
+	}
+	m := &mapRun{execution: x, flow: events[0].Flow, started: events[0].Time, status: statusRunning}
+	arn, _ := events[0].Details.Field("mapRunArn")
+	if err := arn.Decode(&m.arn); err != nil {
+		return nil, err
+	}
+	atoms, err := s.config.Store.AtomsAt(ctx, x.run.ID, m.fork(), m.flow)
+	if err != nil {
+		return nil, err
+	}
+	var fork, of storage.Atom
+	for i := range atoms {
+		switch atoms[i].Path {
+		case m.flow:
+			of = atoms[i]
+		default:
+			fork = atoms[i]
 		}
 	}
+	m.MapRun, _ = asl.MapRunOf(fork.Input.Data, of.Note.Data) // a purged run has neither
+	m.ID = m.arn[strings.LastIndexByte(m.arn, ':')+1:]
+	switch {
+	case !m.Ended.IsZero() && m.Failed:
+		m.status, m.stopped = statusFailed, m.Ended
+	case !m.Ended.IsZero():
+		m.status, m.stopped = statusSucceeded, m.Ended
+	case x.run.State.Ended():
+		m.status, m.stopped = statusAborted, x.run.Ended
+	case !of.Live:
+		m.status, m.stopped = statusAborted, of.EndedAt
+	}
+	return m, nil
 }
-
-// state returns the name of the Map state.
-func (m *mapRun) state() string { return nodepath.State(nodepath.Last(m.fork())) }
 
 // fork returns the path of the fork of the Map state. A flow of a further attempt is Ship@2[0].
 func (m *mapRun) fork() string {
@@ -110,31 +122,4 @@ func (m *mapRun) fork() string {
 		return fork[:len(fork)-len(nodepath.Last(fork))+at]
 	}
 	return fork
-}
-
-// mapRunAt returns the map run with an ARN, with its settings.
-func (s *Server) mapRunAt(ctx context.Context, arn string) (*mapRun, error) {
-	a, x, err := s.mapRunAddress(ctx, arn)
-	if err != nil {
-		return nil, err
-	}
-	all, err := s.mapRuns(ctx, x)
-	if err != nil {
-		return nil, err
-	}
-	for _, m := range all {
-		if m.arn != arn {
-			continue
-		}
-		fork, err := s.config.Store.Atom(ctx, x.run.ID, m.fork())
-		if err != nil && !errors.Is(err, storage.ErrNotFound) {
-			return nil, err
-		}
-		if settings, ok := asl.MapRunOf(fork.Input.Data); ok && settings.ID == a.rest[0] {
-			m.MapRun = settings
-		}
-		m.ID = a.rest[0]
-		return m, nil
-	}
-	return nil, noResource(arn)
 }

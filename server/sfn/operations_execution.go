@@ -17,6 +17,7 @@ func (s *Server) executionOperations(all map[string]aws.Operation) {
 
 	operation(all, "DescribeMapRun", s.describeMapRun)
 	operation(all, "ListMapRuns", s.listMapRuns)
+	operation(all, "UpdateMapRun", s.updateMapRun)
 
 	operation(all, "GetActivityTask", s.getActivityTask)
 	operation(all, "SendTaskFailure", s.sendTaskFailure)

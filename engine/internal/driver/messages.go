@@ -106,8 +106,13 @@ func (d *Driver) told(l *storage.Message) error {
 			d.box.unread = append(d.box.unread, *l)
 			return nil
 		}
+		scope := d.s.ScopeAt(l.Path)
+		if scope == nil {
+			d.next.Take(l.N)
+			return nil
+		}
 		cause := &flow.Cause{Kind: flow.Told, Message: l.Kind, Name: l.Name, Result: l.Body, Failure: l.Failure}
-		return d.feed(scheduler.Event{Kind: scheduler.Told, N: l.N, Cause: cause})
+		return d.feed(scheduler.Event{Kind: scheduler.Told, N: l.N, Cause: cause, Scope: scope})
 	}
 	for _, e := range d.tokens.open {
 		if l.Kind == flow.MessageSignal && e.signal != "" && e.signal == l.Name {

@@ -125,6 +125,7 @@ type Event struct {
 	Depth           flow.Depth
 	Growth          *flow.Growth
 	Cause           *flow.Cause      // for Told
+	Scope           *Scope           // for Told: the flow that the message is for; nil is that of Node, or the run's own
 	N               int64            // for Told, Unwound
 	OperatorCommand *OperatorCommand // for CommandReceived; for Begin: the command for a run that had come to rest
 	Fresh           bool             // for Begin: the records were just loaded, as a growing flow requires

@@ -1,6 +1,8 @@
 package scheduler
 
 import (
+	"strings"
+
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/states"
@@ -198,12 +200,15 @@ func (n *Node) called() bool {
 	return n.Spec.Kind == flow.Work && (n.Spec.Task != "" || n.Spec.Token == "")
 }
 
-// told asks a language about a message to the run: the run's own language, or that of the node that the message
-// concerns. If that language no longer listens, told drops the message.
+// told asks a language about a message to the run: the run's own language, that of the flow that the message names, or
+// that of the node that the message concerns. If that language no longer listens, told drops the message.
 func (s *Scheduler) told(ev Event) {
 	scope := s.root
-	if ev.Node != nil {
+	switch {
+	case ev.Node != nil:
 		scope = ev.Node.Scope
+	case ev.Scope != nil:
+		scope = ev.Scope
 	}
 	if scope == nil || scope.closed || scope.stopping || scope.ending != nil || s.rec[0].State != states.TaskRunning {
 		s.emit(Command{Op: CommandApplied, Atom: -1, Detail: &Detail{OperatorCommand: &OperatorCommand{N: ev.N}}})
@@ -216,6 +221,30 @@ func (s *Scheduler) told(ev Event) {
 func (s *Scheduler) Listens() bool {
 	return s.flow == states.FlowRunning && (s.root == nil || s.root.begun || s.rec[0].State != states.TaskRunning &&
 		s.rec[0].State != states.TaskPending)
+}
+
+// ScopeAt returns the open flow at a path; nil if there is none.
+func (s *Scheduler) ScopeAt(path string) *Scope {
+	scope := s.root
+	for scope != nil && scope.Path != path {
+		scope = scope.towards(path)
+	}
+	return scope
+}
+
+// towards returns the open flow inside a scope that is at a path, or that the path leads through; nil if there is none.
+func (s *Scope) towards(path string) *Scope {
+	for _, n := range s.open {
+		if !strings.HasPrefix(path, n.Path) {
+			continue
+		}
+		for _, c := range n.children {
+			if rest, ok := strings.CutPrefix(path, c.Path); ok && (rest == "" || rest[0] == '/') {
+				return c
+			}
+		}
+	}
+	return nil
 }
 
 // Open yields the open nodes of a growing flow.

@@ -14,14 +14,12 @@ import (
 
 // mapSettings are the settings of a map run, evaluated when its state starts.
 type mapSettings struct {
-	ID         string              `json:"id"`                   // unique among all map runs
-	ARN        string              `json:"arn"`                  // ARN of the map run
-	Slots      int                 `json:"slots"`                // maximum number of concurrent children
-	Default    bool                `json:"default,omitempty"`    // the state sets no such number
-	Count      int64               `json:"count,omitempty"`      // number of items that may fail
-	Percentage float64             `json:"percentage,omitempty"` // percentage of items that may fail
-	Reader     *ItemQuery          `json:"reader,omitempty"`     // nil: the items are in the state's input
-	MaxItems   int64               `json:"maxItems,omitempty"`   // 0: all items
+	mapLimits
+
+	ID         string              `json:"id"`                 // unique among all map runs
+	ARN        string              `json:"arn"`                // ARN of the map run
+	Reader     *ItemQuery          `json:"reader,omitempty"`   // nil: the items are in the state's input
+	MaxItems   int64               `json:"maxItems,omitempty"` // 0: all items
 	Batches    bool                `json:"batches,omitempty"`
 	PerBatch   int64               `json:"perBatch,omitempty"`   // items in a batch; 0: as many as fit
 	BatchBytes int64               `json:"batchBytes,omitempty"` // size of a child's input in bytes
@@ -30,6 +28,22 @@ type mapSettings struct {
 	Form       syntax.ResultObject `json:"form,omitzero"`
 
 	redrive int // number of the map run's redrive; Express executions that it starts have names of their own
+}
+
+// mapLimits are the settings of a map run that may change while it runs.
+type mapLimits struct {
+	Slots      int     `json:"slots"`                // maximum number of concurrent children
+	Default    bool    `json:"default,omitempty"`    // Slots is Ebb's own number
+	Count      int64   `json:"count,omitempty"`      // number of items that may fail
+	Percentage float64 `json:"percentage,omitempty"` // percentage of items that may fail
+}
+
+// setSlots sets how many children may run at once; 0 sets Ebb's own number.
+func (l *mapLimits) setSlots(n int64) {
+	l.Slots, l.Default = int(min(n, maxConcurrentOnAWS)), n == 0
+	if l.Default {
+		l.Slots = maxChildren
+	}
 }
 
 // resultTarget is the destination of a ResultWriter.
@@ -60,9 +74,7 @@ func (w *history) distribute(told *Shared) *stateerror.Error {
 	if f != nil {
 		return f
 	}
-	if m.Slots = int(min(slots, maxConcurrentOnAWS)); slots == 0 {
-		m.Slots, m.Default = maxChildren, true
-	}
+	m.setSlots(slots)
 	length := 0
 	if d.Reader == nil {
 		if told.items, f = w.items(v); f != nil {
@@ -192,10 +204,11 @@ func (w *history) target(m *mapSettings, v *expression.View) *stateerror.Error {
 	return nil
 }
 
-// The label of a run that has started a map run: see asl.MapRunLabel.
+// The labels of a run that has started a map run: see asl.MapRunLabel.
 const (
 	MapRunLabel   = "map-run."
 	MapRunStarted = "started"
+	MapRunEvent   = "map-run-event."
 )
 
 // childAttributes returns the attributes of the run of some items: its own, and those of this run.
@@ -251,30 +264,4 @@ type ObjectPart struct {
 	Key    string `json:"key"`
 	Offset int64  `json:"offset,omitempty"` // in bytes
 	Text   string `json:"text"`
-}
-
-// A MapRun is asl.MapRun.
-type MapRun struct {
-	ID                  string  // unique among all map runs
-	MaxConcurrency      int     // maximum number of concurrent executions; 0 means that the state sets none
-	ToleratedCount      int64   // number of items that may fail
-	ToleratedPercentage float64 // percentage of items that may fail
-	Batches             bool    // an execution may process several items
-	Writes              bool    // the results are written to a bucket
-}
-
-// MapRunOf is asl.MapRunOf.
-func MapRunOf(input atom.Value) (m MapRun, ok bool) {
-	s, err := readShared(input)
-	if err != nil || s.run == nil {
-		return m, false
-	}
-	m = MapRun{
-		ID: s.run.ID, MaxConcurrency: s.run.Slots, ToleratedCount: s.run.Count, ToleratedPercentage: s.run.Percentage,
-		Batches: s.run.Batches, Writes: s.run.Target != nil,
-	}
-	if s.run.Default {
-		m.MaxConcurrency = 0
-	}
-	return m, true
 }

@@ -196,10 +196,13 @@ func (w *Interpreter) levelFailed(failure *atom.Failure, aborted []string) *stat
 
 // childEnded continues the history after the last event of the child that decided the join.
 func (w *Interpreter) childEnded() {
-	if note := w.Ask.Cause.EndNote; len(note) > 0 {
-		if last, err := jsontext.NewReader(note.JSON()).Int(); err == nil {
-			w.last = last
-		}
+	note := w.Ask.Cause.EndNote
+	var p mapProgress
+	switch last, err := jsontext.NewReader(note.JSON()).Int(); {
+	case err == nil:
+		w.last = last
+	case len(note) > 0 && note.Decode(&p) == nil:
+		w.last = p.Last
 	}
 }
 

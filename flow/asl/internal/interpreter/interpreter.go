@@ -74,6 +74,8 @@ func (w *Interpreter) answer() error {
 		return w.begin()
 	case flow.Reopened:
 		return w.reopened()
+	case flow.Told: // only map runs expect messages
+		return nil
 	default:
 		return w.resume()
 	}

@@ -2,6 +2,7 @@ package interpreter
 
 import (
 	"strconv"
+	"time"
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/flow"
@@ -15,6 +16,8 @@ import (
 // not succeed are found one after the other, see redo.
 func (r *mapRun) redriven() {
 	r.Redrives++
+	r.Redriven, r.Ended, r.Failing, r.Final = r.Ask.Now, time.Time{}, false, tally{}
+	r.Again = tally{r.Begun - r.Open - r.Well.Children, r.Items - r.Held - r.Well.Items}
 	details := newDetails()
 	details.String("mapRunArn", r.set.ARN)
 	details.Number("redriveCount", int64(r.Redrives))
@@ -69,6 +72,7 @@ func (r *mapRun) redo() {
 		if !ok || past.Result != nil || past.Open {
 			continue
 		}
+		r.Again.remove(itemsIn(past.Note))
 		r.addRun(r.Redone, flow.Spec{Input: past.Input, Note: past.Note, Child: r.childAgain(r.Redone, past.Note)})
 	}
 }
@@ -80,6 +84,6 @@ func (r *mapRun) discard() {
 	}
 	r.growth.Add = nil
 	b := &r.before
-	r.Begun, r.Open, r.Items, r.From, r.All, r.Reads, r.Reading = b.Begun, b.Open, b.Items, b.From, b.All, b.Reads,
-		b.Reading
+	r.Begun, r.Open, r.Held, r.Items, r.From, r.All, r.Reads, r.Reading = b.Begun, b.Open, b.Held, b.Items, b.From, b.All,
+		b.Reads, b.Reading
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/flow"
@@ -33,6 +34,7 @@ type mapProgress struct {
 	Begun   int    `json:"n,omitempty"` // number of children started
 	Open    int    `json:"o,omitempty"` // number of these that have not ended
 	Items   int64  `json:"i,omitempty"` // number of items given to children
+	Held    int64  `json:"h,omitempty"` // number of items of the open children
 	Failed  int64  `json:"x,omitempty"` // number of items that failed with their children
 	From    string `json:"f,omitempty"` // position of the next item to read
 	Reads   int    `json:"r,omitempty"` // number of pages requested
@@ -49,10 +51,27 @@ type mapProgress struct {
 	Error   string            `json:"e,omitempty"` // error with which the map run fails after its results are written
 	Cause   string            `json:"q,omitempty"`
 
-	Redrives int  `json:"k,omitempty"` // how often the map run was redriven
-	Redoes   bool `json:"l,omitempty"` // children that did not succeed are being started again
-	Redone   int  `json:"b,omitempty"` // number of children that were looked at for that
+	Redrives int       `json:"k,omitempty"`  // how often the map run was redriven
+	Redriven time.Time `json:"kt,omitzero"`  // when that was last
+	Redoes   bool      `json:"l,omitempty"`  // children that did not succeed are being started again
+	Redone   int       `json:"b,omitempty"`  // number of children that were looked at for that
+	Limits   mapLimits `json:"s,omitzero"`   // zero: those of the settings
+	Well     tally     `json:"y,omitzero"`   // children that succeeded
+	Again    tally     `json:"ag,omitzero"`  // children that wait to be started again
+	Final    tally     `json:"fi,omitzero"`  // children that failed and cannot be started again
+	Ended    time.Time `json:"at,omitzero"`  // when the map run ended; zero if it runs, or was ended from outside
+	Failing  bool      `json:"ff,omitempty"` // it ended with an error
 }
+
+// A tally counts children, and the items that they were given.
+type tally struct {
+	Children int   `json:"n,omitempty"`
+	Items    int64 `json:"i,omitempty"`
+}
+
+func (t *tally) add(items int64) { t.Children, t.Items = t.Children+1, t.Items+items }
+
+func (t *tally) remove(items int64) { t.Children, t.Items = t.Children-1, t.Items-items }
 
 // Names of the nodes of a map run; children have their numbers.
 const (
@@ -62,7 +81,8 @@ const (
 
 // runMap answers a question about a map run.
 func runMap(w *Interpreter) error {
-	r := &mapRun{Interpreter: w, set: w.Group.run}
+	set := *w.Group.run // the engine keeps the group for the next question
+	r := &mapRun{Interpreter: w, set: &set}
 	w.vars = map[string]*data.Value{} // the memory contains no variables
 	if w.State = w.Machine.States[w.Group.state]; w.State == nil || w.State.Items == nil ||
 		w.State.Items.Distributed == nil {
@@ -77,16 +97,31 @@ func runMap(w *Interpreter) error {
 		details := newDetails()
 		details.String("mapRunArn", r.set.ARN)
 		w.event("MapRunStarted", ended(details))
+		if _, ok := w.world(); ok {
+			w.growth.Labels = map[string]string{MapRunEvent + r.set.ID: strconv.FormatInt(w.last, 10)}
+		}
 	} else if err := w.Ask.Memory.Decode(&r.mapProgress); err != nil {
 		return fmt.Errorf("asl: broken memory of a map run: %w", err)
 	} else {
 		w.last = r.Last
 	}
 	r.set.redrive = r.Redrives
+	if r.Limits != (mapLimits{}) {
+		set.mapLimits = r.Limits
+	}
 	r.heed()
-	r.Last = w.last
-	w.growth.Memory = atom.MustEncode(r.mapProgress)
+	w.growth.Memory = r.progress()
+	if end := w.growth.End; end != nil {
+		end.Note = w.growth.Memory
+	}
 	return nil
+}
+
+// progress returns the memory of the map run. It is also the note of its end, in which the state finds the number of
+// the last event.
+func (r *mapRun) progress() atom.Value {
+	r.Last = r.last
+	return atom.MustEncode(r.mapProgress)
 }
 
 // heed handles the cause.
@@ -100,6 +135,8 @@ func (r *mapRun) heed() {
 		r.redriven()
 	case cause.Kind == flow.Reopened:
 		r.startOver(node)
+	case cause.Kind == flow.Told:
+		r.updated(cause)
 	case cause.Kind == flow.Continue && r.Redoes:
 		r.goOn(nil)
 	case cause.Kind == flow.Continue && r.Drops > 0:
@@ -149,9 +186,16 @@ func (r *mapRun) read(result atom.Value) {
 
 // ended counts the end of a child.
 func (r *mapRun) ended(cause *flow.Cause) {
-	r.Open--
-	if cause.Kind == flow.Failed {
-		r.Failed += itemsIn(cause.Note)
+	items := itemsIn(cause.Note)
+	r.Open, r.Held = r.Open-1, r.Held-items
+	switch {
+	case cause.Kind != flow.Failed:
+		r.Well.add(items)
+	case exceededEvents(cause.Failure):
+		r.Final.add(items)
+		fallthrough
+	default:
+		r.Failed += items
 	}
 	r.goOn(nil)
 }
@@ -273,7 +317,7 @@ func (r *mapRun) addRun(index int, spec flow.Spec) {
 		spec.Undo = &flow.Undo{Stays: !undoes}
 	}
 	r.growth.Add = append(r.growth.Add, spec)
-	r.Open++
+	r.Open, r.Held = r.Open+1, r.Held+itemsIn(spec.Note)
 }
 
 // giveUp ends the map run with an error, after the results that must be written.
@@ -287,7 +331,7 @@ func (r *mapRun) giveUp(f *stateerror.Error) {
 	r.discard()
 	r.Unread = !r.All
 	r.Drops = r.Open + 1 // at most: the children, and the task that reads
-	r.Open, r.Reading, r.All = 0, false, true
+	r.Open, r.Held, r.Reading, r.All = 0, 0, false, true
 	r.drop()
 }
 
@@ -310,10 +354,17 @@ func (r *mapRun) end(f *stateerror.Error) {
 	r.event("MapRunFailed", errorDetails(f))
 	r.discard()
 	r.growth.More = nil
-	r.growth.End = &flow.End{Failure: f.Failure(), Note: r.endNote(), Reopen: atom.Null}
+	r.over(true)
+	r.growth.End = &flow.End{Failure: f.Failure(), Reopen: atom.Null}
 }
 
 func (r *mapRun) endWell(result atom.Value) {
 	r.event("MapRunSucceeded", nil)
-	r.growth.End = &flow.End{Value: result, Note: r.endNote()}
+	r.over(false)
+	r.growth.End = &flow.End{Value: result}
+}
+
+// over records how the map run ended, and its settings: if the state tries again, it has others.
+func (r *mapRun) over(failing bool) {
+	r.Ended, r.Failing, r.Limits = r.Ask.Now, failing, r.set.mapLimits
 }

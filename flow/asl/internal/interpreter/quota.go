@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl/internal/stateerror"
 	"github.com/ebbflow/ebb/flow/asl/internal/syntax"
@@ -17,6 +18,13 @@ const (
 	longestStandard = 365 * 24 * time.Hour
 	longestExpress  = 5 * time.Minute
 )
+
+var tooManyEvents = fmt.Sprintf("The execution reached the maximum number of history events (%d).", MaxEvents)
+
+// exceededEvents reports whether an execution failed because its history is full, so that it cannot be redriven.
+func exceededEvents(f *atom.Failure) bool {
+	return f != nil && f.Code == stateerror.Runtime && f.Message == tooManyEvents
+}
 
 // timeout returns how long the run may take; 0 means without limit.
 func (w *Interpreter) timeout(l *syntax.Level) time.Duration {
@@ -43,10 +51,7 @@ func (w *Interpreter) bound() {
 		return
 	}
 	before := max(0, MaxEvents-w.Ask.Event) // events of this answer before the last one
-	f := &stateerror.Error{
-		Name:  stateerror.Runtime,
-		Cause: fmt.Sprintf("The execution reached the maximum number of history events (%d).", MaxEvents),
-	}
+	f := &stateerror.Error{Name: stateerror.Runtime, Cause: tooManyEvents}
 	answer := w.growth
 	w.growth = flow.Growth{Events: answer.Events[:min(before, int64(len(answer.Events)))], Steps: answer.Steps}
 	w.told = before
