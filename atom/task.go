@@ -41,8 +41,8 @@ type Reverter[In, Out any] interface {
 // with the same In and Out. If the compiler says that it cannot infer In, or that t does not implement Executor,
 // Execute has another signature.
 //
-// Task panics if t has a method Revert with another signature, or has Revert only as a pointer, because such a task
-// would silently never be undone.
+// Task panics if t has a method Revert with another signature, or has Revert only as a pointer. Such a task would
+// silently never be undone.
 func Task[In, Out any](name string, t Executor[In, Out], opts ...Option) *Atom {
 	body := &typed[In, Out]{task: t}
 	if r, ok := any(t).(Reverter[In, Out]); ok {

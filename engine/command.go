@@ -89,8 +89,8 @@ func RetryFrom(path string, inputs ...InputOption) Command {
 	return Command{o}
 }
 
-// RetryRevert retries the failed revert of the atom at path, or if path is "" all failed reverts, with all the
-// attempts of the revert policy. Then the undo continues. If no such revert has failed, RetryRevert is refused.
+// RetryRevert retries the failed revert of the atom at path, with all the attempts of its policy. If path is "", it
+// retries all failed reverts. Then the undo continues. If no such revert has failed, RetryRevert is refused.
 func RetryRevert(path string) Command {
 	return Command{inbox.Command{Kind: inbox.RetryRevert, Path: path}}
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// Elements yields the elements of the list that key has at the end, in order. Unlike [Get], it reads a list that is
-// too large for one value, such as the results of flow.Each for very many items, a page at a time. If key has no value,
-// or the store fails, Elements yields the error and ends.
+// Elements yields the elements of the list that key has at the end, in order. Unlike [Get], it reads a list page by
+// page, so the list may be too large for one value, such as the results of flow.Each. If key has no value, or the
+// store fails, Elements yields the error and ends.
 func Elements[T any](ctx context.Context, r *Result, key atom.Key[[]T]) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		for v, err := range r.elements(ctx, key.Name()) {

@@ -37,8 +37,8 @@ func (e *RevertedError) Error() string {
 // Unwrap returns the failures.
 func (e *RevertedError) Unwrap() []error { return asErrors(e.Failures) }
 
-// A FailedError is returned if a run failed and is not or not completely undone. The reason may be that there was
-// nothing to undo, that undoing failed, that the run had passed a pivot, or that [Abandon] ended the run.
+// A FailedError is returned if a run failed and is not or not completely undone. There may have been nothing to undo,
+// undoing may have failed, the run may have passed a pivot, or [Abandon] may have ended it.
 type FailedError struct {
 	Run        string          // id of the run
 	Failures   []*atom.Failure // why it failed

@@ -10,8 +10,8 @@ import (
 // [atom.CodeLimit], and Ebb undoes it. No Retry, Catch or retry controller of the run sees the failure. The undo
 // itself has no limit. A zero field means the default, see [DefaultLimits].
 type Limits struct {
-	// Transitions is how many steps of its language, such as states entered, a run may take in a row without
-	// waiting for a task, timer, token or message.
+	// Transitions is how many steps of its language, such as states entered, a run may take without waiting for a
+	// task, timer, token or message.
 	Transitions int64
 	// Atoms is how many nodes and child flows of a growing flow may be open at the same time.
 	Atoms int64
@@ -34,9 +34,9 @@ type Limits struct {
 	// Memory is how many bytes of live memory the process may use before [Server.Serve] stops taking up runs. Runs
 	// that it already drives continue. Serve takes up runs again when a tenth of the budget is free.
 	//
-	// If a run of a growing flow grows while the budget is reached, and needs more than a third of the budget
-	// alone, the engine suspends it with a failure of [atom.CodeLimit] and parks its job. The run resumes when it
-	// is run again.
+	// If a run of a growing flow grows meanwhile, and alone needs more than a third of the budget, the engine
+	// suspends it. The failure has [atom.CodeLimit], and the run's job is parked. The run resumes when it is run
+	// again.
 	//
 	// Live memory is what the Go runtime counts, without garbage. 0 means three fifths of the memory limit of the
 	// process's control group, or no budget if there is no such limit. A negative number means no budget. The

@@ -10,8 +10,8 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// Detached yields the ids of the child runs that a run does not wait for, or no longer waits for, and that have
-// not ended, and so on for their child runs: parents before children. It reads them page by page and leaves out runs
+// Detached yields the ids of the child runs that have not ended and that a run does not wait for, or no longer waits
+// for. It includes such child runs of these: parents before children. It reads them page by page and leaves out runs
 // that are purged meanwhile. It ends with the first error. If the run itself does not exist, the error wraps
 // [storage.ErrNotFound]. [Engine.Run] does not drive these runs to their ends, [Engine.Serve] does. When the run
 // creates a child that it never waits for, observers receive [RunDetached].
@@ -50,8 +50,8 @@ func (e *Engine) detached(ctx context.Context, run string, yield func(string) bo
 	}
 }
 
-// detachedIn returns the ids of the child runs that the atoms of one page do not wait for, and the path of the last of
-// these atoms, or "" if the page is empty.
+// detachedIn returns the ids of the child runs that the atoms of one page do not wait for. It also returns the path
+// of the last atom of the page, "" if the page is empty.
 func (e *Engine) detachedIn(
 	ctx context.Context, run string, q storage.AtomQuery,
 ) (begun []string, last string, err error) {

@@ -131,7 +131,7 @@ func WithTasks(t Tasks) Option {
 }
 
 // WithParallelism limits how many atoms of a run execute at the same time. With 1 they run one after the other, in
-// the order of priority and definition, and child runs are driven one at a time, too, unless a server drives them.
+// the order of priority and definition. Child runs are then driven one at a time, too, unless a server drives them.
 func WithParallelism(n int) Option {
 	return option(func(e *Engine) error {
 		if n < 1 {

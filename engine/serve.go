@@ -13,11 +13,11 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// Serve drives due runs until ctx ends. A run is due when it was started, when one of its timers is due, when a
-// message has arrived, or when its owner has died. Limits may delay a due run (see [storage.Limiter]). Serve asks
-// the store when the store reports a change, and once a second. It does not drive runs that are held. If a run
-// cannot be driven, Serve logs the error and retries later. It takes up no run while the process's memory budget is
-// reached, see [Limits]. To learn how runs end, read the store, or use [WithObserver].
+// Serve drives due runs until ctx ends. A run is due when it was started, a timer of it is due, a message has
+// arrived, or its owner has died. Limits may delay a due run (see [storage.Limiter]). Serve asks the store when the
+// store reports a change, and once a second. It does not drive runs that are held. If a run cannot be driven, Serve
+// logs the error and retries later. It takes up no run while the process's memory budget is reached, see [Limits]. To
+// learn how runs end, read the store, or use [WithObserver].
 //
 // Serve returns when all its runs have stopped: nil if ctx ended, or the store's error if the store cannot list due
 // runs. Serve may be called again. Any number of processes may serve one store.

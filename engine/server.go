@@ -43,8 +43,8 @@ func NewServer(catalog Catalog, opts ...ServerOption) (*Server, error) {
 	return s, nil
 }
 
-// Serve drives the due runs of the engine's flow, and of the flows that it runs, or, with a catalog other than [Flows],
-// of every flow, until ctx ends: see [Server.Serve]. If an option is not valid, it returns an error.
+// Serve drives the due runs of the engine's flow and of the flows that it runs, until ctx ends. With a catalog other
+// than [Flows], it drives those of every flow: see [Server.Serve]. If an option is not valid, it returns an error.
 func (e *Engine) Serve(ctx context.Context, opts ...ServerOption) error {
 	s, err := newServer(opts)
 	if err != nil {
@@ -140,9 +140,9 @@ func WithSender(send Sender) ServerOption {
 // DefaultMaxLost is the default of [WithMaxLost].
 const DefaultMaxLost = 3
 
-// WithMaxLost sets how many processes may die while they drive only this run, before the server suspends the run
-// with a failure of [atom.CodeLost] and parks its job. A death counts less if the process also drove runs during
-// which no process had died. The run resumes when it is run again. n is at least 1.
+// WithMaxLost sets how many processes may die while they drive only this run. Then the server suspends the run with a
+// failure of [atom.CodeLost] and parks its job. A death counts less if the process also drove runs during which no
+// process had died. The run resumes when it is run again. n is at least 1.
 func WithMaxLost(n int) ServerOption {
 	return func(s *Server) error {
 		if n < 1 {

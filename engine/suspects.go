@@ -33,8 +33,8 @@ const (
 	longestTrial = time.Minute
 	// besideOthers is how long an accused run waits for a process that drives nothing else.
 	besideOthers = time.Minute
-	// cautious is how long after a death Serve takes runs over before it computes anything of them, so that the
-	// store also counts the death if a run kills at once.
+	// cautious is how long after a death Serve takes runs over before it computes anything of them. So the store
+	// counts the next death, even if a run kills at once.
 	cautious = 10 * time.Second
 	// triedAtOnce is the part of the slots that suspects which are not accused may take: one in so many.
 	triedAtOnce = 4

@@ -177,8 +177,8 @@ type Cause struct {
 	Call    bool
 	Message MessageKind // Told: the kind of message
 	From    string      // Told: id of the run that sent the message; "" if no run did
-	// Run is set for Ended, Failed and Called of a Nested node if the cause is about the run itself, not about a task
-	// in its place or about the holder of the token.
+	// Run is set for Ended, Failed and Called of a Nested node if the cause is about the run itself. It is not set
+	// for a task in its place, nor for the holder of the token.
 	Run bool
 	// End is, for Ended and Failed with Run set, how the run has ended.
 	End RunEnd
@@ -199,8 +199,8 @@ type Cause struct {
 
 // A Growth is a language's answer to an [Ask]: the nodes to add, or the end of the flow. With the zero Growth, the
 // flow continues with the nodes that it has. If none of them can cause another question, the flow fails with
-// [atom.CodeLanguage]. It fails with the same code if two open nodes have the same name, or if a node has the name of
-// a node that can still be undone.
+// [atom.CodeLanguage]. The same happens if two open nodes have the same name, or if a node has the name of a node
+// that can still be undone.
 //
 // The engine commits all of an answer at once, together with the cause that it answers. To
 // add or drop thousands of nodes, give several answers, with More.

@@ -143,10 +143,9 @@ func (p *Plan) providersOf(i int32, symbol string) func(yield func(int32, atom.P
 	return func(yield func(int32, atom.Provide) bool) { p.Providers(i, symbol, yield) }
 }
 
-// Providers calls yield with the atoms whose value of symbol the given atom may
-// see, nearest first, each with the part of its result that has the value. All
-// atoms of a flow see its retry. A child sees the atoms before it. Children of an
-// unordered flow do not see each other.
+// Providers yields the atoms whose value of symbol the given atom may see, nearest first. With each it yields the
+// part of the atom's result that has the value. All atoms of a flow see its retry. A child sees the atoms before it.
+// Children of an unordered flow do not see each other.
 func (p *Plan) Providers(of int32, symbol string, yield func(provider int32, part atom.Provide) bool) {
 	list := p.providers[symbol]
 	at := p.Atoms[of].Node

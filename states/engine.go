@@ -30,8 +30,8 @@ const (
 	EngineFailure
 )
 
-// Ended reports whether the machine has stopped: SUCCESS, REVERTED, SUSPENDED or
-// FAILURE. A run that goes on gets a new machine.
+// Ended reports whether the machine has stopped: SUCCESS, REVERTED, SUSPENDED or FAILURE. A run that continues gets a
+// new machine.
 func (s Engine) Ended() bool { return s >= EngineSuccess && s <= EngineFailure }
 
 // Meta reports whether a caller that steps through a run never sees the state: UNDEFINED or

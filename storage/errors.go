@@ -32,8 +32,8 @@ var (
 	ErrBroken = errors.New("storage: closed for writing")
 	// ErrCorrupt is returned if a stored record cannot be decoded.
 	ErrCorrupt = errors.New("storage: the record is damaged")
-	// ErrInvalid is returned if a write contradicts itself or what is stored, such as a gap in the history or a
-	// reference to a payload that does not exist. The caller's code is wrong. The call wrote nothing.
+	// ErrInvalid is returned if a write contradicts itself or what is stored. Examples are a gap in the history, and
+	// a reference to a payload that does not exist. The caller's code is wrong. The call wrote nothing.
 	ErrInvalid = errors.New("storage: invalid write")
 )
 

@@ -7,7 +7,7 @@ import (
 	"github.com/ebbflow/ebb/internal/failat"
 )
 
-// FailAt runs the flow of w once for each way in which each of its atoms can fail, and once for each point at which its
+// FailAt runs the flow of w once for each way in which each of its atoms can fail, and for each point at which its
 // process can die. Each case has its own world. FailAt fails tb if the world is not as it must be:
 //
 //   - After a run that was undone, or that failed with nothing to undo, State is the same as before the run.

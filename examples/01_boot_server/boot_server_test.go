@@ -1,8 +1,7 @@
 // Package bootserver shows a flow that either finishes or is undone.
 //
-// What you will learn: to write a task that can be reverted, to line tasks up in
-// a flow, to run it, and what happens when it fails, when its outcome is not
-// known, when its process stops, and when it is wired wrongly.
+// You learn to write a task that can be reverted, to arrange tasks in a flow, and to run the flow. You see what
+// happens if the run fails, if an outcome is not known, if the process stops, and if the flow has wiring mistakes.
 //
 // The scenario: a server needs a volume. If the server does not boot, the
 // customer should not pay for the volume.

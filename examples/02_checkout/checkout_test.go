@@ -1,8 +1,7 @@
 // Package checkout shows a graph with a decision and a retry.
 //
-// What you will learn: to let the order follow from links and from what tasks
-// require, to decide by a value which way a flow takes, to try a part of a flow
-// again, by which code a failure is told from others, and to draw a flow.
+// You learn how the order of a flow follows from links and from what tasks require. You decide by a value which way a
+// flow takes, retry a part of a flow, give a failure a code, and draw a flow.
 //
 // The scenario: goods are reserved and a card is charged. The network of the card
 // fails now and then, so charging is tried up to three times. An order that looks

@@ -1,7 +1,7 @@
 // Package orderservice is the service of docs/tutorial/02-order-service.md.
 //
-// What you will learn: to pick each line of an order of any length, to retry a payment, to wrap gifts only, to wait for
-// an approval, to serve orders from a SQLite file, to count what happens, and to test every failure.
+// You learn to pick each line of an order of any length, to retry a payment, to wrap gifts only, and to wait for an
+// approval. You serve orders from a SQLite file, count what happens, and test every failure.
 package orderservice_test
 
 import (

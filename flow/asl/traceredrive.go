@@ -22,7 +22,7 @@ func (t *tracer) leave(l *tracedLevel, stage flow.VisitStage) {
 	}
 }
 
-// forgetLeft forgets what was left inside the open visit of a level, because the visit goes on without it.
+// forgetLeft forgets what was left inside the open visit of a level, because the visit continues without it.
 func (t *tracer) forgetLeft(l *tracedLevel) {
 	maps.DeleteFunc(t.left, func(path string, _ leftVisit) bool {
 		rest, inside := strings.CutPrefix(path, l.open.Path)

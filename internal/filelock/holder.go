@@ -9,14 +9,14 @@ type Holder struct {
 	State   string // one message, as ps shows it; "" when that is not known
 }
 
-// The states of processes that do not go on by themselves.
+// The states of processes that do not continue by themselves.
 const (
 	stopped = "T"
 	traced  = "t"
 	zombie  = "Z"
 )
 
-// Stopped reports whether the process goes on only when another lets it.
+// Stopped reports whether the process is stopped until another process lets it continue.
 func (h *Holder) Stopped() bool { return h.State == stopped || h.State == traced }
 
 // String says which process it is, such as: process 4711 ("ebb", stopped (T)).

@@ -18,8 +18,8 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// ChildID returns the id of the run that an attempt of a node begins. Attempts are counted anew in each incarnation.
-func ChildID(run, path string, incarnation, attempt int, child *flow.Child) string {
+// childID returns the id of the run that an attempt of a node begins. Attempts are counted anew in each incarnation.
+func childID(run, path string, incarnation, attempt int, child *flow.Child) string {
 	if child.ID != "" {
 		return child.ID
 	}
@@ -33,9 +33,9 @@ func ChildID(run, path string, incarnation, attempt int, child *flow.Child) stri
 	return id
 }
 
-// PlannedChildID returns the id of the run that an attempt of an atom of a plan begins. Attempts are
+// plannedChildID returns the id of the run that an attempt of an atom of a plan begins. Attempts are
 // counted anew in each incarnation.
-func PlannedChildID(run, path string, incarnation, attempt int) string {
+func plannedChildID(run, path string, incarnation, attempt int) string {
 	id := run + "/" + path
 	if incarnation > 0 || attempt > 1 {
 		id += "@" + strconv.Itoa(incarnation+1)

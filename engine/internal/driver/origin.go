@@ -7,17 +7,17 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// BegunBy returns the id of the run that a stored atom of a run has begun, or "" if it has begun none, and whether the
-// atom waits for the end of that run.
+// BegunBy returns the id of the run that a stored atom has begun, "" if it has begun none. It also reports whether
+// the atom waits for the end of that run.
 func BegunBy(run string, a *storage.Atom) (id string, awaited bool) {
 	var spec flow.Spec
 	switch {
 	case a.Kind != storage.KindRun || a.Spec.Decode(&spec) != nil || a.Spec != nil && spec.Child == nil:
 		return "", false
 	case a.Spec == nil:
-		id = PlannedChildID(run, a.Path, a.Incarnation, a.Attempt)
+		id = plannedChildID(run, a.Path, a.Incarnation, a.Attempt)
 	default:
-		id = ChildID(run, a.Path, a.Incarnation, a.Attempt, spec.Child)
+		id = childID(run, a.Path, a.Incarnation, a.Attempt, spec.Child)
 	}
 	open := a.State == states.TaskRunning || a.State == states.TaskReverting
 	return id, open && (spec.Child == nil || !spec.Child.Detached)
@@ -68,10 +68,10 @@ func (c *children) pathOf(o origin) string {
 // idOf returns the id of the run that the present attempt begins.
 func (c *children) idOf(o origin) string {
 	if n := o.node; n != nil {
-		return ChildID(c.claim.Run, n.Path, int(n.Rec.Incarnation), int(n.Rec.Attempt), n.Spec.Child)
+		return childID(c.claim.Run, n.Path, int(n.Rec.Incarnation), int(n.Rec.Attempt), n.Spec.Child)
 	}
 	r := c.s.Record(o.atom)
-	return PlannedChildID(c.claim.Run, c.pathOf(o), int(r.Incarnation), int(r.Attempt))
+	return plannedChildID(c.claim.Run, c.pathOf(o), int(r.Incarnation), int(r.Attempt))
 }
 
 // childOf returns which run the origin begins.

@@ -45,7 +45,7 @@ func (r reopening) refuseChild(l *scheduler.Loaded) error {
 	if l.Spec == nil || l.Spec.Kind != flow.Nested || l.Spec.Child == nil || l.Spec.Child.Detached {
 		return nil
 	}
-	id := ChildID(r.claim.Run, l.Path, int(l.Rec.Incarnation), int(l.Rec.Attempt), l.Spec.Child)
+	id := childID(r.claim.Run, l.Path, int(l.Rec.Incarnation), int(l.Rec.Attempt), l.Spec.Child)
 	child, err := r.env.Store.Run(r.storing, id)
 	switch {
 	case errors.Is(err, storage.ErrNotFound):
@@ -59,8 +59,8 @@ func (r reopening) refuseChild(l *scheduler.Loaded) error {
 	}
 }
 
-// openAtEnd reads the nodes that were open when a run of a growing flow ended, and the children of those that are
-// forks, with all that was open in them.
+// openAtEnd reads the nodes that were open when a run of a growing flow ended. Of forks, it also reads the children
+// and what was open in them.
 func (r reopening) openAtEnd() ([]scheduler.Loaded, error) {
 	type ended struct {
 		path string

@@ -22,13 +22,6 @@ func newCoverage(def *definition.Definition) *Coverage {
 	return &Coverage{Def: def, Parts: def.Machine.Parts(), hits: map[flow.Part]int64{}}
 }
 
-// Merge adds what other cases of the same definition went through.
-func (c *Coverage) Merge(other *Coverage) {
-	for part, n := range other.hits {
-		c.hits[part] += n
-	}
-}
-
 func (c *Coverage) through(part flow.Part) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -154,7 +154,7 @@ func (s subcommands) run(ctx context.Context, file string, f *runFlags) error {
 	return s.WithStore(ctx, func(store *sqlstore.Store) error {
 		run, err := store.Run(ctx, id)
 		if err == nil && run.Definition != def.Hash {
-			return exit.Usagef("run %s was begun on another definition than %s is now (ebb resume %s goes on with it; "+
+			return exit.Usagef("run %s was begun on another definition than %s is now (ebb resume %s resumes it; "+
 				"another --id begins anew)", id, file, id)
 		}
 		for _, d := range flows {

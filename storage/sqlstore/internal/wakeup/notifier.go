@@ -23,10 +23,10 @@ type Change uint8
 // A Change concerns the callers that wait for it, and those that wait for a smaller Change.
 const (
 	Nothing Change = iota
-	Ends          // a run ended: of other processes, only callers of Foreign are notified
-	Works         // work was queued for workers: of other processes, only callers of Foreign are notified
-	Posts         // a job was posted
-	Moves         // a message, a due run, or any other change
+	Ends           // a run ended: of other processes, only callers of Foreign are notified
+	Works          // work was queued for workers: of other processes, only callers of Foreign are notified
+	Posts          // a job was posted
+	Moves          // a message, a due run, or any other change
 )
 
 // A Notifier wakes waiting goroutines when the database may have changed. A write of this process notifies them
