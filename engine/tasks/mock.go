@@ -40,8 +40,14 @@ type answer struct {
 	failure error // nil when value is the answer
 }
 
-// mockFile is the file's form, as Step Functions Local reads it.
-type mockFile struct {
+// A MockFile is a mock file of Step Functions Local.
+type MockFile struct {
+	name string
+	text mockText
+}
+
+// mockText is the file's form, as Step Functions Local reads it.
+type mockText struct {
 	StateMachines map[string]struct {
 		TestCases map[string]map[string]string `json:"TestCases"`
 	} `json:"StateMachines"`
@@ -54,23 +60,49 @@ type mockFile struct {
 	} `json:"MockedResponses"`
 }
 
-// ParseMocks reads a mock file of Step Functions Local:
+// ReadMockFile reads a mock file of Step Functions Local:
 //
 //	{"StateMachines": {"trip": {"TestCases": {"paid": {"Pay": "Paid"}}}},
 //	 "MockedResponses": {"Paid": {
 //	   "0":   {"Throw": {"Error": "Busy", "Cause": "try again"}},
 //	   "1-2": {"Return": {"receipt": 7}}}}}
 //
-// The numbers are attempts of one visit of a state, from 0. If the file has one machine, its name does not matter. If
-// the machine has one case, testCase may be "". Name stands for the file in messages; all that is wrong in the file is
-// reported at once.
-func ParseMocks(name string, text []byte, machine, testCase string) (*Mocks, error) {
-	var file mockFile
+// The numbers are attempts of one visit of a state, from 0. Name stands for the file in messages.
+func ReadMockFile(name string, text []byte) (*MockFile, error) {
+	f := &MockFile{name: name}
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&file); err != nil {
+	if err := decoder.Decode(&f.text); err != nil {
 		return nil, unreadable(name, text, decoder.InputOffset(), err)
 	}
+	return f, nil
+}
+
+// ParseMocks reads a mock file, and returns the mocks of one test case: see [MockFile.Mocks].
+func ParseMocks(name string, text []byte, machine, testCase string) (*Mocks, error) {
+	f, err := ReadMockFile(name, text)
+	if err != nil {
+		return nil, err
+	}
+	return f.Mocks(machine, testCase)
+}
+
+// Check returns all that is wrong in the test cases of the file.
+func (f *MockFile) Check() error {
+	var problems []error
+	for _, machine := range slices.Sorted(maps.Keys(f.text.StateMachines)) {
+		for _, testCase := range slices.Sorted(maps.Keys(f.text.StateMachines[machine].TestCases)) {
+			_, err := f.Mocks(machine, testCase)
+			problems = append(problems, err)
+		}
+	}
+	return errors.Join(problems...)
+}
+
+// Mocks returns the mocks of a test case. If the file has one machine, its name does not matter. If the machine has one
+// case, testCase may be "". All that is wrong in the case is reported at once.
+func (f *MockFile) Mocks(machine, testCase string) (*Mocks, error) {
+	name, file := f.name, &f.text
 	m, ok := file.StateMachines[machine]
 	if !ok && len(file.StateMachines) == 1 {
 		for only := range maps.Values(file.StateMachines) {
@@ -97,7 +129,7 @@ func ParseMocks(name string, text []byte, machine, testCase string) (*Mocks, err
 }
 
 // responses returns the answers that a test case chooses.
-func (file *mockFile) responses(chosen map[string]string) (*Mocks, []error) {
+func (file *mockText) responses(chosen map[string]string) (*Mocks, []error) {
 	var problems []error
 	mocks := &Mocks{states: make(map[string]mock, len(chosen))}
 	for _, state := range slices.Sorted(maps.Keys(chosen)) {
@@ -118,7 +150,7 @@ func (file *mockFile) responses(chosen map[string]string) (*Mocks, []error) {
 }
 
 // answers returns the answers of one response in the order of attempts.
-func (file *mockFile) answers(response string) ([]answer, error) {
+func (file *mockText) answers(response string) ([]answer, error) {
 	byAttempt := map[int]answer{}
 	place := "MockedResponses/" + response
 	entries := file.MockedResponses[response]

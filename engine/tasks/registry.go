@@ -115,6 +115,7 @@ func (r *Registry) find(name string) (atom.Body, error) {
 		if body := r.remote(resource); body != nil {
 			return body, nil
 		}
+		return nil, atom.Errorf(CodeNoFunction, "%w", r.unknown(name, resource))
 	}
 	scheme, rest, _ := strings.Cut(resource, ":")
 	if find := r.Schemes[scheme]; find != nil {

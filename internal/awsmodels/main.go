@@ -52,20 +52,31 @@ type shape struct {
 func main() {
 	models := flag.String("models", "", "folder of the models")
 	out := flag.String("o", "answers.zip", "file to write")
+	calls := flag.String("calls", "", "file to write for package engine/awscall, instead of the shapes of answers")
 	flag.Parse()
-	if err := generate(*models, *out); err != nil {
+	write := func() error { return generate(*models, *out) }
+	if *calls != "" {
+		write = func() error { return generateCalls(*models, *calls) }
+	}
+	if err := write(); err != nil {
 		fmt.Fprintln(os.Stderr, "awsmodels:", err)
 		os.Exit(1)
 	}
 }
 
-func generate(models, out string) error {
+// modelFiles returns the files of the models in a folder.
+func modelFiles(models string) ([]string, error) {
 	files, err := filepath.Glob(filepath.Join(models, "*", "*", "api-2.json"))
+	if err == nil && len(files) == 0 {
+		err = fmt.Errorf("no api-2.json below %s", models)
+	}
+	return files, err
+}
+
+func generate(models, out string) error {
+	files, err := modelFiles(models)
 	if err != nil {
 		return err
-	}
-	if len(files) == 0 {
-		return fmt.Errorf("no api-2.json below %s", models)
 	}
 	newest := map[string]*model{}
 	for _, file := range files {

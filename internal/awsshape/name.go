@@ -48,7 +48,9 @@ func pascal(name string) string {
 	words := notAlphanumeric.ReplaceAllString(name, " ")
 	words = lowerVersion.ReplaceAllString(words, "$1 v$2 ")
 	words = upperVersion.ReplaceAllString(words, "$1 V$2 ")
-	words = camelCase.ReplaceAllString(words, "$1 $2")
+	for range 2 { // a short word, such as Id, is the end of one match and would begin the next
+		words = camelCase.ReplaceAllString(words, "$1 $2")
+	}
 	words = acronym.ReplaceAllString(words, "$1 $2")
 	words = afterDigit.ReplaceAllString(words, "$1 $2")
 	var b strings.Builder
@@ -57,3 +59,6 @@ func pascal(name string) string {
 	}
 	return b.String()
 }
+
+// SDKName returns a name of a model as SDK integrations write it: SSEKMSKeyId is SsekmsKeyId.
+func SDKName(name string) string { return pascal(name) }

@@ -58,6 +58,7 @@ func TestPascal(t *testing.T) {
 	for name, want := range map[string]string{
 		"executionArn": "ExecutionArn", "ETag": "ETag", "DBInstances": "DbInstances", "contentMD5": "ContentMd5",
 		"SSECustomerAlgorithm": "SseCustomerAlgorithm", "MD5OfMessageBody": "Md5OfMessageBody", "VpcId": "VpcId",
+		"SubnetIdSet": "SubnetIdSet",
 		"hello_world": "HelloWorld",
 	} {
 		if got := pascal(name); got != want {

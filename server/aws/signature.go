@@ -1,25 +1,19 @@
 package aws
 
 import (
-	"crypto/hmac"
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/base64"
-	"encoding/hex"
 	"net/http"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/ebbflow/ebb/internal/sigv4"
 )
 
 // MaxSkew is how far the clock of a client may be from the server's.
 const MaxSkew = 5 * time.Minute
-
-const (
-	algorithm  = "AWS4-HMAC-SHA256"
-	terminator = "aws4_request"
-	isoTime    = "20060102T150405Z" // ISO 8601, as short as it can be
-)
 
 // Types of the errors of signatures.
 const (
@@ -73,8 +67,8 @@ func (h *Handler) claim(r *http.Request, service *Service) (*claim, error) {
 			return nil, Errorf(codeInvalid, "%s must be a 'SignedHeader' in the AWS Authorization.", needed.text)
 		}
 	}
-	if used != algorithm {
-		return nil, Errorf(codeIncomplete, "Unsupported AWS 'algorithm': '%s' (only %s for now). ", used, algorithm)
+	if used != sigv4.Algorithm {
+		return nil, Errorf(codeIncomplete, "Unsupported AWS 'algorithm': '%s' (only %s for now). ", used, sigv4.Algorithm)
 	}
 	return c, h.checkScope(c, credential, service)
 }
@@ -126,17 +120,17 @@ func hashed(header string) string {
 
 // isCurrent returns an error if the signature is too old or too new.
 func (c *claim) isCurrent(now time.Time) error {
-	at, err := time.Parse(isoTime, c.date)
+	at, err := time.Parse(sigv4.Time, c.date)
 	switch {
 	case err != nil:
 		return Errorf(codeIncomplete, "Date must be in ISO-8601 'basic format'. Got '%s'. "+
 			"See http://en.wikipedia.org/wiki/ISO_8601", c.date)
 	case at.Before(now.Add(-MaxSkew)):
 		return Errorf(codeInvalid, "Signature expired: %s is now earlier than %s (%s - %.0f min.)", c.date,
-			now.Add(-MaxSkew).Format(isoTime), now.Format(isoTime), MaxSkew.Minutes())
+			now.Add(-MaxSkew).Format(sigv4.Time), now.Format(sigv4.Time), MaxSkew.Minutes())
 	case at.After(now.Add(MaxSkew)):
 		return Errorf(codeInvalid, "Signature not yet current: %s is still later than %s (%s + %.0f min.)", c.date,
-			now.Add(MaxSkew).Format(isoTime), now.Format(isoTime), MaxSkew.Minutes())
+			now.Add(MaxSkew).Format(sigv4.Time), now.Format(sigv4.Time), MaxSkew.Minutes())
 	}
 	return nil
 }
@@ -157,8 +151,8 @@ func (h *Handler) checkScope(c *claim, credential string, service *Service) erro
 	if parts[3] != service.Name {
 		wrong = append(wrong, "Credential should be scoped to correct service: '"+service.Name+"'. ")
 	}
-	if parts[4] != terminator {
-		wrong = append(wrong, "Credential should be scoped with a valid terminator: '"+terminator+"', not '"+parts[4]+"'. ")
+	if parts[4] != sigv4.Terminator {
+		wrong = append(wrong, "Credential should be scoped with a valid terminator: '"+sigv4.Terminator+"', not '"+parts[4]+"'. ")
 	}
 	if day := c.date[:len("20060102")]; parts[1] != day {
 		wrong = append(wrong, "Date in Credential scope does not match YYYYMMDD from ISO-8601 version of date from HTTP: '"+
@@ -178,36 +172,13 @@ func (h *Handler) checkScope(c *claim, credential string, service *Service) erro
 // verify returns an error if the signature is not that of the request. It takes the same time whatever the signature
 // is.
 func (c *claim) verify(r *http.Request, body []byte) error {
-	const size = 1024
-	hash := hexHash(body)
-	canonical := hexHash(appendCanonical(make([]byte, 0, size), r, c.signed, hash))
-	text := []byte(algorithm + "\n" + c.date + "\n" + c.scope + "\n" + canonical)
-	want := hex.AppendEncode(nil, keyed(signingKey(c.secret, c.scope), text))
+	hash := sigv4.Hash(body)
+	want := sigv4.Signature(r, c.signed, hash, c.date, c.scope, c.secret)
 	// The header may only say what is so. That the body is not signed, or signed in parts, is for other services.
 	differs := r.Header.Get("X-Amz-Content-Sha256") != "" && r.Header.Get("X-Amz-Content-Sha256") != hash
-	if subtle.ConstantTimeCompare(want, []byte(c.signature)) != 1 || differs {
+	if subtle.ConstantTimeCompare([]byte(want), []byte(c.signature)) != 1 || differs {
 		return Errorf(codeInvalid, "The request signature we calculated does not match the signature you provided. "+
 			"Check your AWS Secret Access Key and signing method. Consult the service documentation for details.")
 	}
 	return nil
-}
-
-func hexHash(text []byte) string {
-	hash := sha256.Sum256(text)
-	return hex.EncodeToString(hash[:])
-}
-
-// signingKey derives the key for a scope from a secret.
-func signingKey(secret, scope string) []byte {
-	key := []byte("AWS4" + secret)
-	for part := range strings.SplitSeq(scope, "/") {
-		key = keyed(key, []byte(part))
-	}
-	return key
-}
-
-func keyed(key, text []byte) []byte {
-	mac := hmac.New(sha256.New, key)
-	_, _ = mac.Write(text) // never fails
-	return mac.Sum(nil)
 }

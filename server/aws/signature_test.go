@@ -14,6 +14,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/ebbflow/ebb/internal/sigv4"
 )
 
 // The credentials and the time of AWS's examples.
@@ -80,7 +82,7 @@ func TestPublishedSignatures(t *testing.T) {
 		r.Header.Set("X-Amz-Date", exampleDate)
 		is := claim{secret: exampleSecret, scope: c.scope, date: exampleDate, signed: strings.Split(c.signed, ";"), signature: c.signature}
 		if err := is.verify(r, []byte(c.body)); err != nil {
-			t.Errorf("%s: %v\n%s", name, err, appendCanonical(nil, r, is.signed, hexHash([]byte(c.body))))
+			t.Errorf("%s: %v\n%s", name, err, sigv4.AppendCanonical(nil, r, is.signed, sigv4.Hash([]byte(c.body))))
 		}
 		if is.verify(r, []byte(c.body+" ")) == nil {
 			t.Errorf("%s: the signature is valid for another body", name)
@@ -175,7 +177,7 @@ func TestSignatures(t *testing.T) {
 		"session token":        {nil, header("X-Amz-Security-Token", "x"), "", ""},
 		"no spaces":            {nil, replace(", ", ","), "", ""},
 		"content not signed":   {func(s *signer) { s.names = s.names[2:] }, nil, "", ""}, // as the SDK for PHP
-		"hash":                 {nil, header("X-Amz-Content-Sha256", hexHash([]byte(createBody))), "", ""},
+		"hash":                 {nil, header("X-Amz-Content-Sha256", sigv4.Hash([]byte(createBody))), "", ""},
 		"clock at the bound":   {func(s *signer) { s.at = s.at.Add(-MaxSkew) }, nil, "", ""},
 		"fast clock, as bound": {func(s *signer) { s.at = s.at.Add(MaxSkew) }, nil, "", ""},
 
@@ -216,7 +218,7 @@ func TestSignatures(t *testing.T) {
 		"other host":      {nil, func(r *http.Request) { r.Host = "localhost:8083" }, codeInvalid, mismatch},
 		"other query":     {nil, query("x=y"), codeInvalid, mismatch},
 		"no hash":         {nil, header("X-Amz-Content-Sha256", "UNSIGNED-PAYLOAD"), codeInvalid, mismatch},
-		"other hash":      {nil, header("X-Amz-Content-Sha256", hexHash(nil)), codeInvalid, mismatch},
+		"other hash":      {nil, header("X-Amz-Content-Sha256", sigv4.Hash(nil)), codeInvalid, mismatch},
 		"other date":      {nil, header("X-Amz-Date", "20000101T000001Z"), codeInvalid, mismatch},
 		"longer":          {nil, replace("Signature=", "Signature=0"), codeInvalid, mismatch},
 		"other length":    {nil, func(r *http.Request) { r.ContentLength = -1 }, codeInvalid, mismatch},
@@ -310,7 +312,7 @@ func FuzzAuthorization(f *testing.F) {
 		r.Header.Set("Authorization", header)
 		r.Header.Set("X-Amz-Date", date)
 		r.URL.RawQuery = query
-		_ = appendCanonical(nil, r, strings.Split(header, ";"), "")
+		_ = sigv4.AppendCanonical(nil, r, strings.Split(header, ";"), "")
 		if status, body := answered(h, r); status != http.StatusBadRequest {
 			t.Errorf("%q at %q: %d %v", header, date, status, body)
 		}

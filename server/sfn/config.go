@@ -28,6 +28,8 @@ type Config struct {
 	Named func(resource string) bool
 	// Call does the work of a Task state without a mock in TestState. Nil means that such a state cannot be tested.
 	Call func(ctx context.Context, resource string, input atom.Value) (atom.Value, *atom.Failure)
+	// Mocked returns an error if there is no test case of mocks with a name for a machine. Nil means that there are none.
+	Mocked func(machine, testCase string) error
 	// LogGroups are the names of the log groups that exist. A machine cannot log to others.
 	LogGroups []string
 	// Quotas replaces default values of quotas, see [Quotas].

@@ -35,6 +35,7 @@ type facts struct {
 	Updated  time.Time `json:"updated,omitzero"`   // when the machine was changed last
 	Settings *settings `json:"settings,omitempty"` // settings of the machine; nil if they are the defaults
 	Trace    string    `json:"trace,omitempty"`    // X-Ray header of the request
+	TestCase string    `json:"testCase,omitempty"` // of the file of mocks; "" means that nothing is mocked
 }
 
 // executionOf returns the execution whose run it is; false for a run that has no ARN.
@@ -42,6 +43,16 @@ func executionOf(run *storage.Run) (*execution, bool) {
 	x := &execution{run: run}
 	err := run.Attrs.Decode(x) // other programs may store attributes in another form
 	return x, err == nil && strings.HasPrefix(x.ExecutionID, "arn:")
+}
+
+// TestCase returns the test case of mocks with which the execution of a run was started, and the name of its machine.
+// It returns "" for the runs of other executions, and for other runs.
+func TestCase(run *storage.Run) (machine, testCase string) {
+	x, ok := executionOf(run)
+	if !ok {
+		return "", ""
+	}
+	return x.StateMachineName, x.API.TestCase
 }
 
 // execution returns the execution with an ARN of one of the given types.

@@ -63,6 +63,9 @@ func (s *Server) request(in *startExecutionInput) (*startRequest, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := s.checkTestCase(a); err != nil {
+		return nil, err
+	}
 	r := &startRequest{Server: s, of: a, name: in.Name, trace: in.Trace}
 	if r.name == "" {
 		r.name = uuid.NewString()
@@ -75,6 +78,21 @@ func (s *Server) request(in *startExecutionInput) (*startRequest, error) {
 	}
 	r.input, err = parseData("InvalidExecutionInput", "Invalid State Machine Execution Input", text)
 	return r, err
+}
+
+// checkTestCase returns AWS's error for the ARN of a machine with an unknown test case behind #.
+func (s *Server) checkTestCase(a *address) error {
+	if a.test == "" {
+		return nil
+	}
+	err := errors.New("there are no test cases (ebb serve --mock FILE has them)")
+	if s.config.Mocked != nil {
+		err = s.config.Mocked(a.name, a.test)
+	}
+	if err != nil {
+		return aws.Errorf("InvalidArn", "Invalid Arn: '%s#%s': %v", a.text, a.test, err)
+	}
+	return nil
 }
 
 // start starts the execution. If the machine, the version or the alias changes meanwhile, it reads them again.
@@ -99,6 +117,7 @@ func (r *startRequest) startOf(ctx context.Context, t *target) error {
 		kind, end = expressType, end+":"+uuid.NewString()
 	}
 	r.execution = r.newExecution(t, r.arn(kind, end), r.name, r.trace)
+	r.execution.API.TestCase = r.of.test
 	if r.started.IsZero() {
 		r.started = r.config.Now().Truncate(time.Microsecond)
 	}
@@ -173,7 +192,8 @@ func (r *startRequest) exists(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	same := bytes.Equal(run.Input.Data, r.input)
+	_, test := TestCase(&run)
+	same := bytes.Equal(run.Input.Data, r.input) && test == r.of.test
 	switch {
 	case same && (!run.State.Ended() || r.unsure):
 		r.started = run.Created

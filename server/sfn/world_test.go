@@ -26,8 +26,9 @@ import (
 
 // A world is a server of the API in memory, with a client.
 type world struct {
-	store  storage.Store
-	client *http.Client
+	store   storage.Store
+	client  *http.Client
+	tasksOf func(*storage.Run) (engine.Tasks, error) // nil means the same tasks for all runs
 }
 
 // newWorld starts a server for the time of a test, which drives executions. It completes the config.
@@ -54,7 +55,13 @@ func newWorldOf(t *testing.T, c sfn.Config, of engine.Tasks) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	catalog := conductor.NewCatalog().Language("asl", compiled).Complete(api.Complete)
+	catalog := conductor.NewCatalog().Language("asl", compiled).Complete(api.Complete).
+		TasksOf(func(run *storage.Run) (engine.Tasks, error) {
+			if w.tasksOf == nil {
+				return nil, nil //nolint:nilnil // those of the engine
+			}
+			return w.tasksOf(run)
+		})
 	driven, err = conductor.New(w.store, catalog, conductor.WithDrain(0), conductor.WithEngine(engine.WithTasks(of)))
 	if err != nil {
 		t.Fatal(err)

@@ -3,6 +3,7 @@ package command
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"strconv"
 	"strings"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/ebbflow/ebb/cmd/ebb/internal/definition"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/exit"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/session"
+	"github.com/ebbflow/ebb/engine/tasks"
 	"github.com/ebbflow/ebb/server/aws"
 	"github.com/ebbflow/ebb/server/sfn"
 	"github.com/ebbflow/ebb/storage"
@@ -22,6 +24,9 @@ type awsFlags struct {
 	aws                        string // on or off
 	account, region, partition string
 	quotas                     []string
+	mockFile                   string
+
+	mocks *tasks.MockFile // nil if there is none
 }
 
 const (
@@ -40,6 +45,8 @@ func (f *awsFlags) register(flags *pflag.FlagSet) {
 	for _, quota := range sfn.Quotas() {
 		names = append(names, string(quota.Name))
 	}
+	flags.StringVar(&f.mockFile, "mock", "", "mock file of Step Functions Local, with test cases that clients of AWS name "+
+		"behind a machine's ARN: ARN#CASE")
 	flags.StringArrayVar(&f.quotas, "aws-quota", nil,
 		"another quota than AWS's, NAME=NUMBER or NAME=none; names: "+strings.Join(names, ", ")+"; may be repeated")
 }
@@ -63,7 +70,36 @@ func (f *awsFlags) config() (sfn.Config, error) {
 		}
 		c.Quotas[aws.Quota(name)] = number
 	}
-	return c, nil
+	return c, f.readMocks(&c)
+}
+
+// readMocks reads the file of --mock.
+func (f *awsFlags) readMocks(c *sfn.Config) error {
+	if f.mockFile == "" {
+		return nil
+	}
+	var err error
+	if f.mocks, err = definition.ReadMocks(f.mockFile); err != nil {
+		return exit.Usagef("--mock: %w", err)
+	}
+	c.Mocked = func(machine, testCase string) error {
+		_, err := f.mocks.Mocks(machine, testCase)
+		return err
+	}
+	return nil
+}
+
+// addMocks gives the tasks of a run the mocks of the test case with which a client started it.
+func (f *awsFlags) addMocks(run *storage.Run, r *tasks.Registry) (err error) {
+	machine, testCase := sfn.TestCase(run)
+	switch {
+	case testCase == "":
+	case f.mocks == nil:
+		err = fmt.Errorf("the execution was started with the test case %q (ebb serve --mock FILE has the test cases)", testCase)
+	default:
+		r.Mocks, err = f.mocks.Mocks(machine, testCase)
+	}
+	return err
 }
 
 // awsServer returns the server of the API.
@@ -84,6 +120,14 @@ func (s subcommands) awsServer(store storage.Store, c *sfn.Config, defaults defi
 	return api, nil
 }
 
+// joinAWS lets Task states call Step Functions at this server, which needs no signature for that.
+func (s subcommands) joinAWS(api *sfn.Server) {
+	caller := &s.Services().AWS
+	caller.Region = api.Region()
+	service := api.Service()
+	caller.Own = map[string]http.Handler{service.Name: aws.New(aws.Options{Region: api.Region(), Log: s.Logger()}, service)}
+}
+
 // callTask does the work of a Task state that TestState tests.
 func (s subcommands) callTask(ctx context.Context, b definition.Beginning, resource string, input atom.Value) (
 	atom.Value, error,
@@ -92,6 +136,7 @@ func (s subcommands) callTask(ctx context.Context, b definition.Beginning, resou
 	if err != nil {
 		return nil, err
 	}
+	s.Services().Join(registry, nil)
 	body, err := registry.Task(resource)
 	if err != nil {
 		return nil, err

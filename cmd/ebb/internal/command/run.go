@@ -137,8 +137,7 @@ func (s subcommands) run(ctx context.Context, file string, f *runFlags) error {
 	for _, d := range flows {
 		machines = append(machines, d.Machine)
 	}
-	registry.Lambda = s.Services().Lambda
-	registry.Schemes = s.Services().Schemes(machines...)
+	s.Services().Join(registry, machines...)
 	if err := s.checkTasks(flows, registry, f.mock); err != nil {
 		return err
 	}

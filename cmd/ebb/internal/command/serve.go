@@ -175,7 +175,8 @@ func (s subcommands) serve(ctx context.Context, files []string, f *serveFlags) e
 		if err != nil {
 			return err
 		}
-		if c, err = conductor.New(store, s.served(ctx, store, defaults).Complete(api.Complete), conducting...); err != nil {
+		s.joinAWS(api)
+		if c, err = conductor.New(store, s.served(ctx, store, f, defaults).Complete(api.Complete), conducting...); err != nil {
 			return exit.Usagef("%w", err)
 		}
 		m.WatchMemory(c.Memory)
@@ -229,7 +230,7 @@ func (s subcommands) conduct(ctx context.Context, c *conductor.Conductor, srv *s
 
 // served returns the catalog of the flows that this process can drive: all stored definitions in the languages that
 // it knows. Runs that ebb run started have the tasks with which they were started; runs of jobs have the defaults.
-func (s subcommands) served(ctx context.Context, store storage.Store,
+func (s subcommands) served(ctx context.Context, store storage.Store, f *serveFlags,
 	defaults definition.Beginning,
 ) *conductor.Catalog {
 	named := &definition.Catalog{Store: store}
@@ -259,8 +260,7 @@ func (s subcommands) served(ctx context.Context, store storage.Store,
 			if err != nil && !errors.Is(err, storage.ErrNotFound) { // a flow of a Go program has no definition
 				return nil, err
 			}
-			registry.Lambda = s.Services().Lambda
-			registry.Schemes = s.Services().SchemesOf(m)
-			return registry, nil
+			s.Services().Join(registry, m)
+			return registry, f.addMocks(run, registry)
 		})
 }

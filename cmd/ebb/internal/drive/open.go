@@ -56,8 +56,7 @@ func Open(ctx context.Context, s *session.Session, store storage.Store, run *sto
 		}
 		machines = append(machines, m)
 	}
-	registry.Lambda = s.Services().Lambda
-	registry.Schemes = s.Services().Schemes(machines...)
+	s.Services().Join(registry, machines...)
 	return &Driver{Session: s, Store: store, Machine: m, Flow: run.Flow, ID: run.ID, Tasks: registry}, nil
 }
 

@@ -36,10 +36,11 @@ type Session struct {
 	format   string // of the log: text or json
 	fileMode string // mode of a database that is created
 
-	allow    []string // from where documents may be loaded
-	grpc     []string // addresses, SERVICE=URL
-	lambda   string   // URL at which functions are called
-	services definition.Services
+	allow                       []string // from where documents may be loaded
+	grpc                        []string // addresses, SERVICE=URL
+	lambda                      string   // URL at which functions are called
+	awsEndpoint, awsCredentials string   // where services of AWS are called, and the file with the key
+	services                    definition.Services
 
 	limited []string      // limits of a run, NAME=N
 	memory  string        // memory budget
@@ -86,6 +87,8 @@ func (s *Session) AddFlags(flags *pflag.FlagSet) {
 			"repeated (EBB_ALLOW)")
 	flags.StringSliceVar(&s.grpc, grpcFlag, nil, grpcHelp)
 	flags.StringVar(&s.lambda, lambdaFlag, "", lambdaHelp)
+	flags.StringVar(&s.awsEndpoint, awsEndpointFlag, "", awsEndpointHelp)
+	flags.StringVar(&s.awsCredentials, awsCredentialsFlag, "", awsCredentialsHelp)
 	flags.StringSliceVar(&s.limited, runLimit, nil, runLimitHelp())
 	flags.StringVar(&s.memory, memoryFlag, "", memoryHelp)
 }
@@ -112,6 +115,9 @@ func (s *Session) Settle(cmd *cobra.Command) error {
 		return err
 	}
 	if err := s.parseServices(); err != nil {
+		return err
+	}
+	if err := s.parseAWS(); err != nil {
 		return err
 	}
 	bounds, err := s.parseRunLimits()

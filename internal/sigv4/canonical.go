@@ -1,4 +1,4 @@
-package aws
+package sigv4
 
 import (
 	"net/http"
@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// appendCanonical appends the form of a request that both sides sign: the same whatever proxies and libraries do to
+// AppendCanonical appends the form of a request that both sides sign: the same whatever proxies and libraries do to
 // spelling. See "Create a signed AWS API request" in the User Guide of AWS IAM.
-func appendCanonical(b []byte, r *http.Request, signed []string, bodyHash string) []byte {
+func AppendCanonical(b []byte, r *http.Request, signed []string, bodyHash string) []byte {
 	b = append(b, r.Method...)
 	b = append(b, '\n')
 	path := r.URL.EscapedPath()

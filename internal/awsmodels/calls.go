@@ -1,0 +1,228 @@
+package main
+
+import (
+	"archive/zip"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/ebbflow/ebb/internal/awsshape"
+)
+
+// A callModel is what is used of an api-2.json to call the service.
+type callModel struct {
+	Metadata struct {
+		APIVersion      string `json:"apiVersion"`
+		EndpointPrefix  string `json:"endpointPrefix"`
+		JSONVersion     string `json:"jsonVersion"`
+		Protocol        string `json:"protocol"`
+		ServiceID       string `json:"serviceId"`
+		ServiceFullName string `json:"serviceFullName"`
+		SigningName     string `json:"signingName"`
+		TargetPrefix    string `json:"targetPrefix"`
+	} `json:"metadata"`
+	Operations map[string]struct {
+		Input  *callMember `json:"input"`
+		Output *callMember `json:"output"`
+	} `json:"operations"`
+	Shapes map[string]*callShape `json:"shapes"`
+}
+
+type callMember struct {
+	Shape           string `json:"shape"`
+	Document        bool   `json:"document"`
+	Flattened       bool   `json:"flattened"`
+	LocationName    string `json:"locationName"`
+	Token           bool   `json:"idempotencyToken"`
+	TimestampFormat string `json:"timestampFormat"`
+}
+
+type callShape struct {
+	Type      string                 `json:"type"`
+	Members   map[string]*callMember `json:"members"`
+	Member    *callMember            `json:"member"`
+	Key       *callMember            `json:"key"`
+	Value     *callMember            `json:"value"`
+	Flattened bool                   `json:"flattened"`
+	Document  bool                   `json:"document"`
+	Exception bool                   `json:"exception"`
+	Error     struct {
+		Code string `json:"code"`
+	} `json:"error"`
+	TimestampFormat string `json:"timestampFormat"`
+}
+
+// generateCalls writes the archive of package engine/awscall: a file for each service. The files of services whose
+// protocols the package does not have name only the protocol.
+func generateCalls(models, out string) error {
+	files, err := modelFiles(models)
+	if err != nil {
+		return err
+	}
+	newest := map[string]*callModel{}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		var m callModel
+		if err := json.Unmarshal(text, &m); err != nil {
+			return fmt.Errorf("%s: %w", file, err)
+		}
+		key := awsshape.ServiceKey(m.id())
+		if old := newest[key]; old == nil || old.Metadata.APIVersion < m.Metadata.APIVersion {
+			newest[key] = &m
+		}
+	}
+	f, err := os.Create(out)
+	if err != nil {
+		return err
+	}
+	z := zip.NewWriter(f)
+	for _, key := range slices.Sorted(maps.Keys(newest)) {
+		w, err := z.Create(key)
+		if err != nil {
+			return err
+		}
+		if _, err := io.WriteString(w, newest[key].text()); err != nil {
+			return err
+		}
+	}
+	if err := z.Close(); err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+func (m *callModel) id() string { return cmp.Or(m.Metadata.ServiceID, m.Metadata.ServiceFullName) }
+
+// text returns the lines of a service.
+func (m *callModel) text() string {
+	d := m.Metadata
+	name := awsshape.SDKName(m.id())
+	name = strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(name, "Amazon"), "Aws"), "Service")
+	lines := []string{strings.Join([]string{
+		"=", d.Protocol, cmp.Or(d.JSONVersion, "-"), cmp.Or(d.TargetPrefix, "-"), cmp.Or(d.SigningName, d.EndpointPrefix),
+		d.APIVersion, name,
+	}, " ")}
+	if d.Protocol != "json" && d.Protocol != "query" {
+		return lines[0] + "\n"
+	}
+	needed := map[string]bool{}
+	for _, name := range slices.Sorted(maps.Keys(m.Operations)) {
+		o := m.Operations[name]
+		lines = append(lines, strings.ToLower(name[:1])+name[1:]+" "+m.ends(o.Input, needed)+" "+m.ends(o.Output, needed))
+	}
+	for _, name := range slices.Sorted(maps.Keys(m.Shapes)) {
+		if s := m.Shapes[name]; s.Exception {
+			lines = append(lines, "!"+cmp.Or(s.Error.Code, name)+" "+exceptionName(name))
+		}
+	}
+	written := map[string]bool{}
+	for len(needed) > len(written) {
+		for _, name := range slices.Sorted(maps.Keys(needed)) {
+			if !written[name] {
+				written[name] = true
+				lines = append(lines, "@"+name+" "+m.body(m.Shapes[name], needed))
+			}
+		}
+	}
+	return strings.Join(lines, "\n") + "\n"
+}
+
+// exceptionName returns how the AWS SDK for Java 2 names the error of a shape.
+func exceptionName(shape string) string {
+	if base, ok := strings.CutSuffix(shape, "Fault"); ok {
+		return awsshape.SDKName(base) + "Exception"
+	}
+	return strings.TrimSuffix(awsshape.SDKName(shape), "Exception") + "Exception"
+}
+
+// ends returns the input or the output of an operation: - if it has none.
+func (m *callModel) ends(of *callMember, needed map[string]bool) string {
+	if of == nil {
+		return "-"
+	}
+	needed[of.Shape] = true
+	return "@" + of.Shape
+}
+
+// use returns a use of a shape: simple ones are written out, others are named.
+func (m *callModel) use(r *callMember, needed map[string]bool) string {
+	s := m.Shapes[r.Shape]
+	switch {
+	case r.Document || s.Document:
+		return "*"
+	case r.Token:
+		return "k"
+	case r.TimestampFormat != "" || s.Type == "timestamp":
+		return timestamp(cmp.Or(r.TimestampFormat, s.TimestampFormat))
+	case s.Type != "structure" && s.Type != "list" && s.Type != "map":
+		return m.body(s, needed)
+	case s.Type == "list" && (r.Flattened || r.LocationName != "" && s.Flattened):
+		return m.body(&callShape{Type: s.Type, Member: s.Member, Flattened: true}, needed)
+	}
+	needed[r.Shape] = true
+	return "@" + r.Shape
+}
+
+// timestamp returns the kind of a timestamp: that of the protocol, in ISO 8601, or in seconds.
+func timestamp(format string) string {
+	switch format {
+	case "iso8601":
+		return "i"
+	case "unixTimestamp":
+		return "u"
+	default:
+		return "t"
+	}
+}
+
+func (m *callModel) body(s *callShape, needed map[string]bool) string {
+	flat := ""
+	if s.Flattened && m.Metadata.Protocol == "query" {
+		flat = "~"
+	}
+	switch s.Type {
+	case "structure":
+		var fields []string
+		for _, name := range slices.Sorted(maps.Keys(s.Members)) {
+			member, field := s.Members[name], name
+			if sdk := awsshape.SDKName(name); sdk != strings.ToUpper(name[:1])+name[1:] {
+				field += "/" + sdk
+			}
+			if member.LocationName != "" && member.LocationName != name {
+				field += "=" + member.LocationName
+			}
+			fields = append(fields, field+":"+m.use(member, needed))
+		}
+		return "{" + strings.Join(fields, ",") + "}"
+	case "list":
+		named := ""
+		if s.Member.LocationName != "" && m.Metadata.Protocol == "query" {
+			named = "#" + s.Member.LocationName + "#"
+		}
+		return "[" + flat + named + m.use(s.Member, needed) + "]"
+	case "map":
+		named := ""
+		if s.Key.LocationName != "" && m.Metadata.Protocol == "query" {
+			named = "#" + s.Key.LocationName + "#" + s.Value.LocationName + "#"
+		}
+		return "<" + flat + named + m.use(s.Value, needed) + ">"
+	case "integer", "long", "float", "double", "short", "biginteger", "bigdecimal":
+		return "n"
+	case "boolean":
+		return "b"
+	case "blob":
+		return "x"
+	case "timestamp":
+		return timestamp(s.TimestampFormat)
+	default:
+		return "s"
+	}
+}
