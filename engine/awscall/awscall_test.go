@@ -66,7 +66,7 @@ func (s *server) caller(t *testing.T) *Caller {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &Caller{Endpoint: to, Region: "eu-west-1", Credentials: &Credentials{"id", "secret", "session"}}
+	return &Caller{Endpoint: to, Region: "eu-west-1", Credentials: &Credentials{AccessKey: "id", Secret: "secret", Session: "session"}}
 }
 
 // execute does the task of a resource.
