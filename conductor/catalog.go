@@ -28,6 +28,7 @@ type Catalog struct {
 	tasks     func(*storage.Run) (engine.Tasks, error)
 	otherwise func(context.Context, *storage.Run) (flow.Node, error)
 	complete  func(context.Context, *storage.Run) error
+	queues    func(ctx context.Context, run *flow.RunInfo, queue string) error
 	problems  []error
 
 	made *boundedcache.Cache[string, flow.Node] // flows of definitions, by hash
@@ -108,6 +109,12 @@ func (c *Catalog) Complete(f func(ctx context.Context, run *storage.Run) error) 
 	return c
 }
 
+// Queues sets a function that says whether a queue for workers exists, see [engine.QueueCatalog].
+func (c *Catalog) Queues(f func(ctx context.Context, run *flow.RunInfo, queue string) error) *Catalog {
+	c.queues = f
+	return c
+}
+
 // serving is the engine's view of a catalog and a store.
 type serving struct {
 	*Catalog
@@ -118,7 +125,16 @@ type serving struct {
 var (
 	_ engine.TaskCatalog       = (*serving)(nil)
 	_ engine.CompletingCatalog = (*serving)(nil)
+	_ engine.QueueCatalog      = (*serving)(nil)
 )
+
+// Queue implements [engine.QueueCatalog].
+func (c *serving) Queue(ctx context.Context, run *flow.RunInfo, queue string) error {
+	if c.queues == nil {
+		return nil
+	}
+	return c.queues(ctx, run, queue)
+}
 
 // Complete implements [engine.CompletingCatalog].
 func (c *serving) Complete(ctx context.Context, run *storage.Run) error {

@@ -36,6 +36,15 @@ type CompletingCatalog interface {
 	Complete(ctx context.Context, run *storage.Run) error
 }
 
+// A QueueCatalog is a Catalog that knows which queues for workers exist.
+type QueueCatalog interface {
+	Catalog
+	// Queue is asked before a node of a run waits for a worker, see [flow.Spec]. If it returns an error that wraps
+	// [storage.ErrNotFound], the node fails with [atom.CodeNoQueue] and the text of the error. Another error stops the
+	// run, as errors of the store do.
+	Queue(ctx context.Context, run *flow.RunInfo, queue string) error
+}
+
 // WithCatalog lets an engine drive runs of other flows than its own: the child runs of its runs, and any run that
 // its [Server] finds. An engine has at most one catalog other than [Flows]. It may also have several catalogs of
 // [Flows], whose flows it knows in advance: [New] and [NewServer] report the problems of those flows.

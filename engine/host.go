@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/ebbflow/ebb/engine/internal/driver"
+	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -26,6 +27,14 @@ func (h host) Prepare(ctx context.Context, run *storage.Run) error {
 	}
 	if _, _, err := h.e.planFor(ctx, run, nil); h.e.catalog != nil && errors.Is(err, storage.ErrNotFound) {
 		return err
+	}
+	return nil
+}
+
+// Queue implements [driver.Runs].
+func (h host) Queue(ctx context.Context, run *flow.RunInfo, queue string) error {
+	if c, ok := h.e.catalog.(QueueCatalog); ok {
+		return c.Queue(ctx, run, queue)
 	}
 	return nil
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/asl"
 	"github.com/ebbflow/ebb/server/aws"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -36,6 +38,28 @@ func (s *Server) Complete(ctx context.Context, run *storage.Run) error {
 	run.Attrs, err = over(run.Attrs, own)
 	return err
 }
+
+// Queue returns an error that wraps [storage.ErrNotFound] if an execution of the API names an activity that does not
+// exist. It is the function for [conductor.Catalog.Queues]. Runs that were started in another way may use any queue.
+func (s *Server) Queue(ctx context.Context, run *flow.RunInfo, queue string) error {
+	x := asl.Attributes{}
+	if err := run.Attributes.Decode(&x); err != nil || !x.Limited { // other programs may store attributes in another form
+		return nil //nolint:nilerr // it is no execution
+	}
+	_, err := s.activityAt(ctx, queue)
+	if _, refused := errors.AsType[*aws.Error](err); refused {
+		return missingActivity(queue)
+	}
+	return err
+}
+
+// A missingActivity is the ARN of an activity that does not exist.
+type missingActivity string
+
+func (a missingActivity) Error() string { return "The activity " + string(a) + " does not exist." }
+
+// Unwrap implements the interface of [errors.Is].
+func (missingActivity) Unwrap() error { return storage.ErrNotFound }
 
 // nested returns what the ARN in a Task state selects.
 func (s *Server) nested(ctx context.Context, arn string) (*target, error) {

@@ -69,7 +69,7 @@ func composed(ctx context.Context, store storage.Store, registry *tasks.Registry
 	if err != nil {
 		return nil, nil, err
 	}
-	catalog := conductor.NewCatalog().Language("asl", compiled).Complete(api.Complete)
+	catalog := conductor.NewCatalog().Language("asl", compiled).Complete(api.Complete).Queues(api.Queue)
 	c, err = conductor.New(store, catalog, conductor.WithDrain(0), conductor.WithEngine(engine.WithTasks(registry)))
 	return aws.New(aws.Options{Region: api.Region()}, api.Service()), c, err
 }

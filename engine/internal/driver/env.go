@@ -12,6 +12,7 @@ import (
 	"github.com/ebbflow/ebb/engine/internal/checkpoint"
 	"github.com/ebbflow/ebb/engine/internal/executor"
 	"github.com/ebbflow/ebb/engine/internal/inbox"
+	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/internal/memorybudget"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -52,6 +53,8 @@ type Runs interface {
 	// Prepare adds to a run that a driver is about to create what its flow says of all its runs. It returns an error
 	// if the engine has no flow for the run.
 	Prepare(ctx context.Context, run *storage.Run) error
+	// Queue returns an error that wraps [storage.ErrNotFound] if a run names a queue for workers that does not exist.
+	Queue(ctx context.Context, run *flow.RunInfo, queue string) error
 	// Drives reports whether the engine can drive runs of a flow.
 	Drives(flow string) bool
 	// TasksOf returns the tasks of a run; nil means the engine's tasks.

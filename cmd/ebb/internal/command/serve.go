@@ -176,7 +176,8 @@ func (s subcommands) serve(ctx context.Context, files []string, f *serveFlags) e
 			return err
 		}
 		s.joinAWS(api)
-		if c, err = conductor.New(store, s.served(ctx, store, f, defaults).Complete(api.Complete), conducting...); err != nil {
+		flows := s.served(ctx, store, f, defaults).Complete(api.Complete).Queues(api.Queue)
+		if c, err = conductor.New(store, flows, conducting...); err != nil {
 			return exit.Usagef("%w", err)
 		}
 		m.WatchMemory(c.Memory)

@@ -297,7 +297,10 @@ func (w *history) attemptFailed(f *stateerror.Error) {
 	tellTask(details, t)
 	tellError(details, f)
 	kind := "Failed"
-	if f.Name == stateerror.Timeout {
+	switch {
+	case f.Unscheduled:
+		kind = "ScheduleFailed"
+	case f.Name == stateerror.Timeout:
 		kind = "TimedOut"
 	}
 	w.event(taskEvents(t)+kind, ended(details))
