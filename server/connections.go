@@ -23,6 +23,7 @@ type connections struct {
 	count    [stageCount]int
 	held     int           // bytes of bodies in memory
 	released chan struct{} // closed when some of them are released
+	polls    int           // requests that wait for work, see [Poll]
 }
 
 // Shares of the maximum number of connections.

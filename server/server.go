@@ -40,7 +40,7 @@ const (
 	bodyTime       = 15 * time.Second // for the body to arrive, when memory for it is free
 	bodyGrace      = 2 * time.Second  // after which another body may take the memory of a body that has not arrived
 	admissionTime  = 10 * time.Second // for the memory for a body to become free
-	workTime       = time.Minute      // for a handler
+	workTime       = 75 * time.Second // for a handler; a worker may wait for a minute
 	answerTime     = 30 * time.Second // for the client to read an answer, once it has started
 	idleTime       = 2 * time.Minute  // for which an idle connection is kept
 )

@@ -35,6 +35,11 @@ func (s *Server) getActivityTask(ctx context.Context, caller *aws.Caller, in *ge
 	if _, err := s.activityAt(ctx, in.ActivityARN); err != nil {
 		return nil, err
 	}
+	end, err := s.pollers.begin(ctx, s.quotas, in.ActivityARN)
+	if err != nil {
+		return nil, err
+	}
+	defer end()
 	taking := storage.Taking{Queues: []string{in.ActivityARN}, Worker: in.WorkerName, Lease: handOver}
 	work, err := engine.LeaseWork(ctx, s.config.Store, taking, pollTime, s.config.Stopping)
 	if errors.Is(err, storage.ErrNotFound) {

@@ -13,6 +13,7 @@ const (
 	QuotaVersions   aws.Quota = "versions"
 	QuotaAliases    aws.Quota = "aliases"
 	QuotaTags       aws.Quota = "tags"
+	QuotaPollers    aws.Quota = "pollers"
 )
 
 // quotas are all quotas, in the order of the manual.
@@ -24,6 +25,7 @@ var quotas = []aws.QuotaInfo{
 	{Name: QuotaVersions, Default: 1000, Limits: "versions of a state machine"},
 	{Name: QuotaAliases, Default: 100, Limits: "aliases of a state machine"},
 	{Name: QuotaTags, Default: 50, Limits: "tags of a state machine or an activity"},
+	{Name: QuotaPollers, Default: 1000, Limits: "workers that wait for tasks of an activity at a server"},
 }
 
 // Quotas returns all quotas with their defaults. A quota limits what is created from then on.

@@ -13,6 +13,7 @@ type Server struct {
 	config  Config
 	quotas  aws.Quotas
 	records *records.Records
+	pollers pollers
 }
 
 // New returns a server, or an error that names what is wrong with the config. It neither reads nor writes the store.

@@ -135,6 +135,7 @@ func TestQuotas(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, sfn.Config{Quotas: map[aws.Quota]int64{
 		sfn.QuotaMachines: 1, sfn.QuotaActivities: 1, sfn.QuotaVersions: 1, sfn.QuotaAliases: 1, sfn.QuotaTags: aws.NoQuota,
+		sfn.QuotaPollers: 0,
 	}})
 	arn := w.machine(t, "m")
 	w.must(t, "CreateActivity", object{"name": "a"}, nil)
@@ -145,6 +146,7 @@ func TestQuotas(t *testing.T) {
 	w.must(t, "CreateStateMachineAlias", alias("one"), nil)
 	w.refuses(t, "CreateStateMachine", object{"name": "n", "definition": commented(""), "roleArn": role}, "StateMachineLimitExceeded")
 	w.refuses(t, "CreateActivity", object{"name": "b"}, "ActivityLimitExceeded")
+	w.refuses(t, "GetActivityTask", object{"activityArn": arns + "activity:a"}, "ActivityWorkerLimitExceeded")
 	w.refuses(t, "CreateStateMachineAlias", alias("two"), "ServiceQuotaExceededException")
 	w.refuses(t, "UpdateStateMachine", object{"stateMachineArn": arn, "definition": commented("x"), "publish": true},
 		"ServiceQuotaExceededException")

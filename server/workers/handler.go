@@ -28,9 +28,9 @@ const (
 
 	maxKinds     = storage.MaxQueues
 	maxName      = storage.MaxID
-	maxText      = 32 << 10         // bytes of a failure's message
-	maxNesting   = 500              // nesting of arrays and objects
-	maxWait      = 50 * time.Second // many proxies end a request after a minute
+	maxText      = 32 << 10 // bytes of a failure's message
+	maxNesting   = 500      // nesting of arrays and objects
+	maxWait      = time.Minute
 	defaultWait  = 30 * time.Second
 	maxLease     = 12 * time.Hour
 	defaultLease = 30 * time.Second
@@ -175,8 +175,13 @@ func (h *handler) poll(ctx context.Context, r *http.Request, body []byte) (any, 
 	}
 	_ = r.Body.Close() // so that the server can free the body while the worker waits
 	defer h.polls.Add(-1)
-	if h.polls.Add(1) > MaxPolls {
-		return nil, problem(http.StatusServiceUnavailable, "busy", "%d workers wait for work already; ask again", MaxPolls)
+	waiting := h.polls.Add(1) - 1
+	end, ok := server.Poll(ctx)
+	if ok {
+		defer end()
+	}
+	if !ok || waiting >= MaxPolls {
+		return nil, problem(http.StatusServiceUnavailable, "busy", "%d workers wait for work already; ask again", waiting)
 	}
 	if h.stops(ctx) {
 		return nil, problem(http.StatusServiceUnavailable, "stopping",

@@ -28,7 +28,7 @@ func TestTask(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := open(t, memstore.New(), once())
 		defer p.stop()
-		if status, said := p.ask("poll", `{"kinds":["do"],"wait_seconds":50}`); status != http.StatusNoContent || said != nil {
+		if status, said := p.ask("poll", `{"kinds":["do"],"wait_seconds":60}`); status != http.StatusNoContent || said != nil {
 			t.Errorf("without work: %d %v", status, said)
 		}
 		p.start(t, "r", engine.Trace(traceparent))
@@ -182,7 +182,7 @@ func TestRefused(t *testing.T) {
 		{"poll", `{"kinds":[""]}`, 400, "1 to 256 bytes"},
 		{"poll", `{"kinds":["` + long + `"]}`, 400, "1 to 256 bytes"},
 		{"poll", `{"kinds":["a"],"worker":"` + long + `"}`, 400, "at most 256 bytes"},
-		{"poll", `{"kinds":["a"],"wait_seconds":51}`, 400, `"wait_seconds" is 0 to 50`},
+		{"poll", `{"kinds":["a"],"wait_seconds":61}`, 400, `"wait_seconds" is 0 to 60`},
 		{"poll", `{"kinds":["a"],"lease_seconds":0.5}`, 400, `"lease_seconds" is 1 to 43200`},
 		{"none/heartbeat", ``, 400, "no id of a task"},
 		{"none.0/complete", ``, 400, "no id of a task"},

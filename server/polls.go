@@ -1,0 +1,32 @@
+package server
+
+import "context"
+
+// pollShare is one part in this many of the connections: at most so many may wait for work.
+const pollShare = 2
+
+// Poll says that the request with this context waits for work from now on, until end is called. Such requests have a
+// budget of their own, so that however many workers wait, connections remain for other requests. If too many wait
+// already, ok is false. Outside a [Server], nothing limits them.
+func Poll(ctx context.Context) (end func(), ok bool) {
+	c, _ := ctx.Value(connectionKey{}).(*connection)
+	if c == nil {
+		return func() {}, true
+	}
+	return c.of.poll()
+}
+
+// poll counts a request that waits for work.
+func (cs *connections) poll() (end func(), ok bool) {
+	cs.mu.Lock()
+	defer cs.mu.Unlock()
+	if cs.polls >= max(1, cs.most/pollShare) {
+		return nil, false
+	}
+	cs.polls++
+	return func() {
+		cs.mu.Lock()
+		cs.polls--
+		cs.mu.Unlock()
+	}, true
+}
