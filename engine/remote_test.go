@@ -160,7 +160,7 @@ func TestRemoteLease(t *testing.T) {
 		if other.Token != stopped.Token || other.Take != 2 || other.Attempt != 1 {
 			t.Errorf("the other was given %+v", other)
 		}
-		if _, err := store.KeepToken(t.Context(), stopped.Token, stopped.Take, time.Minute); !errors.Is(err, storage.ErrTaken) {
+		if _, err := store.KeepToken(t.Context(), stopped.Token, storage.Keeping{Take: stopped.Take, Lease: time.Minute}); !errors.Is(err, storage.ErrTaken) {
 			t.Errorf("it keeps what another has: %v", err)
 		}
 		if _, err := store.FinishToken(t.Context(), stopped.Token, stopped.Take, atom.MustEncode("stale"), nil); !errors.Is(err, storage.ErrTaken) {

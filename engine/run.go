@@ -185,7 +185,9 @@ func (e *Engine) finish(ctx context.Context, d *driver.Driver, snap *storage.Sna
 		}
 		return e.resumeWithoutAnswer(ctx, d, opts)
 	} else if err != nil {
-		logStop(e.env.Log, &snap.Run, err)
+		if !d.Mode.Answer || d.Owns() { // otherwise another process was faster, and the requests are asked again
+			logStop(e.env.Log, &snap.Run, err)
+		}
 		e.claims.releaseAfter(ctx, d, err)
 		return nil, err
 	}

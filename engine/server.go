@@ -22,6 +22,7 @@ type Server struct {
 	source     Source
 	sender     Sender
 	maxLost    int64
+	reserved   reserved
 	serving    atomic.Pointer[serving] // the latest call of Serve; nil if it has ended
 }
 

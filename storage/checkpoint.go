@@ -36,11 +36,15 @@ type Checkpoint struct {
 	Pop       int               // number of entries to remove from the top of the undo stack, before Push is applied
 	Timers    []TimerRow        // each replaces the timer with the same path and kind; a zero Due deletes that timer
 	Tokens    []Token           // new tokens, and new states of open tokens; a token that has ended does not change
-	Taken     []int64           // numbers of inbox messages that this step processed; the store deletes them
-	Outbox    []Outgoing        // messages to send to targets outside the database
-	Children  []Run             // runs to create, due at once and without an owner; ErrExists if an id exists
-	Messages  []Message         // messages to other runs; the store drops a message to a run that does not exist
-	Job       *JobEnd           // new state of the job that asked for this run; nil leaves the job unchanged
+	// Used are changes of open tokens that come before Tokens. If one of the tokens is not open, or was taken since, Commit
+	// writes nothing and returns ErrTaken.
+	Used     []TokenUse
+	GiveUp   []string   // ids of tokens to set [Token.GiveUp] of, if they are open; after Tokens
+	Taken    []int64    // numbers of inbox messages that this step processed; the store deletes them
+	Outbox   []Outgoing // messages to send to targets outside the database
+	Children []Run      // runs to create, due at once and without an owner; ErrExists if an id exists
+	Messages []Message  // messages to other runs; the store drops a message to a run that does not exist
+	Job      *JobEnd    // new state of the job that asked for this run; nil leaves the job unchanged
 }
 
 // Head is the part of a run's record that every checkpoint replaces. Each field replaces the run's field of the

@@ -21,6 +21,10 @@ type Driver interface {
 	// If a live owner drives the run, Begin returns an *OwnedError; that owner may be this store's. If a limit is
 	// reached, it returns a *LimitedError, see [Limiter]. If the run does not exist, it returns ErrNotFound.
 	Begin(ctx context.Context, run string) (Claim, *Snapshot, error)
+	// Load loads a run without a live owner, whether or not it is due. Its claim begins with its first Commit, as that of
+	// a run that Due loaded. If a live owner drives the run, Load returns an *OwnedError; that owner may be this store's.
+	// If the run does not exist, it returns ErrNotFound.
+	Load(ctx context.Context, run string) (Claim, *Snapshot, error)
 	// Due loads runs that are due, are not on hold and have no live owner. It leaves out runs that a limit does not
 	// allow now; for this, the runs in q.Except count as driven. Due also returns when the next run of any flow is
 	// due; zero if there is no such run.

@@ -23,7 +23,8 @@ var (
 	ErrNewMessages = errors.New("storage: new messages have arrived")
 	// ErrGone is returned if the token is not open: it has ended or expired, or its atom was started again.
 	ErrGone = errors.New("storage: the token is no longer open")
-	// ErrTaken is returned to a worker whose lease expired and whose work another worker has taken since.
+	// ErrTaken is returned to a worker whose lease expired and whose work another worker has taken since. Commit returns
+	// it if a token of Checkpoint.Used has changed.
 	ErrTaken = errors.New("storage: another worker has taken the work")
 	// ErrClosed is returned by a store after Close.
 	ErrClosed = errors.New("storage: the store is closed")

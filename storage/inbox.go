@@ -26,10 +26,10 @@ type Inbox interface {
 	// MessageRetaken in two cases: when work without a Work of its own is taken for the first time, and whenever a
 	// limit runs from then on, see Token.Due. If there is no work, TakeToken returns ErrNotFound.
 	TakeToken(ctx context.Context, t Taking) (Token, error)
-	// KeepToken extends the lease of the worker that took the token under the number take, and renews the token's
-	// heartbeat. It succeeds even if the lease has expired, unless another worker has taken the token since; then
-	// it returns ErrTaken. It also returns the errors of Beat.
-	KeepToken(ctx context.Context, id string, take int64, lease time.Duration) (Token, error)
+	// KeepToken is the heartbeat of a worker: it extends the worker's lease, renews the token's heartbeat, and stores
+	// what the worker reports. It returns the token, see [Token.GiveUp]. It succeeds even if the lease has expired, unless
+	// another worker has taken the token since; then it returns ErrTaken. It also returns the errors of Beat.
+	KeepToken(ctx context.Context, id string, k Keeping) (Token, error)
 	// FinishToken is EndToken for the worker that took the token under the number take. With Untaken it applies
 	// only if no worker has taken the token. If another worker has taken the token since, it changes nothing and
 	// returns ErrTaken.
@@ -97,6 +97,26 @@ type Taking struct {
 	Queues []string      // task queues to take work from, 1 to [MaxQueues]
 	Worker string        // name of the worker, for people; need not be unique, must not be ""
 	Lease  time.Duration // how long the worker keeps the work unless it extends the lease; 0 means without end
+}
+
+// A Keeping is a heartbeat of a worker, see [Inbox].
+type Keeping struct {
+	Take     int64         // number under which the worker took the token; 0 applies in any case, and keeps the lease
+	Lease    time.Duration // how long the worker keeps the work from now on; 0 means without end
+	Progress float64       // from 0 to 1; 0 keeps the last progress
+	Details  atom.Value    // nil keeps the last details; at most [atom.MaxFailureDetails] bytes
+}
+
+// Check returns an error that wraps ErrInvalid and names the problem if [Inbox.KeepToken] cannot serve the request.
+func (k *Keeping) Check() error {
+	if k.Take < 0 || k.Lease < 0 || !(k.Progress >= 0 && k.Progress <= 1) {
+		return fmt.Errorf("%w: want a number of a take and a lease that are not negative, and a progress from 0 to 1",
+			ErrInvalid)
+	}
+	if len(k.Details) > atom.MaxFailureDetails {
+		return fmt.Errorf("%w: the details of a heartbeat have at most %d bytes", ErrInvalid, atom.MaxFailureDetails)
+	}
+	return nil
 }
 
 // A Message is durable input to a run, such as a signal. Any process may send one. The process that drives the run

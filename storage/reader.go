@@ -44,6 +44,11 @@ type Reader interface {
 	RunOutbox(ctx context.Context, run string, limit int) ([]Outgoing, error)
 	// Token returns the token with that id, or ErrNotFound.
 	Token(ctx context.Context, id string) (Token, error)
+	// QueuedTokens returns up to most tokens of these queues that a worker can take now, in the order in which
+	// [Inbox.TakeToken] gives them out. It takes none.
+	QueuedTokens(ctx context.Context, queues []string, most int) ([]Token, error)
+	// CountQueued returns how many tokens of a queue a worker can take now. It counts up to most.
+	CountQueued(ctx context.Context, queue string, most int64) (int64, error)
 }
 
 // An AtomQuery selects atoms of a run. The zero query selects all atoms.

@@ -74,10 +74,23 @@ type Token struct {
 	Result  atom.Value    // result, if State is TokenCompleted
 	Failure *atom.Failure // failure, if State is TokenFailed
 	Queue   string        // task queue from which workers take the work; "" means that workers do not take it
-	Work    atom.Value    // input for the worker; nil if the atom's record contains it, or the token has ended
-	Worker  string        // name of the worker that took it last; "" if none took it
-	Take    int64         // how often workers took it; a worker passes the number of its take as proof
-	Lease   time.Time     // when that worker's lease expires, by the store's clock; zero means never
+	// Priority orders the work of a queue: higher numbers first. Work of the same priority is taken in the order of Beat,
+	// and work of one checkpoint in the order of Checkpoint.Tokens.
+	Priority int32
+	Work     atom.Value // input for the worker; nil if the atom's record contains it, or the token has ended
+	Worker   string     // name of the worker that took it last; "" if none took it
+	Take     int64      // how often workers took it; a worker passes the number of its take as proof
+	Lease    time.Time  // when that worker's lease expires, by the store's clock; zero means never
+
+	Progress float64    // progress that the worker reported with a heartbeat, from 0 to 1
+	Details  atom.Value // details that the worker reported with its last heartbeat that had any; may be nil
+	GiveUp   bool       // the worker is told, at its next heartbeat, to give the work up
+}
+
+// A TokenUse is a change of an open token that a caller asks for, as part of a checkpoint.
+type TokenUse struct {
+	Token Token // the new state of the token
+	Was   int64 // the token's Take before; if it is another one by now, the checkpoint is not written
 }
 
 // TokenState tells whether a [Token] can be used and, if not, why.

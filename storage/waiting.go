@@ -20,4 +20,8 @@ type Waiting interface {
 	// work wakes the caller that has waited longest for that queue. When a caller has taken work, or gives up, it
 	// wakes the next one, so that callers do not all ask for the same work.
 	AwaitToken(ctx context.Context, t Taking, wait time.Duration, enough <-chan struct{}) (Token, error)
+	// AwaitWork is AwaitToken for a caller that takes the work itself: it calls take where AwaitToken calls TakeToken,
+	// and returns when the error of take, which may be nil, does not wrap ErrNotFound.
+	AwaitWork(ctx context.Context, queues []string, wait time.Duration, enough <-chan struct{},
+		take func(context.Context) error) error
 }

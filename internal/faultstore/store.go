@@ -268,9 +268,9 @@ func (f *store) RunsWithMessages(ctx context.Context, since int64) (changed []st
 	return changed, now, err
 }
 
-func (f *store) KeepToken(ctx context.Context, id string, take int64, lease time.Duration) (storage.Token, error) {
+func (f *store) KeepToken(ctx context.Context, id string, k storage.Keeping) (storage.Token, error) {
 	return answer(ctx, f, Call{Method: "KeepToken"}, func() (storage.Token, error) {
-		return f.Store.KeepToken(ctx, id, take, lease)
+		return f.Store.KeepToken(ctx, id, k)
 	})
 }
 

@@ -65,7 +65,7 @@ func (s *Server) handedOver(work *engine.Work, sent bool) {
 	pause := time.NewTicker(handOver / 20)
 	defer pause.Stop()
 	for {
-		_, err := s.config.Store.KeepToken(ctx, work.Token, work.Take, lease)
+		_, err := s.config.Store.KeepToken(ctx, work.Token, storage.Keeping{Take: work.Take, Lease: lease})
 		if err == nil || errors.Is(err, storage.ErrGone) || errors.Is(err, storage.ErrTaken) ||
 			errors.Is(err, storage.ErrNotFound) || errors.Is(err, storage.ErrClosed) {
 			return

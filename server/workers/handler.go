@@ -244,7 +244,7 @@ func (h *handler) heartbeat(ctx context.Context, r *http.Request, body []byte) (
 	if err != nil {
 		return nil, invalid("%v", err)
 	}
-	if _, err := h.store.KeepToken(ctx, token, take, lease); err != nil {
+	if _, err := h.store.KeepToken(ctx, token, storage.Keeping{Take: take, Lease: lease}); err != nil {
 		return nil, h.refused(ctx, token, take, err)
 	}
 	return map[string]float64{"lease_seconds": lease.Seconds()}, nil

@@ -193,6 +193,11 @@ func (m *memory) writable(run string, cp *storage.Checkpoint) error {
 			return fmt.Errorf("%w: token %q", storage.ErrExists, t.ID)
 		}
 	}
+	for i := range cp.Used {
+		if t, err := m.openToken(cp.Used[i].Token.ID); err != nil || t.Run != run || t.Take != cp.Used[i].Was {
+			return storage.ErrTaken
+		}
+	}
 	if cp.Job == nil {
 		return nil
 	}
@@ -224,8 +229,16 @@ func (m *memory) apply(r *runRecord, cp *storage.Checkpoint) {
 	for i := range cp.Timers {
 		r.setTimer(cp.Timers[i])
 	}
+	for i := range cp.Used {
+		m.setToken(r, cp.Used[i].Token)
+	}
 	for i := range cp.Tokens {
 		m.setToken(r, cp.Tokens[i])
+	}
+	for _, id := range cp.GiveUp {
+		if t, err := m.openToken(id); err == nil && t.Run == r.head.ID {
+			t.GiveUp = true
+		}
 	}
 	if len(cp.Taken) > 0 {
 		taken := slices.Sorted(slices.Values(cp.Taken)) // sorted, because there may be very many

@@ -3,6 +3,7 @@ package memstore
 import (
 	"context"
 	"fmt"
+	"iter"
 	"slices"
 	"time"
 
@@ -39,6 +40,7 @@ func (m *memory) setToken(r *runRecord, t storage.Token) {
 			m.queues[t.Queue] = append(m.queues[t.Queue], t.ID)
 		}
 	case there.State == storage.TokenOpen && there.Run == t.Run:
+		t.Progress, t.Details, t.GiveUp = there.Progress, there.Details, there.GiveUp
 		*there = t
 		if t.State != storage.TokenOpen {
 			r.shut(t.ID)
@@ -113,18 +115,9 @@ func (m *store) TakeToken(ctx context.Context, q storage.Taking) (storage.Token,
 	defer m.mu.Unlock()
 	now := time.Now()
 	var longest *storage.Token
-	for _, queue := range q.Queues {
-		waiting := slices.DeleteFunc(m.queues[queue], func(id string) bool {
-			t := m.tokens[id]
-			return t == nil || t.State != storage.TokenOpen || !takeable(t)
-		})
-		if delete(m.queues, queue); len(waiting) > 0 {
-			m.queues[queue] = waiting
-		}
-		for _, id := range waiting {
-			if t := m.tokens[id]; rules.FreeBy(t, now) && (longest == nil || waitsLonger(t, longest)) {
-				longest = t
-			}
+	for t := range m.queued(q.Queues, now) {
+		if longest == nil || comesBefore(t, longest) {
+			longest = t
 		}
 	}
 	if longest == nil {
@@ -139,29 +132,88 @@ func (m *store) TakeToken(ctx context.Context, q storage.Taking) (storage.Token,
 
 // Beat implements [storage.Inbox.Beat].
 func (m *store) Beat(ctx context.Context, id string) (storage.Token, error) {
-	return m.KeepToken(ctx, id, 0, 0)
+	return m.KeepToken(ctx, id, storage.Keeping{})
 }
 
 // KeepToken implements [storage.Inbox.KeepToken].
-func (m *store) KeepToken(ctx context.Context, id string, take int64, lease time.Duration) (storage.Token, error) {
+func (m *store) KeepToken(ctx context.Context, id string, k storage.Keeping) (storage.Token, error) {
+	if err := k.Check(); err != nil {
+		return storage.Token{}, err
+	}
 	if err := m.enter(ctx); err != nil {
 		return storage.Token{}, err
 	}
 	defer m.mu.Unlock()
-	t, err := m.takenToken(id, take)
+	t, err := m.takenToken(id, k.Take)
 	if err != nil {
 		return storage.Token{}, err
 	}
-	t.Beat = time.Now()
-	if take != 0 {
-		t.Lease = rules.Until(t.Beat, lease)
-	}
+	rules.Keep(t, &k, time.Now())
 	return m.token(id), nil
 }
 
-// waitsLonger reports whether TakeToken gives out the token's work before the other's.
-func waitsLonger(t, other *storage.Token) bool {
-	return waitsSince(t).Before(waitsSince(other))
+// queued yields the tokens of some queues that a worker can take now, those of one queue in the order in which they were
+// queued. It drops entries of tokens that nobody will take any more.
+func (m *memory) queued(queues []string, now time.Time) iter.Seq[*storage.Token] {
+	return func(yield func(*storage.Token) bool) {
+		for _, queue := range queues {
+			waiting := slices.DeleteFunc(m.queues[queue], func(id string) bool {
+				t := m.tokens[id]
+				return t == nil || t.State != storage.TokenOpen || !takeable(t)
+			})
+			if delete(m.queues, queue); len(waiting) > 0 {
+				m.queues[queue] = waiting
+			}
+			for _, id := range waiting {
+				if t := m.tokens[id]; rules.FreeBy(t, now) && !yield(t) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// QueuedTokens implements [storage.Reader.QueuedTokens].
+func (m *store) QueuedTokens(ctx context.Context, queues []string, most int) ([]storage.Token, error) {
+	if err := m.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer m.mu.Unlock()
+	found := slices.SortedStableFunc(m.queued(queues, time.Now()), func(a, b *storage.Token) int {
+		switch {
+		case comesBefore(a, b):
+			return -1
+		case comesBefore(b, a):
+			return 1
+		}
+		return 0
+	})
+	var out []storage.Token
+	for _, t := range found[:min(most, len(found))] {
+		out = append(out, m.token(t.ID))
+	}
+	return out, nil
+}
+
+// CountQueued implements [storage.Reader.CountQueued].
+func (m *store) CountQueued(ctx context.Context, queue string, most int64) (n int64, err error) {
+	if err := m.enter(ctx); err != nil {
+		return 0, err
+	}
+	defer m.mu.Unlock()
+	for range m.queued([]string{queue}, time.Now()) {
+		if n == most {
+			break
+		}
+		n++
+	}
+	return n, nil
+}
+
+// comesBefore reports whether TakeToken gives out the token's work before the other's.
+func comesBefore(t, other *storage.Token) bool {
+	return t.Priority > other.Priority ||
+		t.Priority == other.Priority && waitsSince(t).Before(waitsSince(other))
 }
 
 func waitsSince(t *storage.Token) time.Time {

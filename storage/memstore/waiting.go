@@ -23,6 +23,13 @@ func (m *store) AwaitToken(ctx context.Context, t storage.Taking, wait time.Dura
 	return m.hub.AwaitToken(ctx, t, wait, enough, m.TakeToken)
 }
 
+// AwaitWork implements [storage.Waiting.AwaitWork].
+func (m *store) AwaitWork(ctx context.Context, queues []string, wait time.Duration, enough <-chan struct{},
+	take func(context.Context) error,
+) error {
+	return m.hub.AwaitWork(ctx, queues, wait, enough, take)
+}
+
 // Running implements [waiting.Source].
 func (m *memory) Running(_ context.Context, runs []string) (running []string, err error) {
 	m.mu.Lock()

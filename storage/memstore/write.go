@@ -134,6 +134,23 @@ func (m *store) begin(ctx context.Context, run string, limited bool,
 	return m.take(r, trial)
 }
 
+// Load implements [storage.Driver.Load].
+func (m *store) Load(ctx context.Context, run string) (storage.Claim, *storage.Snapshot, error) {
+	if err := m.enter(ctx); err != nil {
+		return storage.Claim{}, nil, err
+	}
+	defer m.mu.Unlock()
+	r, err := m.unowned(run)
+	if err != nil {
+		return storage.Claim{}, nil, err
+	}
+	snap, err := m.snapshot(r)
+	if err != nil {
+		return storage.Claim{}, nil, err
+	}
+	return rules.ClaimLater(&snap.Run), snap, nil
+}
+
 // Commit implements [storage.Driver.Commit].
 func (m *store) Commit(ctx context.Context, claim storage.Claim, cp *storage.Checkpoint) error {
 	if err := cp.Check(); err != nil {

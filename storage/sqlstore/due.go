@@ -196,6 +196,41 @@ func (s *Store) later(ctx context.Context, r *session, row *runRow) (storage.Due
 	return storage.Due{Run: row.ID, Claim: claim, Snapshot: snap}, nil
 }
 
+// Load implements [storage.Driver.Load].
+func (s *Store) Load(ctx context.Context, run string) (storage.Claim, *storage.Snapshot, error) {
+	for try := 1; ; try++ {
+		var one storage.Due
+		var owned error
+		err := s.view(ctx, func(r *session) error {
+			row, err := findRun(ctx, r, run)
+			if err != nil {
+				return err
+			}
+			if owned = nil; row.Owner != "" {
+				owned = s.owned(ctx, r, row)
+				return nil
+			}
+			one, err = s.later(ctx, r, row)
+			return err
+		})
+		switch {
+		case err == nil && owned != nil && try == 1: // the owner may be dead
+			err = dberr.Failed(s.place, "read", s.evictDead(ctx))
+			if err == nil {
+				continue
+			}
+		case err == nil && owned != nil:
+			err = owned
+		case err == nil:
+			err = one.Err
+		}
+		if err != nil {
+			return storage.Claim{}, nil, err
+		}
+		return one.Claim, one.Snapshot, nil
+	}
+}
+
 const takeDueRun = `UPDATE runs SET fence = fence + 1, claim = $1, owner = $2, due = NULL, trial = trial - trial % 2
 WHERE n = $3 AND fence = $4 AND wakeups = $5 AND owner = ''`
 

@@ -1,8 +1,10 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/ebbflow/ebb/storage"
@@ -11,13 +13,18 @@ import (
 )
 
 const (
-	keepToken = `UPDATE tokens SET beat = $1, lease = $2 WHERE id = $3 AND state = ` + tokenOpen + ` AND take = $4`
+	keepToken = `UPDATE tokens SET beat = $1, lease = CASE WHEN CAST($2 AS BIGINT) = 0 THEN lease ELSE CAST($3 AS BIGINT) END,
+  progress = CASE WHEN CAST($4 AS DOUBLE PRECISION) = 0 THEN progress ELSE CAST($4 AS DOUBLE PRECISION) END, details = coalesce($5, details)
+WHERE id = $6 AND state = ` + tokenOpen + ` AND (CAST($2 AS BIGINT) = 0 OR take = CAST($2 AS BIGINT))`
 
-	// Tokens that can be taken are in an index; those with a lease that has not expired are at its end.
-	queuedToken = `SELECT id, coalesce(lease, beat, 0) AS since FROM tokens
+	// Tokens that can be taken are in an index; of each priority, those with a lease that has not expired are at the end.
+	queuedToken = `SELECT id, priority, coalesce(lease, beat, 0) AS since, place FROM tokens` + canBeTaken + inTurn
+	countQueued = `SELECT count(*) FROM (SELECT 1 FROM tokens` + canBeTaken + ` LIMIT $3 + 0) q`
+	canBeTaken  = `
 WHERE queue = $1 AND queue <> '' AND state = ` + tokenOpen + ` AND (worker = '' OR lease IS NOT NULL)
-AND (worker = '' OR lease <= $2)
-ORDER BY coalesce(lease, beat, 0), id LIMIT 1`
+AND (worker = '' OR lease <= $2)`
+	inTurn = `
+ORDER BY priority DESC, coalesce(lease, beat, 0), place, id LIMIT $3 + 0`
 	takeToken = `UPDATE tokens SET worker = $1, beat = $2, since = $2, lease = $3, take = take + 1 WHERE id = $4
 		AND state = ` + tokenOpen + ` AND take = $5`
 )
@@ -61,26 +68,76 @@ func longestQueued(ctx context.Context, r *session, queues []string) (string, er
 	if err != nil {
 		return "", err
 	}
-	type queued struct {
-		ID    string
-		Since int64
+	found, err := inTurns(ctx, r, queues, now, 1)
+	if err != nil {
+		return "", err
 	}
-	var longest queued
-	for _, queue := range queues {
-		var first queued
-		if err := r.Get(ctx, &first, queuedToken, queue, micros(now)); errors.Is(err, storage.ErrNotFound) {
-			continue
-		} else if err != nil {
-			return "", err
-		}
-		if longest.ID == "" || first.Since < longest.Since {
-			longest = first
-		}
-	}
-	if longest.ID == "" {
+	if len(found) == 0 {
 		return "", rules.NoWork(queues)
 	}
-	return longest.ID, nil
+	return found[0].ID, nil
+}
+
+// A queuedRow is a token that can be taken, and its place in the order in which tokens are taken.
+type queuedRow struct {
+	ID       string
+	Priority int32
+	Since    int64
+	Place    int64
+}
+
+func (q *queuedRow) compare(o *queuedRow) int {
+	return cmp.Or(-cmp.Compare(q.Priority, o.Priority), cmp.Compare(q.Since, o.Since), cmp.Compare(q.Place, o.Place),
+		cmp.Compare(q.ID, o.ID))
+}
+
+// inTurns returns up to most tokens of some queues that can be taken, in the order in which they are taken.
+func inTurns(ctx context.Context, r *session, queues []string, now time.Time, most int) (found []queuedRow, err error) {
+	for _, queue := range queues {
+		var some []queuedRow
+		if err := r.All(ctx, &some, queuedToken, queue, micros(now), most); err != nil {
+			return nil, err
+		}
+		found = append(found, some...)
+	}
+	if len(queues) > 1 {
+		slices.SortFunc(found, func(a, b queuedRow) int { return a.compare(&b) })
+	}
+	return found[:min(most, len(found))], nil
+}
+
+// QueuedTokens implements [storage.Reader.QueuedTokens].
+func (s *Store) QueuedTokens(ctx context.Context, queues []string, most int) (tokens []storage.Token, err error) {
+	err = s.view(ctx, func(r *session) error {
+		now, err := r.now(ctx)
+		if err != nil {
+			return err
+		}
+		found, err := inTurns(ctx, r, queues, now, most)
+		if err != nil {
+			return err
+		}
+		tokens = make([]storage.Token, len(found))
+		for i := range found {
+			if tokens[i], _, err = findToken(ctx, r, found[i].ID); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return tokens, err
+}
+
+// CountQueued implements [storage.Reader.CountQueued].
+func (s *Store) CountQueued(ctx context.Context, queue string, most int64) (n int64, err error) {
+	err = s.view(ctx, func(r *session) error {
+		now, err := r.now(ctx)
+		if err != nil {
+			return err
+		}
+		return r.Get(ctx, &n, countQueued, queue, micros(now), most)
+	})
+	return n, err
 }
 
 // takeFrom gives the work with the longest wait to the worker.
@@ -114,19 +171,17 @@ func takeFrom(ctx context.Context, w *session, q *storage.Taking) (storage.Token
 }
 
 // KeepToken implements [storage.Inbox.KeepToken].
-func (s *Store) KeepToken(ctx context.Context, id string, take int64,
-	lease time.Duration,
-) (t storage.Token, err error) {
+func (s *Store) KeepToken(ctx context.Context, id string, k storage.Keeping) (t storage.Token, err error) {
+	if err := k.Check(); err != nil {
+		return t, err
+	}
 	err = s.update(ctx, &write{do: func(ctx context.Context, w *session) error {
 		now, err := w.now(ctx)
 		if err != nil {
 			return err
 		}
-		var until time.Time
-		if lease > 0 {
-			until = now.Add(lease)
-		}
-		t, _, err = changeToken(ctx, w, id, keepToken, micros(time.Now()), micros(until), id, take)
+		t, _, err = changeToken(ctx, w, id, keepToken, micros(time.Now()), k.Take, micros(rules.Until(now, k.Lease)),
+			k.Progress, []byte(k.Details), id)
 		return err
 	}})
 	if err != nil {

@@ -16,34 +16,41 @@ import (
 const (
 	tokenColumns = `t.run AS n, o.id AS run, t.id, t.path, t.incarnation, t.attempt, t.state,
   t.deadline, t.heartbeat, t.beat, t.since, t.schedule_to_start, t.start_to_close,
-  t.queue, t.worker, t.take, t.lease, t.work, t.result, t.failure FROM tokens t JOIN origins o ON o.n = t.run`
+  t.queue, t.worker, t.take, t.lease, t.work, t.result, t.failure, t.priority, t.progress, t.details, t.give_up
+  FROM tokens t JOIN origins o ON o.n = t.run`
 	selectToken      = `SELECT ` + tokenColumns + ` WHERE t.id = $1`
 	selectOpenTokens = `SELECT ` + tokenColumns + ` WHERE t.run = $1 AND t.state = ` + tokenOpen + ` ORDER BY t.path, t.id`
 	// The number of the take guards the worker's writes. 0 applies in any case, -1 only if no worker has taken the
 	// token.
 	endToken = `UPDATE tokens SET state = $1, work = NULL, result = $2, failure = $3
 WHERE id = $4 AND state = ` + tokenOpen + ` AND ($5 = 0 OR take = $5 OR take = 0 AND $5 = -1)`
-	beatToken = `UPDATE tokens SET beat = $1 WHERE id = $2 AND state = ` + tokenOpen
+	// useToken changes an open token on the condition that no worker has taken it since.
+	useToken = `UPDATE tokens SET state = $1, beat = $2, since = $3, worker = $4, take = $5, lease = $6,
+  work = CASE WHEN CAST($1 AS SMALLINT) = ` + tokenOpen + ` THEN work END, result = $7, failure = $8
+WHERE id = $9 AND run = $10 AND take = $11 AND state = ` + tokenOpen
+	giveUpToken = `UPDATE tokens SET give_up = 1 WHERE id = $1 AND run = $2 AND state = ` + tokenOpen
+	beatToken   = `UPDATE tokens SET beat = $1 WHERE id = $2 AND state = ` + tokenOpen
 )
 
 // upsertToken adds a token, or changes an open token of the same run.
 var upsertToken = statement{
 	onSQLite: insertToken + `
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)` + orUpdateToken,
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)` + orUpdateToken,
 	onPostgres: insertToken + `
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)` + orUpdateToken,
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20,
+  $21)` + orUpdateToken,
 }
 
 const (
 	insertToken = `INSERT INTO tokens
   (run, id, path, incarnation, attempt, state, deadline, heartbeat, beat, since, schedule_to_start, start_to_close,
-  queue, worker, take, lease, work, result, failure)`
+  queue, worker, take, lease, work, result, failure, priority, place)`
 	orUpdateToken = `
 ON CONFLICT (id) DO UPDATE SET path = excluded.path, incarnation = excluded.incarnation, attempt = excluded.attempt,
   state = excluded.state, deadline = excluded.deadline, heartbeat = excluded.heartbeat, beat = excluded.beat,
   since = excluded.since, schedule_to_start = excluded.schedule_to_start, start_to_close = excluded.start_to_close,
   queue = excluded.queue, worker = excluded.worker, take = excluded.take, lease = excluded.lease, work = excluded.work,
-  result = excluded.result, failure = excluded.failure
+  result = excluded.result, failure = excluded.failure, priority = excluded.priority
 WHERE tokens.state = ` + tokenOpen + ` AND tokens.run = excluded.run`
 )
 
@@ -68,6 +75,10 @@ type tokenRow struct {
 	Work        []byte
 	Result      []byte
 	Failure     []byte
+	Priority    int32
+	Progress    float64
+	Details     []byte
+	GiveUp      int64 `db:"give_up"`
 }
 
 func (r *tokenRow) token() (storage.Token, error) {
@@ -81,7 +92,7 @@ func (r *tokenRow) token() (storage.Token, error) {
 		Beat: r.Beat.time(), Since: r.Since.time(), ScheduleToStart: time.Duration(r.ToStart),
 		StartToClose: time.Duration(r.ToClose),
 		Queue:        r.Queue, Work: r.Work, Worker: r.Worker, Take: r.Take, Lease: r.Lease.time(), Result: r.Result,
-		Failure: failure,
+		Failure: failure, Priority: r.Priority, Progress: r.Progress, Details: r.Details, GiveUp: r.GiveUp != 0,
 	}, nil
 }
 
@@ -110,7 +121,7 @@ func writeTokens(ctx context.Context, w *session, n int64, tokens []storage.Toke
 		done, err := w.Exec(ctx, upsertToken[w.dialect.db], n, t.ID, t.Path, t.Incarnation, t.Attempt, t.State,
 			micros(t.Deadline), int64(t.Heartbeat), micros(t.Beat), micros(t.Since), int64(t.ScheduleToStart),
 			int64(t.StartToClose),
-			t.Queue, t.Worker, t.Take, micros(t.Lease), work, []byte(t.Result), codec.EncodeFailure(t.Failure))
+			t.Queue, t.Worker, t.Take, micros(t.Lease), work, []byte(t.Result), codec.EncodeFailure(t.Failure), t.Priority, i)
 		if err != nil {
 			return err
 		}
@@ -123,6 +134,37 @@ func writeTokens(ctx context.Context, w *session, n int64, tokens []storage.Toke
 		}
 		if there.N != n {
 			return fmt.Errorf("%w: token %q", storage.ErrExists, t.ID)
+		}
+	}
+	return nil
+}
+
+// useTokens carries out the changes of tokens that callers ask for. The store commits nothing if a token has changed.
+func useTokens(ctx context.Context, w *session, n int64, used []storage.TokenUse) error {
+	for i := range used {
+		t := &used[i].Token
+		err := w.Post(ctx, asTaken, useToken, t.State, micros(t.Beat), micros(t.Since), t.Worker, t.Take, micros(t.Lease),
+			[]byte(t.Result), codec.EncodeFailure(t.Failure), t.ID, n, used[i].Was)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// asTaken returns ErrTaken if a statement changed no row.
+func asTaken(rows int64) error {
+	if rows != 1 {
+		return storage.ErrTaken
+	}
+	return nil
+}
+
+// giveUpTokens tells the workers of tokens to give them up.
+func giveUpTokens(ctx context.Context, w *session, n int64, ids []string) error {
+	for _, id := range ids {
+		if err := w.Post(ctx, nil, giveUpToken, id, n); err != nil {
+			return err
 		}
 	}
 	return nil

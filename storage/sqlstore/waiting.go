@@ -21,6 +21,13 @@ func (s *Store) AwaitToken(ctx context.Context, t storage.Taking, wait time.Dura
 	return s.hub.AwaitToken(ctx, t, wait, enough, s.TakeToken)
 }
 
+// AwaitWork implements [storage.Waiting.AwaitWork].
+func (s *Store) AwaitWork(ctx context.Context, queues []string, wait time.Duration, enough <-chan struct{},
+	take func(context.Context) error,
+) error {
+	return s.hub.AwaitWork(ctx, queues, wait, enough, take)
+}
+
 var (
 	// selectRunning starts with the ids: CROSS JOIN keeps SQLite from changing the order.
 	selectRunning = statement{

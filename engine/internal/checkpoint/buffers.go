@@ -33,6 +33,7 @@ func empty(cp *storage.Checkpoint) {
 	cp.Atoms, cp.History, cp.Payloads = emptied(cp.Atoms), emptied(cp.History), emptied(cp.Payloads)
 	cp.Push, cp.Timers = emptied(cp.Push), emptied(cp.Timers)
 	cp.Input, cp.Structure, cp.Forget, cp.Pop, cp.Tokens, cp.Taken = nil, "", nil, 0, nil, nil
+	cp.Used, cp.GiveUp = nil, nil
 	cp.Outbox, cp.Children, cp.Messages, cp.Labels, cp.Job = nil, nil, nil, nil, nil
 	cp.Head, cp.Untold = storage.Head{}, 0
 }

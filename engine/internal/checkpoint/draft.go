@@ -167,6 +167,9 @@ func (d *Draft) Create(child storage.Run) {
 // Token adds a token, or a new state of one.
 func (d *Draft) Token(t storage.Token) { d.Tokens, d.Dirty = append(d.Tokens, t), true }
 
+// Use changes an open token for a caller.
+func (d *Draft) Use(u storage.TokenUse) { d.Used, d.Dirty = append(d.Used, u), true }
+
 // Take deletes a message from the inbox.
 func (d *Draft) Take(n int64) {
 	if n > 0 {

@@ -125,7 +125,7 @@ func (q *asker) askLanguage(cmd *scheduler.Command) (ev scheduler.Event, err err
 		switch {
 		case broke == nil:
 		case q.answered():
-			ev.Growth = &flow.Growth{End: &flow.End{Failure: broke}}
+			ev.Growth, ev.Failure = &flow.Growth{End: &flow.End{Failure: broke}}, broke
 		default:
 			ev = q.later()
 		}
@@ -159,6 +159,10 @@ func (q *asker) askLanguage(cmd *scheduler.Command) (ev scheduler.Event, err err
 	}
 	if !q.answered() {
 		return q.later(), err
+	}
+	if cmd.Cause.Call && growth.Refuse != nil {
+		ev.Growth = &flow.Growth{Refuse: growth.Refuse}
+		return ev, err
 	}
 	if end := growth.End; end != nil && end.Failure != nil {
 		end.Failure = end.Failure.Bounded()

@@ -334,7 +334,9 @@ func (c *children) driveChildRuns() {
 		return
 	}
 	childRuns := c.begun
-	c.begun = nil
+	if c.begun = nil; c.mode.Answer { // they are due
+		return
+	}
 	for _, f := range childRuns {
 		c.group.Go(func() {
 			s := &Slot{Places: c.mode.Places}

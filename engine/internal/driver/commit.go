@@ -34,6 +34,7 @@ func (d *Driver) flushEach() error {
 // flush commits the pending checkpoint, then notifies observers. Afterwards this process owns the run.
 func (d *Driver) flush() error {
 	if !d.next.Dirty && d.Owns() {
+		d.deliver()
 		d.children.driveChildRuns()
 		return nil
 	}
@@ -48,6 +49,7 @@ func (d *Driver) flush() error {
 		d.Mode.Begun()
 		d.Mode.Begun = nil
 	}
+	d.deliver()
 	d.next.Renew()
 	d.children.family.counted = false
 	d.announce()
@@ -62,7 +64,7 @@ const commitTries = 4
 // final lists the errors that another attempt to commit cannot fix.
 var final = []error{
 	storage.ErrFenced, storage.ErrClosed, storage.ErrCorrupt, storage.ErrInvalid, storage.ErrExists, storage.ErrNotFound,
-	storage.ErrLimited, storage.ErrConflict, storage.ErrBroken,
+	storage.ErrLimited, storage.ErrConflict, storage.ErrBroken, storage.ErrTaken,
 }
 
 // commitAgain retries a checkpoint after the store returned err, until the store commits or refuses the checkpoint,
@@ -71,6 +73,7 @@ var final = []error{
 func (d *Driver) commitAgain(err error) error {
 	wait := 20 * time.Millisecond
 	for try := 1; err != nil; try++ {
+		d.requests.unsure = d.requests.unsure || errors.Is(err, storage.ErrUnsure)
 		if try == commitTries || slices.ContainsFunc(final, func(f error) bool { return errors.Is(err, f) }) {
 			return WrapStore(d.claim.Run, err)
 		}
@@ -85,6 +88,7 @@ func (d *Driver) commitAgain(err error) error {
 		wait *= 5
 		err = d.env.Store.Commit(d.storing, d.claim, &d.next.Checkpoint)
 	}
+	d.requests.unsure = false
 	return nil
 }
 

@@ -25,6 +25,7 @@ type Driver struct {
 	timers   timers
 	box      box
 	cycle    cycle
+	requests requests
 }
 
 // A cycle is the progress of the driver in passing events to the scheduler.
@@ -79,7 +80,9 @@ func (d *Driver) loop() error {
 		case states.EngineResuming, states.EngineAnalyzing:
 			err = d.enter(d.nextPhase())
 		case states.EngineScheduling:
-			if d.calls.Queued() > 0 { // otherwise the same commit may release the run
+			if d.calls.Queued() > 0 && d.Mode.Answer {
+				err = d.leaveDue()
+			} else if d.calls.Queued() > 0 { // otherwise the same commit may release the run
 				if err = d.flush(); err == nil {
 					err = d.launch()
 				}
@@ -88,6 +91,9 @@ func (d *Driver) loop() error {
 				err = d.enter(states.EngineWaiting)
 			}
 		default: // waiting
+			if d.unchanged() {
+				return ErrWaiting
+			}
 			leave := d.leaves()
 			if err = d.flush(); err == nil && leave {
 				err = ErrWaiting

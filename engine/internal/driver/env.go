@@ -23,6 +23,7 @@ type Env struct {
 	Log       hclog.Logger
 	Calls     executor.Settings
 	Inbox     inbox.Watcher
+	Requests  Requests
 	Buffers   checkpoint.Buffers
 	Memory    memorybudget.Gauge
 	Limits    Limits

@@ -20,6 +20,7 @@ var errTaken = errors.New("engine: another goroutine drives the run")
 // the run.
 func (d *Driver) Live(first *scheduler.OperatorCommand, rest []storage.Message) error {
 	d.env.Inbox.Join(d.claim.Run, &d.att, d.Mode.Since)
+	defer d.env.Requests.Left(d.claim.Run)
 	defer d.env.Inbox.Leave(d.claim.Run, &d.att)
 	if d.Mode.Yield != nil {
 		d.att.steps = steps{entered: make(chan states.Engine), goOn: make(chan verdict, 1)}
@@ -93,6 +94,7 @@ func (d *Driver) drive(work func() error) {
 	if errors.Is(s.err, errTaken) {
 		return
 	}
+	d.leaveRequests(s.err)
 	d.stopAtoms()
 	d.env.Buffers.Return(&d.next)
 	d.s.Rest()

@@ -186,6 +186,7 @@ func isTransition(k flow.CauseKind) bool {
 
 // settle decides, and gives atoms that have started to wait the messages that arrived for them before.
 func (d *Driver) settle() error {
+	d.takeRequests()
 	for {
 		d.box.awaited = false
 		if err := d.decide(); err != nil {
@@ -198,10 +199,13 @@ func (d *Driver) settle() error {
 		if cancelled {
 			continue
 		}
-		if !d.box.awaited {
-			return nil
+		if d.box.awaited {
+			if err := d.rereadMessages(); err != nil {
+				return err
+			}
+			continue
 		}
-		if err := d.rereadMessages(); err != nil {
+		if asks, err := d.askNext(); !asks || err != nil {
 			return err
 		}
 	}

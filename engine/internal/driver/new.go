@@ -26,6 +26,7 @@ type Mode struct {
 	Places chan struct{}   // slots for child runs that are driven beside their parents
 	Since  inbox.Mark      // read before the run was loaded
 	Urgent bool            // an answer was given up because a request was pending
+	Answer bool            // only answer requests, and release the run: what is to be executed then makes it due
 	Begun  func()          // called when the next commit is durable; may be nil
 	// Yield is called with each phase on Live's goroutine. If it returns false, the run comes to rest. It may be
 	// nil.

@@ -53,6 +53,7 @@ func (ts *tokens) openToken(cmd *scheduler.Command) *external {
 		e = &external{timerKey: keyOf(cmd)}
 		e.token.ID, e.token.Heartbeat = n.Spec.Token, n.Spec.Heartbeat
 		if e.token.Queue = queueOf(n); e.token.Queue != "" {
+			e.token.Priority = n.Spec.Priority
 			e.token.ScheduleToStart, e.token.StartToClose = n.Spec.ToStart, n.Spec.ToClose
 		}
 	} else {
@@ -150,14 +151,14 @@ func (ts *tokens) lookAt(e *external) error {
 
 // seen returns the part of a token that a driver stores in memory.
 func seen(t *storage.Token) storage.Token {
-	kept := *t
+	kept := *t // with Details, which its failure will have
 	kept.Work, kept.Result, kept.Failure = nil, nil, nil
 	return kept
 }
 
 // overdue returns the failure of an attempt whose token has exceeded the limit.
 func overdue(t *storage.Token, limit storage.TokenLimit) *atom.Failure {
-	f := &atom.Failure{Atom: t.Path, Attempt: t.Attempt}
+	f := &atom.Failure{Atom: t.Path, Attempt: t.Attempt, Details: t.Details}
 	switch limit {
 	case storage.ScheduleToStart:
 		f.Code, f.Message = atom.CodeScheduleToStart, fmt.Sprintf("no worker took the work within %v", t.ScheduleToStart)

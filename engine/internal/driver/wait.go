@@ -128,7 +128,35 @@ func (d *Driver) leaves() bool {
 	if waits && !due.After(time.Now()) {
 		return false
 	}
+	d.release(due)
+	return true
+}
+
+// release makes the next commit release the run, which is then due at that time.
+func (d *Driver) release(due time.Time) {
 	d.next.Head.Release, d.next.Head.Due, d.next.Head.Wakeups, d.next.Dirty = true, due, d.box.wakeups, true
+}
+
+// leaveDue releases a run that is driven only to answer requests, and that has calls to make: it is due for a process
+// that serves.
+func (d *Driver) leaveDue() error {
+	if len(d.ends.list) > 0 || d.ask.left {
+		return nil
+	}
+	d.release(d.next.Now)
+	if err := d.flush(); err != nil {
+		return err
+	}
+	return ErrWaiting
+}
+
+// unchanged reports whether a run that is driven only to answer requests can be left as it is in the store. If so, it
+// gives the answers to the callers.
+func (d *Driver) unchanged() bool {
+	if !d.Mode.Answer || d.next.Dirty || d.Owns() || d.ask.left || len(d.requests.list) > 0 || d.requests.asking != nil {
+		return false
+	}
+	d.deliver()
 	return true
 }
 

@@ -20,6 +20,8 @@ type Run interface {
 	// Doubt makes the run check whether this process still owns it, because another process declared the store's
 	// owner dead.
 	Doubt()
+	// Wake makes the run look for what callers ask of it.
+	Wake()
 }
 
 // A Watcher notifies the runs that an engine drives when messages have arrived for them. It works as long as the
@@ -137,6 +139,17 @@ func (w *Watcher) watchEvictions(idle <-chan struct{}) {
 			return
 		}
 	}
+}
+
+// Wake wakes the driver of a run. It reports whether this process drives the run.
+func (w *Watcher) Wake(id string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	r := w.runs[id]
+	if r != nil {
+		r.Wake()
+	}
+	return r != nil
 }
 
 // each calls f with all runs.

@@ -16,6 +16,7 @@ type listener struct{ told int }
 
 func (l *listener) Notify() { l.told++ }
 func (*listener) Doubt()    {}
+func (*listener) Wake()     {}
 
 // TestSecondDriverStays: a driver that took a run before the last one left is still notified when that one has left,
 // and both can leave.

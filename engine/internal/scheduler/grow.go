@@ -88,6 +88,9 @@ func (s *Scheduler) nextAsk() bool {
 			}
 			continue
 		}
+		if s.mustWait(&q) && q.cause.Call { // the caller asks again
+			continue
+		}
 		if s.mustWait(&q) {
 			q.scope.held = append(q.scope.held, q)
 			continue
@@ -164,6 +167,12 @@ func (s *Scheduler) grown(g *flow.Growth) {
 	q := s.growth.asking
 	s.growth.asking = ask{}
 	scope, node := q.scope, q.node
+	if q.cause.Call {
+		if g.Refuse != nil {
+			return
+		}
+		s.endCalled(&q)
+	}
 	s.dropMessage(&q)
 	if len(g.Events) > 0 || g.Untold > 0 {
 		s.emit(Command{Op: Emit, Atom: -1, Scope: scope, Detail: &Detail{Events: g.Events, Untold: g.Untold}})

@@ -25,6 +25,20 @@ func Take(t *storage.Token, q *storage.Taking, now time.Time) {
 	t.Take++
 }
 
+// Keep applies a worker's heartbeat.
+func Keep(t *storage.Token, k *storage.Keeping, now time.Time) {
+	t.Beat = now
+	if k.Take != 0 {
+		t.Lease = Until(now, k.Lease)
+	}
+	if k.Progress != 0 {
+		t.Progress = k.Progress
+	}
+	if k.Details != nil {
+		t.Details = k.Details
+	}
+}
+
 // Tells reports whether the token's run receives a message that the work was taken: because its language needs it,
 // or because time limits start now.
 func Tells(t *storage.Token) bool {

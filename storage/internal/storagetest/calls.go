@@ -43,7 +43,7 @@ func Calls(ctx context.Context, s storage.Store, claim storage.Claim) iter.Seq2[
 			{"Beat", errOf(s.Beat(ctx, "t"))},
 			{"Messages", errOf2(s.Messages(ctx, "a", 0))},
 			{"RunsWithMessages", errOf2(s.RunsWithMessages(ctx, 0))},
-			{"KeepToken", errOf(s.KeepToken(ctx, "t", 1, 0))},
+			{"KeepToken", errOf(s.KeepToken(ctx, "t", storage.Keeping{Take: 1, Lease: 0}))},
 			{"FinishToken", errOf(s.FinishToken(ctx, "t", 1, nil, nil))},
 			{"TakeToken", errOf(s.TakeToken(ctx, storage.Taking{Queues: []string{"q"}, Worker: "w"}))},
 			{"AwaitEnd", errOf(s.AwaitEnd(ctx, "none"))},

@@ -45,17 +45,29 @@ func (h *Hub) AwaitToken(ctx context.Context, t storage.Taking, wait time.Durati
 	if err := t.Check(); err != nil {
 		return storage.Token{}, err
 	}
+	var token storage.Token
+	err := h.AwaitWork(ctx, t.Queues, wait, enough, func(ctx context.Context) (err error) {
+		token, err = take(ctx, t)
+		return err
+	})
+	return token, err
+}
+
+// AwaitWork implements [storage.Waiting.AwaitWork].
+func (h *Hub) AwaitWork(ctx context.Context, queues []string, wait time.Duration, enough <-chan struct{},
+	take func(context.Context) error,
+) error {
 	p := &poller{signal: make(chan struct{}, 1), places: map[string]*list.Element{}, awake: true}
-	if !h.enterLines(p, t.Queues) { //nolint:contextcheck // the watch outlives this caller
-		return storage.Token{}, storage.ErrClosed
+	if !h.enterLines(p, queues) { //nolint:contextcheck // the watch outlives this caller
+		return storage.ErrClosed
 	}
 	defer h.leaveLines(p)
 	over := time.NewTimer(wait)
 	defer over.Stop()
 	for {
-		token, err := take(ctx, t)
+		err := take(ctx)
 		if !errors.Is(err, storage.ErrNotFound) {
-			return token, err
+			return err
 		}
 		if !h.sleeps(p) {
 			continue
@@ -63,14 +75,14 @@ func (h *Hub) AwaitToken(ctx context.Context, t storage.Taking, wait time.Durati
 		select {
 		case <-p.signal:
 		case <-over.C:
-			return token, err
+			return err
 		case <-enough:
-			return token, err
+			return err
 		case <-ctx.Done():
-			return token, ctx.Err()
+			return ctx.Err()
 		}
 		if h.isClosed() {
-			return token, storage.ErrClosed
+			return storage.ErrClosed
 		}
 	}
 }

@@ -1,0 +1,576 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/postgrestest"
+	"github.com/ebbflow/ebb/states"
+	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/memstore"
+	"github.com/ebbflow/ebb/storage/sqlstore"
+)
+
+// counts is a language that callers ask: it counts what it is asked, and remembers nothing but the number. Each number
+// is an event.
+var counts = lang(func(ask *flow.Ask) flow.Growth {
+	n := 0
+	if ask.Memory != nil {
+		_ = ask.Memory.Decode(&n)
+	}
+	c := &ask.Cause
+	g := flow.Growth{Listen: true}
+	if !c.Call && c.Kind != flow.Begin {
+		return g
+	}
+	if c.Call {
+		n++
+	}
+	g.Memory = atom.MustEncode(n)
+	g.Events = []flow.Event{{Type: c.Kind.String() + " " + c.Name}}
+	g.Reply = atom.MustEncode(n)
+	switch {
+	case c.Kind == flow.Taken:
+		g.Note = atom.MustEncode("taken by " + text(c.Result))
+	case c.Kind != flow.Asked:
+		var bad string
+		if _ = c.Result.Decode(&bad); bad == "bad" {
+			g.Refuse = atom.MustEncode("a bad result")
+		}
+	case c.Name == "refuse":
+		g.Refuse = c.Input
+	case c.Name == "panic":
+		panic("asked to")
+	case c.Name == "work":
+		g.Add = []flow.Spec{{Name: fmt.Sprint("w", n), Task: "do:w"}}
+	case c.Name == "task":
+		for i, priority := range ints(c.Input) {
+			g.Add = append(g.Add, flow.Spec{
+				Name: fmt.Sprint("t", n, ".", i), Token: ask.Token(), Queue: "q", Priority: int32(priority),
+				Input: atom.MustEncode(i), Heartbeat: time.Minute,
+			})
+		}
+	case c.Name == "give up":
+		g.GiveUp = []string{"t1.0"}
+	case c.Name == "end":
+		g.End = &flow.End{Value: atom.MustEncode(n)}
+	}
+	return g
+})
+
+func text(v atom.Value) string { return string(v.JSON()) }
+
+func ints(v atom.Value) (list []int) {
+	_ = v.Decode(&list)
+	return list
+}
+
+// callee is a run of a counts, and a server that answers calls to it.
+type callee struct {
+	*engine.Server
+
+	t     *testing.T
+	store storage.Store
+	root  flow.Node
+}
+
+func newCallee(t *testing.T, store storage.Store, opts ...engine.Option) *callee {
+	t.Helper()
+	root := flow.Growing("counts", counts)
+	s, err := engine.NewServer(engine.Flows(root), engine.WithEngine(append(opts, engine.WithStore(store))...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &callee{s, t, store, root}
+}
+
+// start creates a run that no process drives.
+func (c *callee) start(id string) {
+	c.t.Helper()
+	run, err := c.NewRun(c.root, id)
+	if err == nil {
+		err = c.Start(c.t.Context(), run)
+	}
+	if err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+func (c *callee) ask(id, name string, body any) int {
+	c.t.Helper()
+	var n int
+	reply, err := c.Call(c.t.Context(), id, name, atom.MustEncode(body))
+	if err == nil {
+		err = reply.Decode(&n)
+	}
+	if err != nil {
+		c.t.Fatalf("%s: %v", name, err)
+	}
+	return n
+}
+
+func (c *callee) run(id string) storage.Run {
+	c.t.Helper()
+	run, err := c.store.Run(c.t.Context(), id)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return run
+}
+
+// onStores runs a test on a store of each kind.
+func onStores(t *testing.T, test func(t *testing.T, store storage.Store)) {
+	t.Helper()
+	open := func(t *testing.T, dsn string) storage.Store {
+		t.Helper()
+		s, err := sqlstore.Open(t.Context(), dsn)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = s.Close() })
+		return s
+	}
+	t.Run("memory", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) { test(t, memstore.New()) })
+	})
+	t.Run("sqlite", func(t *testing.T) {
+		t.Parallel()
+		test(t, open(t, "sqlite:"+filepath.Join(t.TempDir(), "ebb.db")))
+	})
+	t.Run("postgres", func(t *testing.T) {
+		t.Parallel()
+		dsn := postgrestest.DSN(t)
+		if _, err := sqlstore.Migrate(t.Context(), dsn); err != nil {
+			t.Fatal(err)
+		}
+		test(t, open(t, dsn))
+	})
+}
+
+// TestCall asks a run that no process drives. The answer is durable when the call returns. A refused call changes nothing,
+// and calls to runs that cannot answer return why.
+func TestCall(t *testing.T) {
+	t.Parallel()
+	onStores(t, func(t *testing.T, store storage.Store) {
+		c := newCallee(t, store)
+		c.start("r")
+		for want := 1; want <= 3; want++ {
+			if got := c.ask("r", "add", nil); got != want {
+				t.Errorf("call %d was answered with %d", want, got)
+			}
+			run := c.run("r")
+			if run.Owner != "" || run.Events != int64(want)+1 || text(run.Memory) != fmt.Sprint(want) || !run.Due.IsZero() {
+				t.Errorf("after call %d: owner %q, %d events, memory %s, due %v", want, run.Owner, run.Events, run.Memory, run.Due)
+			}
+		}
+		before := c.run("r")
+		_, err := c.Call(t.Context(), "r", "refuse", atom.MustEncode("no"))
+		refused, is := errors.AsType[*engine.RefusedCall](err)
+		if !is || refused.Run != "r" || text(refused.Value) != `"no"` {
+			t.Errorf("refused: %v", err)
+		}
+		if after := c.run("r"); after.Seq != before.Seq || after.Fence != before.Fence {
+			t.Errorf("a refused call wrote: %d, %d", before.Seq, after.Seq)
+		}
+		c.ask("r", "work", nil)
+		if run := c.run("r"); run.Due.IsZero() || run.Owner != "" {
+			t.Errorf("the run has something to execute, and is due at %v", run.Due)
+		}
+		c.start("ends")
+		c.ask("ends", "end", nil)
+		if run := c.run("ends"); run.State != states.FlowSuccess || text(run.Output.Data) != "1" {
+			t.Errorf("the run is %v", run.State)
+		}
+		expect := func(id string, want error) {
+			t.Helper()
+			if _, err := c.Call(t.Context(), id, "add", nil); !errors.Is(err, want) {
+				t.Errorf("call to %q: %v; want %v", id, err, want)
+			}
+		}
+		expect("ends", engine.ErrEnded)
+		expect("none", storage.ErrNotFound)
+		expect("", storage.ErrInvalid)
+		c.start("held")
+		if _, err := engine.Suspend(t.Context(), store, "held"); err != nil {
+			t.Fatal(err)
+		}
+		expect("held", engine.ErrSuspended)
+		c.start("panics")
+		if _, err := c.Call(t.Context(), "panics", "panic", nil); !errors.As(err, new(*atom.Failure)) {
+			t.Errorf("a panic is %v", err)
+		}
+		if run := c.run("panics"); run.State != states.FlowFailure {
+			t.Errorf("after a panic the run is %v", run.State)
+		}
+		gone, cancel := context.WithCancel(t.Context())
+		cancel()
+		c.start("left")
+		if _, err := c.Call(gone, "left", "add", nil); !errors.Is(err, context.Canceled) || c.run("left").Seq != 0 {
+			t.Errorf("a caller that has left: %v", err)
+		}
+	})
+}
+
+// TestCallsCompete lets many callers of two processes ask one run. Each call is answered once: the counts have no gap
+// and are not repeated.
+func TestCallsCompete(t *testing.T) {
+	t.Parallel()
+	const callers, calls = 8, 10
+	compete := func(t *testing.T, stores ...storage.Store) {
+		t.Helper()
+		var processes []*callee
+		for _, s := range stores {
+			processes = append(processes, newCallee(t, s))
+		}
+		processes[0].start("r")
+		var mu sync.Mutex
+		var all []int
+		var wg sync.WaitGroup
+		for i := range callers {
+			wg.Go(func() {
+				last := 0
+				for range calls {
+					n := processes[i%len(processes)].ask("r", "add", nil)
+					if n <= last {
+						t.Errorf("%d was answered after %d", n, last)
+					}
+					last = n
+					mu.Lock()
+					all = append(all, n)
+					mu.Unlock()
+				}
+			})
+		}
+		wg.Wait()
+		slices.Sort(all)
+		for i, n := range all {
+			if n != i+1 {
+				t.Fatalf("the answers are %v", all)
+			}
+		}
+		if run := processes[0].run("r"); run.Events != callers*calls+1 {
+			t.Errorf("%d events", run.Events)
+		}
+	}
+	t.Run("memory", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			records := memstore.New()
+			compete(t, records, records.Join())
+		})
+	})
+	t.Run("sqlite", func(t *testing.T) {
+		t.Parallel()
+		dsn := "sqlite:" + filepath.Join(t.TempDir(), "ebb.db")
+		var stores []storage.Store
+		for range 2 {
+			s, err := sqlstore.Open(t.Context(), dsn)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = s.Close() })
+			stores = append(stores, s)
+		}
+		compete(t, stores...)
+	})
+}
+
+// bodies are tasks that call a function.
+type bodies func(context.Context) error
+
+func (b bodies) Task(string) (atom.Body, error) {
+	return b, nil
+}
+
+func (bodies) Reverts() bool { return false }
+
+func (bodies) Revert(context.Context, atom.Values, atom.Outcome[atom.Value]) (atom.Value, error) { return atom.Null, nil }
+
+func (b bodies) Execute(ctx context.Context, _ atom.Values) (atom.Value, error) { return atom.Null, b(ctx) }
+
+// TestCallWhileDriven asks a run that is executing a task: the driver of the run answers. It also shows that a server
+// executes what the answer to a call added.
+func TestCallWhileDriven(t *testing.T) {
+	t.Parallel()
+	onStores(t, func(t *testing.T, store storage.Store) {
+		begun, goOn := make(chan struct{}), make(chan struct{})
+		c := newCallee(t, store, engine.WithTasks(bodies(func(context.Context) error {
+			close(begun)
+			<-goOn
+			return nil
+		})))
+		c.start("r")
+		c.ask("r", "work", nil)
+		ctx, stop := context.WithCancel(t.Context())
+		over := make(chan error, 1)
+		go func() { over <- c.Serve(ctx) }()
+		<-begun
+		owned := c.run("r").Owner
+		if n := c.ask("r", "add", nil); n != 2 || owned == "" || c.run("r").Owner != owned {
+			t.Errorf("%d, owner %q, then %q", n, owned, c.run("r").Owner)
+		}
+		if _, err := c.Call(t.Context(), "r", "refuse", atom.Null); !errors.As(err, new(*engine.RefusedCall)) {
+			t.Error(err)
+		}
+		close(goOn)
+		if n := c.ask("r", "end", nil); n != 3 {
+			t.Error(n)
+		}
+		if run, err := engine.Await(t.Context(), store, "r"); err != nil || run.State != states.FlowSuccess {
+			t.Error(run.State, err)
+		}
+		stop()
+		if err := <-over; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestTask takes tasks in their order, and ends them. The token and the answer change in one commit, or neither does.
+func TestTask(t *testing.T) {
+	t.Parallel()
+	onStores(t, func(t *testing.T, store storage.Store) {
+		c, ctx := newCallee(t, store), t.Context()
+		take := func(wait time.Duration) (*engine.Task, error) {
+			return c.TakeTask(ctx, storage.Taking{Queues: []string{"q"}, Worker: "w"}, wait, nil)
+		}
+		mustTake := func() *engine.Task {
+			t.Helper()
+			task, err := take(time.Minute)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return task
+		}
+		c.start("r")
+		c.start("s")
+		if _, err := take(0); !errors.Is(err, storage.ErrNotFound) {
+			t.Errorf("no task: %v", err)
+		}
+		c.ask("r", "task", []int{0, 5, 0, 5, -1})
+		c.ask("s", "task", []int{5, 7})
+		if n, err := store.CountQueued(ctx, "q", 100); n != 7 || err != nil {
+			t.Errorf("%d tasks wait: %v", n, err)
+		}
+		if n, err := store.CountQueued(ctx, "q", 3); n != 3 || err != nil {
+			t.Errorf("%d of at most 3 tasks wait: %v", n, err)
+		}
+		var tasks []*engine.Task
+		for _, want := range []string{"s t1.1", "r t1.1", "r t1.3", "s t1.0", "r t1.0", "r t1.2", "r t1.4"} {
+			task := mustTake()
+			if got := task.Run + " " + task.Path; got != want {
+				t.Errorf("%s was taken instead of %s", got, want)
+			}
+			if text(task.Note) != `"taken by \"w\""` || task.Delivery != 1 || task.Attempt != 1 || task.Queue != "q" ||
+				text(task.Input) != task.Path[len(task.Path)-1:] || task.Reply == nil {
+				t.Errorf("%+v", task)
+			}
+			tasks = append(tasks, task)
+		}
+		if _, err := take(0); !errors.Is(err, storage.ErrNotFound) {
+			t.Errorf("no task is left: %v", err)
+		}
+
+		first := tasks[0]
+		before := c.run("s")
+		if _, err := c.CompleteTask(ctx, first.Token, 1, atom.MustEncode("bad")); !errors.As(err, new(*engine.RefusedCall)) {
+			t.Errorf("refused: %v", err)
+		}
+		if tok, err := store.Token(ctx, first.Token); err != nil || tok.State != storage.TokenOpen || c.run("s").Seq != before.Seq {
+			t.Errorf("after a refusal: %v, %v", tok.State, err)
+		}
+		if _, err := c.CompleteTask(ctx, first.Token, 2, nil); !errors.Is(err, storage.ErrTaken) {
+			t.Errorf("another delivery: %v", err)
+		}
+		reply, err := c.CompleteTask(ctx, first.Token, 1, atom.MustEncode("good"))
+		if err != nil || text(reply) != "4" || c.run("s").Seq != before.Seq+1 {
+			t.Errorf("%s, %v", reply, err)
+		}
+		if a, err := store.Atom(ctx, "s", first.Path); err != nil || a.State != states.TaskSuccess || text(a.Result.Data) != `"good"` {
+			t.Errorf("%v, %s, %v", a.State, a.Result.Data, err)
+		}
+		if _, err := c.CompleteTask(ctx, first.Token, 1, nil); !errors.Is(err, storage.ErrGone) {
+			t.Errorf("a second time: %v", err)
+		}
+		if _, err := c.CompleteTask(ctx, "no token", 1, nil); !errors.Is(err, storage.ErrNotFound) {
+			t.Errorf("no token: %v", err)
+		}
+		if _, err := c.FailTask(ctx, tasks[1].Token, 0, &atom.Failure{Code: "Bad"}); err != nil {
+			t.Error(err)
+		}
+		if a, err := store.Atom(ctx, "r", tasks[1].Path); err != nil || a.State != states.TaskFailure || a.Failure.Code != "Bad" {
+			t.Errorf("%v, %v, %v", a.State, a.Failure, err)
+		}
+
+		gone, cancel := context.WithCancel(ctx)
+		cancel()
+		c.ask("s", "task", []int{1})
+		if _, err := c.TakeTask(gone, storage.Taking{Queues: []string{"q"}, Worker: "w"}, time.Minute, nil); !errors.Is(err, context.Canceled) {
+			t.Errorf("a worker that has left: %v", err)
+		}
+		if n, err := store.CountQueued(ctx, "q", 9); n != 1 || err != nil {
+			t.Errorf("%d tasks wait: %v", n, err)
+		}
+		taken := make(chan string, 2)
+		for range 2 {
+			go func() {
+				task, err := take(time.Minute)
+				if err != nil {
+					t.Error(err)
+					task = &engine.Task{}
+				}
+				taken <- task.Path
+			}()
+		}
+		one := <-taken
+		c.ask("r", "task", []int{0})
+		if two := <-taken; one == two {
+			t.Errorf("%s was taken twice", one)
+		}
+	})
+}
+
+// TestTaskHeartbeat lets workers report with heartbeats, and be told to give up. The details are those of the failure when the
+// heartbeats stop.
+func TestTaskHeartbeat(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store := memstore.New()
+		c, ctx := newCallee(t, store), t.Context()
+		c.start("r")
+		c.ask("r", "task", []int{0})
+		task, err := c.TakeTask(ctx, storage.Taking{Queues: []string{"q"}}, 0, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		beat := func(details string, want bool) {
+			t.Helper()
+			time.Sleep(50 * time.Second)
+			var value atom.Value
+			if details != "" {
+				value = atom.MustEncode(details)
+			}
+			if giveUp, err := c.Heartbeat(ctx, task.Token, task.Delivery, value); giveUp != want || err != nil {
+				t.Errorf("%v, %v; want %v", giveUp, err, want)
+			}
+		}
+		serving, stop := context.WithCancel(ctx)
+		over := make(chan error, 1)
+		go func() { over <- c.Serve(serving) }()
+		beat("a third", false)
+		c.ask("r", "give up", nil)
+		beat("half", true)
+		beat("", true)
+		if _, err := c.Heartbeat(ctx, task.Token, 7, nil); !errors.Is(err, storage.ErrTaken) {
+			t.Error(err)
+		}
+		time.Sleep(2 * time.Minute)
+		a, err := store.Atom(ctx, "r", task.Path)
+		if err != nil || a.Failure == nil || a.Failure.Code != atom.CodeHeartbeatLost || text(a.Failure.Details) != `"half"` {
+			t.Errorf("%+v, %v", a.Failure, err)
+		}
+		if _, err := c.Heartbeat(ctx, task.Token, task.Delivery, nil); !errors.Is(err, storage.ErrGone) {
+			t.Error(err)
+		}
+		stop()
+		if err := <-over; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestCallCrash lets the process die at every commit of calls, and before it. What was acknowledged is there, what was not
+// is there wholly or not at all, and the events have no gap.
+func TestCallCrash(t *testing.T) {
+	t.Parallel()
+	for after := range 8 {
+		for _, lost := range []bool{false, true} {
+			synctest.Test(t, func(t *testing.T) {
+				records := memstore.New()
+				process := records.Join()
+				store := &dying{Store: process, lost: lost}
+				store.left.Store(int64(after))
+				c, ctx := newCallee(t, store), t.Context()
+				c.start("r")
+				acknowledged := 0
+				say := func(reply atom.Value, err error) bool {
+					if err == nil {
+						acknowledged++
+						if text(reply) != fmt.Sprint(acknowledged) {
+							t.Errorf("call %d was answered with %s", acknowledged, reply)
+						}
+					} else if !errors.As(err, new(*engine.StoreError)) {
+						t.Error(err)
+					}
+					return err == nil
+				}
+				var task *engine.Task
+				ok := say(c.Call(ctx, "r", "task", atom.MustEncode([]int{0}))) && say(func() (_ atom.Value, err error) {
+					if task, err = c.TakeTask(ctx, storage.Taking{Queues: []string{"q"}}, 0, nil); err != nil {
+						return nil, err
+					}
+					return task.Reply, nil
+				}()) && say(c.CompleteTask(ctx, task.Token, 1, atom.MustEncode("x"))) &&
+					say(c.Call(ctx, "r", "add", nil))
+				if died := !ok; died != (after < 4) {
+					t.Errorf("died: %v", died)
+				}
+				if err := process.Close(); err != nil {
+					t.Error(err)
+				}
+				next := newCallee(t, records)
+				run := next.run("r")
+				n := 0
+				_ = run.Memory.Decode(&n)
+				want := acknowledged
+				if !ok && lost {
+					want++
+				}
+				if n != want || (run.Seq > 0 && run.Events != int64(n)+1) {
+					t.Errorf("%d acknowledged, %d numbered, %d events", acknowledged, n, run.Events)
+				}
+				if task != nil {
+					tok, err := records.Token(ctx, task.Token)
+					if ended := n >= 3; err != nil || (tok.State == storage.TokenCompleted) != ended || tok.Take != 1 {
+						t.Errorf("after %d calls the token is %v, taken %d times: %v", n, tok.State, tok.Take, err)
+					}
+				}
+				if got := next.ask("r", "add", nil); got != n+1 {
+					t.Errorf("the next call is %d after %d", got, n)
+				}
+			})
+		}
+	}
+}
+
+// dying is the store of a process that dies at a commit, or loses its answer.
+type dying struct {
+	storage.Store
+
+	left atomic.Int64
+	lost bool // the commit is written
+}
+
+func (d *dying) Commit(ctx context.Context, claim storage.Claim, cp *storage.Checkpoint) error {
+	if d.left.Add(-1) >= 0 {
+		return d.Store.Commit(ctx, claim, cp)
+	}
+	if d.lost && d.left.Load() == -1 {
+		if err := d.Store.Commit(ctx, claim, cp); err != nil {
+			return err
+		}
+	}
+	return fmt.Errorf("%w: %w", storage.ErrClosed, errDied)
+}

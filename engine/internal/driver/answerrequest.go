@@ -1,0 +1,238 @@
+package driver
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine/internal/scheduler"
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// requests are the requests that a driver has taken.
+type requests struct {
+	list     []*Request // not asked about yet
+	asking   *Request   // the language is being asked about it
+	answered []*Request // the answer is in the pending checkpoint
+	ended    int        // number of requests that were answered, or cannot be
+	unsure   bool       // the store does not know whether it has committed the pending checkpoint
+}
+
+// takeRequests takes requests that wait for the run, as many as share a commit.
+func (d *Driver) takeRequests() {
+	if len(d.requests.list) > 0 || d.requests.asking != nil || d.cycle.over != nil {
+		return
+	}
+	d.requests.list = d.env.Requests.take(d.claim.Run)
+	if d.env.Requests.waits(d.claim.Run) {
+		d.att.look.Store(true)
+	}
+}
+
+// askNext asks the language about the next request. It reports whether there is one to decide about.
+func (d *Driver) askNext() (asks bool, err error) {
+	q := &d.requests
+	if q.asking != nil {
+		if d.ask.left || d.cycle.over != nil { // the question was postponed
+			return false, nil
+		}
+		r := q.asking // the scheduler has dropped the question
+		q.asking = nil
+		d.unanswered(r, d.cannotAsk(nil))
+	}
+	for len(q.list) > 0 && !d.ask.left && d.cycle.over == nil {
+		r := q.list[0]
+		q.list = q.list[1:]
+		ev, err := d.question(r)
+		if err == nil {
+			q.asking = r
+			return true, d.feed(ev)
+		}
+		if _, store := errors.AsType[*StoreError](err); store {
+			d.env.Requests.again(d.claim.Run, []*Request{r})
+			return false, err
+		}
+		d.unanswered(r, err)
+	}
+	return false, nil
+}
+
+// unanswered ends a request that the language was not asked about. If the run is only busy, the request waits.
+func (d *Driver) unanswered(r *Request, why error) {
+	if why == nil || errors.Is(why, ErrBusy) {
+		d.env.Requests.again(d.claim.Run, []*Request{r})
+		return
+	}
+	d.requests.ended++
+	r.end(why)
+}
+
+// HasAnswered reports whether the driver has answered a request, or has ended one that cannot be answered.
+func (d *Driver) HasAnswered() bool { return d.requests.ended > 0 }
+
+// cannotAsk returns why the language cannot be asked now, about the run or about a node.
+func (d *Driver) cannotAsk(n *scheduler.Node) error {
+	switch d.s.Answers(n) {
+	case scheduler.AnswersNow:
+		return nil
+	case scheduler.AnswersLater:
+		return ErrBusy
+	case scheduler.IsHeld:
+		return fmt.Errorf("%w: %q", ErrHeld, d.claim.Run)
+	default:
+		return fmt.Errorf("%w: %q", ErrEnded, d.claim.Run)
+	}
+}
+
+// question returns the question of a request as an event for the scheduler.
+func (d *Driver) question(r *Request) (ev scheduler.Event, err error) {
+	ev.Kind = scheduler.Told
+	if r.Kind == AskRun {
+		ev.Cause = &flow.Cause{Kind: flow.Asked, Call: true, Name: r.Name, Input: r.Body}
+		return ev, d.cannotAsk(nil)
+	}
+	e := d.tokens.open[r.Token.Path]
+	if e == nil || e.token.ID != r.Token.ID {
+		return ev, storage.ErrGone
+	}
+	n := e.node
+	if n == nil || e.revert || n.Spec.Kind != flow.Work || !n.Awaits() {
+		return ev, ErrNoLanguage
+	}
+	if d.Owns() { // otherwise the token was read with the run
+		if err := d.tokens.lookAt(e); err != nil {
+			return ev, err
+		}
+	}
+	t := &e.token
+	switch {
+	case t.State != storage.TokenOpen:
+		return ev, storage.ErrGone
+	case r.Kind == EndTask && r.Take != 0 && r.Take != t.Take,
+		r.Kind == TakeTask && t.Worker != "" && (t.Lease.IsZero() || t.Lease.After(time.Now())):
+		return ev, storage.ErrTaken
+	}
+	ev.Node = n
+	ev.Cause = &flow.Cause{
+		Kind: flow.Taken, Call: true, Name: n.Spec.Name, Note: n.Spec.Note, Attempt: int(n.Rec.Attempt),
+	}
+	switch {
+	case r.Kind == TakeTask:
+		ev.Cause.Result = atom.MustEncode(r.worker())
+	case r.Failure != nil:
+		f := *r.Failure.Bounded()
+		f.Atom, f.Attempt = n.Path, int(n.Rec.Attempt)
+		ev.Cause.Kind, ev.Cause.Failure = flow.Failed, &f
+	default:
+		ev.Cause.Kind, ev.Cause.Result = flow.Ended, r.Result
+		if r.Result == nil {
+			ev.Cause.Result = atom.Null
+		}
+	}
+	return ev, d.cannotAsk(n)
+}
+
+func (r *Request) worker() string {
+	if r.Taking.Worker == Anonymous {
+		return ""
+	}
+	return r.Taking.Worker
+}
+
+// requestAnswered takes the language's answer to the current request: it adds the change of the token to the checkpoint
+// in which the answer will be. The scheduler receives the answer next.
+func (d *Driver) requestAnswered(answer *scheduler.Event) {
+	r := d.requests.asking
+	d.requests.asking = nil
+	d.requests.answered = append(d.requests.answered, r)
+	switch g := answer.Growth; {
+	case answer.Kind == scheduler.Exceeded, answer.Failure != nil:
+		r.Err = answer.Failure
+		answer.Cause = nil
+		return
+	case g.Refuse != nil:
+		r.Refused = g.Refuse
+		return
+	default:
+		r.Reply = g.Reply
+	}
+	e := d.tokens.open[r.Token.Path]
+	switch r.Kind {
+	case TakeTask:
+		d.taken(r, e, answer.Growth.Note)
+	case EndTask:
+		ended := e.token
+		ended.State, ended.Result, ended.Failure = storage.TokenCompleted, r.Result, nil
+		if r.Failure != nil {
+			ended.State, ended.Result, ended.Failure = storage.TokenFailed, nil, r.Failure.Bounded()
+		}
+		d.next.Use(storage.TokenUse{Token: ended, Was: ended.Take})
+		d.tokens.closeToken(r.Token.Path, true)
+	case AskRun:
+	}
+}
+
+// taken gives the work of a token to the worker of a request.
+func (d *Driver) taken(r *Request, e *external, note atom.Value) {
+	t, now := &e.token, d.next.Now
+	was := t.Take
+	t.Worker, t.Beat, t.Since, t.Lease = r.Taking.Worker, now, now, time.Time{}
+	if r.Taking.Lease > 0 {
+		t.Lease = now.Add(r.Taking.Lease)
+	}
+	t.Take++
+	d.next.Use(storage.TokenUse{Token: *t, Was: was})
+	d.tokens.watchToken(e)
+	r.Token, r.Input, r.Note, r.Attempt = *t, e.node.Spec.Input, e.node.Spec.Note, int(e.node.Rec.Attempt)
+	if note != nil {
+		r.Note = note
+	}
+}
+
+// giveUp tells the workers of nodes to give their tasks up.
+func (d *Driver) giveUp(scope *scheduler.Scope, names []string) {
+	for _, name := range names {
+		if e := d.tokens.open[scope.Inside(name)]; e != nil && e.token.ID != "" {
+			d.next.GiveUp, d.next.Dirty = append(d.next.GiveUp, e.token.ID), true
+		}
+	}
+}
+
+// deliver gives the answers to the callers: they are durable now.
+func (d *Driver) deliver() {
+	for _, r := range d.requests.answered {
+		r.end(r.Err)
+	}
+	d.requests.ended += len(d.requests.answered)
+	clear(d.requests.answered)
+	d.requests.answered = d.requests.answered[:0]
+}
+
+// leaveRequests ends the driver's part in the requests that it has taken. Those that are not committed wait for the next
+// driver, unless the store failed.
+func (d *Driver) leaveRequests(why error) {
+	q := &d.requests
+	open := q.answered
+	if q.asking != nil {
+		open = append(open, q.asking)
+	}
+	open = append(open, q.list...)
+	q.answered, q.asking, q.list = nil, nil, nil
+	store, failed := errors.AsType[*StoreError](why)
+	switch {
+	case q.unsure:
+		why = fmt.Errorf("engine: run %q: %w", d.claim.Run, storage.ErrUnsure)
+	case failed && !errors.Is(store, storage.ErrFenced) && !errors.Is(store, storage.ErrTaken):
+	default:
+		for _, r := range open {
+			r.Reply, r.Refused, r.Err = nil, nil, nil
+		}
+		d.env.Requests.again(d.claim.Run, open)
+		return
+	}
+	for _, r := range open {
+		r.end(why)
+	}
+}

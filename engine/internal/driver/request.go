@@ -1,0 +1,264 @@
+package driver
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// A RequestKind is what a caller wants of a run.
+type RequestKind uint8
+
+// The kinds of requests.
+const (
+	AskRun   RequestKind = iota // ask the run's language
+	TakeTask                    // take the work of a token for a worker
+	EndTask                     // end the attempt of a token, with Result or Failure
+)
+
+// A Request is a call of a caller to a run, which waits for the answer of the run's language. The change of a token and
+// the answer are committed together.
+type Request struct {
+	Kind RequestKind
+	Run  string // id of the run
+	Name string // AskRun: name of the call
+	Body atom.Value
+
+	Token   storage.Token // TakeTask, EndTask: the token as it was read; TakeTask: as it was taken, after the answer
+	Take    int64         // EndTask: number under which the worker took it; 0 is any
+	Taking  storage.Taking
+	Result  atom.Value
+	Failure *atom.Failure
+
+	// The answer, when Done is closed.
+	Reply       atom.Value
+	Refused     atom.Value // not nil: the language refused the call
+	Input, Note atom.Value // TakeTask: of the node
+	Attempt     int        // TakeTask: of the node
+	Err         error      // why the request was not carried out
+
+	done chan struct{}
+	turn chan struct{} // receives when the caller is to load the run itself
+}
+
+// The errors of requests.
+var (
+	ErrEnded = errors.New("engine: the run has ended or is ending")
+	// ErrHeld is the error for a run that an operator suspended.
+	ErrHeld = errors.New("engine: the run is suspended")
+	// ErrNoLanguage is the error of a request to a run of a planned flow, or to a token that no language can be asked
+	// about before the attempt ends.
+	ErrNoLanguage = errors.New("engine: no language answers the request")
+	// ErrBusy is the error for a run whose language cannot be asked now, because it is computing or undoing.
+	ErrBusy = errors.New("engine: the run is busy")
+)
+
+// Done is closed when the request was answered and the answer is durable, or when Err is set.
+func (r *Request) Done() <-chan struct{} { return r.done }
+
+// Turn receives when no driver answers the requests of the run: the caller is to load the run.
+func (r *Request) Turn() <-chan struct{} { return r.turn }
+
+func (r *Request) end(err error) {
+	r.Err = err
+	close(r.done)
+}
+
+// Requests are the requests of this process that wait for their runs. A driver of the run takes them. If there is none,
+// one of the callers loads the run, and answers the requests of all.
+type Requests struct {
+	count atomic.Int64 // number of lines
+	mu    sync.Mutex
+	lines map[string]*line // by run
+}
+
+// A line is the requests to one run, first come first.
+type line struct {
+	waiting []*Request
+	led     bool // a caller loads the run, or drives it
+}
+
+// Add adds a request.
+func (q *Requests) Add(r *Request) {
+	r.done, r.turn = make(chan struct{}), make(chan struct{}, 1)
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	l := q.lines[r.Run]
+	if l == nil {
+		if q.lines == nil {
+			q.lines = map[string]*line{}
+		}
+		l = &line{}
+		q.lines[r.Run] = l
+		q.count.Add(1)
+	}
+	l.waiting = append(l.waiting, r)
+}
+
+// Lead reports whether the caller of the request is to load the run. Then it must call Led afterwards.
+func (q *Requests) Lead(r *Request) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	l := q.lines[r.Run]
+	if l == nil || l.led || !slices.Contains(l.waiting, r) {
+		return false
+	}
+	l.led = true
+	return true
+}
+
+// Led ends what Lead began.
+func (q *Requests) Led(run string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if l := q.lines[run]; l != nil {
+		l.led = false
+		q.next(run, l)
+	}
+}
+
+// Left makes the next caller load the run, because a driver of the run has left.
+func (q *Requests) Left(run string) {
+	if q.count.Load() == 0 {
+		return
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if l := q.lines[run]; l != nil {
+		q.next(run, l)
+	}
+}
+
+// next wakes the caller that has waited longest, unless a caller loads the run. The caller must hold the lock.
+func (q *Requests) next(run string, l *line) {
+	switch {
+	case l.led:
+	case len(l.waiting) == 0:
+		delete(q.lines, run)
+		q.count.Add(-1)
+	default:
+		select {
+		case l.waiting[0].turn <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// Withdraw removes a request that no driver has taken yet. It reports whether it did.
+func (q *Requests) Withdraw(r *Request) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	l := q.lines[r.Run]
+	if l == nil {
+		return false
+	}
+	i := slices.Index(l.waiting, r)
+	if i < 0 {
+		return false
+	}
+	l.waiting = slices.Delete(l.waiting, i, i+1)
+	q.next(r.Run, l)
+	return true
+}
+
+// maxRequests bounds how many requests share a commit.
+const maxRequests = 256
+
+// take removes up to maxRequests requests of a run.
+func (q *Requests) take(run string) (taken []*Request) {
+	if q.count.Load() == 0 {
+		return nil
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	l := q.lines[run]
+	if l == nil {
+		return nil
+	}
+	n := min(len(l.waiting), maxRequests)
+	taken = slices.Clone(l.waiting[:n])
+	l.waiting = slices.Delete(l.waiting, 0, n)
+	if n == 0 || !l.led {
+		q.next(run, l)
+	}
+	return taken
+}
+
+// waits reports whether requests to a run wait.
+func (q *Requests) waits(run string) bool {
+	if q.count.Load() == 0 {
+		return false
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	l := q.lines[run]
+	return l != nil && len(l.waiting) > 0
+}
+
+// again puts requests back in front of the others.
+func (q *Requests) again(run string, requests []*Request) {
+	if len(requests) == 0 {
+		return
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	l := q.lines[run]
+	if l == nil {
+		l = &line{}
+		q.lines[run] = l
+		q.count.Add(1)
+	}
+	l.waiting = append(slices.Clone(requests), l.waiting...)
+	if !l.led {
+		q.next(run, l)
+	}
+}
+
+// Fail ends the requests to a run that wait with an error, as far as they are of one of the kinds.
+func (q *Requests) Fail(run string, err error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	l := q.lines[run]
+	if l == nil {
+		return
+	}
+	for _, r := range l.waiting {
+		r.end(err)
+	}
+	l.waiting = nil
+	q.next(run, l)
+}
+
+// Await waits until a request was answered. lead is called when the caller is to load the run, and wake to wake a driver
+// of this process; wake reports whether there is one. If ctx ends before a driver has taken the request, Await withdraws
+// it and returns the error of ctx.
+func (q *Requests) Await(ctx context.Context, r *Request, wake func() bool, lead func()) error {
+	q.Add(r)
+	for {
+		if !wake() && q.Lead(r) {
+			lead()
+			q.Led(r.Run)
+		}
+		select {
+		case <-r.done:
+			return r.Err
+		default:
+		}
+		select {
+		case <-r.done:
+			return r.Err
+		case <-r.turn:
+		case <-ctx.Done():
+			if q.Withdraw(r) {
+				return ctx.Err()
+			}
+			<-r.done
+			return r.Err
+		}
+	}
+}
