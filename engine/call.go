@@ -45,22 +45,26 @@ func (e *RefusedCall) Error() string {
 // If the error wraps [storage.ErrUnsure], the call may have been answered.
 func (s *Server) Call(ctx context.Context, run, name string, body atom.Value) (atom.Value, error) {
 	r := &driver.Request{Kind: driver.AskRun, Run: run, Name: name, Body: body}
-	err := s.engine.request(ctx, r)
+	err := callers{s.engine}.request(ctx, r)
 	if errors.Is(err, driver.ErrNoLanguage) {
 		err = fmt.Errorf("%w: run %q is not a run of a language", ErrRefused, run)
 	}
 	return r.Reply, err
 }
 
+// callers are the callers of this process that ask runs.
+type callers struct{ e *Engine }
+
 // request waits until a request was answered.
-func (e *Engine) request(ctx context.Context, r *driver.Request) error {
+func (c callers) request(ctx context.Context, r *driver.Request) error {
+	e := c.e
 	if r.Run == "" {
 		return fmt.Errorf("engine: a call needs the id of a run: %w", storage.ErrInvalid)
 	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	err := e.env.Requests.Await(ctx, r, func() bool { return e.env.Inbox.Wake(r.Run) }, func() { e.lead(ctx, r) })
+	err := e.env.Requests.Await(ctx, r, func() bool { return e.env.Inbox.Wake(r.Run) }, func() { c.lead(ctx, r) })
 	switch {
 	case err == nil && r.Refused != nil:
 		return &RefusedCall{Run: r.Run, Value: r.Refused}
@@ -78,10 +82,10 @@ const (
 
 // lead loads the run of a request and answers all requests to it, until the caller's own request was answered. If ctx
 // ends meanwhile, it leaves the rest to the next caller.
-func (e *Engine) lead(ctx context.Context, r *driver.Request) {
+func (c callers) lead(ctx context.Context, r *driver.Request) {
 	pause := leastCallPause
 	for {
-		again := e.answer(context.WithoutCancel(ctx), r.Run)
+		again := c.answer(context.WithoutCancel(ctx), r.Run)
 		select {
 		case <-r.Done():
 			return
@@ -99,14 +103,15 @@ func (e *Engine) lead(ctx context.Context, r *driver.Request) {
 			return
 		}
 		t.Stop()
-		if pause = min(2*pause, mostCallPause); e.env.Inbox.Wake(r.Run) {
+		if pause = min(2*pause, mostCallPause); c.e.env.Inbox.Wake(r.Run) {
 			return
 		}
 	}
 }
 
 // answer loads a run and answers the requests to it. It reports whether to wait before the next attempt.
-func (e *Engine) answer(ctx context.Context, run string) (wait bool) {
+func (c callers) answer(ctx context.Context, run string) (wait bool) {
+	e := c.e
 	fail := func(err error) bool { e.env.Requests.Fail(run, err); return false }
 	since := e.env.Inbox.Mark()
 	if err := e.claims.releaseLeft(ctx, run); err != nil {

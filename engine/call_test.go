@@ -296,9 +296,13 @@ func (b bodies) Task(string) (atom.Body, error) {
 
 func (bodies) Reverts() bool { return false }
 
-func (bodies) Revert(context.Context, atom.Values, atom.Outcome[atom.Value]) (atom.Value, error) { return atom.Null, nil }
+func (bodies) Revert(context.Context, atom.Values, atom.Outcome[atom.Value]) (atom.Value, error) {
+	return atom.Null, nil
+}
 
-func (b bodies) Execute(ctx context.Context, _ atom.Values) (atom.Value, error) { return atom.Null, b(ctx) }
+func (b bodies) Execute(ctx context.Context, _ atom.Values) (atom.Value, error) {
+	return atom.Null, b(ctx)
+}
 
 // TestCallWhileDriven asks a run that is executing a task: the driver of the run answers. It also shows that a server
 // executes what the answer to a call added.

@@ -118,7 +118,7 @@ func (s *Server) takeFirst(ctx context.Context, t *storage.Taking) (*Task, error
 
 func (s *Server) take(ctx context.Context, t *storage.Taking, tok *storage.Token) (*Task, error) {
 	r := &driver.Request{Kind: driver.TakeTask, Run: tok.Run, Token: *tok, Taking: *t}
-	if err := s.engine.request(ctx, r); err != nil {
+	if err := (callers{s.engine}).request(ctx, r); err != nil {
 		return nil, err
 	}
 	return &Task{
@@ -166,7 +166,7 @@ func (s *Server) endTask(ctx context.Context, token string, delivery int64, resu
 		return nil, storage.ErrTaken
 	}
 	r := &driver.Request{Kind: driver.EndTask, Run: tok.Run, Token: tok, Take: delivery, Result: result, Failure: f}
-	if err = s.engine.request(ctx, r); errors.Is(err, driver.ErrNoLanguage) {
+	if err = (callers{s.engine}).request(ctx, r); errors.Is(err, driver.ErrNoLanguage) {
 		if f != nil {
 			f = f.Bounded()
 			of := *f

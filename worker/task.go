@@ -24,6 +24,8 @@ type Task struct {
 	Deadline *time.Time `json:"deadline,omitempty"`
 	// Of the caller that started the run, as W3C Trace Context defines it
 	Traceparent string `json:"traceparent,omitempty"`
+
+	report report
 }
 
 // A Revert names the work to undo. Undoing twice must be harmless, and so must undoing

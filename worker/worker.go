@@ -108,10 +108,16 @@ func (w *Worker) keep(ctx context.Context, leave func(), t *Task) {
 		}
 		sent := time.Now()
 		within, cancel := context.WithDeadline(ctx, over)
-		err := w.post(within, t.ID+"/heartbeat", map[string]any{"lease_seconds": lease.Seconds()}, nil)
+		var answer struct {
+			GiveUp bool `json:"give_up"`
+		}
+		err := w.post(within, t.ID+"/heartbeat", t.report.heartbeat(lease), &answer)
 		cancel()
 		if err == nil {
 			over = sent.Add(lease)
+			if answer.GiveUp {
+				t.report.giveUp()
+			}
 		} else if errors.As(err, new(*RefusedError)) || !time.Now().Before(over) {
 			leave()
 			return

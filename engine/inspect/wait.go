@@ -3,6 +3,7 @@ package inspect
 import (
 	"time"
 
+	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine/internal/driver"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/states"
@@ -27,6 +28,9 @@ type Wait struct {
 	Child   string           `json:"child,omitempty"`   // run: its id
 	Limit   string           `json:"limit,omitempty"`   // place: the limit that is reached
 	Failure *Failure         `json:"failure,omitempty"` // the failure that led to the wait
+
+	Progress float64    `json:"progress,omitzero"` // token, worker: what the worker reported last, from 0 to 1
+	Details  atom.Value `json:"details,omitempty"` // token, worker: details that it reported last
 }
 
 // A WaitKind says what a run waits for.
@@ -111,6 +115,7 @@ func (w *Diagnosis) waitOf(a *storage.Atom) Wait {
 		case token != nil:
 			now.Kind = WaitsForToken
 			now.waitForHolder(token)
+			now.Progress, now.Details = token.Progress, w.Run.Secrets.Mask(a.Path, token.Details)
 			if token.Queue != "" {
 				now.Kind = WaitsForWorker
 			}

@@ -228,10 +228,12 @@ func seconds(name string, asked *float64, least, otherwise, most time.Duration) 
 
 func number(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), 'f', -1, 64) }
 
-// heartbeat renews a worker's lease.
+// heartbeat renews a worker's lease, and stores what the worker reports.
 func (h *handler) heartbeat(ctx context.Context, r *http.Request, body []byte) (any, error) {
 	var ask struct {
-		Lease *float64 `json:"lease_seconds"`
+		Lease    *float64        `json:"lease_seconds"`
+		Progress float64         `json:"progress"`
+		Details  json.RawMessage `json:"details"`
 	}
 	if err := decode(body, &ask); err != nil {
 		return nil, err
@@ -240,14 +242,29 @@ func (h *handler) heartbeat(ctx context.Context, r *http.Request, body []byte) (
 	if err != nil {
 		return nil, err
 	}
+	if !(ask.Progress >= 0 && ask.Progress <= 1) {
+		return nil, invalid(`"progress" is 0 to 1`)
+	}
+	var details atom.Value
+	if ask.Details != nil {
+		if details = atom.FromJSON(ask.Details); len(details) > atom.MaxFailureDetails {
+			return nil, invalid(`"details" has at most %d bytes`, atom.MaxFailureDetails)
+		}
+	}
 	token, take, err := tokenOf(r.PathValue("id"))
 	if err != nil {
 		return nil, invalid("%v", err)
 	}
-	if _, err := h.store.KeepToken(ctx, token, storage.Keeping{Take: take, Lease: lease}); err != nil {
+	kept, err := h.store.KeepToken(ctx, token, storage.Keeping{
+		Take: take, Lease: lease, Progress: ask.Progress, Details: details,
+	})
+	if err != nil {
 		return nil, h.refused(ctx, token, take, err)
 	}
-	return map[string]float64{"lease_seconds": lease.Seconds()}, nil
+	return struct {
+		Lease  float64 `json:"lease_seconds"`
+		GiveUp bool    `json:"give_up,omitempty"`
+	}{lease.Seconds(), kept.GiveUp}, nil
 }
 
 // complete ends a task with its result.

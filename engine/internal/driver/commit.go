@@ -34,7 +34,7 @@ func (d *Driver) flushEach() error {
 // flush commits the pending checkpoint, then notifies observers. Afterwards this process owns the run.
 func (d *Driver) flush() error {
 	if !d.next.Dirty && d.Owns() {
-		d.deliver()
+		responder{d}.deliver()
 		d.children.driveChildRuns()
 		return nil
 	}
@@ -49,7 +49,7 @@ func (d *Driver) flush() error {
 		d.Mode.Begun()
 		d.Mode.Begun = nil
 	}
-	d.deliver()
+	responder{d}.deliver()
 	d.next.Renew()
 	d.children.family.counted = false
 	d.announce()
@@ -73,7 +73,7 @@ var final = []error{
 func (d *Driver) commitAgain(err error) error {
 	wait := 20 * time.Millisecond
 	for try := 1; err != nil; try++ {
-		d.requests.unsure = d.requests.unsure || errors.Is(err, storage.ErrUnsure)
+		d.box.requests.unsure = d.box.requests.unsure || errors.Is(err, storage.ErrUnsure)
 		if try == commitTries || slices.ContainsFunc(final, func(f error) bool { return errors.Is(err, f) }) {
 			return WrapStore(d.claim.Run, err)
 		}
@@ -88,7 +88,7 @@ func (d *Driver) commitAgain(err error) error {
 		wait *= 5
 		err = d.env.Store.Commit(d.storing, d.claim, &d.next.Checkpoint)
 	}
-	d.requests.unsure = false
+	d.box.requests.unsure = false
 	return nil
 }
 

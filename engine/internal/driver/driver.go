@@ -25,7 +25,6 @@ type Driver struct {
 	timers   timers
 	box      box
 	cycle    cycle
-	requests requests
 }
 
 // A cycle is the progress of the driver in passing events to the scheduler.

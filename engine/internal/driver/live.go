@@ -94,7 +94,7 @@ func (d *Driver) drive(work func() error) {
 	if errors.Is(s.err, errTaken) {
 		return
 	}
-	d.leaveRequests(s.err)
+	responder{d}.leaveRequests(s.err)
 	d.stopAtoms()
 	d.env.Buffers.Return(&d.next)
 	d.s.Rest()
@@ -153,6 +153,9 @@ func (d *Driver) yield(phase states.Engine) bool {
 	v, d.att.steps.gone = comesRest, true
 	return false
 }
+
+// HasAnswered reports whether the driver has answered a request, or has ended one that cannot be answered.
+func (d *Driver) HasAnswered() bool { return d.box.requests.ended > 0 }
 
 // ComesToRest reports whether the run must come to rest. Only the goroutine that called Live may call it.
 func (d *Driver) ComesToRest() bool { return d.att.comesToRest() }

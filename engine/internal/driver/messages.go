@@ -186,7 +186,7 @@ func isTransition(k flow.CauseKind) bool {
 
 // settle decides, and gives atoms that have started to wait the messages that arrived for them before.
 func (d *Driver) settle() error {
-	d.takeRequests()
+	responder{d}.takeRequests()
 	for {
 		d.box.awaited = false
 		if err := d.decide(); err != nil {
@@ -205,7 +205,7 @@ func (d *Driver) settle() error {
 			}
 			continue
 		}
-		if asks, err := d.askNext(); !asks || err != nil {
+		if asks, err := (responder{d}).askNext(); !asks || err != nil {
 			return err
 		}
 	}

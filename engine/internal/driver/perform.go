@@ -137,11 +137,11 @@ func (d *Driver) do(cmd *scheduler.Command) (answer scheduler.Event, asked bool,
 			return answer, false, err
 		}
 		answer, err = d.ask.askLanguage(cmd)
-		if err == nil && cmd.Cause.Call && d.requests.asking != nil && answer.Kind != scheduler.Later {
-			d.requestAnswered(&answer)
+		if err == nil && cmd.Cause.Call && d.box.requests.asking != nil && answer.Kind != scheduler.Later {
+			responder{d}.requestAnswered(&answer)
 		}
 		if g := answer.Growth; g != nil && len(g.GiveUp) > 0 {
-			d.giveUp(cmd.Scope, g.GiveUp)
+			responder{d}.giveUp(cmd.Scope, g.GiveUp)
 		}
 		d.box.moved = d.box.moved || isTransition(cmd.Cause.Kind)
 		return answer, err == nil, err

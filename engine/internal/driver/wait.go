@@ -153,10 +153,10 @@ func (d *Driver) leaveDue() error {
 // unchanged reports whether a run that is driven only to answer requests can be left as it is in the store. If so, it
 // gives the answers to the callers.
 func (d *Driver) unchanged() bool {
-	if !d.Mode.Answer || d.next.Dirty || d.Owns() || d.ask.left || len(d.requests.list) > 0 || d.requests.asking != nil {
+	if !d.Mode.Answer || d.next.Dirty || d.Owns() || d.ask.left || len(d.box.requests.list) > 0 || d.box.requests.asking != nil {
 		return false
 	}
-	d.deliver()
+	responder{d}.deliver()
 	return true
 }
 

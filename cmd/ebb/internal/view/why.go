@@ -128,6 +128,18 @@ func worker(one *inspect.Wait, now time.Time) string {
 	}
 }
 
+// reported says what the worker of a token has reported with its heartbeats.
+func reported(one *inspect.Wait) string {
+	text := ""
+	if one.Progress > 0 {
+		text = fmt.Sprintf(" Its progress is %.0f %%.", 100*one.Progress)
+	}
+	if one.Details != nil {
+		text += fmt.Sprintf(" It reported %.200s.", visible.Line(string(one.Details.JSON())))
+	}
+	return text
+}
+
 // limits describes the time limit of a token.
 var limits = map[string]string{
 	storage.ScheduleToStart.String(): ", by when a worker must take it",
@@ -148,12 +160,12 @@ func sentenceOf(w *inspect.Diagnosis, one *inspect.Wait, now time.Time) string {
 			until(one.Due, now))
 	case inspect.WaitsForToken:
 		return fmt.Sprintf("%s waits for the holder of its token%s%s%s.", name, since(one.Since, now), until(one.Due, now),
-			limits[one.Timeout])
+			limits[one.Timeout]) + reported(one)
 	case inspect.WaitsForRun:
 		return fmt.Sprintf("%s waits for the run %s%s.", name, quoted(one.Child), since(one.Since, now))
 	case inspect.WaitsForWorker:
 		return fmt.Sprintf("%s waits for %s%s%s%s.", name, worker(one, now), since(one.Since, now), until(one.Due, now),
-			limits[one.Timeout])
+			limits[one.Timeout]) + reported(one)
 	case inspect.WaitsForTime:
 		return fmt.Sprintf("%s waits%s.", name, strings.TrimPrefix(until(one.Due, now), ","))
 	case inspect.WaitsForRetry:

@@ -20,20 +20,23 @@ type requests struct {
 	unsure   bool       // the store does not know whether it has committed the pending checkpoint
 }
 
+// A responder answers the requests to a driven run.
+type responder struct{ *Driver }
+
 // takeRequests takes requests that wait for the run, as many as share a commit.
-func (d *Driver) takeRequests() {
-	if len(d.requests.list) > 0 || d.requests.asking != nil || d.cycle.over != nil {
+func (d responder) takeRequests() {
+	if len(d.box.requests.list) > 0 || d.box.requests.asking != nil || d.cycle.over != nil {
 		return
 	}
-	d.requests.list = d.env.Requests.take(d.claim.Run)
+	d.box.requests.list = d.env.Requests.take(d.claim.Run)
 	if d.env.Requests.waits(d.claim.Run) {
 		d.att.look.Store(true)
 	}
 }
 
 // askNext asks the language about the next request. It reports whether there is one to decide about.
-func (d *Driver) askNext() (asks bool, err error) {
-	q := &d.requests
+func (d responder) askNext() (asks bool, err error) {
+	q := &d.box.requests
 	if q.asking != nil {
 		if d.ask.left || d.cycle.over != nil { // the question was postponed
 			return false, nil
@@ -60,20 +63,17 @@ func (d *Driver) askNext() (asks bool, err error) {
 }
 
 // unanswered ends a request that the language was not asked about. If the run is only busy, the request waits.
-func (d *Driver) unanswered(r *Request, why error) {
+func (d responder) unanswered(r *Request, why error) {
 	if why == nil || errors.Is(why, ErrBusy) {
 		d.env.Requests.again(d.claim.Run, []*Request{r})
 		return
 	}
-	d.requests.ended++
+	d.box.requests.ended++
 	r.end(why)
 }
 
-// HasAnswered reports whether the driver has answered a request, or has ended one that cannot be answered.
-func (d *Driver) HasAnswered() bool { return d.requests.ended > 0 }
-
 // cannotAsk returns why the language cannot be asked now, about the run or about a node.
-func (d *Driver) cannotAsk(n *scheduler.Node) error {
+func (d responder) cannotAsk(n *scheduler.Node) error {
 	switch d.s.Answers(n) {
 	case scheduler.AnswersNow:
 		return nil
@@ -87,7 +87,7 @@ func (d *Driver) cannotAsk(n *scheduler.Node) error {
 }
 
 // question returns the question of a request as an event for the scheduler.
-func (d *Driver) question(r *Request) (ev scheduler.Event, err error) {
+func (d responder) question(r *Request) (ev scheduler.Event, err error) {
 	ev.Kind = scheduler.Told
 	if r.Kind == AskRun {
 		ev.Cause = &flow.Cause{Kind: flow.Asked, Call: true, Name: r.Name, Input: r.Body}
@@ -143,10 +143,10 @@ func (r *Request) worker() string {
 
 // requestAnswered takes the language's answer to the current request: it adds the change of the token to the checkpoint
 // in which the answer will be. The scheduler receives the answer next.
-func (d *Driver) requestAnswered(answer *scheduler.Event) {
-	r := d.requests.asking
-	d.requests.asking = nil
-	d.requests.answered = append(d.requests.answered, r)
+func (d responder) requestAnswered(answer *scheduler.Event) {
+	r := d.box.requests.asking
+	d.box.requests.asking = nil
+	d.box.requests.answered = append(d.box.requests.answered, r)
 	switch g := answer.Growth; {
 	case answer.Kind == scheduler.Exceeded, answer.Failure != nil:
 		r.Err = answer.Failure
@@ -175,7 +175,7 @@ func (d *Driver) requestAnswered(answer *scheduler.Event) {
 }
 
 // taken gives the work of a token to the worker of a request.
-func (d *Driver) taken(r *Request, e *external, note atom.Value) {
+func (d responder) taken(r *Request, e *external, note atom.Value) {
 	t, now := &e.token, d.next.Now
 	was := t.Take
 	t.Worker, t.Beat, t.Since, t.Lease = r.Taking.Worker, now, now, time.Time{}
@@ -192,7 +192,7 @@ func (d *Driver) taken(r *Request, e *external, note atom.Value) {
 }
 
 // giveUp tells the workers of nodes to give their tasks up.
-func (d *Driver) giveUp(scope *scheduler.Scope, names []string) {
+func (d responder) giveUp(scope *scheduler.Scope, names []string) {
 	for _, name := range names {
 		if e := d.tokens.open[scope.Inside(name)]; e != nil && e.token.ID != "" {
 			d.next.GiveUp, d.next.Dirty = append(d.next.GiveUp, e.token.ID), true
@@ -201,19 +201,19 @@ func (d *Driver) giveUp(scope *scheduler.Scope, names []string) {
 }
 
 // deliver gives the answers to the callers: they are durable now.
-func (d *Driver) deliver() {
-	for _, r := range d.requests.answered {
+func (d responder) deliver() {
+	for _, r := range d.box.requests.answered {
 		r.end(r.Err)
 	}
-	d.requests.ended += len(d.requests.answered)
-	clear(d.requests.answered)
-	d.requests.answered = d.requests.answered[:0]
+	d.box.requests.ended += len(d.box.requests.answered)
+	clear(d.box.requests.answered)
+	d.box.requests.answered = d.box.requests.answered[:0]
 }
 
 // leaveRequests ends the driver's part in the requests that it has taken. Those that are not committed wait for the next
 // driver, unless the store failed.
-func (d *Driver) leaveRequests(why error) {
-	q := &d.requests
+func (d responder) leaveRequests(why error) {
+	q := &d.box.requests
 	open := q.answered
 	if q.asking != nil {
 		open = append(open, q.asking)
