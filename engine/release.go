@@ -101,8 +101,9 @@ func (c *claims) releaseUndriven(ctx context.Context, claim storage.Claim, snap 
 // to die.
 func (c *claims) releaseAfter(ctx context.Context, d *driver.Driver, err error) {
 	if !d.Owns() && (errors.Is(err, storage.ErrFenced) || errors.Is(err, storage.ErrExists) ||
-		errors.Is(err, storage.ErrLimited) || errors.Is(err, storage.ErrConflict) || errors.Is(err, storage.ErrTaken)) {
-		return // the run was not taken over: another process has it, a limit is reached, or a record has changed
+		errors.Is(err, storage.ErrLimited) || errors.Is(err, storage.ErrConflict) || errors.Is(err, storage.ErrTaken) ||
+		errors.Is(err, storage.ErrKeyTaken)) {
+		return // the run was not taken over: another process has it, a limit is reached, or a condition does not hold
 	}
 	c.releaseSoon(context.WithoutCancel(ctx), d.Claim())
 }

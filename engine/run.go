@@ -73,6 +73,10 @@ func (e *Engine) run(ctx context.Context, id string, opts []RunOption,
 		// The run exists now: another process created it, or it was created without being started.
 		return e.run(ctx, id, opts, yield)
 	}
+	if taken, is := errors.AsType[*storage.KeyTakenError](err); is && (!isNew || taken.Key != snap.Run.Key) {
+		// Another run took the key of a child of the run, or of the run that was reopened, just before the commit.
+		return e.run(ctx, id, opts, yield)
+	}
 	return res, err
 }
 
@@ -149,18 +153,27 @@ func (e *Engine) finish(ctx context.Context, d *driver.Driver, snap *storage.Sna
 	if has[ignoreSuspend](opts) {
 		messages = d.WithoutHolds(messages)
 	}
+	late := false
+	if ended {
+		messages, late = d.Late(&snap.Run, messages)
+	}
 	first, rest, err := d.FirstCommand(messages)
 	if why == toBeginAnew && d.Grows() && ended {
 		err = fmt.Errorf("%w: run %q: %w", ErrRefused, d.Claim().Run, errNoAgain)
 	}
 	held := first == nil && !ended && len(inbox.Holds(rest)) > 0
 	if err != nil || held || first == nil && (why == toApply && rests(&snap.Run) || why == toGoOn && ended) {
+		if err == nil && late {
+			err = d.ReleaseEnded(&snap.Run)
+		}
 		d.Close()
 		if err != nil && inbox.HasCommand(messages) { // it was not read, and waits for the next owner
 			e.claims.releaseSoon(context.WithoutCancel(ctx), d.Claim())
 			return nil, err
 		}
-		err = errors.Join(err, e.claims.releaseUndriven(ctx, d.Claim(), snap))
+		if err != nil || !late {
+			err = errors.Join(err, e.claims.releaseUndriven(ctx, d.Claim(), snap))
+		}
 		switch {
 		case err != nil:
 			return nil, err

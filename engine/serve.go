@@ -254,8 +254,9 @@ func (s *serving) drive(due *NewRun, turn <-chan struct{}) {
 	if due.first != nil && due.first.end(err) {
 		return
 	}
-	if err == nil || isRest(err) || errors.Is(err, storage.ErrFenced) || errors.Is(err, storage.ErrLimited) {
-		return // not an error: another process took the run, a message arrived, or a limit is reached
+	if err == nil || isRest(err) || errors.Is(err, storage.ErrFenced) || errors.Is(err, storage.ErrLimited) ||
+		errors.Is(err, storage.ErrKeyTaken) {
+		return // not an error: another process took the run or a key, a message arrived, or a limit is reached
 	}
 	pause := lookForOthers
 	if _, ok := errors.AsType[*StoreError](err); ok {
@@ -302,7 +303,7 @@ func (s *serving) goOnWith(ctx context.Context, due *NewRun) (begun bool, err er
 		return false, driver.WrapStore(due.Run, due.Err)
 	}
 	run := &due.Snapshot.Run
-	if run.State.Ended() { // a command, or a late message, waits in its inbox
+	if run.State.Ended() && due.Claim.Begins > 0 { // a command, or a late message, waits in its inbox
 		err := s.e.claims.releaseUndriven(ctx, due.Claim, due.Snapshot)
 		if err == nil {
 			_, err = s.e.Run(ctx, run.ID, Unload(), Existing())

@@ -45,6 +45,9 @@ func (r *Run) Check(checks ...RecordCheck) error {
 	if err := checkTexts(r.ID, r.Flow); err != nil {
 		return err
 	}
+	if err := checkKey(r.Key); err != nil {
+		return err
+	}
 	return checkLabels(r.Labels)
 }
 

@@ -38,13 +38,21 @@ type Checkpoint struct {
 	Tokens    []Token           // new tokens, and new states of open tokens; a token that has ended does not change
 	// Used are changes of open tokens that come before Tokens. If one of the tokens is not open, or was taken since, Commit
 	// writes nothing and returns ErrTaken.
-	Used     []TokenUse
-	GiveUp   []string   // ids of tokens to set [Token.GiveUp] of, if they are open; after Tokens
-	Taken    []int64    // numbers of inbox messages that this step processed; the store deletes them
-	Outbox   []Outgoing // messages to send to targets outside the database
-	Children []Run      // runs to create, due at once and without an owner; ErrExists if an id exists
-	Messages []Message  // messages to other runs; the store drops a message to a run that does not exist
-	Job      *JobEnd    // new state of the job that asked for this run; nil leaves the job unchanged
+	Used   []TokenUse
+	GiveUp []string   // ids of tokens to set [Token.GiveUp] of, if they are open; after Tokens
+	Taken  []int64    // numbers of inbox messages that this step processed; the store deletes them
+	Outbox []Outgoing // messages to send to targets outside the database
+	// Children are runs to create, due at once and without an owner. If an id exists, Commit returns ErrExists. If an
+	// open run holds the key of one, Commit returns a *[KeyTakenError]. A checkpoint that ends the run releases its key
+	// first, so one of its children may have that key.
+	Children []Run
+	// Messages are messages to runs, sent after Children are created. The store drops a message to a run that does not
+	// exist. If it has a Receipt, the store returns it instead, see [MessageReceipt].
+	Messages []Message
+	// TakeKey makes a run that had ended take its key again. If another run holds the key, Commit returns a
+	// *[KeyTakenError].
+	TakeKey bool
+	Job     *JobEnd // new state of the job that asked for this run; nil leaves the job unchanged
 }
 
 // Head is the part of a run's record that every checkpoint replaces. Each field replaces the run's field of the

@@ -14,7 +14,7 @@ import (
 type Inbox interface {
 	// Send inserts messages into the inboxes of runs and increments their wakeup counters. A run without an owner
 	// is due at once. If a message has a Key that an earlier message to the run had, Send drops it. If one of the
-	// runs does not exist, Send sends nothing and returns ErrNotFound.
+	// runs does not exist, or no run holds the key of ToKey, Send sends nothing and returns ErrNotFound.
 	Send(ctx context.Context, messages ...Message) error
 	// EndToken ends an open token: with the result if failure is nil, else with the failure. In the same
 	// transaction it sends the token's run a message of kind MessageToken. If the token is not open, it returns
@@ -123,7 +123,7 @@ func (k *Keeping) Check() error {
 // reads and processes it.
 type Message struct {
 	N           int64            // number in the inbox, given by the store; later messages have larger numbers
-	Run         string           // id of the run
+	Run         string           // id of the run; for a new message with ToKey it may be ""
 	Kind        flow.MessageKind // kind of input
 	Path        string           // path of the atom, or of the growing flow, that receives it; "" means the run
 	Incarnation int              // incarnation of that atom
@@ -132,6 +132,12 @@ type Message struct {
 	Body        atom.Value       // value that the message carries
 	Failure     *atom.Failure    // failure with which the token was ended; nil otherwise
 	Sent        time.Time        // when the store received it
+	// ToKey, in a new message, addresses the run that holds the key, see [Keys]; with Run, only if it is that run. It is
+	// "" in messages that a store returns.
+	ToKey   string     `json:",omitempty"`
+	From    string     `json:",omitempty"` // id of the run that sent the message; "" if no run did
+	Receipt string     `json:",omitempty"` // name of the receipt that From gets, see [MessageReceipt]; "" for none
+	Note    atom.Value `json:",omitempty"` // data of the sender, which the receipt returns; or of the end of a child run
 }
 
 // An Arrival names a run that received messages.
@@ -151,10 +157,41 @@ const MessageRetaken flow.MessageKind = "retaken"
 // Incarnation identify the atom. Body is the result, unless Failure is set.
 const MessageToken flow.MessageKind = "token"
 
+// MessageReceipt is the kind of the message that tells a run what became of a message that it had sent. Name is the
+// Receipt of that message, and Note its Note. Body is the id of the run that received it, a JSON string, unless Failure
+// is set. The store sends it if no open run has the address. The process that drives the addressed run sends it in all
+// other cases. A run that has ended gets no receipt.
+const MessageReceipt flow.MessageKind = "receipt"
+
+// Returned returns the message that tells the sender that no run received the message; why completes the sentence "the
+// message was not delivered: ".
+func (l *Message) Returned(why string) Message {
+	return Message{
+		Run: l.From, Kind: MessageReceipt, Name: l.Receipt, Note: l.Note, Sent: l.Sent,
+		Failure: &atom.Failure{Code: atom.CodeUndelivered, Message: "the message was not delivered: " + why},
+	}
+}
+
+// Received returns the message that tells the sender that a run received the message.
+func (l *Message) Received(run string) Message {
+	return Message{Run: l.From, Kind: MessageReceipt, Name: l.Receipt, Note: l.Note, Body: atom.MustEncode(run)}
+}
+
+// NeedsOpen reports whether only a run that has not ended gets the message.
+func (l *Message) NeedsOpen() bool { return l.Receipt != "" || l.Kind == MessageReceipt }
+
 // Check returns an error that wraps ErrInvalid and names the problem if the message cannot be sent.
 func (l *Message) Check() error {
-	if len(l.Key) > MaxID {
+	switch {
+	case len(l.Key) > MaxID:
 		return fmt.Errorf("%w: the message's key %.20q… is longer than %d bytes", ErrInvalid, l.Key, MaxID)
+	case len(l.Receipt) > MaxID:
+		return fmt.Errorf("%w: the message's receipt %.20q… is longer than %d bytes", ErrInvalid, l.Receipt, MaxID)
+	case l.Receipt != "" && l.From == "":
+		return fmt.Errorf("%w: a message with the receipt %q needs a sender", ErrInvalid, l.Receipt)
 	}
-	return checkTexts(l.Run, string(l.Kind), l.Name, l.Key)
+	if err := checkKey(l.ToKey); err != nil {
+		return err
+	}
+	return checkTexts(l.Run, string(l.Kind), l.Name, l.Key, l.From, l.Receipt)
 }

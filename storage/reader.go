@@ -10,6 +10,7 @@ import (
 // run does not exist, methods that ask about it return an error that wraps ErrNotFound.
 type Reader interface {
 	Lists
+	Keys
 
 	// Run returns the record of a run.
 	Run(ctx context.Context, id string) (Run, error)

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/states"
 )
 
@@ -29,6 +30,8 @@ type Run struct {
 	Parent     string            // id of the run that started this one; "" if none did
 	Root       string            `json:",omitempty"` // id of the topmost ancestor; "" if no run started this one
 	Depth      int64             `json:",omitempty"` // number of ancestors
+	Key        string            `json:",omitempty"` // key of the run, see [Keys]; "" if it has none; does not change
+	Continues  string            `json:",omitempty"` // id of the run whose work this run continues; "" if none
 	Trace      string            // W3C traceparent that the run was started under; "" if there is none
 	Job        string            // id of the job that asked for the run; "" if none did
 	Secrets    Secrets           // values that views of the run must mask; does not change
@@ -81,7 +84,7 @@ const (
 	FailedOutcome                // an atom failed, and the failure was not handled
 	TimedOut                     // the deadline of the run passed
 	Cancelled                    // an operator, or the run that started it, cancelled it
-	Continued                    // the run ended, and another run continues its work
+	Continued                    // the run ended, and another run continues its work: Output is its id, a JSON string
 )
 
 // Undone is how much of what a run did was undone.
@@ -123,6 +126,8 @@ type Atom struct {
 	Overflow      int64         // of a retry: number of the payload with its earlier tries; 0 if there are none
 	Progress      float64       // progress that the task reported, from 0 to 1
 	Details       atom.Value    // details that the task reported with its progress
+	Successor     string        // KindRun: id of the run that continues the run of the attempt; "" if none does
+	RunEnd        flow.RunEnd   // KindRun in a growing flow: how the run of the attempt ended
 
 	Due       time.Time // when its wait, timer or time limit ends; zero means never
 	StartedAt time.Time // start of the latest attempt
@@ -158,14 +163,15 @@ type EndMark uint8
 
 // The end marks.
 const (
-	EndNone     EndMark = iota // the execution has not ended, or its end is unknown
-	EndValue                   // the execution returned a result
-	EndFailure                 // the execution failed
-	EndHandled                 // the execution failed, and the language handled the failure
-	EndDeferred                // the execution returned, and another party ends the atom, by a token or a message
-	EndUndoing                 // a child flow is being undone, and ends afterwards
-	EndLeft                    // a flow was ended from outside; its result says what was open
-	EndReopened                // the run was reopened, and the language has not said yet what to start again
+	EndNone      EndMark = iota // the execution has not ended, or its end is unknown
+	EndValue                    // the execution returned a result
+	EndFailure                  // the execution failed
+	EndHandled                  // the execution failed, and the language handled the failure
+	EndDeferred                 // the execution returned, and another party ends the atom, by a token or a message
+	EndUndoing                  // a child flow is being undone, and ends afterwards
+	EndLeft                     // a flow was ended from outside; its result says what was open
+	EndReopened                 // the run was reopened, and the language has not said yet what to start again
+	EndContinued                // the run's own flow ended, and another run continues it: the result is its flow.Child
 )
 
 // An Undo is one entry of the undo stack of a run of a growing flow. It names an atom that can be reverted.

@@ -25,7 +25,8 @@ type Store interface {
 	Schedules
 
 	// Purge deletes runs that have ended, with all records that belong to them, and returns how many runs it
-	// deleted. Messages that a run still has to send stay. Purge skips runs that have not ended or have an owner.
+	// deleted. Messages that a run still has to send stay. Purge skips runs that have not ended, have an owner, or still
+	// have to return a message to its sender, see [MessageReceipt].
 	Purge(ctx context.Context, runs ...string) (int, error)
 	// Close releases all claims and stops the store's goroutines. The runs that the store's owner drove are due at
 	// once, in the state of their last commit.

@@ -6,6 +6,7 @@ import (
 	"math/bits"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -42,6 +43,8 @@ const (
 	atomOverflow
 	atomUndo
 	atomSignal
+	atomSuccessor
+	atomRunEnd
 )
 
 // AppendAtom appends the form in which stores keep the atom, without its path.
@@ -71,6 +74,8 @@ func AppendAtom(b []byte, a *storage.Atom) []byte {
 	f.number(atomOverflow, uint64(a.Overflow))
 	f.number(atomUndo, uint64(a.Undo))
 	f.text(atomSignal, a.Signal)
+	f.text(atomSuccessor, a.Successor)
+	f.number(atomRunEnd, uint64(a.RunEnd))
 	return f
 }
 
@@ -131,6 +136,10 @@ func DecodeAtom(path string, b []byte, payload Payloads) (storage.Atom, error) {
 			a.Undo = storage.UndoMode(s.byte())
 		case atomSignal:
 			a.Signal = s.text()
+		case atomSuccessor:
+			a.Successor = s.text()
+		case atomRunEnd:
+			a.RunEnd = flow.RunEnd(s.byte())
 		default:
 			s.unknown()
 		}

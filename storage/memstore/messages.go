@@ -1,7 +1,9 @@
 package memstore
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/ebbflow/ebb/storage"
@@ -20,12 +22,12 @@ func (m *store) Send(ctx context.Context, messages ...storage.Message) error {
 	}
 	defer m.mu.Unlock()
 	for i := range messages {
-		if _, err := m.find(messages[i].Run); err != nil {
-			return err
+		if l := &messages[i]; m.receiver(l) == nil && !l.NeedsOpen() {
+			return fmt.Errorf("%w: run %q", storage.ErrNotFound, cmp.Or(l.Run, l.ToKey))
 		}
 	}
 	for i := range messages {
-		m.deliver(m.runs[messages[i].Run], messages[i])
+		m.send(messages[i])
 	}
 	return nil
 }
@@ -43,6 +45,7 @@ func (m *memory) deliver(r *runRecord, l storage.Message) {
 	}
 	now := time.Now()
 	r.head.Wakeups++
+	l.ToKey = ""
 	l.N, l.Run, l.Failure = r.head.Wakeups, r.head.ID, rules.CopyFailure(l.Failure)
 	if l.Sent.IsZero() {
 		l.Sent = now

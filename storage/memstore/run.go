@@ -186,6 +186,14 @@ func (m *memory) writable(run string, cp *storage.Checkpoint) error {
 		if id == run || m.runs[id] != nil || slices.ContainsFunc(cp.Children[:i], taken) {
 			return fmt.Errorf("%w: run %q", storage.ErrExists, id)
 		}
+		if err := m.childKeyFree(run, cp, i); err != nil {
+			return err
+		}
+	}
+	if r := m.runs[run]; cp.TakeKey && r != nil {
+		if err := m.keyFree(r.head.Key, run); err != nil {
+			return err
+		}
 	}
 	for i := range cp.Tokens {
 		t, known := m.tokens[cp.Tokens[i].ID]
@@ -208,6 +216,11 @@ func (m *memory) writable(run string, cp *storage.Checkpoint) error {
 // apply writes a checkpoint that passed all checks. It cannot fail.
 func (m *memory) apply(r *runRecord, cp *storage.Checkpoint) {
 	m.applyHead(r, cp)
+	if cp.Head.State.Ended() {
+		m.releaseKey(r)
+	} else if cp.TakeKey {
+		m.takeKey(r)
+	}
 	for key, value := range cp.Labels {
 		r.label(key, value)
 	}
@@ -259,9 +272,7 @@ func (m *memory) apply(r *runRecord, cp *storage.Checkpoint) {
 		m.create(child)
 	}
 	for i := range cp.Messages {
-		if to := m.runs[cp.Messages[i].Run]; to != nil {
-			m.deliver(to, cp.Messages[i])
-		}
+		m.send(cp.Messages[i])
 	}
 	if cp.Job != nil {
 		if j, _ := m.jobToEnd(r.head.ID, cp.Job); j != nil {
@@ -347,6 +358,7 @@ func (m *memory) create(run storage.Run) *runRecord {
 	r.head.Number = m.made
 	m.runs[run.ID] = r
 	m.order = append(m.order, r)
+	m.takeKey(r)
 	m.bear(run.Root)
 	m.wants(r)
 	m.notify()

@@ -47,8 +47,9 @@ type memory struct {
 	mu        sync.Mutex
 	owners    []*store
 	runs      map[string]*runRecord
-	order     []*runRecord // in the order of creation
-	made      int64        // number of runs created so far
+	order     []*runRecord      // in the order of creation
+	made      int64             // number of runs created so far
+	keys      map[string]string // id of the run that holds each key
 	families  map[string]*family
 	tokens    map[string]*storage.Token
 	queues    map[string][]string // ids of open tokens that no worker has taken, by queue, oldest first

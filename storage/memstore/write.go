@@ -28,6 +28,9 @@ func (m *store) Create(ctx context.Context, run storage.Run, checks ...storage.R
 	if err := m.records.unchanged(checks); err != nil {
 		return err
 	}
+	if err := m.keyFree(run.Key, run.ID); err != nil {
+		return err
+	}
 	if err := m.bindJob(&run); err != nil {
 		return err
 	}
@@ -44,6 +47,9 @@ func (m *store) commitNew(claim storage.Claim, cp *storage.Checkpoint) (err erro
 	if err := m.records.unchanged(claim.Checks); err != nil {
 		return err
 	}
+	if err := m.keyFree(run.Key, run.ID); err != nil {
+		return err
+	}
 	if j := m.jobs[run.Job]; j != nil {
 		before := *j
 		defer func() {
@@ -57,6 +63,11 @@ func (m *store) commitNew(claim storage.Claim, cp *storage.Checkpoint) (err erro
 	}
 	if err := m.writable(run.ID, cp); err != nil {
 		return err
+	}
+	for i := range cp.Children {
+		if key := cp.Children[i].Key; key != "" && key == run.Key && !cp.Head.State.Ended() {
+			return &storage.KeyTakenError{Key: key, Run: run.ID}
+		}
 	}
 	if full := m.full(&run); full != nil && !cp.Head.Release {
 		m.create(run)
@@ -265,7 +276,7 @@ func (m *store) Purge(ctx context.Context, runs ...string) (int, error) {
 	purged := map[*runRecord]bool{}
 	for _, id := range runs {
 		r := m.runs[id]
-		if r == nil || !r.head.State.Ended() || r.head.Owner != "" {
+		if r == nil || !r.head.State.Ended() || r.head.Owner != "" || r.owes() {
 			continue
 		}
 		for _, token := range r.tokens {

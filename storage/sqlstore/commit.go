@@ -139,7 +139,7 @@ func (c *commit) look(ctx context.Context, w *session) (inline.Records, error) {
 		if err := w.Get(ctx, &row, selectNewest, c.claim.Run); err != nil {
 			return nil, notFound(err, "run", c.claim.Run)
 		}
-		newest = &claimed{n: row.N, bucket: row.Bucket, has: hasAtoms | hasSettled | hasLabels, recent: row.Recent}
+		newest = &claimed{n: row.N, bucket: row.Bucket, has: hasAtoms | hasSettled | hasLabels | hasKey, recent: row.Recent}
 	}
 	c.n, c.bucket, c.has = newest.n, newest.bucket, newest.has
 	c.moves = c.known == nil || c.rest.movesFrom(&newest.rest)
@@ -161,6 +161,9 @@ func (c *commit) make(ctx context.Context, w *session) (err error) {
 	c.before, c.limited, c.has, c.moves = false, nil, 0, false
 	if len(c.claim.New.Labels) > 0 || c.claim.New.Parent != "" {
 		c.has = hasLabels
+	}
+	if c.claim.New.Key != "" {
+		c.has |= hasKey
 	}
 	if !c.cp.Head.Release {
 		if c.limited, err = noPlace(ctx, w, c.claim.New); err != nil {
@@ -197,6 +200,7 @@ func writeContents(ctx context.Context, w *session, n int64, run string, cp *sto
 ) (parts, error) {
 	for _, write := range [...]func() error{
 		func() error { return writeOrigin(ctx, w, n, cp) },
+		func() error { return writeKey(ctx, w, n, run, cp, has) },
 		func() error { return writeLabels(ctx, w, n, cp, &has) },
 		func() error { return writePayloads(ctx, w, n, cp.Payloads) },
 		func() (err error) { has, err = writeFlush(ctx, w, t, n, has); return err },

@@ -14,19 +14,19 @@ import (
 
 const (
 	// insertOrigin is for SQLite, where the insert returns the number of the new run.
-	insertOrigin = `INSERT INTO origins (id, flow, definition, structure, parent, root, depth, trace, job, created,
-		input_ref, input, attrs, secrets)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING RETURNING n`
+	insertOrigin = `INSERT INTO origins (id, flow, definition, structure, parent, root, depth, trace, job, key, continues,
+		created, input_ref, input, attrs, secrets)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING RETURNING n`
 	// insertNumbered is for PostgreSQL, where nextNumbers has returned the number before.
-	insertNumbered = `INSERT INTO origins (n, id, flow, definition, structure, parent, root, depth, trace, job, created,
-		input_ref, input, attrs, secrets)
-SELECT v.n, v.id, v.flow, v.definition, v.structure, v.parent, v.root, v.depth, v.trace, v.job, v.created,
-v.input_ref, v.input, v.attrs, v.secrets
+	insertNumbered = `INSERT INTO origins (n, id, flow, definition, structure, parent, root, depth, trace, job, key,
+		continues, created, input_ref, input, attrs, secrets)
+SELECT v.n, v.id, v.flow, v.definition, v.structure, v.parent, v.root, v.depth, v.trace, v.job, v.key, v.continues,
+v.created, v.input_ref, v.input, v.attrs, v.secrets
 FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bigint[],
-$9::text[], $10::text[],
-  $11::bigint[], $12::bigint[], $13::bytea[], $14::bytea[], $15::bytea[])
-AS v (n, id, flow, definition, structure, parent, root, depth, trace, job, created, input_ref, input, attrs,
-secrets) ON CONFLICT (id) DO NOTHING`
+$9::text[], $10::text[], $11::text[], $12::text[],
+  $13::bigint[], $14::bigint[], $15::bytea[], $16::bytea[], $17::bytea[])
+AS v (n, id, flow, definition, structure, parent, root, depth, trace, job, key, continues, created, input_ref, input,
+attrs, secrets) ON CONFLICT (id) DO NOTHING`
 	nextNumbers = `SELECT nextval(pg_get_serial_sequence('origins', 'n')) FROM generate_series(1, CAST($1 AS BIGINT))`
 
 	insertLabel = `INSERT INTO labels (run, key, value, class, created, ended) VALUES ($1, $2, $3, $4, $5, $6)`
@@ -77,10 +77,16 @@ func createRun(ctx context.Context, w *session, run *storage.Run, first *commit,
 	if err := w.unchanged(ctx, run.ID, checks, taken); err != nil {
 		return 0, err
 	}
+	if err := keyFree(ctx, w, run, taken); err != nil {
+		return 0, err
+	}
 	n, err := createOrigin(ctx, w, taken, run.ID, run.Flow, run.Definition, run.Structure, run.Parent, run.Root, run.Depth,
-		run.Trace, run.Job,
+		run.Trace, run.Job, run.Key, run.Continues,
 		created, input.Ref, []byte(input.Data), []byte(run.Attrs), codec.EncodeSecrets(run.Secrets))
 	if err != nil {
+		return 0, err
+	}
+	if err := takeKey(ctx, w, n, run.Key); err != nil {
 		return 0, err
 	}
 	if err := bindJob(ctx, w, run); err != nil {

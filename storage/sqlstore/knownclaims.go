@@ -27,7 +27,7 @@ type claimed struct {
 }
 
 func claimedOf(row *runRow) *claimed {
-	return &claimed{n: row.N, bucket: row.Bucket, rest: row.ending(), has: row.Has, recent: row.Recent}
+	return &claimed{n: row.N, bucket: row.Bucket, rest: row.ending(), has: row.parts(), recent: row.Recent}
 }
 
 func (c *claims) put(id string, is *claimed) {

@@ -8,16 +8,18 @@ import (
 
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/internal/codec"
+	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/internal/rules"
 	"github.com/ebbflow/ebb/storage/sqlstore/internal/wakeup"
 )
 
 var insertMessage = statement{
-	onSQLite: `INSERT INTO messages (run, n, kind, path, incarnation, name, key, body, failure, sent)
-SELECT n, wakeups, ?, ?, ?, ?, ?, ?, ?, ? FROM runs WHERE n = ?`,
-	onPostgres: `INSERT INTO messages (run, n, kind, path, incarnation, name, key, body, failure, sent)
-SELECT n, wakeups, $1, $2, $3, $4, $5, $6, $7, $8 FROM runs WHERE n = $9`,
+	onSQLite: `INSERT INTO messages (run, n, kind, path, incarnation, name, key, body, failure, sent, sender, receipt, note)
+SELECT n, wakeups, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM runs WHERE n = ?`,
+	onPostgres: `INSERT INTO messages (run, n, kind, path, incarnation, name, key, body, failure, sent, sender, receipt,
+		note)
+SELECT n, wakeups, $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11 FROM runs WHERE n = $12`,
 }
 
 const (
@@ -26,8 +28,9 @@ const (
 	wakeRun = `UPDATE runs SET wakeups = wakeups + 1,
   due = CASE WHEN owner = '' AND (due IS NULL OR due > $1) THEN $1 ELSE due END
 WHERE n = $2`
-	selectMessages = `SELECT n, kind, path, incarnation, name, key, body, failure, sent FROM messages WHERE run = $1
-		AND n > $2 ORDER BY n LIMIT $3`
+	selectMessages = `SELECT n, kind, path, incarnation, name, key, body, failure, sent, sender, receipt, note FROM messages
+		WHERE run = $1 AND n > $2 ORDER BY n LIMIT $3`
+	selectOpen    = `SELECT r.n, r.state FROM runs r JOIN origins o ON o.n = r.n WHERE o.id = $1`
 	selectWakeups = `SELECT wakeups FROM runs WHERE n = $1`
 	deleteMessage = `DELETE FROM messages WHERE run = $1 AND n = $2`
 )
@@ -45,35 +48,87 @@ func deliver(ctx context.Context, w *session, n int64, l *storage.Message) error
 		return err
 	}
 	return w.Post(ctx, nil, insertMessage[w.dialect.db], string(l.Kind), l.Path, l.Incarnation, l.Name, l.Key,
-		[]byte(l.Body), codec.EncodeFailure(l.Failure), micros(orNow(l.Sent)), n)
+		[]byte(l.Body), codec.EncodeFailure(l.Failure), micros(orNow(l.Sent)), l.From, l.Receipt, []byte(l.Note), n)
 }
 
-// deliverAll delivers messages. If a run does not exist, it drops the message or, if drop is false, returns an
-// error.
+// deliverAll delivers messages. If no run can receive one, it returns the message to its sender if it has a receipt.
+// If it has none, deliverAll drops it or, if drop is false, returns an error.
 func deliverAll(ctx context.Context, w *session, messages []storage.Message, drop bool) error {
 	for i := range messages {
-		if err := w.hold(ctx, messages[i].Run); err != nil {
-			return err
+		l := &messages[i]
+		n, err := addressee(ctx, w, l)
+		if errors.Is(err, storage.ErrNotFound) && l.Receipt != "" {
+			back := l.Returned(noReceiver)
+			l = &back
+			n, err = addressee(ctx, w, l)
 		}
-		n, err := numberOf(ctx, w, messages[i].Run)
-		if drop && errors.Is(err, storage.ErrNotFound) {
+		if errors.Is(err, storage.ErrNotFound) && (drop || l.NeedsOpen()) {
 			continue
 		}
 		if err != nil {
 			return err
 		}
-		if err := deliver(ctx, w, n, &messages[i]); err != nil {
+		if err := deliver(ctx, w, n, l); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// addressees returns the runs that receive messages.
+// noReceiver is why the store returns a message.
+const noReceiver = "no open run has its address"
+
+// addressee returns the number of the run that receives a message, and locks its row. If there is none, it returns
+// ErrNotFound.
+func addressee(ctx context.Context, w *session, l *storage.Message) (int64, error) {
+	if l.ToKey != "" {
+		return keyed(ctx, w, l)
+	}
+	if err := w.hold(ctx, l.Run); err != nil {
+		return 0, err
+	}
+	if !l.NeedsOpen() {
+		return numberOf(ctx, w, l.Run)
+	}
+	var row struct {
+		N     int64
+		State uint8
+	}
+	err := w.Get(ctx, &row, selectOpen, l.Run)
+	if err == nil && states.Flow(row.State).Ended() {
+		err = storage.ErrNotFound
+	}
+	return row.N, notFound(err, "open run", l.Run)
+}
+
+// keyed returns the number of the run that holds the key of a message, and locks its row. While it waits for the lock,
+// the key may get another holder.
+func keyed(ctx context.Context, w *session, l *storage.Message) (int64, error) {
+	var before holder
+	for {
+		h, err := holderOf(ctx, w, l.ToKey)
+		switch {
+		case err != nil:
+			return 0, err
+		case h.ID == "" || l.Run != "" && l.Run != h.ID:
+			return 0, notFound(storage.ErrNotFound, "open run with the key", l.ToKey)
+		case h == before || !w.dialect.locks:
+			return h.N, nil
+		}
+		if err := w.hold(ctx, h.ID); err != nil {
+			return 0, err
+		}
+		before = h
+	}
+}
+
+// addressees returns the runs that receive messages by their id.
 func addressees(messages []storage.Message) []string {
-	runs := make([]string, len(messages))
+	runs := make([]string, 0, len(messages))
 	for i := range messages {
-		runs[i] = messages[i].Run
+		if messages[i].Run != "" {
+			runs = append(runs, messages[i].Run)
+		}
 	}
 	return runs
 }
@@ -114,6 +169,9 @@ func readMessages(ctx context.Context, s *session, n int64, run string, after in
 		Body        []byte
 		Failure     []byte
 		Sent        moment
+		Sender      string
+		Receipt     string
+		Note        []byte
 	}
 	if err := s.All(ctx, &rows, selectMessages, n, after, limit); err != nil {
 		return nil, err
@@ -127,6 +185,7 @@ func readMessages(ctx context.Context, s *session, n int64, run string, after in
 		out[i] = storage.Message{
 			N: r.N, Run: run, Kind: flow.MessageKind(r.Kind), Path: r.Path, Incarnation: r.Incarnation,
 			Name: r.Name, Key: r.Key, Body: r.Body, Failure: failure, Sent: r.Sent.time(),
+			From: r.Sender, Receipt: r.Receipt, Note: r.Note,
 		}
 	}
 	return out, nil

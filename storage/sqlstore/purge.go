@@ -9,7 +9,10 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-const selectState = `SELECT r.n, r.state, r.owner, o.root FROM runs r JOIN origins o ON o.n = r.n WHERE o.id = $1`
+// selectState also says whether the run still has to return messages to their senders.
+const selectState = `SELECT r.n, r.state, r.owner, o.root,
+  CASE WHEN EXISTS (SELECT 1 FROM messages WHERE run = r.n AND receipt <> '') THEN 1 ELSE 0 END AS owes
+FROM runs r JOIN origins o ON o.n = r.n WHERE o.id = $1`
 
 // deleteAll deletes the records of a run, table by table.
 var deleteAll = [...]string{
@@ -56,6 +59,7 @@ func purge(ctx context.Context, w *session, id string) (bool, error) {
 		State uint8
 		Owner string
 		Root  string
+		Owes  int
 	}
 	if err := w.hold(ctx, id); err != nil {
 		return false, err
@@ -64,7 +68,7 @@ func purge(ctx context.Context, w *session, id string) (bool, error) {
 	if errors.Is(err, storage.ErrNotFound) {
 		return false, nil
 	}
-	if err != nil || !states.Flow(row.State).Ended() || row.Owner != "" {
+	if err != nil || !states.Flow(row.State).Ended() || row.Owner != "" || row.Owes > 0 {
 		return false, err
 	}
 	for _, query := range deleteAll {

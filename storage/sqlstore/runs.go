@@ -22,6 +22,8 @@ type runRow struct {
 	Depth      int64  `db:"depth"`
 	Trace      string `db:"trace"`
 	Job        string `db:"job"`
+	Key        string `db:"key"`
+	Continues  string `db:"continues"`
 	Created    moment `db:"created"`
 	InputRef   int64  `db:"input_ref"`
 	Input      []byte `db:"input"`
@@ -75,11 +77,13 @@ const (
 	hasMessages
 	hasTokens // open tokens
 	hasTimers
+	hasKey
 )
 
 const (
 	selectRuns = `SELECT ` + runColumns + fromRuns
-	runColumns = `r.n, o.id, o.flow, o.definition, o.structure, o.parent, o.root, o.depth, o.trace, o.job, o.created,
+	runColumns = `r.n, o.id, o.flow, o.definition, o.structure, o.parent, o.root, o.depth, o.trace, o.job, o.key,
+		o.continues, o.created,
 		o.input_ref, o.input, o.attrs, o.secrets,
   r.seq, r.entries, r.events, r.refs, r.undos, r.iterations, r.waited, r.bytes,
   r.updated, r.fence, r.claim, r.owner, r.wakeups, r.due, coalesce(r.bucket, 0) AS bucket,
@@ -153,7 +157,7 @@ func (r *runRow) decode(ctx context.Context, s *session, brief bool) (storage.Ru
 	}
 	run := storage.Run{
 		ID: r.ID, Number: r.N, Flow: r.Flow, Definition: r.Definition, Structure: r.Structure, Parent: r.Parent, Root: r.Root,
-		Depth: r.Depth, Trace: r.Trace, Job: r.Job,
+		Depth: r.Depth, Trace: r.Trace, Job: r.Job, Key: r.Key, Continues: r.Continues,
 		Secrets: secrets,
 		State:   states.Flow(r.State), Outcome: storage.Outcome(r.Outcome), Undo: storage.Undone(r.Undone), Hold: r.Hold,
 		Input:   storage.Held{Ref: r.InputRef, Data: r.Input},
@@ -174,6 +178,14 @@ func (r *runRow) decode(ctx context.Context, s *session, brief bool) (storage.Ru
 		}
 	}
 	return run, nil
+}
+
+// parts returns which tables have rows of the run.
+func (r *runRow) parts() parts {
+	if r.Key != "" {
+		return r.Has | hasKey
+	}
+	return r.Has
 }
 
 func (r *runRow) growth() storage.Growth {

@@ -85,7 +85,7 @@ func writeStep(ctx context.Context, w *session, row *runRow, cp *storage.Checkpo
 	if err := w.Post(ctx, nil, stepRun[w.dialect.db], append(args, micros(cp.Head.Due), row.N)...); err != nil {
 		return err
 	}
-	has, err := writeContents(ctx, w, row.N, row.ID, cp, &turn, row.Has)
+	has, err := writeContents(ctx, w, row.N, row.ID, cp, &turn, row.parts())
 	if before := row.ending(); err != nil || has&hasLabels == 0 || !rest.movesFrom(&before) {
 		return err
 	}

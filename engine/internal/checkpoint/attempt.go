@@ -36,11 +36,17 @@ func (i instant) time() time.Time {
 	return time.Unix(0, int64(i))
 }
 
-// said is the last progress report of an atom.
+// said is what is known of an atom beside its states: the last progress report or, of an atom that begins a run, the
+// run that continues that run.
 type said struct {
-	fraction float64
-	details  atom.Value
+	fraction  float64
+	details   atom.Value
+	successor string // id of the run; "" if none
+	of        int64  // attempt and incarnation that have the successor, see executionOf
 }
+
+// executionOf distinguishes the executions of an atom over all its incarnations.
+func executionOf(incarnation, attempt int64) int64 { return incarnation<<32 | attempt }
 
 // follow updates at for the record that will be written.
 func (at *Attempt) follow(r *scheduler.Record, now time.Time) {
@@ -53,7 +59,11 @@ func (at *Attempt) follow(r *scheduler.Record, now time.Time) {
 	case executes(r.State):
 		at.began, at.ended = instantOf(now), 0
 		if at.said != nil {
-			at.said = &said{details: at.said.details}
+			next := &said{details: at.said.details}
+			if of := executionOf(int64(r.Incarnation), int64(r.Attempt)); at.said.of == of {
+				next.successor, next.of = at.said.successor, of
+			}
+			at.said = next
 		}
 	case r.State == states.TaskPending || r.State == states.TaskIgnore:
 		*at = Attempt{place: at.place}
@@ -80,7 +90,7 @@ func executes(s states.Task) bool { return s == states.TaskRunning || s == state
 func (at *Attempt) fill(a *storage.Atom) {
 	a.StartedAt, a.EndedAt = at.began.time(), at.ended.time()
 	if at.said != nil {
-		a.Progress, a.Details = at.said.fraction, at.said.details
+		a.Progress, a.Details, a.Successor = at.said.fraction, at.said.details, at.said.successor
 	}
 	if at.state == states.TaskSuccess || at.state == states.TaskReverted {
 		a.Progress = 1
@@ -90,8 +100,8 @@ func (at *Attempt) fill(a *storage.Atom) {
 // attemptIn returns the current attempt from a stored record. The next call of the atom is another attempt.
 func attemptIn(a *storage.Atom) Attempt {
 	at := Attempt{began: instantOf(a.StartedAt), ended: instantOf(a.EndedAt), number: -1, state: a.State}
-	if a.Progress != 0 || a.Details != nil {
-		at.said = &said{a.Progress, a.Details}
+	if a.Progress != 0 || a.Details != nil || a.Successor != "" {
+		at.said = &said{a.Progress, a.Details, a.Successor, executionOf(int64(a.Incarnation), int64(a.Attempt))}
 	}
 	return at
 }
@@ -168,8 +178,37 @@ func (d *Draft) Said(node *scheduler.Node, atom int32, number int64, state state
 	if *details == nil && at.said != nil {
 		*details = at.said.details
 	}
-	at.said = &said{fraction, *details}
+	at.said = &said{fraction: fraction, details: *details}
 	return true
+}
+
+// Continue records that another run continues the run that an attempt has begun. The caller records the atom again.
+func (d *Draft) Continue(node *scheduler.Node, atom int32, r *scheduler.Record, id string) {
+	var at *Attempt
+	if node == nil {
+		at = &d.attempts[atom]
+	} else {
+		at = &d.grownOf(node, node.Path).Attempt
+	}
+	at.said = &said{successor: id, of: executionOf(int64(r.Incarnation), int64(r.Attempt))}
+}
+
+// Successor returns the id of the run that continues the run of the current attempt; "" if none does.
+func (d *Draft) Successor(node *scheduler.Node, atom int32, r *scheduler.Record) string {
+	var at *Attempt
+	switch {
+	case node == nil:
+		at = &d.attempts[atom]
+	case d.grown[node] != nil:
+		at = &d.grown[node].Attempt
+	default:
+		had := d.earlier[node.Path].Attempt
+		at = &had
+	}
+	if at.said == nil || at.said.of != executionOf(int64(r.Incarnation), int64(r.Attempt)) {
+		return ""
+	}
+	return at.said.successor
 }
 
 // Memo returns where the language stores its parsed form of the input that the children of a fork share. If shared

@@ -35,7 +35,7 @@ func empty(cp *storage.Checkpoint) {
 	cp.Input, cp.Structure, cp.Forget, cp.Pop, cp.Tokens, cp.Taken = nil, "", nil, 0, nil, nil
 	cp.Used, cp.GiveUp = nil, nil
 	cp.Outbox, cp.Children, cp.Messages, cp.Labels, cp.Job = nil, nil, nil, nil, nil
-	cp.Head, cp.Untold = storage.Head{}, 0
+	cp.Head, cp.Untold, cp.TakeKey = storage.Head{}, 0, false
 }
 
 func emptied[T any](list []T) []T {

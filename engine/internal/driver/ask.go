@@ -181,6 +181,12 @@ func (q *asker) askLanguage(cmd *scheduler.Command) (ev scheduler.Event, err err
 			return scheduler.Event{Kind: scheduler.Exceeded, Failure: f}, nil
 		}
 	}
+	if err == nil && broke == nil && growth.End != nil && growth.End.Successor != nil && cmd.Scope.Parent == nil {
+		var failed *atom.Failure
+		if failed, err = q.refuseSuccessor(growth.End); failed != nil {
+			growth.End = &flow.End{Failure: failed}
+		}
+	}
 	q.choose(cmd.Scope, &growth)
 	ev.Growth = &growth
 	return ev, err // if there is an error, the answer is not valid

@@ -11,4 +11,42 @@ type box struct {
 	moved   bool              // the language has answered what follows from an end
 
 	requests requests
+	receipts map[int64]storage.Message // by number: messages that were read and whose senders want a receipt
+}
+
+// note remembers the messages whose senders want a receipt, before the run handles the first of them: it may end the
+// run.
+func (b *box) note(messages []storage.Message) {
+	for i := range messages {
+		if messages[i].Receipt == "" {
+			continue
+		}
+		if b.receipts == nil {
+			b.receipts = map[int64]storage.Message{}
+		}
+		b.receipts[messages[i].N] = messages[i]
+	}
+}
+
+// answered sends the receipt of a message that the pending checkpoint takes, if its sender wants one. Received says
+// whether the run has received it.
+func (b *box) answered(r *run, n int64, received bool) {
+	l, wanted := b.receipts[n]
+	if !wanted {
+		return
+	}
+	delete(b.receipts, n)
+	if received {
+		r.next.Send(l.Received(r.claim.Run))
+	} else {
+		r.next.Send(l.Returned("the run ended first"))
+	}
+}
+
+// returnAll returns the messages that the run has not received when it ends.
+func (b *box) returnAll(r *run) {
+	for n := range b.receipts {
+		b.answered(r, n, false)
+		r.next.Take(n)
+	}
 }

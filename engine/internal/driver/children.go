@@ -89,21 +89,17 @@ func (c *children) spawn(o origin, input atom.Value) error {
 	} else if !errors.Is(err, storage.ErrNotFound) {
 		return WrapStore(c.claim.Run, err)
 	}
-	if child.Input != nil {
-		input = child.Input
+	run, failed, err := c.prepareRun(id, child, input)
+	if err != nil {
+		return err
 	}
-	run := storage.Run{
-		ID: id, Flow: child.Flow, Definition: child.Definition, Structure: child.Structure, Labels: child.Labels,
-		Attrs: child.Attributes, Trace: c.trace, Input: storage.Held{Data: input}, Created: c.next.Now, Due: c.next.Now,
+	if failed == nil && child.Key != "" {
+		if failed, err = c.keyTaken(child.Key); err != nil {
+			return err
+		}
 	}
-	switch err := c.env.Runs.Prepare(c.storing, &run); {
-	case errors.Is(err, storage.ErrNotFound):
-		return fail(atom.CodeNoFlow, err.Error())
-	case err != nil:
-		return WrapStore(c.claim.Run, err)
-	}
-	if err := run.Check(); err != nil {
-		return fail(atom.CodeNoStart, err.Error())
+	if failed != nil {
+		return fail(failed.Code, failed.Message)
 	}
 	switch f, failed := c.join(&run); {
 	case failed != nil:
@@ -124,6 +120,54 @@ func (c *children) spawn(o origin, input atom.Value) error {
 		c.begun = append(c.begun, childRun{id, &run})
 	}
 	return nil
+}
+
+// prepareRun returns the run that a child describes, or why it cannot be created. The caller sets its parent.
+func (r *run) prepareRun(id string, child *flow.Child, input atom.Value) (storage.Run, *atom.Failure, error) {
+	if child.Input != nil {
+		input = child.Input
+	}
+	run := storage.Run{
+		ID: id, Key: child.Key, Flow: child.Flow, Definition: child.Definition, Structure: child.Structure,
+		Labels: child.Labels, Attrs: child.Attributes, Trace: r.trace, Input: storage.Held{Data: input}, Created: r.next.Now,
+		Due: r.next.Now,
+	}
+	switch err := r.env.Runs.Prepare(r.storing, &run); {
+	case errors.Is(err, storage.ErrNotFound):
+		return run, &atom.Failure{Code: atom.CodeNoFlow, Message: err.Error()}, nil
+	case err != nil:
+		return run, nil, WrapStore(r.claim.Run, err)
+	}
+	if err := run.Check(); err != nil {
+		return run, &atom.Failure{Code: atom.CodeNoStart, Message: err.Error()}, nil //nolint:nilerr // the caller's run is wrong
+	}
+	return run, nil, nil
+}
+
+// keyTaken returns a failure if an open run has the key, or a run of the pending checkpoint.
+func (r *run) keyTaken(key string) (*atom.Failure, error) {
+	for i := range r.next.Children {
+		if r.next.Children[i].Key == key {
+			return keyFailure(&storage.KeyTakenError{Key: key, Run: r.next.Children[i].ID}), nil
+		}
+	}
+	holder, err := r.env.Store.OpenRun(r.storing, key)
+	switch {
+	case err == nil:
+		return keyFailure(&storage.KeyTakenError{Key: key, Run: holder.ID}), nil
+	case r.about.Key == key: // this run, which is not stored yet
+		return keyFailure(&storage.KeyTakenError{Key: key, Run: r.claim.Run}), nil
+	case errors.Is(err, storage.ErrNotFound):
+		return nil, nil //nolint:nilnil // the key is free
+	default:
+		return nil, WrapStore(r.claim.Run, err)
+	}
+}
+
+func keyFailure(taken *storage.KeyTakenError) *atom.Failure {
+	return &atom.Failure{
+		Code: atom.CodeKeyTaken, Message: fmt.Sprintf("the open run %q has the key %q", taken.Run, taken.Key),
+	}
 }
 
 // reportBegun lets the scheduler know that a run exists, where that ends its origin or is to be reported.
@@ -151,6 +195,23 @@ func (q *asker) choose(scope *scheduler.Scope, growth *flow.Growth) {
 			s.Kind, s.Child = flow.Work, nil
 		}
 	}
+}
+
+// runEnds is what a run is told about the outcome of its child run.
+var runEnds = [...]flow.RunEnd{
+	storage.Unfinished: flow.RunOpen, storage.Succeeded: flow.RunSucceeded, storage.FailedOutcome: flow.RunFailed,
+	storage.TimedOut: flow.RunTimedOut, storage.Cancelled: flow.RunCancelled, storage.Continued: flow.RunOpen,
+}
+
+// runEnd returns how a child run ended, from its message. Messages of earlier versions of Ebb do not say it.
+func runEnd(l *storage.Message) (end flow.RunEnd) {
+	if err := l.Note.Decode(&end); err == nil && end > flow.RunOpen && end <= flow.RunCancelled {
+		return end
+	}
+	if l.Failure != nil {
+		return flow.RunFailed
+	}
+	return flow.RunSucceeded
 }
 
 // rejoin resumes the runs that the run waits for, when a process loads the run. If the
@@ -308,6 +369,12 @@ func (c *children) tellParent() {
 		return
 	}
 	l := storage.Message{Run: c.family.parent, Kind: messageChild, Name: c.claim.Run, Body: c.next.Head.Output.Data}
+	if c.next.Head.Outcome == storage.Continued { // the parent now waits for the successor
+		l.Kind = messageContinued
+		c.next.Send(l)
+		return
+	}
+	l.Note = atom.MustEncode(runEnds[c.next.Head.Outcome])
 	switch {
 	case c.next.Head.Outcome != storage.Succeeded:
 		l.Failure = c.next.Head.Failure

@@ -16,6 +16,9 @@ import (
 // change at once, except for the end of the run: [Driver.conclude] adds to that checkpoint.
 func (d *Driver) keepFlowState(cmd *scheduler.Command) error {
 	d.next.FlowState(cmd)
+	if cmd.FlowFrom.Ended() && !cmd.FlowTo.Ended() && d.cycle.reopens && d.about.Key != "" {
+		d.next.TakeKey = true
+	}
 	d.note(Event{Kind: FlowChanged, From: cmd.FlowFrom.String(), To: cmd.FlowTo.String()})
 	if cmd.FlowTo.Ended() || cmd.FlowTo == states.FlowSuspended && cmd.FlowFrom != states.FlowResuming {
 		return nil
@@ -64,7 +67,7 @@ const commitTries = 4
 // final lists the errors that another attempt to commit cannot fix.
 var final = []error{
 	storage.ErrFenced, storage.ErrClosed, storage.ErrCorrupt, storage.ErrInvalid, storage.ErrExists, storage.ErrNotFound,
-	storage.ErrLimited, storage.ErrConflict, storage.ErrBroken, storage.ErrTaken,
+	storage.ErrLimited, storage.ErrConflict, storage.ErrKeyTaken, storage.ErrBroken, storage.ErrTaken,
 }
 
 // commitAgain retries a checkpoint after the store returned err, until the store commits or refuses the checkpoint,

@@ -35,6 +35,7 @@ type cycle struct {
 	progressed bool               // the last events led to commands
 	whole      bool               // the commands being carried out share a commit
 	attempted  bool               // an attempt of an atom of the plan has started
+	reopens    bool               // the run goes forward again after it had ended, and so takes its key again
 }
 
 // start loads the run and drives it to rest.
@@ -43,7 +44,13 @@ func (d *Driver) start(first *scheduler.OperatorCommand, rest []storage.Message)
 		return err
 	}
 	d.stale = true
-	if err := d.children.rejoin(); err != nil {
+	d.cycle.reopens = first == nil || first.Kind == scheduler.Rewind
+	d.box.note(rest)
+	rest, err := d.children.continueFirst(rest)
+	if err == nil {
+		err = d.children.rejoin()
+	}
+	if err != nil {
 		return err
 	}
 	if d.ask.since = time.Now(); d.Mode.Urgent {
@@ -221,7 +228,7 @@ func (d *Driver) decide() error {
 }
 
 // conclude records how the run ended, if it has ended.
-func (d *Driver) conclude(cmd *scheduler.Command) {
+func (d *Driver) conclude(cmd *scheduler.Command) error {
 	over := *cmd
 	d.cycle.over = &over
 	d.next.Dirty = true
@@ -240,10 +247,14 @@ func (d *Driver) conclude(cmd *scheduler.Command) {
 			d.env.Log.Error(logevent.RunSetAside, "run", d.claim.Run, "flow", d.about.Flow, "code", d.att.aside.Code, "message",
 				d.att.aside.Message)
 		}
-		return
+		return nil
 	case states.FlowSuccess:
 		h.Outcome, h.Undo = storage.Succeeded, storage.UndoNone
 		switch {
+		case cmd.End != nil && cmd.End.Successor != nil:
+			if err := d.children.succeed(cmd.End.Successor); err != nil {
+				return err
+			}
 		case cmd.End != nil:
 			h.Output = d.next.Hold(cmd.End.Value)
 		case d.children.family.parent != "":
@@ -271,7 +282,9 @@ func (d *Driver) conclude(cmd *scheduler.Command) {
 	for path := range d.tokens.open {
 		d.tokens.closeToken(path, false)
 	}
+	d.box.returnAll(&d.run)
 	d.children.tellParent()
+	return nil
 }
 
 // endJob ends the run's job according to the end of the run in the head.

@@ -34,6 +34,7 @@ func (d *Driver) readMessages() error {
 // follow applies messages. A message that no atom waits for yet stays in the inbox.
 func (d *Driver) follow(messages []storage.Message) error {
 	defer d.ask.attend()()
+	d.box.note(messages)
 	for i := range messages {
 		if err := d.open(&messages[i]); err != nil {
 			return err
@@ -64,6 +65,8 @@ func (d *Driver) open(l *storage.Message) error {
 		return d.workTaken(l)
 	case messageChild:
 		return d.childEnded(l)
+	case messageContinued:
+		return d.children.childContinued(l)
 	case inbox.CancelNext:
 		d.box.moved = false // only what follows counts
 		return d.told(l)
@@ -109,9 +112,15 @@ func (d *Driver) told(l *storage.Message) error {
 		scope := d.s.ScopeAt(l.Path)
 		if scope == nil {
 			d.next.Take(l.N)
+			d.box.answered(&d.run, l.N, false)
 			return nil
 		}
-		cause := &flow.Cause{Kind: flow.Told, Message: l.Kind, Name: l.Name, Result: l.Body, Failure: l.Failure}
+		cause := &flow.Cause{
+			Kind: flow.Told, Message: l.Kind, Name: l.Name, From: l.From, Result: l.Body, Failure: l.Failure,
+		}
+		if l.Kind == storage.MessageReceipt {
+			cause.Kind, cause.Message, cause.Note = flow.Receipt, "", l.Note
+		}
 		return d.feed(scheduler.Event{Kind: scheduler.Told, N: l.N, Cause: cause, Scope: scope})
 	}
 	for _, e := range d.tokens.open {

@@ -61,7 +61,7 @@ func New(ctx context.Context, env *Env, plan *flow.Plan, claim storage.Claim, sn
 	whole := d.next.Held(run.Input)
 	d.about = flow.RunInfo{
 		ID: run.ID, Flow: run.Flow, Definition: run.Definition, Started: d.next.Head.Started, Input: whole,
-		Attributes: run.Attrs,
+		Attributes: run.Attrs, Key: run.Key, Continues: run.Continues,
 	}
 	symbols := map[string]atom.Value{}
 	if !d.Grows() {
@@ -151,6 +151,7 @@ func (d *Driver) BeginAnew() {
 
 // Reset makes a run that has ended PENDING again, as if it had never run, and releases it.
 func (d *Driver) Reset() error {
+	d.cycle.reopens = true
 	if err := d.feed(scheduler.Event{Kind: scheduler.Reset}); err != nil {
 		return err
 	}

@@ -7,13 +7,15 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// BegunBy returns the id of the run that a stored atom has begun, "" if it has begun none. It also reports whether
-// the atom waits for the end of that run.
+// BegunBy returns the id of the run that a stored atom of a run has begun, or of the run that continues it. It returns
+// "" if the atom has begun none. It also returns whether the atom waits for the end of that run.
 func BegunBy(run string, a *storage.Atom) (id string, awaited bool) {
 	var spec flow.Spec
 	switch {
 	case a.Kind != storage.KindRun || a.Spec.Decode(&spec) != nil || a.Spec != nil && spec.Child == nil:
 		return "", false
+	case a.Successor != "":
+		id = a.Successor
 	case a.Spec == nil:
 		id = plannedChildID(run, a.Path, a.Incarnation, a.Attempt)
 	default:
@@ -65,8 +67,11 @@ func (c *children) pathOf(o origin) string {
 	return c.plan.Atoms[o.atom].Name()
 }
 
-// idOf returns the id of the run that the present attempt begins.
+// idOf returns the id of the run of the present attempt: the one that it begins, or the run that continues that one.
 func (c *children) idOf(o origin) string {
+	if id := c.next.Successor(o.node, o.atom, c.recordOf(o)); id != "" {
+		return id
+	}
 	if n := o.node; n != nil {
 		return childID(c.claim.Run, n.Path, int(n.Rec.Incarnation), int(n.Rec.Attempt), n.Spec.Child)
 	}

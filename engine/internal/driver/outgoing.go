@@ -12,7 +12,13 @@ import (
 func (r *run) tell(cmd *scheduler.Command) {
 	r.next.Dirty = true
 	for _, m := range cmd.Messages {
-		r.next.Send(storage.Message{Run: m.To, Kind: m.Kind, Name: m.Name, Key: r.keyFor(&m), Body: m.Body})
+		l := storage.Message{
+			Run: m.To, ToKey: m.ToKey, Kind: m.Kind, Name: m.Name, Key: r.keyFor(&m), Body: m.Body, From: r.claim.Run,
+		}
+		if m.Receipt != "" {
+			l.Receipt, l.Note = m.Receipt, m.Note
+		}
+		r.next.Send(l)
 	}
 	for _, m := range cmd.Out {
 		r.next.Outbox = append(r.next.Outbox, storage.Outgoing{

@@ -163,6 +163,8 @@ func (d *Driver) do(cmd *scheduler.Command) (answer scheduler.Event, asked bool,
 		return scheduler.Event{Kind: scheduler.Continue}, err == nil, err
 	case scheduler.Shelve:
 		d.next.Overflow(cmd)
+	case scheduler.Over:
+		return answer, false, d.conclude(cmd)
 	case scheduler.PushUndo, scheduler.PopUndo, scheduler.DropUndo:
 		d.changeStack(cmd)
 	default:
@@ -198,8 +200,7 @@ func (d *Driver) take(cmd *scheduler.Command) {
 		d.recordOutcome(cmd)
 	case scheduler.CommandApplied:
 		d.next.Take(cmd.OperatorCommand.N)
-	case scheduler.Over:
-		d.conclude(cmd)
+		d.box.answered(&d.run, cmd.OperatorCommand.N, !cmd.OperatorCommand.Dropped)
 	default:
 		panic("engine: unknown command") // a defect of this file
 	}

@@ -17,8 +17,14 @@ func (r *run) Refuse(o *inbox.Command) error {
 	if o.Kind == inbox.Suspend {
 		return nil
 	}
+	if h := &r.next.Head; h.Outcome == storage.Continued && h.State.Ended() {
+		return fmt.Errorf("%w: run %q: %w", ErrRefused, r.claim.Run, errContinued(&storage.Run{Output: h.Output}))
+	}
 	so := o.Operator(0)
 	err := r.s.Refuse(&so)
+	if err == nil && o.Kind == inbox.Retry && r.next.Head.State.Ended() {
+		err = r.keyLost()
+	}
 	if err == nil && r.Grows() && o.Kind == inbox.Retry {
 		err = (reopening{loader{r}}).refuse(o)
 	} else if err == nil && r.Grows() && o.Path != "" {
@@ -32,6 +38,22 @@ func (r *run) Refuse(o *inbox.Command) error {
 		return err
 	}
 	return fmt.Errorf("%w: run %q: %w", ErrRefused, r.claim.Run, err)
+}
+
+// keyLost returns an error if another run holds the key that the run had before it ended.
+func (r *run) keyLost() error {
+	if r.about.Key == "" {
+		return nil
+	}
+	holder, err := r.env.Store.OpenRun(r.storing, r.about.Key)
+	switch {
+	case errors.Is(err, storage.ErrNotFound) || err == nil && holder.ID == r.claim.Run:
+		return nil
+	case err != nil:
+		return WrapStore(r.claim.Run, err)
+	default:
+		return &storage.KeyTakenError{Key: r.about.Key, Run: holder.ID}
+	}
 }
 
 // onStack returns an error unless the atom at the path can be undone.

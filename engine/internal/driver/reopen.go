@@ -107,6 +107,7 @@ func (c *children) reopen(o origin, child *storage.Run) error {
 	ev := o.completed()
 	switch {
 	case child.State == states.FlowSuccess:
+		ev.RunEnd = flow.RunSucceeded
 		ev.Result = c.next.Held(child.Output)
 		c.ends.list = append(c.ends.list, ev)
 		return nil

@@ -263,6 +263,7 @@ func (d *Driver) endExternal(e *external, l *storage.Message) (bool, error) {
 		return true, nil
 	}
 	d.next.Take(l.N)
+	d.box.answered(&d.run, l.N, true)
 	ev := d.tokens.endOf(e, l)
 	d.tokens.closeToken(e.path(&d.run), l.Kind == storage.MessageToken)
 	if n := e.node; n != nil && n.Spec.Kind == flow.Nested && !e.revert {
@@ -302,7 +303,7 @@ func (d *Driver) childEnded(l *storage.Message) error {
 		return nil
 	}
 	ev := o.completed()
-	ev.Result, ev.Failure = l.Body, l.Failure
+	ev.Result, ev.Failure, ev.RunEnd = l.Body, l.Failure, runEnd(l)
 	if d.children.childOf(o).Reopen && d.children.awaits(o) {
 		if again, err := d.endedAgain(&ev, l.Name); !again || err != nil {
 			return err
@@ -372,7 +373,7 @@ func (d *Driver) endedAgain(ev *scheduler.Event, id string) (bool, error) {
 		return false, WrapStore(d.claim.Run, err)
 	}
 	if child.Outcome == storage.Succeeded && ev.Failure != nil {
-		ev.Result, ev.Failure = child.Output.Data, nil
+		ev.Result, ev.Failure, ev.RunEnd = child.Output.Data, nil, flow.RunSucceeded
 	}
 	return true, nil
 }

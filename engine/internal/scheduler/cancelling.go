@@ -48,6 +48,11 @@ func (s *Scheduler) cancel(c cancelling) {
 		if !n.dropped() {
 			s.noteAborted(n)
 		}
+		if c.spares(n) {
+			n.stopped, n.spared = true, true
+			c.scope.spared++
+			continue
+		}
 		s.stopNode(n)
 	}
 	s.stopUndoing(c.scope)

@@ -116,8 +116,10 @@ type Event struct {
 	Kind            EventKind
 	Atom            int32
 	Node            *Node
-	Revert          bool // for Completed: a revert has ended
-	ByToken         bool // for Completed of a node with a child run: the owner of its token ended it, not the child run
+	Revert          bool        // for Completed: a revert has ended
+	ByToken         bool        // for Completed of a node with a child run: the owner of its token ended it, not the child run
+	RunEnd          flow.RunEnd // for Completed of a node with a child run: how that run ended
+	continued       bool        // for Completed of the run's own flow: another run continues it
 	Result          atom.Value
 	Failure         *atom.Failure
 	Decision        atom.Decision

@@ -10,6 +10,9 @@ import (
 
 // completed handles the end of an Execute or Revert.
 func (s *Scheduler) completed(ev Event) {
+	if ev.late() {
+		return
+	}
 	switch awaited := s.awaited(&ev); {
 	case awaited && ev.Revert:
 		s.revertAwaited(ev.Atom, ev.Node)
@@ -45,6 +48,9 @@ func (s *Scheduler) completed(ev Event) {
 		s.executionFailed(a, ev.Failure)
 	default:
 		r.Result, r.Ended = ev.Result, EndValue
+		if ev.continued {
+			r.Ended = EndContinued
+		}
 		s.setFailure(a, nil)
 		if s.isRetry(a) {
 			s.tried(a, ev.Result)

@@ -59,6 +59,13 @@ func (s *Scheduler) voidRevert(a int32) {
 	}
 }
 
+// late reports whether the execution of a node has ended before: the answer that started its child run also dropped
+// the node, or ended the flow.
+func (ev *Event) late() bool {
+	n := ev.Node
+	return n != nil && !ev.Revert && !n.executing && !n.Awaits()
+}
+
 // Awaits reports whether another party ends the atom.
 func (r *Record) Awaits() bool { return r.State == states.TaskRunning && r.Ended == EndDeferred }
 
@@ -69,6 +76,9 @@ func (n *Node) Awaits() bool { return n.Rec.Awaits() }
 func (s *Scheduler) deferred(ev Event) {
 	if ev.Revert {
 		s.revertDeferred(&ev)
+		return
+	}
+	if ev.late() {
 		return
 	}
 	if n := ev.Node; n != nil && n.Awaits() { // its child run exists
@@ -211,7 +221,7 @@ func (s *Scheduler) told(ev Event) {
 		scope = ev.Scope
 	}
 	if scope == nil || scope.closed || scope.stopping || scope.ending != nil || s.rec[0].State != states.TaskRunning {
-		s.emit(Command{Op: CommandApplied, Atom: -1, Detail: &Detail{OperatorCommand: &OperatorCommand{N: ev.N}}})
+		s.dropMessage(&ask{message: ev.N}, true)
 		return
 	}
 	s.growth.asks = append(s.growth.asks, ask{scope: scope, node: ev.Node, cause: *ev.Cause, message: ev.N})
@@ -377,4 +387,28 @@ func (s *Scheduler) leaveNode(n *Node) {
 	s.unwaitExternal(n)
 	s.emit(Command{Op: Void, Atom: -1, Node: n, Abandoned: true})
 	s.cancelled(n)
+}
+
+// spares reports whether a node that is to be cancelled waits until its language has answered. When the run's own flow
+// is ended from outside, the language may leave child runs running.
+func (c *cancelling) spares(n *Node) bool {
+	return c.scope.Parent == nil && c.scope.outside != flow.Begin && c.scope.ending == nil &&
+		n.Spec.Kind == flow.Nested && n.Awaits() && !n.dropped()
+}
+
+// endSpared ends the nodes that waited for the answer of their language: those that it names continue.
+func (s *Scheduler) endSpared(scope *Scope, leave []string) {
+	for _, name := range leave {
+		if n := scope.open[name]; n != nil && n.spared {
+			s.leaveNode(n)
+		}
+	}
+	if scope.spared == 0 {
+		return
+	}
+	for _, n := range sorted(scope.open) {
+		if n.spared {
+			s.stopNode(n)
+		}
+	}
 }

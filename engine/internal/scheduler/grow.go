@@ -78,7 +78,7 @@ func (s *Scheduler) nextAsk() bool {
 	for s.wonders() {
 		q := s.firstAsk()
 		if !s.matters(&q) {
-			s.dropMessage(&q)
+			s.dropMessage(&q, true)
 			continue
 		}
 		if q.left {
@@ -111,10 +111,13 @@ func (s *Scheduler) nextAsk() bool {
 	return false
 }
 
-// dropMessage deletes the message that a question was about from the inbox.
-func (s *Scheduler) dropMessage(q *ask) {
+// dropMessage deletes the message that a question was about from the inbox. Unasked means that the language was not
+// asked the question.
+func (s *Scheduler) dropMessage(q *ask, unasked bool) {
 	if q.message > 0 {
-		s.emit(Command{Op: CommandApplied, Atom: -1, Detail: &Detail{OperatorCommand: &OperatorCommand{N: q.message}}})
+		s.emit(Command{Op: CommandApplied, Atom: -1, Detail: &Detail{
+			OperatorCommand: &OperatorCommand{N: q.message, Dropped: unasked},
+		}})
 	}
 }
 
@@ -173,11 +176,13 @@ func (s *Scheduler) grown(g *flow.Growth) {
 		}
 		s.endCalled(&q)
 	}
-	s.dropMessage(&q)
+	s.dropMessage(&q, false)
 	if len(g.Events) > 0 || g.Untold > 0 {
 		s.emit(Command{Op: Emit, Atom: -1, Scope: scope, Detail: &Detail{Events: g.Events, Untold: g.Untold}})
 	}
-	if q.cause.Kind == flow.Stopped { // the language was told; its answer has no effect
+	if q.cause.Kind == flow.Stopped { // the language was told, and cannot change that
+		s.tell(scope, g)
+		s.endSpared(scope, g.Leave)
 		s.endScope(scope, &flow.End{Failure: s.ending.pendingFailure})
 		return
 	}
@@ -200,11 +205,9 @@ func (s *Scheduler) grown(g *flow.Growth) {
 	default:
 		s.retire(node)
 	}
-	if len(g.Labels) > 0 {
-		s.emit(Command{Op: Label, Atom: -1, Detail: &Detail{Labels: g.Labels}})
-	}
-	if len(g.Send) > 0 || len(g.Out) > 0 {
-		s.emit(Command{Op: Tell, Atom: -1, Scope: scope, Detail: &Detail{Messages: g.Send, Out: g.Out}})
+	s.tell(scope, g)
+	if q.cause.Kind == flow.Overdue {
+		s.endSpared(scope, g.Leave)
 	}
 	for _, name := range g.Drop {
 		if n := scope.open[name]; n != nil && !n.stopped {
@@ -214,13 +217,13 @@ func (s *Scheduler) grown(g *flow.Growth) {
 	if g.DropNext > 0 {
 		s.dropNext(scope, g.DropNext)
 	}
+	for i := range g.Add {
+		s.add(scope, g.Add[i])
+	}
 	for _, name := range g.Leave {
 		if n := scope.open[name]; n != nil && !n.stopped {
 			s.leaveNode(n)
 		}
-	}
-	for i := range g.Add {
-		s.add(scope, g.Add[i])
 	}
 	switch {
 	case scope.ending != nil: // one of the nodes could not be added
@@ -228,6 +231,8 @@ func (s *Scheduler) grown(g *flow.Growth) {
 		s.endScope(scope, impossible(scope.Path, "wants something undone first, and something else first, too"))
 	case g.Undo != nil:
 		s.beginUndoing(scope, g.Undo)
+	case g.End != nil && g.End.Successor != nil && scope.Parent != nil:
+		s.endScope(scope, impossible(scope.Path, "wants another run to continue a part of this run"))
 	case g.End != nil:
 		if pending := pendingOf(g.End); pending != NothingPending && scope.Parent == nil {
 			s.ending.pending = pending
@@ -240,6 +245,16 @@ func (s *Scheduler) grown(g *flow.Growth) {
 	case len(scope.open) == 0 && !g.Listen:
 		s.endScope(scope, impossible(scope.Path, fmt.Sprintf("answered %q of %q with nothing to wait for", q.cause.Kind,
 			q.cause.Name)))
+	}
+}
+
+// tell emits what an answer sets and sends outside its flow.
+func (s *Scheduler) tell(scope *Scope, g *flow.Growth) {
+	if len(g.Labels) > 0 {
+		s.emit(Command{Op: Label, Atom: -1, Detail: &Detail{Labels: g.Labels}})
+	}
+	if len(g.Send) > 0 || len(g.Out) > 0 {
+		s.emit(Command{Op: Tell, Atom: -1, Scope: scope, Detail: &Detail{Messages: g.Send, Out: g.Out}})
 	}
 }
 

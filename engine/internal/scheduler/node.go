@@ -24,6 +24,7 @@ type Node struct {
 	waiting   bool
 	elsewhere bool // another party ends it, and it counts as a wait
 	stopped   bool // cancelled; its end has not come yet
+	spared    bool // stopped, but cancelled only when its language has answered
 	byToken   bool // the owner of its token ended it, not its child run
 
 	onStack int64 // height on the undo stack, if it is undone for a flow
@@ -181,6 +182,7 @@ func (s *Scheduler) nodeCompleted(ev Event) {
 		return
 	}
 	to := states.TaskSuccess
+	n.Rec.RunEnd = ev.RunEnd
 	switch {
 	case ev.Failure == nil:
 		n.Rec.Result, n.Rec.Ended, n.Rec.Failure = ev.Result, EndValue, nil
@@ -206,6 +208,9 @@ func (s *Scheduler) nodeEnded(n *Node) {
 	cause := flow.Cause{
 		Name: n.Spec.Name, Note: n.Spec.Note, Attempt: int(n.Rec.Attempt),
 		Result: n.Rec.Result, Failure: n.Rec.Failure, Run: n.Spec.Kind == flow.Nested && !n.byToken,
+	}
+	if cause.Run {
+		cause.End = n.Rec.RunEnd
 	}
 	isFork, ended := n.Spec.Kind == flow.Fork, n.Rec.State == states.TaskSuccess
 	switch {
@@ -272,6 +277,10 @@ func (s *Scheduler) tryAgain(n *Node) {
 // on the undo stack.
 func (s *Scheduler) retire(n *Node) {
 	delete(n.Scope.open, n.Spec.Name)
+	if n.spared {
+		n.spared = false
+		n.Scope.spared--
+	}
 	if n.Kept {
 		s.growth.alive--
 	}

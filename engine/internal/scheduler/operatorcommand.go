@@ -18,6 +18,8 @@ type OperatorCommand struct {
 	Live bool          // for Stop: refuse it if the run has ended
 	Hold bool          // for Rewind: come to rest after the undo, instead of going forward again
 	Keep bool          // for Rewind: the atom itself stays done
+	// Dropped is for CommandApplied: N is not a command but a message that no language was asked about.
+	Dropped bool
 }
 
 // OperatorCommandKind is the kind of an operator's command.

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/states"
 )
 
@@ -13,14 +14,15 @@ type End uint8
 
 // The ends of an attempt.
 const (
-	EndNone     End = iota // not ended, or the end is unknown
-	EndValue               // with a result
-	EndFailure             // with a failure
-	EndHandled             // with a failure that the language has handled
-	EndDeferred            // not ended: another party will end it
-	EndUndoing             // of a flow, not ended: the part that its result names is being undone first
-	EndLeft                // of a flow that is ended from outside: its result says what was open, see left
-	EndReopened            // reopened: the language has not said yet what to start again
+	EndNone      End = iota // not ended, or the end is unknown
+	EndValue                // with a result
+	EndFailure              // with a failure
+	EndHandled              // with a failure that the language has handled
+	EndDeferred             // not ended: another party will end it
+	EndUndoing              // of a flow, not ended: the part that its result names is being undone first
+	EndLeft                 // of a flow that is ended from outside: its result says what was open, see left
+	EndReopened             // reopened: the language has not said yet what to start again
+	EndContinued            // of the run's own flow: another run continues it; its result is the flow.Child
 )
 
 // A Record is everything that the store keeps of an atom. The counters follow from the records.
@@ -28,6 +30,7 @@ type Record struct {
 	State       states.Task
 	Intention   states.Intention
 	Ended       End
+	RunEnd      flow.RunEnd // of a node: how its child run ended
 	Incarnation int32
 	Attempt     int32
 	Result      atom.Value

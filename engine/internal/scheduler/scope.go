@@ -31,6 +31,7 @@ type Scope struct {
 	closed   bool
 	weight   int64 // size of its values in bytes when weigh last counted them
 	aborted  []string
+	spared   int // number of open nodes that are cancelled when the language has answered
 }
 
 // Inside returns the path of a node of the scope.
@@ -71,6 +72,8 @@ func (s *Scheduler) endScope(scope *Scope, end *flow.End) {
 	r := s.record(scope)
 	r.Ended, r.Result, r.Failure = EndValue, end.Value, end.Failure
 	switch {
+	case end.Successor != nil:
+		r.Ended, r.Result = EndContinued, atom.MustEncode(end.Successor)
 	case end.Failure != nil:
 		r.Ended = EndFailure
 		if scope.left == nil {
@@ -89,6 +92,12 @@ func loadedEnd(r *Record, memory atom.Value) *flow.End {
 	switch r.Ended {
 	case EndValue:
 		return &flow.End{Value: r.Result, Note: memory}
+	case EndContinued:
+		end := &flow.End{Successor: &flow.Child{}}
+		if err := r.Result.Decode(end.Successor); err != nil {
+			end.Failure = &atom.Failure{Code: atom.CodeLanguage, Message: "the record of the successor is damaged: " + err.Error()}
+		}
+		return end
 	case EndFailure:
 		end := &flow.End{Failure: r.Failure, Note: memory} // as earlier versions stored it
 		if l := leftIn(r); l != nil {
@@ -184,7 +193,7 @@ func (s *Scheduler) noteAborted(n *Node) {
 
 // settleScope ends a scope in which no node is open.
 func (s *Scheduler) settleScope(scope *Scope) {
-	if scope.closed || len(scope.open) > 0 || scope.undoing != nil || scope.ending == nil && !scope.stopping {
+	if scope.closed || len(scope.open) > scope.spared || scope.undoing != nil || scope.ending == nil && !scope.stopping {
 		return
 	}
 	if scope.outside != flow.Begin && scope.ending == nil {
@@ -241,5 +250,9 @@ func (n *Node) lose(child *Scope) {
 // rootEnded ends the atom that stands for the growing flow in its plan.
 func (s *Scheduler) rootEnded(end *flow.End) {
 	s.flight.busy++ // completed decrements it
-	s.completed(Event{Atom: 0, Result: end.Value, Failure: end.Failure})
+	ev := Event{Atom: 0, Result: end.Value, Failure: end.Failure}
+	if end.Successor != nil {
+		ev.Result, ev.continued = atom.MustEncode(end.Successor), true
+	}
+	s.completed(ev)
 }

@@ -1,0 +1,370 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/memstore"
+)
+
+// memo is what a language of these tests remembers: lines of text.
+func memo(ask *flow.Ask, more ...string) []string {
+	var lines []string
+	if ask.Memory != nil {
+		_ = ask.Memory.Decode(&lines)
+	}
+	return append(lines, more...)
+}
+
+func text(v atom.Value) (s string) {
+	_ = v.Decode(&s)
+	return s
+}
+
+// timer is a node that ends after so long.
+func timer(ask *flow.Ask, name string, after time.Duration) flow.Spec {
+	return flow.Spec{Name: name, Kind: flow.Timer, Due: ask.Now.Add(after)}
+}
+
+// served serves flows for so long, in virtual time.
+func served(t *testing.T, store storage.Store, all flows, d time.Duration) *engine.Engine {
+	t.Helper()
+	eng := newEngine(t, flow.Growing("unused", lang(func(*flow.Ask) flow.Growth { return done(nil) })),
+		engine.WithStore(store), engine.WithCatalog(all))
+	ctx, cancel := context.WithTimeout(t.Context(), d)
+	defer cancel()
+	if err := eng.Serve(ctx); err != nil && !errors.Is(err, engine.ErrStopped) {
+		t.Log(err)
+	}
+	return eng
+}
+
+// runOf reads a run that must exist.
+func runOf(t *testing.T, store storage.Store, id string) storage.Run {
+	t.Helper()
+	run, err := store.Run(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return run
+}
+
+// family are flows that use keys, successors and receipts together.
+func family() flows {
+	asks := lang(func(ask *flow.Ask) flow.Growth {
+		c := &ask.Cause
+		note := func(line string) flow.Growth {
+			lines := memo(ask, line)
+			g := flow.Growth{Memory: atom.MustEncode(lines), Listen: true}
+			if len(lines) == 5 {
+				g.Add = []flow.Spec{timer(ask, "late", time.Minute)} // what is heard twice is heard until then
+			}
+			return g
+		}
+		switch {
+		case c.Kind == flow.Begin:
+			send := func(to, key, receipt string) flow.Message {
+				return flow.Message{To: to, ToKey: key, Kind: "swap", Name: receipt, Receipt: receipt, Note: atom.MustEncode(receipt + "!")}
+			}
+			return flow.Growth{
+				Listen: true,
+				Add:    []flow.Spec{{Name: "chain", Kind: flow.Nested, Input: atom.MustEncode(1), Child: &flow.Child{Flow: "chain", Key: "chain"}}},
+				Send: []flow.Message{send("", "hears", "heard"), send("nobody", "", "nobody"), send("ends", "ends", "ends"),
+					send("nobody", "hears", "other")},
+			}
+		case c.Kind == flow.Receipt && c.Failure != nil:
+			return note(c.Name + " " + text(c.Note) + " " + c.Failure.Code)
+		case c.Kind == flow.Receipt:
+			return note(c.Name + " " + text(c.Note) + " " + text(c.Result))
+		case c.Name == "chain":
+			return note("chain " + text(c.Result) + " " + c.End.String())
+		default:
+			lines := memo(ask)
+			slices.Sort(lines)
+			return done(lines)
+		}
+	})
+	hears := lang(func(ask *flow.Ask) flow.Growth {
+		switch c := &ask.Cause; c.Kind {
+		case flow.Begin:
+			return add(timer(ask, "until", 3*time.Minute))
+		case flow.Told:
+			return flow.Growth{Memory: atom.MustEncode(memo(ask, string(c.Message)+" "+c.Name+" from "+c.From))}
+		default:
+			return done(memo(ask))
+		}
+	})
+	chain := lang(func(ask *flow.Ask) flow.Growth {
+		var n int
+		_ = ask.Run.Input.Decode(&n)
+		switch {
+		case ask.Cause.Kind == flow.Begin:
+			return add(timer(ask, "wait", time.Second))
+		case n < 4:
+			return flow.Growth{End: &flow.End{Successor: &flow.Child{Flow: "chain", Key: ask.Run.Key, Input: atom.MustEncode(n + 1)}}}
+		default:
+			return done(fmt.Sprint("last, after ", ask.Run.Continues))
+		}
+	})
+	return flows{
+		"asks": flow.Growing("asks", asks), "hears": flow.Growing("hears", hears), "chain": flow.Growing("chain", chain),
+		"ends": flow.Growing("ends", lang(func(*flow.Ask) flow.Growth { return done(nil) })),
+	}
+}
+
+// checkFamily checks how the runs of family ended.
+func checkFamily(t *testing.T, store storage.Store, when string) {
+	t.Helper()
+	var got []string
+	r := runOf(t, store, "r")
+	if !r.State.Ended() {
+		_, inbox, err := storage.AllMessages(t.Context(), store, "r")
+		t.Fatalf("%s: the run has not ended: %+v\ninbox: %+v, %v", when, r, inbox, err)
+	}
+	if err := r.Output.Data.Decode(&got); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"chain last, after r/chain~3 succeeded", "ends ends! Ebb.Undelivered", "heard heard! hears", "nobody nobody! Ebb.Undelivered",
+		"other other! Ebb.Undelivered",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s: the sender heard (-want +got):\n%s", when, diff)
+	}
+	if got := runOf(t, store, "hears").Output.Data.String(); got != `["swap heard from r"]` {
+		t.Errorf("%s: the receiver heard %s", when, got)
+	}
+	id := "r/chain"
+	for n := 2; n <= 4; n++ {
+		run, next := runOf(t, store, id), fmt.Sprint("r/chain~", n)
+		if run.Outcome != storage.Continued || text(run.Output.Data) != next || run.Parent != "r" || run.Key != "chain" {
+			t.Errorf("%s: the run %s is %+v", when, id, run)
+		}
+		id = next
+	}
+	if run := runOf(t, store, id); run.Outcome != storage.Succeeded || run.Continues != "r/chain~3" {
+		t.Errorf("%s: the last run is %+v", when, run)
+	}
+	for _, key := range []string{"boss", "chain", "ends", "hears"} {
+		if run, err := store.OpenRun(t.Context(), key); !errors.Is(err, storage.ErrNotFound) {
+			t.Errorf("%s: the key %q is held by %q, %v", when, key, run.ID, err)
+		}
+	}
+}
+
+// startFamily creates the runs of family.
+func startFamily(t *testing.T, store storage.Store) {
+	t.Helper()
+	for _, run := range []storage.Run{
+		{ID: "ends", Flow: "ends", Key: "ends"}, {ID: "hears", Flow: "hears", Key: "hears"}, {ID: "r", Flow: "asks", Key: "boss"},
+	} {
+		run.Due = time.Now()
+		if err := store.Create(t.Context(), run); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestFamilyCrash lets the process die before each commit in turn. A receipt comes once, a chain of successors is one
+// child for its parent, and no key is left.
+func TestFamilyCrash(t *testing.T) {
+	t.Parallel()
+	died := true
+	for n := 0; died; n++ {
+		synctest.Test(t, func(t *testing.T) {
+			records := memstore.New()
+			startFamily(t, records)
+			process := &mortal{Store: records.Join(), left: n}
+			served(t, process, family(), 5*time.Minute)
+			if err := process.Close(); err != nil {
+				t.Error(err)
+			}
+			process.mu.Lock()
+			died = process.left < 0
+			process.mu.Unlock()
+			if died {
+				served(t, records, family(), 5*time.Minute)
+			}
+			checkFamily(t, records, fmt.Sprint("after ", n, " commits"))
+		})
+		if t.Failed() || n > 200 {
+			t.Fatalf("stopped after %d commits", n)
+		}
+	}
+}
+
+// TestKey gives a key to one open run at a time: by a start, for a child, and for a retry.
+func TestKey(t *testing.T) {
+	inEach(t, func(t *testing.T, opts ...engine.Option) {
+		waits := lang(func(ask *flow.Ask) flow.Growth {
+			switch c := &ask.Cause; c.Kind {
+			case flow.Begin:
+				return flow.Growth{Listen: true}
+			case flow.Told:
+				return failure(&atom.Failure{Code: c.Name})
+			default:
+				return flow.Growth{}
+			}
+		})
+		catalog := flows{"waits": flow.Growing("waits", waits)}
+		opts = append(opts, engine.WithCatalog(catalog))
+		eng := newEngine(t, catalog["waits"], opts...)
+		parent := newEngine(t, flow.Growing("outer", nest(flow.Child{Flow: "waits", Key: "k"}, false)), append(opts, engine.WithStore(eng.Store()))...)
+		ctx := t.Context()
+		if _, err := eng.Run(ctx, "one", engine.Key("k"), engine.Unload()); !errors.Is(err, engine.ErrWaiting) {
+			t.Fatal(err)
+		}
+		for what, start := range map[string]func() error{
+			"Run":   func() error { _, err := eng.Run(ctx, "two", engine.Key("k")); return err },
+			"Start": func() error { return eng.Start(ctx, "two", engine.Key("k")) },
+		} {
+			if taken, is := errors.AsType[*storage.KeyTakenError](start()); !is || taken.Run != "one" {
+				t.Errorf("%s: got %v, want that run one has the key", what, taken)
+			}
+		}
+		_, err := parent.Run(ctx, "p")
+		if f, ok := errors.AsType[*atom.Failure](err); !ok || f.Code != atom.CodeKeyTaken {
+			t.Errorf("a child with a key that is taken: %v", err)
+		}
+		if err := eng.Store().Send(ctx, storage.Message{ToKey: "k", Kind: "event", Name: "Enough"}); err != nil {
+			t.Fatal(err)
+		}
+		_, err = eng.Run(ctx, "one")
+		if failed(t, err).Failures[0].Code != "Enough" {
+			t.Errorf("got %v", err)
+		}
+		if _, err := eng.Run(ctx, "two", engine.Key("k"), engine.Unload()); !errors.Is(err, engine.ErrWaiting) {
+			t.Errorf("the key is not free after the end: %v", err)
+		}
+		if _, err := eng.Command(ctx, "one", engine.RetryFrom("")); !errors.Is(err, engine.ErrRefused) {
+			t.Errorf("a run was retried whose key another run has: %v", err)
+		}
+	})
+}
+
+// ways is a flow that ends as its input says.
+var ways = lang(func(ask *flow.Ask) flow.Growth {
+	f := &atom.Failure{Code: "Ended"}
+	switch text(ask.Run.Input) {
+	case "failed":
+		return failure(f)
+	case "timed out":
+		return flow.Growth{End: &flow.End{Failure: f, TimedOut: true}}
+	case "cancelled":
+		return flow.Growth{End: &flow.End{Failure: f, Cancelled: true}}
+	case "later":
+		if ask.Cause.Kind == flow.Begin {
+			return add(timer(ask, "wait", 3*time.Minute))
+		}
+	}
+	return done("out")
+})
+
+// TestRunEnd tells a run how each of its child runs ended.
+func TestRunEnd(t *testing.T) {
+	inEach(t, func(t *testing.T, opts ...engine.Option) {
+		inputs := []string{"succeeded", "failed", "timed out", "cancelled"}
+		outer := lang(func(ask *flow.Ask) flow.Growth {
+			c := &ask.Cause
+			if c.Kind == flow.Begin {
+				var g flow.Growth
+				for _, in := range inputs {
+					g.Add = append(g.Add, flow.Spec{Name: in, Kind: flow.Nested, Input: atom.MustEncode(in), Child: &flow.Child{Flow: "ways"}})
+				}
+				return g
+			}
+			lines := memo(ask, c.Name+": "+c.End.String())
+			if len(lines) < len(inputs) {
+				return flow.Growth{Memory: atom.MustEncode(lines)}
+			}
+			slices.Sort(lines)
+			return done(lines)
+		})
+		eng := newEngine(t, flow.Growing("outer", outer), append(opts, engine.WithCatalog(flows{"ways": flow.Growing("ways", ways)}))...)
+		res, err := eng.Run(t.Context(), "r")
+		if err != nil || res.Output().String() != `["cancelled: cancelled","failed: failed","succeeded: succeeded","timed out: timed out"]` {
+			t.Errorf("ended with %s, %v", res.Output(), err)
+		}
+	})
+}
+
+// TestLeaveAtEnd ends a run in three ways. Each time, its answer starts or leaves child runs and sends a message, and
+// what it does not leave is cancelled.
+func TestLeaveAtEnd(t *testing.T) {
+	t.Parallel()
+	child := func(name string) flow.Spec {
+		return flow.Spec{Name: name, Kind: flow.Nested, Input: atom.MustEncode("later"), Child: &flow.Child{Flow: "ways"}}
+	}
+	free := child("free")
+	free.Child = &flow.Child{Flow: "ways", Detached: true}
+	leaves := lang(func(ask *flow.Ask) flow.Growth {
+		say := []flow.Message{{ToKey: "hears", Kind: "swap", Name: ask.Cause.Kind.String()}}
+		switch c := &ask.Cause; {
+		case c.Kind == flow.Begin && ask.Run.ID == "ends":
+			return flow.Growth{
+				Add: []flow.Spec{child("left"), child("dropped"), free}, Leave: []string{"left"}, Send: say, End: &flow.End{Value: atom.Null},
+			}
+		case c.Kind == flow.Begin:
+			g := add(child("left"), child("dropped"), free, timer(ask, "wait", 3*time.Minute))
+			if ask.Run.ID == "overdue" {
+				g.Deadline = ask.Now.Add(time.Minute)
+			}
+			return g
+		case c.Kind == flow.Overdue:
+			return flow.Growth{Leave: []string{"left"}, Send: say, End: &flow.End{Failure: c.Failure, TimedOut: true}}
+		case c.Kind == flow.Stopped:
+			return flow.Growth{Leave: []string{"left"}, Send: say}
+		default:
+			return flow.Growth{}
+		}
+	})
+	for how, outcome := range map[string]storage.Outcome{
+		"ends": storage.Succeeded, "overdue": storage.TimedOut, "stopped": storage.Cancelled,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			all := family()
+			all["leaves"], all["ways"] = flow.Growing("leaves", leaves), flow.Growing("ways", ways)
+			store := memstore.New()
+			for _, run := range []storage.Run{{ID: "hears", Flow: "hears", Key: "hears"}, {ID: how, Flow: "leaves"}} {
+				run.Due = time.Now()
+				if err := store.Create(t.Context(), run); err != nil {
+					t.Fatal(err)
+				}
+			}
+			go func() {
+				time.Sleep(2 * time.Minute)
+				if how == "stopped" {
+					if err := engine.Send(t.Context(), store, how, engine.Abandon("enough")); err != nil {
+						t.Error(err)
+					}
+				}
+			}()
+			served(t, store, all, 10*time.Minute)
+			if run := runOf(t, store, how); run.Outcome != outcome {
+				t.Errorf("%s: the run is %+v", how, run)
+			}
+			for name, want := range map[string]storage.Outcome{
+				"left": storage.Succeeded, "dropped": storage.Cancelled, "free": storage.Succeeded,
+			} {
+				if run := runOf(t, store, how+"/"+name); run.Outcome != want {
+					t.Errorf("%s: the run of %s ended with %v, want %v", how, name, run.Outcome, want)
+				}
+			}
+			said := map[string]string{"ends": "begin", "overdue": "overdue", "stopped": "stopped"}[how]
+			if got := runOf(t, store, "hears").Output.Data.String(); got != fmt.Sprintf(`["swap %s from %s"]`, said, how) {
+				t.Errorf("%s: the message was %s", how, got)
+			}
+		})
+	}
+}

@@ -1,0 +1,109 @@
+package sqlstore
+
+import (
+	"context"
+	"errors"
+
+	"github.com/ebbflow/ebb/storage"
+)
+
+const (
+	selectHolder = `SELECT o.id, o.n FROM open_keys k JOIN origins o ON o.n = k.run WHERE k.key = $1`
+	// insertOpenKey fails on a server if another transaction has taken the key meanwhile. The transaction is then
+	// repeated, and finds the holder.
+	insertOpenKey = `INSERT INTO open_keys (key, run) VALUES ($1, $2)`
+	deleteOpenKey = `DELETE FROM open_keys WHERE run = $1`
+	selectKey     = `SELECT key FROM origins WHERE n = $1`
+	selectByKey   = loadRuns + ` WHERE o.n = (SELECT run FROM open_keys WHERE key = $1)`
+	// strayKeys are the keys that no open run holds.
+	strayKeys = `SELECT k.key FROM open_keys k LEFT JOIN runs r ON r.n = k.run
+WHERE r.n IS NULL OR r.state IN (2, 3, 4) ORDER BY k.key LIMIT $1 + 0`
+)
+
+// A holder is the run that holds a key.
+type holder struct {
+	ID string
+	N  int64
+}
+
+// holderOf returns the run that holds the key; a zero holder if there is none.
+func holderOf(ctx context.Context, s *session, key string) (h holder, err error) {
+	err = s.Get(ctx, &h, selectHolder, key)
+	if errors.Is(err, storage.ErrNotFound) {
+		return holder{}, nil
+	}
+	return h, err
+}
+
+// keyFree returns a *[storage.KeyTakenError] if another run holds the key of a new run. If the new run exists already,
+// the error is taken.
+func keyFree(ctx context.Context, s *session, run *storage.Run, taken error) error {
+	if run.Key == "" {
+		return nil
+	}
+	h, err := holderOf(ctx, s, run.Key)
+	if err != nil || h.ID == "" || h.ID == run.ID {
+		return err
+	}
+	_, err = numberOf(ctx, s, run.ID)
+	switch {
+	case err == nil:
+		return taken
+	case errors.Is(err, storage.ErrNotFound):
+		return &storage.KeyTakenError{Key: run.Key, Run: h.ID}
+	default:
+		return err
+	}
+}
+
+// takeKey makes run n the holder of the key, which is free.
+func takeKey(ctx context.Context, w *session, n int64, key string) error {
+	if key == "" {
+		return nil
+	}
+	return w.Post(ctx, nil, insertOpenKey, key, n)
+}
+
+// writeKey releases the key of a run that ends, or takes the key of a run that is reopened.
+func writeKey(ctx context.Context, w *session, n int64, run string, cp *storage.Checkpoint, has parts) error {
+	switch {
+	case cp.Head.State.Ended() && has&hasKey != 0:
+		return w.Post(ctx, nil, deleteOpenKey, n)
+	case !cp.TakeKey || cp.Head.State.Ended():
+		return nil
+	}
+	var key string
+	if err := w.Get(ctx, &key, selectKey, n); err != nil || key == "" {
+		return err
+	}
+	h, err := holderOf(ctx, w, key)
+	switch {
+	case err != nil:
+		return err
+	case h.N == n:
+		return nil
+	case h.ID != "":
+		return &storage.KeyTakenError{Key: key, Run: h.ID}
+	default:
+		return takeKey(ctx, w, n, key)
+	}
+}
+
+// OpenRun implements [storage.Keys.OpenRun].
+func (s *Store) OpenRun(ctx context.Context, key string) (run storage.Run, err error) {
+	err = s.view(ctx, func(r *session) error {
+		var row runRow
+		if err := r.Get(ctx, &row, selectByKey, key); err != nil {
+			return notFound(err, "open run with the key", key)
+		}
+		run, err = row.record(ctx, r)
+		return err
+	})
+	return run, err
+}
+
+// StrayKeys implements [storage.Keys.StrayKeys].
+func (s *Store) StrayKeys(ctx context.Context, limit int) (keys []string, err error) {
+	err = s.view(ctx, func(r *session) error { return r.All(ctx, &keys, strayKeys, limitOr(limit)) })
+	return keys, err
+}
