@@ -368,3 +368,33 @@ func TestLeaveAtEnd(t *testing.T) {
 		})
 	}
 }
+
+// TestContinuedCommand sends commands to a run that another run continues: one that can say so is refused, and one that
+// was already sent reaches the successor.
+func TestContinuedCommand(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		goesOn := flow.Growing("goes on", lang(func(ask *flow.Ask) flow.Growth {
+			if ask.Run.Continues == "" {
+				return flow.Growth{End: &flow.End{Successor: &flow.Child{Flow: "goes on"}}}
+			}
+			return add(timer(ask, "wait", time.Hour))
+		}))
+		store := memstore.New()
+		eng := newEngine(t, goesOn, engine.WithStore(store), engine.WithCatalog(flows{"goes on": goesOn}))
+		res, err := eng.Run(t.Context(), "r")
+		if err != nil || res.Run.Outcome != storage.Continued || res.Output().String() != `"r~2"` {
+			t.Fatalf("ended with %+v, %v", res, err)
+		}
+		if _, err := eng.Command(t.Context(), "r", engine.Cancel("enough")); !errors.Is(err, engine.ErrRefused) {
+			t.Errorf("got %v, want that it names the successor", err)
+		}
+		if err := engine.Send(t.Context(), store, "r", engine.Abandon("enough")); err != nil {
+			t.Fatal(err)
+		}
+		served(t, store, flows{"goes on": goesOn}, time.Minute)
+		if run := runOf(t, store, "r~2"); run.Outcome != storage.Cancelled {
+			t.Errorf("the successor is %+v", run)
+		}
+	})
+}

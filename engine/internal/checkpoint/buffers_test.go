@@ -25,6 +25,8 @@ func TestEmpty(t *testing.T) {
 			f.SetString("x")
 		case reflect.Int, reflect.Int64:
 			f.SetInt(1)
+		case reflect.Bool:
+			f.SetBool(true)
 		case reflect.Struct:
 			cp.Head.Seq = 1
 		default:

@@ -31,6 +31,7 @@ type runFlags struct {
 	tasks   []string
 	buckets []string
 	labels  []string
+	key     string
 	strict  bool
 	trace   string
 	also    []string
@@ -57,6 +58,9 @@ process drives the run.
 
 Ctrl-C suspends the run. A second Ctrl-C also cancels running tasks. In either case, ebb
 resume resumes the run.
+
+With --key at most one open run has the key. If another one has it, ebb refuses the run and
+names the other.
 
 With --detach only create the run and print its id. A process that serves the database
 (ebb serve) drives it, with the tasks that are given here.
@@ -85,6 +89,7 @@ Exit status: 0 SUCCESS or as expected, 1 FAILURE, 2 not startable, 3 REVERTED,
 	flags.StringArrayVar(&f.buckets, "bucket", nil,
 		"folder for a bucket of a distributed Map, NAME=DIR; may be repeated")
 	flags.StringArrayVar(&f.labels, "label", nil, "label of the run, KEY=VALUE; may be repeated")
+	flags.StringVar(&f.key, "key", "", "key of the run: refuse it while another run with that key is open")
 	traceFlag(flags, &f.trace)
 	flags.BoolVar(&f.strict, "strict", false, "refuse Ebb's additions to the language")
 	return cmd
@@ -211,7 +216,7 @@ func (f *runFlags) options() ([]engine.RunOption, error) {
 	if err != nil {
 		return nil, err
 	}
-	opts := []engine.RunOption{engine.Labels(labels)}
+	opts := []engine.RunOption{engine.Labels(labels), engine.Key(f.key)}
 	if trace != "" {
 		opts = append(opts, engine.Trace(trace))
 	}

@@ -130,6 +130,13 @@ func TestDoctor(t *testing.T) {
 			p.records(t)
 			p.execute(t, `UPDATE records SET body = substr(body, 1, length(body) - 1) WHERE kind = 'sfn.machine'`)
 		}, "records", Wrong, `2 named records of 3 cannot be read, such as "tour" of kind "sfn.machine"`, "restore the database"},
+		{"stray key", func(t *testing.T, p *patient) {
+			t.Helper()
+			if err := p.open(t).Create(t.Context(), storage.Run{ID: "r", Flow: "f", Key: "order-17"}); err != nil {
+				t.Fatal(err)
+			}
+			p.execute(t, `UPDATE runs SET state = 4, ended = created`)
+		}, "keys", Wrong, `1 key held by no open run, such as "order-17"`, "restore the database"},
 		{"records of tomorrow", func(t *testing.T, p *patient) {
 			t.Helper()
 			p.records(t)

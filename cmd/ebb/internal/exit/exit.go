@@ -52,8 +52,11 @@ func Refused(err error) error {
 }
 
 // DatabaseError marks an error of the database. It returns nil, [storage.ErrNotFound], and an [Error], which
-// already has a status, unchanged.
+// already has a status, unchanged. That another run holds a key is no error of the database, but a wrong use.
 func DatabaseError(err error) error {
+	if taken, held := errors.AsType[*storage.KeyTakenError](err); held {
+		return Usagef("run %q has the key %q and is still open", taken.Run, taken.Key)
+	}
 	if err == nil || errors.Is(err, storage.ErrNotFound) || is[*Error](err) {
 		return err
 	}
