@@ -53,7 +53,7 @@ func RunOf(run *storage.Run) Run {
 		Run: run.ID, Flow: run.Flow, State: run.State.String(), Outcome: outcomes[run.Outcome],
 		Undo: undos[run.Undo], Person: run.NeedsPerson(),
 		Key: run.Key, Continues: run.Continues, Labels: run.Labels,
-		Input:  run.Secrets.Mask("", run.Input.Data), Output: run.Secrets.Mask("", run.Output.Data),
+		Input: run.Secrets.Mask("", run.Input.Data), Output: run.Secrets.Mask("", run.Output.Data),
 		Failure: FailureOf(run.Failure), Definition: run.Definition,
 		Created: run.Created.UTC(), Started: run.Started.UTC(), Ended: run.Ended.UTC(),
 	}

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/internal/codec"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
@@ -71,6 +72,8 @@ func atoms() *rapid.Generator[storage.Atom] {
 			Result:        helds().Draw(t, "result"),
 			Ended:         storage.EndMark(rapid.Byte().Draw(t, "ended")),
 			Signal:        rapid.String().Draw(t, "signal"),
+			Successor:     rapid.String().Draw(t, "successor"),
+			RunEnd:        flow.RunEnd(rapid.Byte().Draw(t, "run end")),
 			Undo:          storage.UndoMode(rapid.Byte().Draw(t, "undo")),
 			Failure:       rapid.Ptr(rapid.Make[atom.Failure](), true).Draw(t, "failure"),
 
