@@ -183,7 +183,7 @@ func (q *asker) askLanguage(cmd *scheduler.Command) (ev scheduler.Event, err err
 	}
 	if err == nil && broke == nil && growth.End != nil && growth.End.Successor != nil && cmd.Scope.Parent == nil {
 		var failed *atom.Failure
-		if failed, err = q.refuseSuccessor(growth.End); failed != nil {
+		if failed, err = (newRuns{q.run}).refuseSuccessor(growth.End); failed != nil {
 			growth.End = &flow.End{Failure: failed}
 		}
 	}

@@ -89,12 +89,12 @@ func (c *children) spawn(o origin, input atom.Value) error {
 	} else if !errors.Is(err, storage.ErrNotFound) {
 		return WrapStore(c.claim.Run, err)
 	}
-	run, failed, err := c.prepareRun(id, child, input)
+	run, failed, err := newRuns{c.run}.prepare(id, child, input)
 	if err != nil {
 		return err
 	}
 	if failed == nil && child.Key != "" {
-		if failed, err = c.keyTaken(child.Key); err != nil {
+		if failed, err = (newRuns{c.run}).keyTaken(child.Key); err != nil {
 			return err
 		}
 	}
@@ -120,54 +120,6 @@ func (c *children) spawn(o origin, input atom.Value) error {
 		c.begun = append(c.begun, childRun{id, &run})
 	}
 	return nil
-}
-
-// prepareRun returns the run that a child describes, or why it cannot be created. The caller sets its parent.
-func (r *run) prepareRun(id string, child *flow.Child, input atom.Value) (storage.Run, *atom.Failure, error) {
-	if child.Input != nil {
-		input = child.Input
-	}
-	run := storage.Run{
-		ID: id, Key: child.Key, Flow: child.Flow, Definition: child.Definition, Structure: child.Structure,
-		Labels: child.Labels, Attrs: child.Attributes, Trace: r.trace, Input: storage.Held{Data: input}, Created: r.next.Now,
-		Due: r.next.Now,
-	}
-	switch err := r.env.Runs.Prepare(r.storing, &run); {
-	case errors.Is(err, storage.ErrNotFound):
-		return run, &atom.Failure{Code: atom.CodeNoFlow, Message: err.Error()}, nil
-	case err != nil:
-		return run, nil, WrapStore(r.claim.Run, err)
-	}
-	if err := run.Check(); err != nil {
-		return run, &atom.Failure{Code: atom.CodeNoStart, Message: err.Error()}, nil //nolint:nilerr // the caller's run is wrong
-	}
-	return run, nil, nil
-}
-
-// keyTaken returns a failure if an open run has the key, or a run of the pending checkpoint.
-func (r *run) keyTaken(key string) (*atom.Failure, error) {
-	for i := range r.next.Children {
-		if r.next.Children[i].Key == key {
-			return keyFailure(&storage.KeyTakenError{Key: key, Run: r.next.Children[i].ID}), nil
-		}
-	}
-	holder, err := r.env.Store.OpenRun(r.storing, key)
-	switch {
-	case err == nil:
-		return keyFailure(&storage.KeyTakenError{Key: key, Run: holder.ID}), nil
-	case r.about.Key == key: // this run, which is not stored yet
-		return keyFailure(&storage.KeyTakenError{Key: key, Run: r.claim.Run}), nil
-	case errors.Is(err, storage.ErrNotFound):
-		return nil, nil //nolint:nilnil // the key is free
-	default:
-		return nil, WrapStore(r.claim.Run, err)
-	}
-}
-
-func keyFailure(taken *storage.KeyTakenError) *atom.Failure {
-	return &atom.Failure{
-		Code: atom.CodeKeyTaken, Message: fmt.Sprintf("the open run %q has the key %q", taken.Run, taken.Key),
-	}
 }
 
 // reportBegun lets the scheduler know that a run exists, where that ends its origin or is to be reported.

@@ -288,3 +288,37 @@ func (d *Driver) replaceInput(changed map[string]atom.Value) error {
 	d.next.Input, d.about.Input, d.next.Dirty = &held, whole, true
 	return nil
 }
+
+// Late takes in the messages that arrived for a run when it had ended, and returns the others. It returns a message
+// that has a receipt to its sender. If another run continues the run, Late passes a request to cancel to that run: the
+// parent may have sent it before it heard of the successor. If no command follows, the caller must call ReleaseEnded.
+func (d *Driver) Late(run *storage.Run, messages []storage.Message) (rest []storage.Message, any bool) {
+	for i := range messages {
+		l := &messages[i]
+		switch {
+		case l.Receipt != "":
+			d.next.Send(l.Returned("the run had ended"))
+		case l.Kind == inbox.Cancel && run.Outcome == storage.Continued:
+			forward := *l
+			forward.N = 0
+			if err := run.Output.Data.Decode(&forward.Run); err != nil {
+				rest = append(rest, *l)
+				continue
+			}
+			d.next.Send(forward)
+		default:
+			rest = append(rest, *l)
+			continue
+		}
+		d.next.Take(l.N)
+		any = true
+	}
+	return rest, any
+}
+
+// ReleaseEnded commits what Late has taken in, and releases the run.
+func (d *Driver) ReleaseEnded(run *storage.Run) error {
+	h := &d.next.Head
+	h.Ended, h.Hold, h.Release, h.Wakeups = run.Ended, run.Hold, true, d.box.wakeups
+	return d.flush()
+}

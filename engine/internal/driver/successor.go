@@ -1,16 +1,10 @@
 package driver
 
 import (
-	"errors"
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
-
-	"github.com/google/uuid"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/engine/internal/inbox"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/storage"
@@ -20,52 +14,11 @@ import (
 // Name is the id of the child run, Body that of its successor.
 const messageContinued = "continued"
 
-// refuseSuccessor returns why the run that an answer names cannot continue this run.
-func (r *run) refuseSuccessor(end *flow.End) (*atom.Failure, error) {
-	child := end.Successor
-	refuse := func(code, why string) (*atom.Failure, error) {
-		return &atom.Failure{Code: code, Message: "the run cannot be continued: " + why}, nil
-	}
-	switch {
-	case end.Failure != nil:
-		return refuse(atom.CodeLanguage, "its language also lets it fail")
-	case child.Key != "" && child.Key != r.about.Key:
-		return refuse(atom.CodeLanguage, fmt.Sprintf("its successor has another key, %q", child.Key))
-	}
-	id := r.successorID(child)
-	_, err := r.env.Store.Run(r.storing, id)
-	switch {
-	case err == nil || id == r.claim.Run:
-		return refuse(atom.CodeRunExists, fmt.Sprintf("run %q exists already", id))
-	case !errors.Is(err, storage.ErrNotFound):
-		return nil, WrapStore(r.claim.Run, err)
-	}
-	_, failed, err := r.prepareRun(id, child, nil)
-	return failed, err
-}
-
-// successorID returns the id of the run that continues this run: the id of the first run, and a number.
-func (r *run) successorID(child *flow.Child) string {
-	if child.ID != "" {
-		return child.ID
-	}
-	base, n := r.claim.Run, 1
-	if at := strings.LastIndexByte(base, '~'); at > 0 && r.about.Continues != "" {
-		if had, err := strconv.Atoi(base[at+1:]); err == nil && had > 0 {
-			base, n = base[:at], had
-		}
-	}
-	if id := base + "~" + strconv.Itoa(n+1); len(id) <= storage.MaxID {
-		return id
-	}
-	return uuid.NewString()
-}
-
 // succeed creates the run that continues this run, in the commit that ends this run. If it cannot be prepared any more,
 // because its flow is no longer known, the commit must not be made.
 func (c *children) succeed(child *flow.Child) error {
-	id := c.successorID(child)
-	run, failed, err := c.prepareRun(id, child, nil)
+	id := newRuns{c.run}.successorID(child)
+	run, failed, err := newRuns{c.run}.prepare(id, child, nil)
 	if err != nil {
 		return err
 	}
@@ -135,38 +88,4 @@ func errContinued(run *storage.Run) error {
 	var id string
 	_ = run.Output.Data.Decode(&id)
 	return fmt.Errorf("it has ended, and run %q continues its work; send the command to that run", id)
-}
-
-// Late takes in the messages that arrived for a run when it had ended, and returns the others. It returns a message
-// that has a receipt to its sender. If another run continues the run, Late passes a request to cancel to that run: the
-// parent may have sent it before it heard of the successor. If no command follows, the caller must call ReleaseEnded.
-func (d *Driver) Late(run *storage.Run, messages []storage.Message) (rest []storage.Message, any bool) {
-	for i := range messages {
-		l := &messages[i]
-		switch {
-		case l.Receipt != "":
-			d.next.Send(l.Returned("the run had ended"))
-		case l.Kind == inbox.Cancel && run.Outcome == storage.Continued:
-			forward := *l
-			forward.N = 0
-			if err := run.Output.Data.Decode(&forward.Run); err != nil {
-				rest = append(rest, *l)
-				continue
-			}
-			d.next.Send(forward)
-		default:
-			rest = append(rest, *l)
-			continue
-		}
-		d.next.Take(l.N)
-		any = true
-	}
-	return rest, any
-}
-
-// ReleaseEnded commits what Late has taken in, and releases the run.
-func (d *Driver) ReleaseEnded(run *storage.Run) error {
-	h := &d.next.Head
-	h.Ended, h.Hold, h.Release, h.Wakeups = run.Ended, run.Hold, true, d.box.wakeups
-	return d.flush()
 }
