@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/internal/codec"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
@@ -17,6 +18,7 @@ func fullAtom(path string) storage.Atom {
 	return storage.Atom{
 		Path: path, Kind: storage.KindRetry, Incarnation: 3, Attempt: 2, RevertAttempt: 4,
 		State: states.TaskReverting, Intention: states.IntendRevert, Undo: storage.UndoLeaves, Signal: "go", Live: true,
+		Successor: "next", RunEnd: flow.RunTimedOut,
 		Spec: value(map[string]any{"kind": "exec"}), Input: inline("in"), Note: inline("note"), Result: inline("out"),
 		Ended: storage.EndHandled,
 		Failure: &atom.Failure{

@@ -57,7 +57,7 @@ func taken(t testing.TB, err error, key, run string) {
 }
 
 func testKeys(t *testing.T, m Maker) {
-	s := m.Open(t)
+	s := m.open(t)
 	ctx := t.Context()
 	good(t, s.Create(ctx, storage.Run{ID: "a", Flow: "f", Key: "k"}))
 	holds(t, s, "k", "a")
@@ -130,9 +130,9 @@ func testKeys(t *testing.T, m Maker) {
 
 // testRaceKeys starts runs with the same keys from several processes at once: one of each round gets the key.
 func testRaceKeys(t *testing.T, m Maker) {
-	stores := []storage.Store{m.Open(t)}
+	stores := []storage.Store{m.open(t)}
 	for len(stores) < 3 {
-		stores = append(stores, m.Join(t, stores[0]))
+		stores = append(stores, m.join(t, stores[0]))
 	}
 	for round := range 5 {
 		key := fmt.Sprint("k", round)
@@ -173,8 +173,8 @@ func testRaceKeys(t *testing.T, m Maker) {
 
 // testKeyModel compares random starts, ends, successors and reopenings over two processes with a map of keys.
 func testKeyModel(t *testing.T, m Maker) {
-	one := m.Open(t)
-	stores := []storage.Store{one, m.Join(t, one)}
+	one := m.open(t)
+	stores := []storage.Store{one, m.join(t, one)}
 	tries := 0
 	rapid.Check(t, func(rt *rapid.T) {
 		tries++

@@ -19,7 +19,7 @@ func inboxOf(t testing.TB, s storage.Store, run string) []storage.Message {
 }
 
 func testMessagesByKey(t *testing.T, m Maker) {
-	s := m.Open(t)
+	s := m.open(t)
 	ctx := t.Context()
 	good(t, s.Create(ctx, storage.Run{ID: "a", Flow: "f", Key: "k"}))
 	good(t, s.Send(ctx, storage.Message{ToKey: "k", Kind: "signal", Name: "one"}))
@@ -47,7 +47,7 @@ func testMessagesByKey(t *testing.T, m Maker) {
 }
 
 func testReceipts(t *testing.T, m Maker) {
-	s := m.Open(t)
+	s := m.open(t)
 	ctx := t.Context()
 	note := atom.MustEncode(map[string]int{"n": 1})
 	for _, run := range []storage.Run{{ID: "from", Flow: "f"}, {ID: "open", Flow: "f", Key: "k"}, {ID: "ended", Flow: "f"}} {
@@ -107,8 +107,8 @@ func testReceipts(t *testing.T, m Maker) {
 
 // testRaceReceipts ends a run while others send it messages. Each message with a receipt is in its inbox, or came back.
 func testRaceReceipts(t *testing.T, m Maker) {
-	s := m.Open(t)
-	other := m.Join(t, s)
+	s := m.open(t)
+	other := m.join(t, s)
 	ctx := t.Context()
 	good(t, s.Create(ctx, storage.Run{ID: "to", Flow: "f", Key: "k"}))
 	good(t, s.Create(ctx, storage.Run{ID: "from", Flow: "f"}))
