@@ -27,7 +27,7 @@ func memo(ask *flow.Ask, more ...string) []string {
 	return append(lines, more...)
 }
 
-func text(v atom.Value) (s string) {
+func textOf(v atom.Value) (s string) {
 	_ = v.Decode(&s)
 	return s
 }
@@ -84,11 +84,11 @@ func family() flows {
 					send("nobody", "hears", "other")},
 			}
 		case c.Kind == flow.Receipt && c.Failure != nil:
-			return note(c.Name + " " + text(c.Note) + " " + c.Failure.Code)
+			return note(c.Name + " " + textOf(c.Note) + " " + c.Failure.Code)
 		case c.Kind == flow.Receipt:
-			return note(c.Name + " " + text(c.Note) + " " + text(c.Result))
+			return note(c.Name + " " + textOf(c.Note) + " " + textOf(c.Result))
 		case c.Name == "chain":
-			return note("chain " + text(c.Result) + " " + c.End.String())
+			return note("chain " + textOf(c.Result) + " " + c.End.String())
 		default:
 			lines := memo(ask)
 			slices.Sort(lines)
@@ -148,7 +148,7 @@ func checkFamily(t *testing.T, store storage.Store, when string) {
 	id := "r/chain"
 	for n := 2; n <= 4; n++ {
 		run, next := runOf(t, store, id), fmt.Sprint("r/chain~", n)
-		if run.Outcome != storage.Continued || text(run.Output.Data) != next || run.Parent != "r" || run.Key != "chain" {
+		if run.Outcome != storage.Continued || textOf(run.Output.Data) != next || run.Parent != "r" || run.Key != "chain" {
 			t.Errorf("%s: the run %s is %+v", when, id, run)
 		}
 		id = next
@@ -256,7 +256,7 @@ func TestKey(t *testing.T) {
 // ways is a flow that ends as its input says.
 var ways = lang(func(ask *flow.Ask) flow.Growth {
 	f := &atom.Failure{Code: "Ended"}
-	switch text(ask.Run.Input) {
+	switch textOf(ask.Run.Input) {
 	case "failed":
 		return failure(f)
 	case "timed out":
