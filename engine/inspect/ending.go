@@ -3,9 +3,9 @@ package inspect
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/nodepath"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -47,7 +47,7 @@ func Ending(ctx context.Context, store storage.Reader, run *storage.Run, tracer 
 			case flow.VisitEntered: // perhaps again, after a redrive
 				failed = slices.DeleteFunc(failed, func(f FailedState) bool { return f.Path == v.Path })
 			case flow.VisitTried, flow.VisitLeft: // what failed inside is over
-				failed = slices.DeleteFunc(failed, func(f FailedState) bool { return strings.HasPrefix(f.Path, v.Path+"[") })
+				failed = slices.DeleteFunc(failed, func(f FailedState) bool { return nodepath.Inside(f.Path, v.Path) })
 			case flow.VisitFailed:
 				if v.State != "" && len(failed) < mostFailed {
 					failed = append(failed, FailedState{

@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/nodepath"
 )
 
 // A leftVisit is the visit that was open when a level ended without success.
@@ -24,10 +24,7 @@ func (t *tracer) leave(l *tracedLevel, stage flow.VisitStage) {
 
 // forgetLeft forgets what was left inside the open visit of a level, because the visit continues without it.
 func (t *tracer) forgetLeft(l *tracedLevel) {
-	maps.DeleteFunc(t.left, func(path string, _ leftVisit) bool {
-		rest, inside := strings.CutPrefix(path, l.open.Path)
-		return inside && (strings.HasPrefix(rest, "[") || strings.HasPrefix(rest, "@"))
-	})
+	maps.DeleteFunc(t.left, func(path string, _ leftVisit) bool { return nodepath.Inside(path, l.open.Path) })
 }
 
 // redriven opens the visits again that were left when the execution ended.

@@ -10,6 +10,7 @@
 package nodepath
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -17,6 +18,7 @@ import (
 var (
 	escaper   = strings.NewReplacer("~", "~0", "/", "~1")
 	unescaper = strings.NewReplacer("~1", "/", "~0", "~")
+	numbers   = regexp.MustCompile(`\[[^\]]*\]|#\d+`)
 )
 
 // Escape returns a name as it stands in a path.
@@ -66,6 +68,21 @@ func CutIndex(path string) (fork string, i int, ok bool) {
 	i, err := strconv.Atoi(path[open+1 : len(path)-1])
 	return path[:open], i, err == nil
 }
+
+// Inside reports whether a path is that of a child of a fork, in any attempt, or of a node inside of one.
+func Inside(path, fork string) bool {
+	rest, is := strings.CutPrefix(path, fork)
+	child, _, _ := strings.Cut(rest, "/")
+	attempt, _, indexed := CutIndex(child)
+	if attempt != "" {
+		number, again := strings.CutPrefix(attempt, "@")
+		indexed = indexed && again && isNumber(number)
+	}
+	return is && indexed
+}
+
+// Unnumbered returns a path without the indexes of children and the numbers of visits.
+func Unnumbered(path string) string { return numbers.ReplaceAllString(path, "") }
 
 // Last returns the last part of a path.
 func Last(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }

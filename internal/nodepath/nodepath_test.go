@@ -56,3 +56,20 @@ func TestChildren(t *testing.T) {
 		t.Errorf("the last part is %q", got)
 	}
 }
+
+// TestInside: a node is inside of a fork if its path leads through a child of any attempt of that fork.
+func TestInside(t *testing.T) {
+	t.Parallel()
+	for path, want := range map[string]bool{
+		"Ship[3]": true, "Ship@2[3]": true, "Ship[3]/Pay#2": true, "Ship@2[3]/Fork[0]/Pay": true,
+		"Ship": false, "Ship#2[0]": false, "Shipping[0]": false, "Ship@home/Pay": false, "Ship@home[1]": false,
+		"Ship[x]": false, "Other/Ship[3]": false, "Ship/Pay[3]": false,
+	} {
+		if got := nodepath.Inside(path, "Ship"); got != want {
+			t.Errorf("%s: %v", path, got)
+		}
+	}
+	if got := nodepath.Unnumbered("Ship[3]/Pay#2"); got != "Ship/Pay" {
+		t.Errorf("without numbers: %s", got)
+	}
+}

@@ -2,7 +2,6 @@ package metrics
 
 import (
 	"net/http"
-	"regexp"
 	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -10,6 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/internal/nodepath"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
@@ -104,11 +104,9 @@ const (
 // maxNames bounds the number of atom names in metrics; further atoms share one name.
 const maxNames = 500
 
-var repeated = regexp.MustCompile(`\[[^\]]*\]|#\d+`)
-
 // name returns an atom's name without its iterations and visits, whose number is not bounded.
 func (m *Metrics) name(path string) string {
-	name := repeated.ReplaceAllString(path, "")
+	name := nodepath.Unnumbered(path)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if !m.names[name] {
