@@ -151,7 +151,7 @@ type Event struct {
 	Body     atom.Value `json:"body,omitempty"`    // value of that field, such as an input
 }
 
-// EventOf returns the line of the history as an event of its language, as the JSON output shows it, with secrets masked.
+// EventOf returns the line of the history as an event of its language, as the JSON output shows it. Secrets are masked.
 func EventOf(secrets *storage.Secrets, e *storage.Entry) Event {
 	return Event{
 		ID: e.Number, Previous: e.Prev, Time: e.Time.UTC(), Type: e.Type, State: e.Path,
