@@ -43,7 +43,8 @@ func New(store *sqlstore.Store) *Metrics {
 		runs: count("ebb_runs_total", "Runs that came to rest in this process.", "flow",
 			"state"),
 		atoms: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "ebb_atom_seconds", Help: "Duration of attempts, by op (execute or revert) and how they ended. At most 500 atoms have a name " +
+			Name: "ebb_atom_seconds",
+			Help: "Duration of attempts, by op (execute or revert) and how they ended. At most 500 atoms have a name " +
 				"of their own, without iterations and visits; the others are (other).",
 			Buckets: prometheus.ExponentialBuckets(0.001, 4, 10), //nolint:mnd // 1 ms to 4 minutes
 		}, []string{"flow", "atom", "op", "state"}),
@@ -84,8 +85,10 @@ func New(store *sqlstore.Store) *Metrics {
 		}, m.sizes.largest),
 		of("ebb_notify_received_total", "Notifications from other processes.",
 			func(c sqlstore.Counts) int64 { return c.Told }),
-		of("ebb_commits_total", "Transactions of this process that changed rows.", func(c sqlstore.Counts) int64 { return c.Commits }),
-		of("ebb_commit_writes_total", "Writes in the transactions of ebb_commits_total; their quotient is the size of a group commit.",
+		of("ebb_commits_total", "Transactions of this process that changed rows.",
+			func(c sqlstore.Counts) int64 { return c.Commits }),
+		of("ebb_commit_writes_total",
+			"Writes in the transactions of ebb_commits_total; their quotient is the size of a group commit.",
 			func(c sqlstore.Counts) int64 { return c.Writes }),
 		of("ebb_poll_found_total",
 			"Jobs claimed without a notification: many if notifications do not arrive.",
