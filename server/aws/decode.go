@@ -1,6 +1,7 @@
 package aws
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"math"
@@ -32,6 +33,7 @@ var goKinds = map[kind][]reflect.Kind{
 	structureKind: {reflect.Struct}, listKind: {reflect.Slice}, stringKind: {reflect.String},
 	integerKind: {reflect.Int, reflect.Int32, reflect.Int64}, longKind: {reflect.Int64},
 	floatKind: {reflect.Float64}, booleanKind: {reflect.Bool}, timeKind: {reflect.Struct},
+	jsonKind: {reflect.Slice},
 }
 
 func bindType(shape *Shape, t reflect.Type) *binding {
@@ -42,7 +44,8 @@ func bindType(shape *Shape, t reflect.Type) *binding {
 	for _, k := range goKinds[shape.kind] {
 		fits = fits || k == t.Kind()
 	}
-	if !fits || shape.kind == timeKind && t != reflect.TypeFor[Time]() {
+	if !fits || shape.kind == timeKind && t != reflect.TypeFor[Time]() ||
+		shape.kind == jsonKind && t != reflect.TypeFor[json.RawMessage]() {
 		panic("aws: values of a shape can not be decoded into " + t.String())
 	}
 	b := &binding{shape: shape}
@@ -51,7 +54,7 @@ func bindType(shape *Shape, t reflect.Type) *binding {
 		b.bindMembers(t)
 	case listKind:
 		b.inner = []*binding{bindType(shape.element, t.Elem())}
-	case stringKind, integerKind, longKind, floatKind, booleanKind, timeKind:
+	case stringKind, integerKind, longKind, floatKind, booleanKind, timeKind, jsonKind:
 	}
 	return b
 }
@@ -122,6 +125,8 @@ func (d *decoder) value(b *binding, text []byte, into reflect.Value, at *place) 
 		into.SetString(plain)
 	case booleanKind:
 		into.SetBool(text[0] == 't')
+	case jsonKind:
+		into.SetBytes(bytes.Clone(text))
 	case integerKind, longKind, floatKind, timeKind:
 		setNumber(b.shape.kind, into, string(text))
 	}

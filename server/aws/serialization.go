@@ -20,6 +20,8 @@ func fits(k kind, first byte) bool {
 		return first == '"'
 	case booleanKind:
 		return first == 't' || first == 'f'
+	case jsonKind:
+		return true
 	default: // numbers
 		return first == '-' || '0' <= first && first <= '9'
 	}

@@ -18,6 +18,8 @@ type Shape struct {
 	pattern string   // as the model has it; "" means none
 	matches *regexp.Regexp
 	values  []string // of an enumeration, in the order of errors
+	rule    string   // constraint that holds says of a text, in the words of AWS; "" means none
+	holds   func(text string) bool
 	secret  bool
 }
 
@@ -32,6 +34,7 @@ const (
 	floatKind
 	booleanKind
 	timeKind
+	jsonKind
 )
 
 // A Member is a member of a structure: [Required] and [Optional] make it.
@@ -87,6 +90,9 @@ func Boolean() *Shape { return &Shape{kind: booleanKind} }
 // Timestamp returns the shape of a [Time].
 func Timestamp() *Shape { return &Shape{kind: timeKind} }
 
+// JSON returns the shape of a value that the operation decodes itself. The field for it is a [json.RawMessage].
+func JSON() *Shape { return &Shape{kind: jsonKind} }
+
 // Pattern returns the shape of a text that matches a regular expression as a whole. The expression must mean the same
 // in Java and in Go. Pattern panics if it is not an expression of Go.
 func (s *Shape) Pattern(java string) *Shape { return s.PatternAs(java, java) }
@@ -96,6 +102,13 @@ func (s *Shape) Pattern(java string) *Shape { return s.PatternAs(java, java) }
 func (s *Shape) PatternAs(java, golang string) *Shape {
 	refined := *s
 	refined.pattern, refined.matches = java, regexp.MustCompile(`\A(?:`+golang+`)\z`)
+	return &refined
+}
+
+// Where returns the shape of a text for which holds is true. Errors show the constraint, which has the words of AWS.
+func (s *Shape) Where(constraint string, holds func(text string) bool) *Shape {
+	refined := *s
+	refined.rule, refined.holds = constraint, holds
 	return &refined
 }
 

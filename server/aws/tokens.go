@@ -8,14 +8,19 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"time"
 )
 
 // TokenLife is how long a page token is valid.
 const TokenLife = 24 * time.Hour
 
-// ErrToken is returned for a page token that was not sealed with the same key for the same request, or has expired.
-var ErrToken = errors.New("aws: the page token is not valid")
+var (
+	// ErrToken is returned for a token that was not sealed with the same key for the same request, or has expired.
+	ErrToken = errors.New("aws: the token is not valid")
+	// ErrTokenExpired is returned for a token that was valid. It is an ErrToken.
+	ErrTokenExpired = fmt.Errorf("%w: it has expired", ErrToken)
+)
 
 // Tokens seal and open page tokens. A token says where the next page of a list begins. It is bound to the request, so a
 // client can not read or change it, or use it for another list. Servers with the same key accept each other's tokens.
@@ -43,13 +48,18 @@ func NewTokens(key []byte) (*Tokens, error) {
 // the operation, the caller's access key, and each argument except the token itself. The token has four characters for
 // every three bytes of the place, and 50 more.
 func (t *Tokens) Seal(place []byte, bound ...string) string {
-	text := binary.BigEndian.AppendUint64(nil, uint64(time.Now().Add(TokenLife).Unix()))
+	return t.SealUntil(time.Now().Add(TokenLife), place, bound...)
+}
+
+// SealUntil is [Tokens.Seal] for a token that is valid until a time. Each token for the same place has another text.
+func (t *Tokens) SealUntil(end time.Time, place []byte, bound ...string) string {
+	text := binary.BigEndian.AppendUint64(nil, uint64(end.Unix())) //nolint:gosec // the time is after 1970
 	text = append(text, place...)
 	sealed := t.seal.Seal(nil, nil, text, joined(bound)) //nolint:gosec // the AEAD draws the nonce itself
 	return base64.RawURLEncoding.EncodeToString(sealed)
 }
 
-// Open returns the place in a token, or [ErrToken].
+// Open returns the place in a token, or [ErrToken], or [ErrTokenExpired].
 func (t *Tokens) Open(token string, bound ...string) (place []byte, err error) {
 	sealed, err := base64.RawURLEncoding.Strict().DecodeString(token)
 	if err != nil {
@@ -57,8 +67,11 @@ func (t *Tokens) Open(token string, bound ...string) (place []byte, err error) {
 	}
 	text, err := t.seal.Open(nil, nil, sealed, joined(bound))
 	const ends = 8 // bytes
-	if err != nil || len(text) < ends || time.Now().Unix() >= int64(binary.BigEndian.Uint64(text)) {
+	switch {
+	case err != nil || len(text) < ends:
 		return nil, ErrToken
+	case time.Now().Unix() >= int64(binary.BigEndian.Uint64(text)): //nolint:gosec // it was sealed here
+		return nil, ErrTokenExpired
 	}
 	return text[ends:], nil
 }

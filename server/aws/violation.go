@@ -79,6 +79,9 @@ func (s *Shape) broken(value reflect.Value) []string {
 		if s.matches != nil && !s.matches.MatchString(text) {
 			constraints = append(constraints, s.patternRule())
 		}
+		if s.holds != nil && !s.holds(text) {
+			constraints = append(constraints, s.rule)
+		}
 		constraints = append(constraints, lengthBroken(int64(utf8.RuneCountInString(text)), s.least, s.most)...)
 		if s.values != nil && !slices.Contains(s.values, text) {
 			constraints = append(constraints, s.enumRule())
@@ -98,7 +101,7 @@ func (s *Shape) broken(value reflect.Value) []string {
 		case f > float64(s.most):
 			return []string{valueAtMost(s.most)}
 		}
-	case structureKind, listKind, booleanKind, timeKind:
+	case structureKind, listKind, booleanKind, timeKind, jsonKind:
 	}
 	return nil
 }
@@ -115,6 +118,9 @@ func (s *Shape) constraints() (all []string) {
 		all = append(all, lengthAtLeast(s.least))
 		if s.matches != nil {
 			all = append(all, s.patternRule())
+		}
+		if s.holds != nil {
+			all = append(all, s.rule)
 		}
 	default:
 		all = append(all, valueAtMost(s.most), valueAtLeast(s.least))
@@ -183,7 +189,7 @@ func shown(s *Shape, value reflect.Value) string {
 			texts[i] = shown(s.element, value.Index(i))
 		}
 		return "[" + strings.Join(texts, ", ") + "]"
-	case structureKind, booleanKind, timeKind: // they break no constraint
+	case structureKind, booleanKind, timeKind, jsonKind: // they break no constraint
 	}
 	return fmt.Sprint(value.Interface())
 }

@@ -23,6 +23,9 @@ type Page struct {
 	Token     *string  // nil asks for the first page
 	Size      int      // in results; 0 means Usual
 	Usual     int      // size of a page if the request does not say it
+
+	// Wanted reports whether the list has a record; nil means that it has all of them.
+	Wanted func(r *storage.NamedRecord) (bool, error)
 }
 
 // Most returns how many results the page may have.
@@ -49,7 +52,7 @@ func (s *Records) After(ctx context.Context, p *Page) ([]byte, error) {
 	}
 	place, err := tokens.Open(*p.Token, p.bound()...)
 	if err != nil {
-		return nil, s.badToken
+		return nil, s.badToken(err)
 	}
 	return place, nil
 }
@@ -73,7 +76,7 @@ func (s *Records) Numbers(ctx context.Context, p *Page, into ...*int64) error {
 	for _, n := range into {
 		value, size := binary.Varint(place)
 		if size <= 0 {
-			return s.badToken
+			return s.badToken(aws.ErrToken)
 		}
 		*n, place = value, place[size:]
 	}
@@ -120,8 +123,8 @@ func (s *Records) Tokens(ctx context.Context) (*aws.Tokens, error) {
 	return s.tokens, err
 }
 
-// Each reads a page of records, calls each with every record, and returns the token of the next page; "" if this one is
-// the last.
+// Each reads a page of records, calls each with every record that the page wants, and returns the token of the next
+// page; "" if this one is the last.
 func (s *Records) Each(ctx context.Context, p *Page, query storage.RecordQuery,
 	each func(r *storage.NamedRecord) error,
 ) (next string, err error) {
@@ -133,18 +136,29 @@ func (s *Records) Each(ctx context.Context, p *Page, query storage.RecordQuery,
 		query.After = &storage.NamedRecord{Key: string(place)}
 	}
 	query.Limit = p.Most() + 1 // the last one shows whether there is a next page
-	count, last := 0, ""
-	for record, err := range storage.EachRecord(ctx, s.store, query) {
-		if err != nil {
+	for count, last := 0, ""; ; {
+		found, err := s.store.NamedRecords(ctx, query)
+		if err != nil || len(found) == 0 {
 			return "", err
 		}
-		if count == p.Most() {
-			return s.Next(ctx, p, []byte(last))
+		for i := range found {
+			if p.Wanted != nil {
+				wanted, err := p.Wanted(&found[i])
+				if err != nil {
+					return "", err
+				}
+				if !wanted {
+					continue
+				}
+			}
+			if count == p.Most() {
+				return s.Next(ctx, p, []byte(last))
+			}
+			if err := each(&found[i]); err != nil {
+				return "", err
+			}
+			count, last = count+1, found[i].Key
 		}
-		if err := each(&record); err != nil {
-			return "", err
-		}
-		count, last = count+1, record.Key
+		query.After = &found[len(found)-1]
 	}
-	return "", nil
 }

@@ -14,15 +14,16 @@ import (
 // Records reads and writes the named records of one service. [New] creates it.
 type Records struct {
 	store    storage.NamedRecords
-	service  string // such as "sfn": kinds of records begin with it
-	badToken error  // what a client receives for a page token that is not valid
+	service  string            // such as "sfn": kinds of records begin with it
+	badToken func(error) error // what a client receives for a page token that is not valid
 
 	mu     sync.Mutex
 	tokens *aws.Tokens // of pages; nil until needed
 }
 
-// New returns the records of a service. A client that sends a bad page token receives badToken.
-func New(store storage.NamedRecords, service string, badToken error) *Records {
+// New returns the records of a service. A client that sends a bad page token receives what badToken returns for
+// [aws.ErrToken] or [aws.ErrTokenExpired].
+func New(store storage.NamedRecords, service string, badToken func(error) error) *Records {
 	return &Records{store: store, service: service, badToken: badToken}
 }
 
