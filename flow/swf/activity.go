@@ -146,12 +146,8 @@ func (t *turn) activityTask(n *note) {
 }
 
 func (t *turn) activityStarted(n *note) {
-	var identity *string
-	if t.ask.Cause.Kind == flow.Taken {
-		identity = textOf(t.ask.Cause.Result)
-	}
 	var a history.Attributes
-	n.Started = t.emit(history.ActivityStarted, n.Event, t.ask.Cause.Name, a.Given("identity", identity).Ref("scheduledEventId", n.Event))
+	n.Started = t.emit(history.ActivityStarted, n.Event, t.ask.Cause.Name, a.Given("identity", t.identity()).Ref("scheduledEventId", n.Event))
 	n.ToClose = dueAfter(t.ask.Now, time.Duration(n.ToClose)*time.Millisecond)
 	if open, known := t.memory.Activities[shorten(n.ID)]; known {
 		open.Started = n.Started

@@ -27,8 +27,7 @@ func (t *turn) decisionTask(n *note) {
 func (t *turn) decisionStarted(n *note) {
 	if n.Started == 0 { // otherwise a worker takes again what another one has lost
 		var a history.Attributes
-		identity := textOf(t.ask.Cause.Result)
-		n.Started = t.emit(history.DecisionStarted, n.Event, "", a.Given("identity", identity).Ref("scheduledEventId", n.Event))
+		n.Started = t.emit(history.DecisionStarted, n.Event, "", a.Given("identity", t.identity()).Ref("scheduledEventId", n.Event))
 		if t.closed {
 			return // the history is full: there is no task
 		}

@@ -1,6 +1,9 @@
 package swf
 
-import "github.com/ebbflow/ebb/atom"
+import (
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/flow"
+)
 
 // A DecisionTask is the reply to a poll that took a decision task, without its token and its events. The events go up to
 // StartedEventID.
@@ -18,6 +21,21 @@ type ActivityTask struct {
 	StartedEventID    int64     `json:"startedEventId"`
 	WorkflowExecution Execution `json:"workflowExecution"`
 	ActivityType      Type      `json:"activityType"`
+}
+
+// NoIdentity is the worker that takes a task for a poller that did not say who it is. The engine needs some name.
+const NoIdentity = "(no identity)"
+
+// identity returns the identity of the poller that took the task; nil if it has none.
+func (t *turn) identity() *string {
+	if t.ask.Cause.Kind != flow.Taken {
+		return nil
+	}
+	identity := textOf(t.ask.Cause.Result)
+	if identity != nil && *identity == NoIdentity {
+		return nil
+	}
+	return identity
 }
 
 // The codes of failures of activities, children and executions. The details of such a failure are an object with the

@@ -1,0 +1,383 @@
+package swf_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/ebbflow/ebb/server/aws"
+	"github.com/ebbflow/ebb/server/swf"
+)
+
+// types registers a domain d with a workflow type and an activity type, both called t, with all defaults.
+func (w *world) types(t testing.TB) {
+	t.Helper()
+	w.domain(t, "d")
+	w.must(t, "RegisterWorkflowType", object{
+		"domain": "d", "name": "t", "version": "1", "defaultTaskList": object{"name": "l"}, "defaultChildPolicy": "TERMINATE",
+		"defaultTaskStartToCloseTimeout": "60", "defaultExecutionStartToCloseTimeout": "3600",
+	})
+	w.must(t, "RegisterActivityType", object{
+		"domain": "d", "name": "t", "version": "1", "defaultTaskList": object{"name": "a"}, "defaultTaskHeartbeatTimeout": "NONE",
+		"defaultTaskStartToCloseTimeout": "60", "defaultTaskScheduleToStartTimeout": "60", "defaultTaskScheduleToCloseTimeout": "60",
+	})
+}
+
+// start starts an execution of the type t, and returns its runId.
+func (w *world) start(t testing.TB, id string, more ...any) string {
+	t.Helper()
+	params := object{"domain": "d", "workflowId": id, "workflowType": typeOf("t", "1")}
+	for i := 0; i < len(more); i += 2 {
+		params[more[i].(string)] = more[i+1]
+	}
+	return w.must(t, "StartWorkflowExecution", params)["runId"].(string)
+}
+
+// poll takes a decision task from the task list l, or an activity task from a.
+func (w *world) poll(t testing.TB, list string, more ...any) object {
+	t.Helper()
+	params := object{"domain": "d", "taskList": object{"name": list}}
+	for i := 0; i < len(more); i += 2 {
+		params[more[i].(string)] = more[i+1]
+	}
+	operation := "PollForDecisionTask"
+	if list == "a" {
+		operation = "PollForActivityTask"
+	}
+	return w.must(t, operation, params)
+}
+
+// decide takes a decision task and completes it.
+func (w *world) decide(t testing.TB, decisions ...object) object {
+	t.Helper()
+	task := w.poll(t, "l")
+	w.must(t, "RespondDecisionTaskCompleted", object{"taskToken": task["taskToken"], "decisions": decisions})
+	return task
+}
+
+func schedule(id string) object {
+	return object{
+		"decisionType":                           "ScheduleActivityTask",
+		"scheduleActivityTaskDecisionAttributes": object{"activityId": id, "activityType": typeOf("t", "1"), "input": "in"},
+	}
+}
+
+var complete = object{"decisionType": "CompleteWorkflowExecution", "completeWorkflowExecutionDecisionAttributes": object{}}
+
+func of(id, run string) object { return object{"workflowId": id, "runId": run} }
+
+// TestExecution plays an execution with one activity.
+func TestExecution(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, swf.Config{})
+	w.types(t)
+	run := w.start(t, "x", "input", "hello", "tagList", []string{"red"})
+	w.refuses(t, "StartWorkflowExecution", object{"domain": "d", "workflowId": "x", "workflowType": typeOf("t", "1")},
+		"WorkflowExecutionAlreadyStartedFault", "Already Started")
+	w.decide(t, schedule("a1"))
+	task := w.poll(t, "a")
+	if task["activityId"] != "a1" || task["input"] != "in" || task["startedEventId"] != 6.0 {
+		t.Errorf("%v", task)
+	}
+	w.must(t, "RespondActivityTaskCompleted", object{"taskToken": task["taskToken"], "result": "done"})
+	w.decide(t, complete)
+	out := w.must(t, "GetWorkflowExecutionHistory", object{"domain": "d", "execution": of("x", run)})
+	events := out["events"].([]any)
+	last := events[len(events)-1].(object)
+	if last["eventType"] != "WorkflowExecutionCompleted" || last["eventId"] != 11.0 || len(events) != 11 {
+		t.Errorf("%v", last)
+	}
+	info := w.must(t, "DescribeWorkflowExecution", object{"domain": "d", "execution": of("x", run)})
+	if got := fmt.Sprint(info["executionInfo"].(object)["closeStatus"], info["openCounts"]); got !=
+		"COMPLETEDmap[openActivityTasks:0 openChildWorkflowExecutions:0 openDecisionTasks:0 openLambdaFunctions:0 openTimers:0]" {
+		t.Error(got)
+	}
+	if info["latestActivityTaskTimestamp"] == nil {
+		t.Error("no latestActivityTaskTimestamp")
+	}
+	for _, operation := range []string{"SignalWorkflowExecution", "RequestCancelWorkflowExecution", "TerminateWorkflowExecution"} {
+		params := object{"domain": "d", "workflowId": "x"}
+		if operation == "SignalWorkflowExecution" {
+			params["signalName"] = "s"
+		}
+		w.refuses(t, operation, params, "UnknownResourceFault", "Unknown execution, workflowId = x")
+		params["runId"] = run
+		w.refuses(t, operation, params, "UnknownResourceFault", "Unknown execution: WorkflowExecution=[workflowId=x, runId="+run+"]")
+	}
+}
+
+// TestTokens answers late, twice, with the token of another kind of task, and with what is no token.
+func TestTokens(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, swf.Config{})
+	w.types(t)
+	w.start(t, "x")
+	decision := w.decide(t, schedule("a1"))["taskToken"].(string)
+	activity := w.poll(t, "a")["taskToken"].(string)
+	if len(decision) > 1024 || len(activity) > 1024 {
+		t.Errorf("tokens of %d and %d characters", len(decision), len(activity))
+	}
+	w.refuses(t, "RespondDecisionTaskCompleted", object{"taskToken": decision}, "UnknownResourceFault",
+		"Unknown decision task, scheduledEventId = 2")
+	w.refuses(t, "RespondDecisionTaskCompleted", object{"taskToken": activity}, "ValidationException", "Invalid token")
+	for _, operation := range []string{
+		"RespondActivityTaskCompleted", "RespondActivityTaskFailed", "RespondActivityTaskCanceled", "RecordActivityTaskHeartbeat",
+	} {
+		for _, bad := range []string{decision, "x", activity[:len(activity)-1], strings.ToUpper(activity)} {
+			w.refuses(t, operation, object{"taskToken": bad}, "ValidationException", "Invalid token")
+		}
+	}
+	w.must(t, "RespondActivityTaskFailed", object{"taskToken": activity})
+	for _, operation := range []string{
+		"RespondActivityTaskCompleted", "RespondActivityTaskFailed", "RespondActivityTaskCanceled", "RecordActivityTaskHeartbeat",
+	} {
+		w.refuses(t, operation, object{"taskToken": activity}, "UnknownResourceFault", "Unknown activity, scheduledEventId = 5")
+	}
+}
+
+// TestEmptyPoll wants an empty answer after a minute.
+func TestEmptyPoll(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, swf.Config{Quotas: map[aws.Quota]int64{swf.QuotaPollers: 1}})
+		w.types(t)
+		begun := time.Now()
+		var polls sync.WaitGroup
+		polls.Go(func() {
+			if out := w.poll(t, "l"); out["taskToken"] != "" || out["startedEventId"] != 0.0 || out["previousStartedEventId"] != 0.0 {
+				t.Errorf("%v", out)
+			}
+		})
+		polls.Go(func() {
+			if out := w.poll(t, "a"); out["taskToken"] != "" || out["startedEventId"] != 0.0 {
+				t.Errorf("%v", out)
+			}
+		})
+		synctest.Wait()
+		w.refuses(t, "PollForActivityTask", object{"domain": "d", "taskList": object{"name": "a"}}, "LimitExceededFault", "")
+		polls.Wait()
+		if took := time.Since(begun); took != time.Minute {
+			t.Errorf("the polls took %v", took)
+		}
+		w.refuses(t, "PollForDecisionTask", object{"domain": "no", "taskList": object{"name": "l"}}, "UnknownResourceFault", "")
+	})
+}
+
+// TestPages reads the history of a decision task in pages: in both directions, and from the previous start.
+func TestPages(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, swf.Config{})
+	w.types(t)
+	w.start(t, "x")
+	w.decide(t)
+	for range 4 {
+		w.must(t, "SignalWorkflowExecution", object{"domain": "d", "workflowId": "x", "signalName": "s"})
+	}
+	read := func(first object, more ...any) (ids []int, pages int) {
+		t.Helper()
+		for task := first; ; task = w.poll(t, "l", append(more, "nextPageToken", task["nextPageToken"])...) {
+			if task["taskToken"] != first["taskToken"] || task["startedEventId"] != first["startedEventId"] {
+				t.Errorf("%v, then %v", first, task)
+			}
+			for _, event := range task["events"].([]any) {
+				ids = append(ids, int(event.(object)["eventId"].(float64)))
+			}
+			if pages++; task["nextPageToken"] == nil {
+				return ids, pages
+			}
+		}
+	}
+	for _, with := range [][]any{
+		nil, {"reverseOrder", true}, {"startAtPreviousStartedEvent", true},
+		{"startAtPreviousStartedEvent", true, "reverseOrder", true},
+	} {
+		more := append(slices.Clone(with), "maximumPageSize", 3)
+		first := w.poll(t, "l", more...)
+		w.must(t, "SignalWorkflowExecution", object{"domain": "d", "workflowId": "x", "signalName": "later"})
+		ids, pages := read(first, more...)
+		if want := (len(ids) + 2) / 3; pages != want {
+			t.Errorf("%v: %d pages, want %d", with, pages, want)
+		}
+		if slices.IsSorted(ids) == slices.Contains(with, any("reverseOrder")) {
+			t.Errorf("%v: %v", with, ids)
+		}
+		started, previous := int(first["startedEventId"].(float64)), int(first["previousStartedEventId"].(float64))
+		least := 1
+		if slices.Contains(with, any("startAtPreviousStartedEvent")) {
+			least = previous
+		}
+		if slices.Min(ids) != least || slices.Max(ids) != started || len(ids) != started-least+1 {
+			t.Errorf("%v: events %v, want %d to %d", with, ids, least, started)
+		}
+		w.must(t, "RespondDecisionTaskCompleted", object{"taskToken": first["taskToken"]})
+	}
+}
+
+// TestVisibility lists and counts executions by each filter, in pages and in both orders.
+func TestVisibility(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, swf.Config{})
+		w.types(t)
+		w.domain(t, "other")
+		w.must(t, "RegisterWorkflowType", object{"domain": "d", "name": "t", "version": "2"})
+		begun := float64(time.Now().UnixMilli()) / 1000
+		for _, id := range []string{"a", "b", "c", "d"} {
+			w.start(t, id, "tagList", []string{"all", "only " + id})
+			time.Sleep(time.Second)
+		}
+		w.must(t, "TerminateWorkflowExecution", object{"domain": "d", "workflowId": "c"})
+		time.Sleep(time.Second)
+		w.must(t, "TerminateWorkflowExecution", object{"domain": "d", "workflowId": "b"})
+		always := object{"oldestDate": 0}
+		id := func(info object) string { return info["execution"].(object)["workflowId"].(string) }
+		for _, c := range []struct {
+			kind, want string
+			filter     object
+		}{
+			{"Open", "da", object{"startTimeFilter": always}},
+			{"Open", "ad", object{"startTimeFilter": always, "reverseOrder": true}},
+			{"Open", "a", object{"startTimeFilter": object{"oldestDate": begun, "latestDate": begun}}},
+			{"Open", "d", object{"startTimeFilter": object{"oldestDate": begun + 0.001}}},
+			{"Open", "a", object{"startTimeFilter": always, "executionFilter": object{"workflowId": "a"}}},
+			{"Open", "da", object{"startTimeFilter": always, "tagFilter": object{"tag": "all"}}},
+			{"Open", "d", object{"startTimeFilter": always, "tagFilter": object{"tag": "only d"}}},
+			{"Open", "da", object{"startTimeFilter": always, "typeFilter": object{"name": "t"}}},
+			{"Open", "da", object{"startTimeFilter": always, "typeFilter": object{"name": "t", "version": "1"}}},
+			{"Open", "", object{"startTimeFilter": always, "typeFilter": object{"name": "t", "version": "2"}}},
+			{"Closed", "cb", object{"startTimeFilter": always}},
+			{"Closed", "bc", object{"closeTimeFilter": always}},
+			{"Closed", "cb", object{"closeTimeFilter": always, "reverseOrder": true}},
+			{"Closed", "bc", object{"closeTimeFilter": always, "closeStatusFilter": object{"status": "TERMINATED"}}},
+			{"Closed", "", object{"closeTimeFilter": always, "closeStatusFilter": object{"status": "CANCELED"}}},
+			{"Closed", "b", object{"closeTimeFilter": always, "executionFilter": object{"workflowId": "b"}}},
+			{"Closed", "c", object{"closeTimeFilter": always, "tagFilter": object{"tag": "only c"}}},
+		} {
+			c.filter["domain"] = "d"
+			reverse := c.filter["reverseOrder"]
+			delete(c.filter, "reverseOrder")
+			if count := w.must(t, "Count"+c.kind+"WorkflowExecutions", c.filter); count["count"] != float64(len(c.want)) || count["truncated"] != false {
+				t.Errorf("%s %v: %v", c.kind, c.filter, count)
+			}
+			c.filter["maximumPageSize"] = 1
+			if reverse != nil {
+				c.filter["reverseOrder"] = reverse
+			}
+			got, pages := w.names(t, "List"+c.kind+"WorkflowExecutions", c.filter, id)
+			if strings.Join(got, "") != c.want || pages != max(len(c.want), 1) {
+				t.Errorf("%s %v: got %v in %d pages, want %s", c.kind, c.filter, got, pages, c.want)
+			}
+		}
+		for _, bad := range []struct {
+			kind   string
+			filter object
+		}{
+			{"Open", object{"domain": "d"}},
+			{"Open", object{"domain": "d", "startTimeFilter": always, "tagFilter": object{"tag": "x"}, "executionFilter": object{"workflowId": "x"}}},
+			{"Closed", object{"domain": "d"}},
+			{"Closed", object{"domain": "d", "startTimeFilter": always, "closeTimeFilter": always}},
+			{"Closed", object{"domain": "d", "startTimeFilter": always, "closeStatusFilter": object{"status": "FAILED"}, "typeFilter": object{"name": "x"}}},
+		} {
+			w.refuses(t, "List"+bad.kind+"WorkflowExecutions", bad.filter, "ValidationException", "")
+			w.refuses(t, "Count"+bad.kind+"WorkflowExecutions", bad.filter, "ValidationException", "")
+		}
+		w.refuses(t, "ListOpenWorkflowExecutions", object{"domain": "no", "startTimeFilter": always}, "UnknownResourceFault", "")
+		if got := w.must(t, "CountOpenWorkflowExecutions", object{"domain": "other", "startTimeFilter": always})["count"]; got != 0.0 {
+			t.Errorf("another domain has %v executions", got)
+		}
+	})
+}
+
+// TestRetention wants a closed execution to be gone when its retention period is over, also from the database.
+func TestRetention(t *testing.T) {
+	t.Parallel()
+	var later atomic.Int64
+	w := newWorld(t, swf.Config{Now: func() time.Time { return time.Now().Add(time.Duration(later.Load())) }})
+	w.types(t)
+	run := w.start(t, "x")
+	w.must(t, "TerminateWorkflowExecution", object{"domain": "d", "workflowId": "x"})
+	describe := object{"domain": "d", "execution": of("x", run)}
+	closed := object{"domain": "d", "closeTimeFilter": object{"oldestDate": 0}}
+	w.must(t, "DescribeWorkflowExecution", describe)
+	later.Store(int64(25 * time.Hour))
+	w.refuses(t, "DescribeWorkflowExecution", describe, "UnknownResourceFault", "")
+	w.refuses(t, "GetWorkflowExecutionHistory", describe, "UnknownResourceFault", "")
+	if got := w.must(t, "CountClosedWorkflowExecutions", closed)["count"]; got != 0.0 {
+		t.Errorf("%v closed executions", got)
+	}
+	if _, err := w.store.Run(t.Context(), run); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.api.Sweep(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.store.Run(t.Context(), run); err == nil {
+		t.Error("the execution is still in the database")
+	}
+}
+
+// TestOpenExecutions starts one execution more than the quota allows, by the API and as a child.
+func TestOpenExecutions(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, swf.Config{Quotas: map[aws.Quota]int64{swf.QuotaOpenExecutions: 2}})
+	w.types(t)
+	run := w.start(t, "x")
+	w.start(t, "y")
+	w.refuses(t, "StartWorkflowExecution", object{"domain": "d", "workflowId": "z", "workflowType": typeOf("t", "1")}, "LimitExceededFault", "")
+	w.decide(t, object{
+		"decisionType": "StartChildWorkflowExecution",
+		"startChildWorkflowExecutionDecisionAttributes": object{"workflowId": "z", "workflowType": typeOf("t", "1")},
+	})
+	events := w.must(t, "GetWorkflowExecutionHistory", object{"domain": "d", "execution": of("x", run)})["events"].([]any)
+	if got := fmt.Sprint(events[4]); !strings.Contains(got, "OPEN_WORKFLOWS_LIMIT_EXCEEDED") {
+		t.Error(got)
+	}
+	w.must(t, "TerminateWorkflowExecution", object{"domain": "d", "workflowId": "y"})
+	w.start(t, "z")
+}
+
+// TestDecisionsAreAuthorized wants OPERATION_NOT_PERMITTED for a decision that the authorizer does not permit.
+func TestDecisionsAreAuthorized(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, swf.Config{Authorizer: but("RecordMarker")})
+	w.types(t)
+	run := w.start(t, "x")
+	w.decide(t, object{"decisionType": "RecordMarker", "recordMarkerDecisionAttributes": object{"markerName": "m"}})
+	events := w.must(t, "GetWorkflowExecutionHistory", object{"domain": "d", "execution": of("x", run)})["events"].([]any)
+	if got := fmt.Sprint(events[4]); !strings.Contains(got, "RecordMarkerFailed") || !strings.Contains(got, "OPERATION_NOT_PERMITTED") {
+		t.Error(got)
+	}
+}
+
+// but permits everything but one operation.
+type but string
+
+func (b but) Permits(_, operation, _ string) bool { return operation != string(b) }
+
+// FuzzTokens wants a fault for each token that the server did not make.
+func FuzzTokens(f *testing.F) {
+	for _, seed := range []string{"", "x", "AAAA", strings.Repeat("A", 1024), "\x00", "é"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, token string) {
+		w := newWorld(t, swf.Config{})
+		w.domain(t, "d")
+		for operation, params := range map[string]object{
+			"RespondDecisionTaskCompleted": {"taskToken": token}, "RecordActivityTaskHeartbeat": {"taskToken": token},
+			"ListDomains":         {"registrationStatus": "REGISTERED", "nextPageToken": token},
+			"PollForDecisionTask": {"domain": "d", "taskList": object{"name": "l"}, "nextPageToken": token},
+		} {
+			if token == "" && params["nextPageToken"] != nil {
+				continue // it asks for the first page
+			}
+			if a := w.call(t, operation, params); a.status != 400 || a.Code != "ValidationException" {
+				t.Errorf("%s %q: %d %s %s", operation, token, a.status, a.Code, a.Message)
+			}
+		}
+	})
+}

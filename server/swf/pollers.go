@@ -1,0 +1,84 @@
+package swf
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/flow/swf"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// pollTime is how long a poller waits for a task.
+const pollTime = time.Minute
+
+// pollers counts the pollers of each task list that wait at this server.
+type pollers struct {
+	mu    sync.Mutex
+	count map[string]int64
+}
+
+// enter counts a poller more, until leave is called.
+func (p *pollers) enter(queue string) (count int64, leave func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.count == nil {
+		p.count = map[string]int64{}
+	}
+	p.count[queue]++
+	return p.count[queue], func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if p.count[queue]--; p.count[queue] == 0 {
+			delete(p.count, queue)
+		}
+	}
+}
+
+// take waits for a task in a queue and takes it; nil if there is none in time. A client that disconnects takes no task.
+// The engine's reply is decoded into a value.
+func (s *Server) take(ctx context.Context, queue, identity string, into any) (*engine.Task, error) {
+	count, leave := s.pollers.enter(queue)
+	defer leave()
+	if err := s.quotas.Within(QuotaPollers, count, limitExceeded); err != nil {
+		return nil, err
+	}
+	for until := time.Now().Add(pollTime); ; {
+		taking := storage.Taking{Queues: []string{queue}, Worker: workerName(identity)}
+		t, err := s.runs.TakeTask(ctx, taking, time.Until(until), s.config.Stopping)
+		if errors.Is(err, storage.ErrNotFound) {
+			return nil, nil //nolint:nilnil // there is none
+		}
+		if err != nil {
+			return nil, err
+		}
+		if !isNull(t.Reply) { // else the task has ended meanwhile
+			return t, t.Reply.Decode(into)
+		}
+	}
+}
+
+// workerName returns the name of the worker that a poller is for the engine. An identity with characters of several bytes
+// may be too long for it.
+func workerName(identity string) string {
+	if identity == "" {
+		return swf.NoIdentity
+	}
+	if len(identity) > storage.MaxID {
+		identity = strings.ToValidUTF8(identity[:storage.MaxID], "")
+	}
+	return strings.ReplaceAll(identity, "\x00", "")
+}
+
+// isNull reports whether a value is missing, or null.
+func isNull(v atom.Value) bool { return v == nil || bytes.Equal(v, atom.Null) }
+
+// isTaskOver reports whether an error of the engine says that a task has ended, or was given to another poller.
+func isTaskOver(err error) bool {
+	return isOf(err, storage.ErrNotFound, storage.ErrGone, storage.ErrTaken, engine.ErrEnded)
+}
