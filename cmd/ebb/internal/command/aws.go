@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/hashicorp/go-hclog"
 	"github.com/spf13/pflag"
 
 	"github.com/ebbflow/ebb/atom"
@@ -16,10 +18,11 @@ import (
 	"github.com/ebbflow/ebb/engine/tasks"
 	"github.com/ebbflow/ebb/server/aws"
 	"github.com/ebbflow/ebb/server/sfn"
+	"github.com/ebbflow/ebb/server/swf"
 	"github.com/ebbflow/ebb/storage"
 )
 
-// awsFlags are the flags for the API of AWS Step Functions.
+// awsFlags are the flags for the APIs of AWS Step Functions and Amazon SWF.
 type awsFlags struct {
 	aws                        string // on or off
 	account, region, partition string
@@ -37,12 +40,12 @@ const (
 var onOrOff = []string{on, off}
 
 func (f *awsFlags) register(flags *pflag.FlagSet) {
-	flags.StringVar(&f.aws, "aws", on, "serve the API of AWS Step Functions on --listen: on or off")
+	flags.StringVar(&f.aws, "aws", on, "serve the APIs of AWS Step Functions and Amazon SWF on --listen: on or off")
 	flags.StringVar(&f.account, "aws-account", aws.DefaultAccount, "account in ARNs")
 	flags.StringVar(&f.region, "aws-region", aws.DefaultRegion, "region in ARNs and signatures")
 	flags.StringVar(&f.partition, "aws-partition", aws.DefaultPartition, "partition in ARNs")
 	var names []string
-	for _, quota := range sfn.Quotas() {
+	for _, quota := range slices.Concat(sfn.Quotas(), swf.Quotas()) {
 		names = append(names, string(quota.Name))
 	}
 	flags.StringVar(&f.mockFile, "mock", "", "mock file of Step Functions Local, with test cases that clients of AWS name "+
@@ -51,10 +54,18 @@ func (f *awsFlags) register(flags *pflag.FlagSet) {
 		"another quota than AWS's, NAME=NUMBER or NAME=none; names: "+strings.Join(names, ", ")+"; may be repeated")
 }
 
-// config returns the settings of the API that the flags describe.
-func (f *awsFlags) config() (sfn.Config, error) {
-	c := sfn.Config{
-		Account: aws.Account{ID: f.account, Region: f.region, Partition: f.partition}, Quotas: map[aws.Quota]int64{},
+// An awsSettings are the settings of the APIs that the flags describe.
+type awsSettings struct {
+	sfn sfn.Config
+	swf swf.Config
+}
+
+// config returns the settings of the APIs that the flags describe.
+func (f *awsFlags) config() (*awsSettings, error) {
+	account := aws.Account{ID: f.account, Region: f.region, Partition: f.partition}
+	c := &awsSettings{
+		sfn: sfn.Config{Account: account, Quotas: map[aws.Quota]int64{}},
+		swf: swf.Config{Account: account, Quotas: map[aws.Quota]int64{}},
 	}
 	if err := session.OneOf("aws", f.aws, onOrOff); err != nil {
 		return c, err
@@ -68,9 +79,13 @@ func (f *awsFlags) config() (sfn.Config, error) {
 		case !ok || err != nil || number < 0:
 			return c, exit.Usagef("--aws-quota %s: want NAME=NUMBER or NAME=none", text)
 		}
-		c.Quotas[aws.Quota(name)] = number
+		if slices.ContainsFunc(swf.Quotas(), func(q aws.QuotaInfo) bool { return string(q.Name) == name }) {
+			c.swf.Quotas[aws.Quota(name)] = number
+		} else {
+			c.sfn.Quotas[aws.Quota(name)] = number // which refuses a quota that does not exist
+		}
 	}
-	return c, f.readMocks(&c)
+	return c, f.readMocks(&c.sfn)
 }
 
 // readMocks reads the file of --mock.
@@ -102,7 +117,17 @@ func (f *awsFlags) addMocks(run *storage.Run, r *tasks.Registry) (err error) {
 	return err
 }
 
-// awsServer returns the server of the API.
+// swfServer returns the server of the API of Amazon SWF.
+func swfServer(store storage.Store, log hclog.Logger, c *swf.Config) (*swf.Server, error) {
+	c.Store, c.Log = store, log
+	api, err := swf.New(*c)
+	if err != nil {
+		return nil, exit.Usagef("%s", strings.TrimPrefix(fmt.Sprint(err), "swf: "))
+	}
+	return api, nil
+}
+
+// awsServer returns the server of the API of Step Functions.
 func (s subcommands) awsServer(store storage.Store, c *sfn.Config, defaults definition.Beginning) (*sfn.Server, error) {
 	c.Store = store
 	c.Named = func(resource string) bool { return defaults.Tasks[resource] != "" }

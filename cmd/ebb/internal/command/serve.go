@@ -69,7 +69,7 @@ flag takes precedence over the environment, and the environment over the file.
 The address of --listen serves /livez, /readyz and /metrics (for Prometheus). POST
 /events accepts CloudEvents for the runs that wait for them, or with ?run= for one run.
 Workers ask for tasks at /tasks/. CloudEvents that runs send go to --sink. Clients of AWS
-Step Functions use the URL of the address as their endpoint.`,
+Step Functions and Amazon SWF use the URL of the address as their endpoint.`,
 		Example: `  ebb serve trip.asl.json --slots 16
   ebb serve --offer gpu=a100 --listen off
   ebb serve --config /etc/ebb/ebb.yaml --check`,
@@ -151,7 +151,10 @@ func (s subcommands) serve(ctx context.Context, files []string, f *serveFlags) e
 		if _, err := conductor.New(memstore.New(), conductor.NewCatalog(), conducting...); err != nil {
 			return exit.Usagef("%w", err)
 		}
-		_, err := s.awsServer(memstore.New(), &settings, defaults)
+		if _, err := s.awsServer(memstore.New(), &settings.sfn, defaults); err != nil {
+			return err
+		}
+		_, err := swfServer(memstore.New(), s.Logger(), &settings.swf)
 		return err
 	}
 	return s.WithStore(ctx, func(file *sqlstore.Store) error {
@@ -167,22 +170,26 @@ func (s subcommands) serve(ctx context.Context, files []string, f *serveFlags) e
 			conducting = append(conducting, conductor.WithServer(engine.WithSender(cloudevents.Sender(nil, f.sink))))
 		}
 		var c *conductor.Conductor
-		settings.Stopping = ctx.Done()
-		settings.Start = func(ctx context.Context, run, definition string, opts ...engine.RunOption) error {
+		settings.sfn.Stopping, settings.swf.Stopping = ctx.Done(), ctx.Done()
+		settings.sfn.Start = func(ctx context.Context, run, definition string, opts ...engine.RunOption) error {
 			return c.Start(ctx, run, conductor.Ref{Definition: definition}, opts...)
 		}
-		api, err := s.awsServer(store, &settings, defaults)
+		api, err := s.awsServer(store, &settings.sfn, defaults)
 		if err != nil {
 			return err
 		}
 		s.joinAWS(api)
-		flows := s.served(ctx, store, f, defaults).Complete(api.Complete).Queues(api.Queue)
+		workflows, err := swfServer(store, s.Logger(), &settings.swf)
+		if err != nil {
+			return err
+		}
+		flows := s.served(ctx, store, f, defaults).Complete(api.Complete).Queues(api.Queue).Add(1, workflows.Flow())
 		if c, err = conductor.New(store, flows, conducting...); err != nil {
 			return exit.Usagef("%w", err)
 		}
 		m.WatchMemory(c.Memory)
 		if srv != nil && f.aws == on {
-			srv.ServeAWS(aws.New(aws.Options{Region: api.Region(), Log: s.Logger()}, api.Service()))
+			srv.ServeAWS(aws.New(aws.Options{Region: api.Region(), Log: s.Logger()}, api.Service(), workflows.Service(c)))
 		}
 		if srv == nil {
 			s.Noticef("serving")
@@ -192,7 +199,8 @@ func (s subcommands) serve(ctx context.Context, files []string, f *serveFlags) e
 		})); err != nil {
 			return err
 		}
-		return s.conduct(ctx, c, srv, &retention.Pruner{Store: store, Policy: policy, Tidy: file.Vacuum, Log: s.Logger()})
+		pruner := &retention.Pruner{Store: store, Policy: policy, Tidy: file.Vacuum, Log: s.Logger()}
+		return s.conduct(ctx, c, srv, pruner.Run, workflows.Run)
 	})
 }
 
@@ -211,14 +219,16 @@ func (f *serveFlags) places() error {
 	return nil
 }
 
-// conduct lets a conductor serve until the process must stop.
+// conduct lets a conductor serve until the process must stop, with work beside it.
 func (s subcommands) conduct(ctx context.Context, c *conductor.Conductor, srv *server.Server,
-	p *retention.Pruner,
+	work ...func(context.Context),
 ) error {
 	defer context.AfterFunc(ctx, func() { s.Noticef("stopping: what executes may end") })()
 	var beside sync.WaitGroup
 	attended, end := context.WithCancel(ctx)
-	beside.Go(func() { p.Run(attended) })
+	for _, do := range work {
+		beside.Go(func() { do(attended) })
+	}
 	beside.Go(func() { sdnotify.FromEnvironment(os.Getenv).Attend(attended, c.Ready) })
 	err := c.Run(ctx)
 	end()
