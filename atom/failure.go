@@ -50,7 +50,7 @@ type Failure struct {
 
 // MaxFailureDetails is how many bytes the details of a failure may have. Larger details
 // are left out.
-const MaxFailureDetails = 64 << 10
+const MaxFailureDetails = 160 << 10
 
 // Ebb cuts longer texts off, see [Failure.Bounded].
 const (

@@ -51,7 +51,9 @@ func (b *batchTurn) scheduleActivity(d *decision.Decision, refused string) {
 
 // refuseActivity sets what the decision left out to the defaults of the type. It returns why the activity cannot be
 // scheduled, or "".
-func (b *batchTurn) refuseActivity(id string, known *KnownActivityType, list, priorityText *string, l *activityLimits) string {
+func (b *batchTurn) refuseActivity(
+	id string, known *KnownActivityType, list, priorityText *string, l *activityLimits,
+) string {
 	_, open := b.memory.Activities[shorten(id)]
 	switch {
 	case known == nil:
@@ -89,7 +91,8 @@ func (b *batchTurn) refuseActivity(id string, known *KnownActivityType, list, pr
 	}
 }
 
-// requestCancelActivity asks the worker of an activity to give it up. If no worker has taken it, it ends after the batch.
+// requestCancelActivity asks the worker of an activity to give it up. If no worker has taken it, it ends after the
+// batch.
 func (b *batchTurn) requestCancelActivity(d *decision.Decision, refused string) {
 	id := d.Text("activityId")
 	open, known := b.memory.Activities[shorten(id)]
@@ -147,7 +150,8 @@ func (t *turn) activityTask(n *note) {
 
 func (t *turn) activityStarted(n *note) {
 	var a history.Attributes
-	n.Started = t.emit(history.ActivityStarted, n.Event, t.ask.Cause.Name, a.Given("identity", t.identity()).Ref("scheduledEventId", n.Event))
+	a.Given("identity", t.identity()).Ref("scheduledEventId", n.Event)
+	n.Started = t.emit(history.ActivityStarted, n.Event, t.ask.Cause.Name, &a)
 	n.ToClose = dueAfter(t.ask.Now, time.Duration(n.ToClose)*time.Millisecond)
 	if open, known := t.memory.Activities[shorten(n.ID)]; known {
 		open.Started = n.Started

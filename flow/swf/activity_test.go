@@ -28,7 +28,7 @@ func TestActivity(t *testing.T) {
 	if got.activity != want || got.node.spec.Input.String() != `"in-a"` {
 		t.Errorf("%+v with input %s", got.activity, got.node.spec.Input)
 	}
-	if fault := w.answer(got, flow.Cause{Kind: flow.Ended, Result: swf.Text(swfText("done"))}); fault != nil {
+	if fault := w.answer(got, flow.Cause{Kind: flow.Ended, Result: swf.Text(new("done"))}); fault != nil {
 		t.Fatal(fault)
 	}
 	r.ends(6, "ActivityTaskStarted", "ActivityTaskCompleted", "DecisionTaskScheduled")
@@ -36,7 +36,7 @@ func TestActivity(t *testing.T) {
 	expect(t, r.event("ActivityTaskCompleted", 1), "result", "done", "scheduledEventId", 5, "startedEventId", 6)
 
 	w.decide(activity("a")) // the id of a closed activity is free
-	failed := swf.ActivityFailed(swfText("why"), swfText("det"))
+	failed := swf.ActivityFailed(new("why"), new("det"))
 	if fault := w.answer(w.worker(), flow.Cause{Kind: flow.Failed, Failure: failed}); fault != nil {
 		t.Fatal(fault)
 	}
@@ -52,7 +52,7 @@ func TestActivityCancel(t *testing.T) {
 	t.Parallel()
 	cancel := decide("RequestCancelActivityTask", "activityId", "a")
 	for name, end := range map[string]flow.Cause{
-		"ActivityTaskCanceled":  {Kind: flow.Failed, Failure: swf.ActivityCanceled(swfText("bye"))},
+		"ActivityTaskCanceled":  {Kind: flow.Failed, Failure: swf.ActivityCanceled(new("bye"))},
 		"ActivityTaskCompleted": {Kind: flow.Ended, Result: atom.Null},
 		"ActivityTaskFailed":    {Kind: flow.Failed, Failure: swf.ActivityFailed(nil, nil)},
 	} {

@@ -7,9 +7,9 @@ import (
 	"github.com/ebbflow/ebb/flow/swf/internal/history"
 )
 
-// A batchTurn applies the decisions of one completion. Their events follow each other. What they cause beside nodes, such
-// as the end of an activity that no worker has taken, comes after the last of them, and not at all if the batch closes the
-// execution.
+// A batchTurn applies the decisions of one completion. Their events follow each other. What they cause beside nodes,
+// such as the end of an activity that no worker has taken, comes after the last of them, and not at all if the batch
+// closes the execution.
 type batchTurn struct {
 	*turn
 

@@ -38,7 +38,4 @@ const (
 	FaultSerialization   = "SerializationException"
 )
 
-// Error returns the message.
-func (f *Fault) Error() string { return f.Message }
-
 func (f *Fault) value() atom.Value { return atom.MustEncode(f) }

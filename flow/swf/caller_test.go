@@ -230,8 +230,8 @@ func (r *simRun) event(typ string, n int) (attributes map[string]any) {
 
 // last returns the number of the last event of a type; 0 if there is none.
 func (r *simRun) last(typ string) float64 {
-	for i := len(r.events) - 1; i >= 0; i-- {
-		if r.events[i].Type == typ {
+	for i, e := range slices.Backward(r.events) {
+		if e.Type == typ {
 			return float64(i + 1)
 		}
 	}

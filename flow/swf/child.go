@@ -18,13 +18,15 @@ func (b *batchTurn) startChild(d *decision.Decision, refused string) {
 		refused = decision.ChildrenLimit
 	}
 	var a history.Attributes
-	a.Type("workflowType", s.Type.Name, s.Type.Version).Text("workflowId", s.WorkflowID).Given("control", d.Given("control"))
+	a.Type("workflowType", s.Type.Name, s.Type.Version).Text("workflowId", s.WorkflowID).
+		Given("control", d.Given("control"))
 	if refused != "" {
 		b.fail(d, a.Ref("initiatedEventId", 0), refused)
 		return
 	}
 	configured(&a, &s)
-	event := b.emit(d.Success, b.completed, nodeName(s.WorkflowID, 0), a.Given("input", d.Given("input")).Decided(b.completed))
+	a.Given("input", d.Given("input")).Decided(b.completed)
+	event := b.emit(d.Success, b.completed, nodeName(s.WorkflowID, 0), &a)
 	if b.closed {
 		return
 	}
@@ -83,14 +85,15 @@ func (t *turn) child(n *note) {
 	t.emit(event, n.Started, c.Name, a.Ref("startedEventId", n.Started))
 }
 
-// neverStarted has the cause of StartChildWorkflowExecutionFailed by the code of the failure of a run that was not created.
+// neverStarted has the cause of StartChildWorkflowExecutionFailed by the code of the failure of a run that was not
+// created.
 var neverStarted = map[string]string{
 	atom.CodeKeyTaken: decision.AlreadyRunning, atom.CodeRunExists: decision.AlreadyRunning,
 	atom.CodeNoFlow: decision.NotPermitted, atom.CodeNoStart: decision.NotPermitted,
 }
 
-// childAttributes returns what the events about a child have in common. run is the run that the event is about; "" is the
-// first one of the child.
+// childAttributes returns what the events about a child have in common. run is the run that the event is about; "" is
+// the first one of the child.
 func (n *note) childAttributes(run string) *history.Attributes {
 	var a history.Attributes
 	fill(&run, n.RunID)

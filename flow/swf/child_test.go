@@ -57,8 +57,8 @@ func TestChildren(t *testing.T) {
 	}
 }
 
-// TestChildContinues follows a child that continues as new: the parent sees only the end of the last run, which keeps the
-// link to the parent and its workflowId.
+// TestChildContinues follows a child that continues as new: the parent sees only the end of the last run, which keeps
+// the link to the parent and its workflowId.
 func TestChildContinues(t *testing.T) {
 	t.Parallel()
 	w, r, child := family(t)
@@ -142,7 +142,7 @@ func TestChildPolicy(t *testing.T) {
 	}
 	terminate := func(policy string) func(*world, *simRun) {
 		return func(w *world, r *simRun) {
-			if fault := w.call(r, swf.CallTerminate, swf.Termination{ChildPolicy: policy, Reason: swfText("rsn"), Details: swfText("det")}); fault != nil {
+			if fault := w.call(r, swf.CallTerminate, swf.Termination{ChildPolicy: policy, Reason: new("rsn"), Details: new("det")}); fault != nil {
 				t.Error(fault)
 			}
 			want := map[string]string{"": r.event("WorkflowExecutionStarted", 1)["childPolicy"].(string)}[policy] + policy
@@ -206,7 +206,8 @@ func TestChildPolicyOfGrandchildren(t *testing.T) {
 	}
 }
 
-// TestPolicyOfAnotherParent ignores a policy that is not for this execution, which has the workflowId of a child that closed.
+// TestPolicyOfAnotherParent ignores a policy that is not for this execution, which has the workflowId of a child that
+// closed.
 func TestPolicyOfAnotherParent(t *testing.T) {
 	t.Parallel()
 	w, parent, _ := family(t)
@@ -221,8 +222,8 @@ func TestPolicyOfAnotherParent(t *testing.T) {
 	}
 }
 
-// TestExternal signals another execution, asks for its cancel, and does both to the execution itself and to one that is not
-// open.
+// TestExternal signals another execution, asks for its cancel, and does both to the execution itself and to one that
+// is not open.
 func TestExternal(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, swf.Settings{})

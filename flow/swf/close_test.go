@@ -44,7 +44,8 @@ func TestCloses(t *testing.T) {
 	}
 }
 
-// TestContinueAsNew takes defaults from the type, not from the old run, and starts the next run with the same workflowId.
+// TestContinueAsNew takes defaults from the type, not from the old run, and starts the next run with the same
+// workflowId.
 func TestContinueAsNew(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, swf.Settings{})
@@ -93,7 +94,8 @@ func TestContinueAsNew(t *testing.T) {
 	}
 }
 
-// TestExecutionTimeout times an execution out. Of timeouts at the same moment its own comes first, earlier ones before it.
+// TestExecutionTimeout times an execution out. Of timeouts at the same moment its own comes first, earlier ones
+// before it.
 func TestExecutionTimeout(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, swf.Settings{})
@@ -316,6 +318,23 @@ func TestDefaults(t *testing.T) {
 	c = swf.Configuration{ChildPolicy: "ABANDON"}
 	if got := c.Complete(&full); got != "" || c.ChildPolicy != "ABANDON" || c.TaskPriority != "3" || c.TaskList.Name != "wt-default" {
 		t.Errorf("%q: %+v", got, c)
+	}
+}
+
+// TestLargeDetails keeps details of the largest size in a failure, except those that only control characters make too large.
+func TestLargeDetails(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		character string
+		whole     bool
+	}{{"x", true}, {"\"", true}, {"\U0001F600", true}, {"\x01", false}} {
+		details := strings.Repeat(c.character, 32768)
+		f := swf.ActivityFailed(new("why"), &details).Bounded()
+		var got struct{ Reason, Details string }
+		if err := f.Details.Decode(&got); err != nil || got.Reason != "why" || (got.Details == details) != c.whole ||
+			!strings.HasPrefix(details, got.Details) || len(got.Details) < 8192 {
+			t.Errorf("%q: %d bytes of details, %v", c.character, len(got.Details), err)
+		}
 	}
 }
 

@@ -75,8 +75,8 @@ func (b Batch) ActivityTypes() []Type {
 	return types
 }
 
-// WorkflowTypes returns the workflow types that the batch names. own is the type of the execution, which may continue as
-// another version of it.
+// WorkflowTypes returns the workflow types that the batch names. own is the type of the execution, which may continue
+// as another version of it.
 func (b Batch) WorkflowTypes(own Type) []Type {
 	var types []Type
 	for _, d := range b.decisions {
@@ -110,8 +110,9 @@ func appendType(types []Type, t Type) []Type {
 // Length returns the length of a text as the service counts it for its limits: in code points.
 func Length(s string) int { return utf8.RuneCountInString(s) }
 
-// IsName reports whether a text may be the name of a domain, type or task list, or the id of something: it has no colon,
-// slash, vertical bar or control character, no blank at its ends, and is not "arn". IsName does not check the length.
+// IsName reports whether a text may be the name of a domain, type or task list, or the id of something: it has no
+// colon, slash, vertical bar or control character, no blank at its ends, and is not "arn". IsName does not check the
+// length.
 func IsName(s string) bool { return decision.IsName(s) }
 
 func (c *Completion) activityType(t Type) *KnownActivityType {

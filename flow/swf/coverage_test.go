@@ -16,8 +16,8 @@ import (
 	"github.com/ebbflow/ebb/flow/swf/internal/history"
 )
 
-// seen has what the tests have seen of the tables: each event, each cause of a failure, each type of timeout. Random tests do
-// not count.
+// seen has what the tests have seen of the tables: each event, each cause of a failure, each type of timeout. Random
+// tests do not count.
 var seen = coverage{rows: map[string]map[string]bool{}, of: map[string]int{}}
 
 type coverage struct {
@@ -89,7 +89,8 @@ func (c *coverage) page() string {
 	return b.String()
 }
 
-// TestMain runs the tests. If all have run, it compares the page of tests with docs/reference/swf-tests.md, or writes it.
+// TestMain runs the tests. If all have run, it compares the page of tests with docs/reference/swf-tests.md, or writes
+// it.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	code := m.Run()

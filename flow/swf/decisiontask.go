@@ -27,7 +27,8 @@ func (t *turn) decisionTask(n *note) {
 func (t *turn) decisionStarted(n *note) {
 	if n.Started == 0 { // otherwise a worker takes again what another one has lost
 		var a history.Attributes
-		n.Started = t.emit(history.DecisionStarted, n.Event, "", a.Given("identity", t.identity()).Ref("scheduledEventId", n.Event))
+		a.Given("identity", t.identity()).Ref("scheduledEventId", n.Event)
+		n.Started = t.emit(history.DecisionStarted, n.Event, "", &a)
 		if t.closed {
 			return // the history is full: there is no task
 		}
@@ -107,7 +108,7 @@ func (t *turn) decisionCompleted(n *note) {
 
 // check returns what is not valid in a completion beside its decisions.
 func (c *Completion) check(batch Batch) *Fault {
-	var found decision.Violations
+	var found decision.ConstraintErrors
 	found.Check("taskListScheduleToStartTimeout", decision.Timeout, c.TaskListScheduleToStartTimeout, true)
 	if c.TaskList != nil {
 		found.Check("taskList.name", decision.ID, c.TaskList.Name, false)

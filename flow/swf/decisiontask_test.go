@@ -35,8 +35,9 @@ func TestFirstEvents(t *testing.T) {
 	expect(t, r.event("DecisionTaskStarted", 1), "identity", "decider-1", "scheduledEventId", 2)
 }
 
-// TestEventsWhereTheyHappen is the first trap: what happens while a decision task is started is recorded at once, between
-// DecisionTaskStarted and DecisionTaskCompleted, and the second: it schedules one task, which is handed out afterwards.
+// TestEventsWhereTheyHappen is the first trap: what happens while a decision task is started is recorded at once,
+// between DecisionTaskStarted and DecisionTaskCompleted, and the second: it schedules one task, which is handed out
+// afterwards.
 func TestEventsWhereTheyHappen(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, swf.Settings{})
@@ -72,7 +73,8 @@ func TestCoalescingWhileScheduled(t *testing.T) {
 	expect(t, r.event("DecisionTaskStarted", 2), "scheduledEventId", 6)
 }
 
-// TestUnhandledDecision is the third trap: the close fails as an event, the other decisions stand, the scheduled task follows.
+// TestUnhandledDecision is the third trap: the close fails as an event, the other decisions stand, the scheduled task
+// follows.
 func TestUnhandledDecision(t *testing.T) {
 	t.Parallel()
 	for typ, failure := range map[string]string{
@@ -93,8 +95,8 @@ func TestUnhandledDecision(t *testing.T) {
 	}
 }
 
-// TestNotBlocking shows events after the start of the task that do not block a close: a started activity, a marker, a timer,
-// and failures of decisions in the same batch.
+// TestNotBlocking shows events after the start of the task that do not block a close: a started activity, a marker, a
+// timer, and failures of decisions in the same batch.
 func TestNotBlocking(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, swf.Settings{})
@@ -107,8 +109,8 @@ func TestNotBlocking(t *testing.T) {
 	r.ends(9, "ActivityTaskStarted", "DecisionTaskCompleted", "MarkerRecorded", "TimerStarted", "CancelTimerFailed", "WorkflowExecutionCompleted")
 }
 
-// TestEffectsAfterTheBatch is the fourth trap: the execution closes although its decisions start a child, signal another
-// execution and cancel an activity. The child starts and the signal arrives all the same.
+// TestEffectsAfterTheBatch is the fourth trap: the execution closes although its decisions start a child, signal
+// another execution and cancel an activity. The child starts and the signal arrives all the same.
 func TestEffectsAfterTheBatch(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, swf.Settings{})
@@ -174,7 +176,7 @@ func TestTaskListOverride(t *testing.T) {
 	r := w.start("w")
 	got := w.decider()
 	w.signal(r, "queued before") // this task keeps its list
-	if fault := w.complete(got, swf.Completion{TaskList: &swf.TaskList{Name: "o"}, ExecutionContext: swfText("ctx")}); fault != nil {
+	if fault := w.complete(got, swf.Completion{TaskList: &swf.TaskList{Name: "o"}, ExecutionContext: new("ctx")}); fault != nil {
 		t.Fatal(fault)
 	}
 	expect(t, r.event("DecisionTaskCompleted", 1), "executionContext", "ctx", "scheduledEventId", 2, "startedEventId", 3)
@@ -288,8 +290,8 @@ func TestInvalidCompletion(t *testing.T) {
 	}
 }
 
-// TestUntrustedEnd ends the tokens of tasks that no worker has taken, or with results that are none: the history stays one
-// that the service could have written.
+// TestUntrustedEnd ends the tokens of tasks that no worker has taken, or with results that are none: the history
+// stays one that the service could have written.
 func TestUntrustedEnd(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, swf.Settings{})
@@ -326,7 +328,8 @@ func TestRepeatedTaking(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, swf.Settings{})
 	r := w.start("w")
-	first := w.decider()
+	first := w.poll(swf.DecisionQueue(domain, "dl"), swf.NoIdentity)
+	expect(t, r.event("DecisionTaskStarted", 1), "identity", nil)
 	first.node.taken = first.node.taken.Add(-1)
 	g := r.ask(flow.Cause{Kind: flow.Taken, Call: true, Result: atom.MustEncode("another")}, first.node)
 	var again swf.DecisionTask
@@ -358,5 +361,3 @@ func TestPriority(t *testing.T) {
 		}
 	}
 }
-
-func swfText(s string) *string { return &s }

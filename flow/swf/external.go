@@ -19,8 +19,8 @@ func (b *batchTurn) requestCancelExternal(d *decision.Decision, refused string) 
 	b.send(d, requestCancelMessage, refused, func(*history.Attributes) {})
 }
 
-// send records a decision about another execution and sends the message, which is delivered after the batch. describe adds
-// the attributes that only one of the two decisions has.
+// send records a decision about another execution and sends the message, which is delivered after the batch. describe
+// adds the attributes that only one of the two decisions has.
 func (b *batchTurn) send(d *decision.Decision, message, refused string, describe func(*history.Attributes)) {
 	id, run := d.Text("workflowId"), d.Text("runId")
 	var a history.Attributes

@@ -8,8 +8,8 @@ import (
 	"github.com/ebbflow/ebb/flow/swf/internal/history"
 )
 
-// A Fold is what is open in an execution by its history alone. It must equal what [Describe] reads from the memory of the
-// run, which is how a history and a run are checked against each other.
+// A Fold is what is open in an execution by its history alone. It must equal what [Describe] reads from the memory of
+// the run, which is how a history and a run are checked against each other.
 type Fold struct {
 	Closed  bool
 	Events  int64
@@ -80,7 +80,8 @@ func (f *Fold) apply(event string, ref func(string) int64) error {
 		if n := ref("initiatedEventId"); n != 0 {
 			return f.ended(history.ChildInitiated, n)
 		}
-	case history.ChildCompleted, history.ChildFailed, history.ChildTimedOut, history.ChildCanceled, history.ChildTerminated:
+	case history.ChildCompleted, history.ChildFailed, history.ChildTimedOut, history.ChildCanceled,
+		history.ChildTerminated:
 		return f.ended(history.ChildInitiated, ref("initiatedEventId"))
 	}
 	return nil

@@ -23,7 +23,8 @@ const (
 	DefaultOpen   = 1_000
 )
 
-// A Language is the model of executions: a [flow.Language]. It does not change, and any number of goroutines may use it.
+// A Language is the model of executions: a [flow.Language]. It does not change, and any number of goroutines may use
+// it.
 type Language struct{ settings Settings }
 
 // New returns the model with these settings.
@@ -57,7 +58,8 @@ func (*Language) Undo(*flow.UndoAsk) (atom.Value, error) { return nil, errNoUndo
 // Grow answers one question of the engine.
 func (l *Language) Grow(ask *flow.Ask) flow.Growth {
 	t := &turn{settings: &l.settings, ask: ask, memory: newMemory()}
-	if err := errors.Join(ask.Run.Attributes.Decode(&t.start), ask.Memory.Decode(&t.memory)); err != nil || t.start.TaskList == nil {
+	err := errors.Join(ask.Run.Attributes.Decode(&t.start), ask.Memory.Decode(&t.memory))
+	if err != nil || t.start.TaskList == nil {
 		return broken(err)
 	}
 	switch c := &ask.Cause; c.Kind {

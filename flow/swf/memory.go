@@ -25,7 +25,8 @@ type memory struct {
 	Context         int64 `json:"context,omitempty"`        // the event with the latest context
 }
 
-// A scheduledTask is a scheduled decision task. While another one is started, it has no node, so no decider can take it.
+// A scheduledTask is a scheduled decision task. While another one is started, it has no node, so no decider can take
+// it.
 type scheduledTask struct {
 	Event   int64  `json:"event"`
 	List    string `json:"list"`

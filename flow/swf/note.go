@@ -4,7 +4,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/flow"
@@ -54,8 +53,7 @@ const maxName = 100
 // nodeName returns the name of the node that the event created: Pay#5.
 func nodeName(id string, event int64) string {
 	if len(id) > maxName {
-		for id = id[:maxName]; !utf8.ValidString(id); id = id[:len(id)-1] {
-		}
+		id = strings.ToValidUTF8(id[:maxName], "")
 	}
 	return nodepath.Escape(id) + "#" + strconv.FormatInt(event, 10)
 }

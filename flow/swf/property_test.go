@@ -14,10 +14,10 @@ import (
 	"github.com/ebbflow/ebb/flow/swf"
 )
 
-// TestRandomDeciders runs random deciders, workers, callers and clocks, with small quotas, so that every decision succeeds and
-// fails, late and repeated answers come, and histories reach their limit. After each answer the world compares each event with
-// the table, its references with the events before it, and what is open by the events with the memory and the nodes. At the
-// end each execution has at most one closing event, which is the last one.
+// TestRandomDeciders runs random deciders, workers, callers and clocks, with small quotas, so that every decision
+// succeeds and fails, late and repeated answers come, and histories reach their limit. After each answer the world
+// compares each event with the table, its references with the events before it, and what is open by the events with
+// the memory and the nodes. At the end each execution has at most one closing event, which is the last one.
 func TestRandomDeciders(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -148,7 +148,7 @@ func (r *randomClient) end(got *task) {
 	cause := flow.Cause{Kind: flow.Ended, Result: swf.Text(nil)}
 	switch r.pick("ok", "fail", "cancel") {
 	case "fail":
-		cause = flow.Cause{Kind: flow.Failed, Failure: swf.ActivityFailed(swfText("r"), nil)}
+		cause = flow.Cause{Kind: flow.Failed, Failure: swf.ActivityFailed(new("r"), nil)}
 	case "cancel":
 		cause = flow.Cause{Kind: flow.Failed, Failure: swf.ActivityCanceled(nil)}
 	}

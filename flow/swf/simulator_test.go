@@ -3,6 +3,7 @@ package swf_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -14,8 +15,8 @@ import (
 	"github.com/ebbflow/ebb/flow/swf/internal/history"
 )
 
-// A world runs executions in virtual time, without an engine: it holds the contract of package flow and nothing else. What
-// was committed with an answer is all that the next question knows. It checks the contract, and each event.
+// A world runs executions in virtual time, without an engine: it holds the contract of package flow and nothing else.
+// What was committed with an answer is all that the next question knows. It checks the contract, and each event.
 type world struct {
 	t    testing.TB
 	lang *swf.Language
@@ -81,9 +82,7 @@ func (w *world) create(c *flow.Child, parent *simNode) *simRun {
 		world: w, memory: nil, names: map[string]bool{}, labels: map[string]string{}, parent: parent,
 		info: &flow.RunInfo{ID: c.ID, Flow: c.Flow, Key: c.Key, Started: w.now, Input: c.Input, Attributes: c.Attributes},
 	}
-	for k, v := range c.Labels {
-		r.labels[k] = v
-	}
+	maps.Copy(r.labels, c.Labels)
 	if w.runs[c.ID] != nil || c.ID == "" || c.Key == "" || c.Flow != swf.FlowName {
 		w.t.Fatalf("the run %+v cannot be created", c)
 	}
@@ -138,9 +137,7 @@ func (r *simRun) commit(c *flow.Cause, g *flow.Growth, n *simNode) {
 		n.spec.Note = g.Note
 	}
 	r.memory = g.Memory
-	for k, v := range g.Labels {
-		r.labels[k] = v
-	}
+	maps.Copy(r.labels, g.Labels)
 	for _, name := range g.Drop {
 		r.remove(r.find(name))
 	}

@@ -15,7 +15,8 @@ import (
 // FlowName is the name of the flow of all executions.
 const FlowName = "swf"
 
-// A Start is an execution that is to start. Its configuration must be complete. It is stored as the attributes of the run.
+// A Start is an execution that is to start. Its configuration must be complete. It is stored as the attributes of the
+// run.
 type Start struct {
 	Domain     string `json:"domain"`
 	WorkflowID string `json:"workflowId"`
@@ -60,8 +61,8 @@ func Key(domain, workflowID string) string {
 // RunID returns a new runId from random bits.
 func RunID(random func() uint64) string { return fmt.Sprintf("%016x%016x", random(), random()) }
 
-// The labels of the runs of executions, by which they are listed. Their values are those of [LabelValue]: the domain, and
-// what the comment says.
+// The labels of the runs of executions, by which they are listed. Their values are those of [LabelValue]: the domain,
+// and what the comment says.
 const (
 	LabelDomain      = "swf.domain"     // nothing else
 	LabelWorkflowID  = "swf.workflowId" // the workflowId
@@ -77,9 +78,9 @@ const (
 // LabelTag returns the label that an execution with the tag has. Its value is that of [LabelDomain].
 func LabelTag(tag string) string { return "swf.tag." + shorten(tag) }
 
-// LabelValue returns the value of a label for the domain and more names, which together are one value, so that a list by
-// one label is a list of one domain. If the names are long, or have characters that labels do not have, the value is a hash
-// of them.
+// LabelValue returns the value of a label for the domain and more names, which together are one value, so that a list
+// by one label is a list of one domain. If the names are long, or have characters that labels do not have, the value
+// is a hash of them.
 func LabelValue(domain string, more ...string) string {
 	return shortenTo(maxLabel, strings.Join(append([]string{domain}, more...), "/"))
 }
@@ -102,7 +103,8 @@ func shorten(s string) string { return shortenTo(maxPart, s) }
 
 // shortenTo returns a text of at most n bytes, or a hash of it that differs from each text that is returned as it is.
 func shortenTo(n int, s string) string {
-	if len(s) <= n && !strings.HasPrefix(s, "sha256:") && !strings.ContainsFunc(s, unicode.IsControl) && utf8.ValidString(s) {
+	plain := utf8.ValidString(s) && !strings.ContainsFunc(s, unicode.IsControl)
+	if plain && len(s) <= n && !strings.HasPrefix(s, "sha256:") {
 		return s
 	}
 	sum := sha256.Sum256([]byte(s))

@@ -5,8 +5,8 @@ import (
 	"github.com/ebbflow/ebb/flow"
 )
 
-// A DecisionTask is the reply to a poll that took a decision task, without its token and its events. The events go up to
-// StartedEventID.
+// A DecisionTask is the reply to a poll that took a decision task, without its token and its events. The events go up
+// to StartedEventID.
 type DecisionTask struct {
 	StartedEventID         int64     `json:"startedEventId"`
 	PreviousStartedEventID int64     `json:"previousStartedEventId"`
@@ -14,8 +14,8 @@ type DecisionTask struct {
 	WorkflowType           Type      `json:"workflowType"`
 }
 
-// An ActivityTask is the reply to a poll that took an activity task, without its token and its input. The input is that of
-// the node: a string, or null for none.
+// An ActivityTask is the reply to a poll that took an activity task, without its token and its input. The input is
+// that of the node: a string, or null for none.
 type ActivityTask struct {
 	ActivityID        string    `json:"activityId"`
 	StartedEventID    int64     `json:"startedEventId"`
@@ -91,8 +91,15 @@ func outcomeOf(f *atom.Failure) (o outcome) {
 // maxReason is the most characters of the reason of a failure.
 const maxReason = 256
 
+// failureOf returns a failure with these details. They fit in a failure, unless thousands of control characters make their
+// JSON too long: then failureOf cuts them.
 func failureOf(code string, o outcome) *atom.Failure {
 	f := &atom.Failure{Code: code, Details: atom.MustEncode(o)}
+	for n := maxResult / 2; len(f.Details) > atom.MaxFailureDetails && o.Details != nil; n /= 2 {
+		details := cut(*o.Details, n)
+		o.Details = &details
+		f.Details = atom.MustEncode(o)
+	}
 	if o.Reason != nil {
 		f.Message = *o.Reason
 	}

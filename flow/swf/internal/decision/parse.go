@@ -59,7 +59,7 @@ type ShapeError struct{ Member, Want string }
 func (e *ShapeError) Error() string { return fmt.Sprintf("%s must be %s", e.Member, e.Want) }
 
 // Parse reads the member "decisions" of a request, as it came. Absent and null are an empty batch. The error is a
-// [*ShapeError], or [Violations] with all constraints that the batch violates, or [ErrClose]. If it is not nil, no
+// [*ShapeError], or [ConstraintErrors] with all constraints that the batch violates, or [ErrClose]. If it is not nil, no
 // decision may take effect.
 func Parse(wire []byte) ([]Decision, error) {
 	var raw []map[string]json.RawMessage
@@ -68,7 +68,7 @@ func Parse(wire []byte) ([]Decision, error) {
 			return nil, &ShapeError{"decisions", "a list of structures"}
 		}
 	}
-	var found Violations
+	var found ConstraintErrors
 	batch := make([]Decision, 0, len(raw))
 	for i, members := range raw {
 		p := parser{at: fmt.Sprintf("decisions.%d.member", i+1), found: found}
@@ -93,7 +93,7 @@ func Parse(wire []byte) ([]Decision, error) {
 // A parser reads one decision.
 type parser struct {
 	at    string // where it is
-	found Violations
+	found ConstraintErrors
 }
 
 func (p *parser) decision(members map[string]json.RawMessage) (d Decision, err error) {
@@ -175,8 +175,8 @@ func (p *parser) value(where string, m Member, raw json.RawMessage) (any, error)
 func (p *parser) tags(where string, tags []*string) []string {
 	all := make([]string, 0, len(tags))
 	if len(tags) > maxTags {
-		listed := "[" + fmt.Sprint(len(tags)) + " tags]"
-		p.found = append(p.found, Violation{&listed, where, fmt.Sprintf("Member must have length less than or equal to %d", maxTags)})
+		listed := fmt.Sprintf("[%d tags]", len(tags))
+		p.found = append(p.found, Violation{&listed, where, atMost(maxTags)})
 		return nil
 	}
 	for i, tag := range tags {

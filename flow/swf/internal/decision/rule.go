@@ -3,6 +3,7 @@ package decision
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -53,9 +54,11 @@ var rules = map[Kind]rule{
 		constraint: pattern(secondsPattern) + fmt.Sprintf(", of at most %d seconds", MaxSeconds)},
 	Seconds: {least: 1, most: 8, valid: func(s string) bool { return isSeconds(s, MaxSeconds) },
 		constraint: pattern(secondsPattern) + fmt.Sprintf(", of at most %d seconds", MaxSeconds)},
-	Lambda: {most: 8, blank: true, valid: func(s string) bool { return isSeconds(s, maxLambda) && strings.Trim(s, "0") != "" },
+	Lambda: {most: 8, blank: true,
+		valid:      func(s string) bool { return isSeconds(s, maxLambda) && strings.Trim(s, "0") != "" },
 		constraint: pattern(secondsPattern) + fmt.Sprintf(", from 1 to %d seconds", maxLambda)},
-	Priority: {most: 11, blank: true, valid: isPriority, constraint: "Member must be an integer between -2147483648 and 2147483647"},
+	Priority: {most: 11, blank: true, valid: isPriority,
+		constraint: "Member must be an integer between -2147483648 and 2147483647"},
 	Policy:   {most: 256, blank: true, valid: isPolicy, constraint: oneOf(policies)},
 	Role:     {most: 1600, blank: true},
 	Function: {least: 1, most: 64},
@@ -68,7 +71,7 @@ func Check(kind Kind, text string) string {
 	case n < r.least:
 		return fmt.Sprintf("Member must have length greater than or equal to %d", r.least)
 	case n > r.most:
-		return fmt.Sprintf("Member must have length less than or equal to %d", r.most)
+		return atMost(r.most)
 	case r.valid != nil && !r.valid(text):
 		return r.constraint
 	}
@@ -84,14 +87,7 @@ func IsName(s string) bool {
 
 var policies = []string{"TERMINATE", "REQUEST_CANCEL", "ABANDON"}
 
-func isPolicy(s string) bool {
-	for _, p := range policies {
-		if s == p {
-			return true
-		}
-	}
-	return false
-}
+func isPolicy(s string) bool { return slices.Contains(policies, s) }
 
 func isPriority(s string) bool {
 	_, err := strconv.ParseInt(s, 10, 32)
@@ -100,8 +96,10 @@ func isPriority(s string) bool {
 
 func isSeconds(s string, most int) bool {
 	n, err := strconv.ParseUint(s, 10, 32)
-	return err == nil && n <= uint64(most) //nolint:gosec // most is a constant above 0
+	return err == nil && n <= uint64(most)
 }
+
+func atMost(n int) string { return fmt.Sprintf("Member must have length less than or equal to %d", n) }
 
 func pattern(p string) string { return "Member must satisfy regular expression pattern: " + p }
 
@@ -137,14 +135,14 @@ func (v Violation) String() string {
 	return fmt.Sprintf("Value %s at '%s' failed to satisfy constraint: %s", value, v.Member, v.Constraint)
 }
 
-// Violations are all constraints that a request violates.
-type Violations []Violation
+// ConstraintErrors are all constraints that a request violates.
+type ConstraintErrors []Violation
 
 // maxListed limits how many violations a message lists.
 const maxListed = 100
 
 // Error returns the message of the service. It counts all violations and lists the first hundred.
-func (v Violations) Error() string {
+func (v ConstraintErrors) Error() string {
 	listed := make([]string, 0, min(len(v), maxListed))
 	for _, one := range v[:min(len(v), maxListed)] {
 		listed = append(listed, one.String())
@@ -156,9 +154,9 @@ func (v Violations) Error() string {
 	return fmt.Sprintf("%d validation %s detected: %s", len(v), noun, strings.Join(listed, "; "))
 }
 
-// Check adds the constraint that the value of a member outside a decision violates. blank says that "" is as if the member
-// were absent.
-func (v *Violations) Check(member string, kind Kind, text string, blank bool) {
+// Check adds the constraint that the value of a member outside a decision violates. blank says that "" is as if the
+// member were absent.
+func (v *ConstraintErrors) Check(member string, kind Kind, text string, blank bool) {
 	if constraint := Check(kind, text); constraint != "" && !(blank && text == "") {
 		*v = append(*v, Violation{&text, member, constraint})
 	}

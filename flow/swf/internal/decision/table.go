@@ -1,5 +1,7 @@
 package decision
 
+import "slices"
+
 // A Kind is the type of a member's value, with its constraints.
 type Kind uint8
 
@@ -49,14 +51,7 @@ func (e *Entry) Attributes() string {
 }
 
 // Has reports whether a failure may have that cause.
-func (e *Entry) Has(cause string) bool {
-	for _, c := range e.Causes {
-		if c == cause {
-			return true
-		}
-	}
-	return false
-}
+func (e *Entry) Has(cause string) bool { return slices.Contains(e.Causes, cause) }
 
 // The types of decisions.
 const (
@@ -168,8 +163,9 @@ var Table = []Entry{
 			{"workflowId", ID, true}, {"runId", RunID, false}, {"signalName", Name, true}, {"input", Data, false},
 			{"control", Data, false},
 		},
-		Success: "SignalExternalWorkflowExecutionInitiated", Failure: "SignalExternalWorkflowExecutionFailed", Initiated: true,
-		Causes: []string{ExternalUnknown, "SIGNAL_EXTERNAL_WORKFLOW_EXECUTION_RATE_EXCEEDED", NotPermitted},
+		Success: "SignalExternalWorkflowExecutionInitiated", Failure: "SignalExternalWorkflowExecutionFailed",
+		Initiated: true,
+		Causes:    []string{ExternalUnknown, "SIGNAL_EXTERNAL_WORKFLOW_EXECUTION_RATE_EXCEEDED", NotPermitted},
 	},
 	{
 		Type:    RequestCancelExternal,

@@ -12,8 +12,8 @@ import (
 	"github.com/ebbflow/ebb/internal/conformance"
 )
 
-// TestTableIsTheReference compares the table with the table of decisions in the reference, row by row: type, members, which
-// of them are required, events, and every cause of failure.
+// TestTableIsTheReference compares the table with the table of decisions in the reference, row by row: type, members,
+// which of them are required, events, and every cause of failure.
 func TestTableIsTheReference(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(filepath.Join(conformance.Folder(t), "..", "reference", "swf.md"))

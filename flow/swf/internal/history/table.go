@@ -172,7 +172,9 @@ var Table = []Entry{
 	}, Always, false},
 	{MarkerRecorded, []Attribute{need("markerName", Text), text("details"), decided}, Never, false},
 	{RecordMarkerFailed, []Attribute{need("markerName", Text), need("cause", Text), decided}, Always, false},
-	{TimerStarted, []Attribute{need("timerId", Text), text("control"), need("startToFireTimeout", Text), decided}, Never, false},
+	{TimerStarted, []Attribute{
+		need("timerId", Text), text("control"), need("startToFireTimeout", Text), decided,
+	}, Never, false},
 	{StartTimerFailed, []Attribute{need("timerId", Text), need("cause", Text), decided}, Always, false},
 	{TimerFired, []Attribute{need("timerId", Text), ref("startedEventId", TimerStarted)}, Always, false},
 	{TimerCanceled, []Attribute{need("timerId", Text), ref("startedEventId", TimerStarted), decided}, Never, false},
@@ -204,8 +206,8 @@ var Table = []Entry{
 	}, Always, false},
 	{RequestCancelInitiated, []Attribute{need("workflowId", Text), text("runId"), decided, text("control")}, Never, false},
 	{RequestCancelFailed, []Attribute{
-		need("workflowId", Text), text("runId"), need("cause", Text), ref("initiatedEventId", RequestCancelInitiated), decided,
-		text("control"),
+		need("workflowId", Text), text("runId"), need("cause", Text), ref("initiatedEventId", RequestCancelInitiated),
+		decided, text("control"),
 	}, Always, false},
 	{ExternalCancelRequested, []Attribute{
 		need("workflowExecution", Execution), ref("initiatedEventId", RequestCancelInitiated),
@@ -224,7 +226,9 @@ var Table = []Entry{
 		ref("scheduledEventId", LambdaScheduled), ref("startedEventId", LambdaStarted), text("timeoutType"),
 	}, Always, false},
 	{ScheduleLambdaFailed, []Attribute{need("id", Text), need("name", Text), need("cause", Text), decided}, Always, false},
-	{StartLambdaFailed, []Attribute{ref("scheduledEventId", LambdaScheduled), text("cause"), text("message")}, Always, false},
+	{StartLambdaFailed, []Attribute{
+		ref("scheduledEventId", LambdaScheduled), text("cause"), text("message"),
+	}, Always, false},
 }
 
 func text(name string) Attribute            { return Attribute{Name: name} }

@@ -12,8 +12,8 @@ import (
 	"github.com/ebbflow/ebb/internal/conformance"
 )
 
-// TestTableIsTheReference compares the table with the table of events in the reference, row by row: type, attributes, which
-// of them are always there, references, what schedules a decision task, and which events close the execution.
+// TestTableIsTheReference compares the table with the table of events in the reference, row by row: type, attributes,
+// which of them are always there, references, what schedules a decision task, and which events close the execution.
 func TestTableIsTheReference(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(filepath.Join(conformance.Folder(t), "..", "reference", "swf.md"))
