@@ -194,7 +194,7 @@ func TestRefused(t *testing.T) {
 		{"none.1/complete", ``, 404, "no such task"},
 		{"none.1/fail", `{"code":"` + long + `"}`, 400, `"code"`},
 		{"none.1/fail", `{"message":"` + strings.Repeat(long, 200) + `"}`, 400, `"message"`},
-		{"none.1/fail", `{"details":"` + strings.Repeat(long, 300) + `"}`, 400, `"details"`},
+		{"none.1/fail", `{"details":"` + strings.Repeat(long, 600) + `"}`, 400, `"details"`},
 		{"none.1/fail", ``, 404, "no such task"},
 		{"none.1/complete", `{"result":"` + strings.Repeat("x", 1<<20) + `"}`, 413, "at most 1048576 bytes"},
 		{"none.1/complete", strings.Repeat("x", 2<<20), 413, "at most"},
