@@ -60,8 +60,10 @@ func (echo) Execute(_ context.Context, in atom.Values) (atom.Value, error) {
 	return in.Input(), nil
 }
 
-func (echo) Revert(context.Context, atom.Values, atom.Outcome[atom.Value]) (atom.Value, error) { return nil, nil }
-func (echo) Reverts() bool                                                                     { return false }
+func (echo) Revert(context.Context, atom.Values, atom.Outcome[atom.Value]) (atom.Value, error) {
+	return nil, nil
+}
+func (echo) Reverts() bool { return false }
 
 func (s *served) start(id string, mods ...func(*swf.Start)) string {
 	s.t.Helper()
@@ -255,7 +257,10 @@ func TestEngineFamilies(t *testing.T) {
 		if err := s.complete(grandchild, complete); err == nil {
 			t.Error("an answer after the termination is accepted")
 		}
-		parent = s.start("w", func(start *swf.Start) { start.ExecutionStartToCloseTimeout = "30"; start.ChildPolicy = swf.PolicyRequestCancel })
+		parent = s.start("w", func(start *swf.Start) {
+			start.ExecutionStartToCloseTimeout = "30"
+			start.ChildPolicy = swf.PolicyRequestCancel
+		})
 		s.decide(startChild("c2"), startChild("done"))
 		done := s.decider("cl")
 		for done.Reply.String() == "" || !strings.Contains(done.Reply.String(), `"done"`) {
