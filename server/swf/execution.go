@@ -121,8 +121,8 @@ func (s *Server) openRun(ctx context.Context, d *domain, of swf.Execution) (stri
 	return run.ID, err
 }
 
-func isOf(err error, any ...error) bool {
-	for _, one := range any {
+func isOf(err error, these ...error) bool {
+	for _, one := range these {
 		if errors.Is(err, one) {
 			return true
 		}

@@ -15,7 +15,7 @@ import (
 )
 
 // types registers a domain d with a workflow type and an activity type, both called t, with all defaults.
-func (w *world) types(t testing.TB) {
+func (w *world) types(t *testing.T) {
 	t.Helper()
 	w.domain(t, "d")
 	w.must(t, "RegisterWorkflowType", object{
@@ -29,7 +29,7 @@ func (w *world) types(t testing.TB) {
 }
 
 // start starts an execution of the type t, and returns its runId.
-func (w *world) start(t testing.TB, id string, more ...any) string {
+func (w *world) start(t *testing.T, id string, more ...any) string {
 	t.Helper()
 	params := object{"domain": "d", "workflowId": id, "workflowType": typeOf("t", "1")}
 	for i := 0; i < len(more); i += 2 {
@@ -39,7 +39,7 @@ func (w *world) start(t testing.TB, id string, more ...any) string {
 }
 
 // poll takes a decision task from the task list l, or an activity task from a.
-func (w *world) poll(t testing.TB, list string, more ...any) object {
+func (w *world) poll(t *testing.T, list string, more ...any) object {
 	t.Helper()
 	params := object{"domain": "d", "taskList": object{"name": list}}
 	for i := 0; i < len(more); i += 2 {
@@ -53,7 +53,7 @@ func (w *world) poll(t testing.TB, list string, more ...any) object {
 }
 
 // decide takes a decision task and completes it.
-func (w *world) decide(t testing.TB, decisions ...object) object {
+func (w *world) decide(t *testing.T, decisions ...object) object {
 	t.Helper()
 	task := w.poll(t, "l")
 	w.must(t, "RespondDecisionTaskCompleted", object{"taskToken": task["taskToken"], "decisions": decisions})

@@ -75,7 +75,7 @@ type answer struct {
 }
 
 // call sends a request.
-func (w *world) call(t testing.TB, operation string, params any) *answer {
+func (w *world) call(t *testing.T, operation string, params any) *answer {
 	t.Helper()
 	body, isText := params.(string)
 	if !isText {
@@ -107,7 +107,7 @@ func (w *world) call(t testing.TB, operation string, params any) *answer {
 }
 
 // must sends a request that must succeed.
-func (w *world) must(t testing.TB, operation string, params any) object {
+func (w *world) must(t *testing.T, operation string, params any) object {
 	t.Helper()
 	a := w.call(t, operation, params)
 	if a.Code != "" {
@@ -117,7 +117,7 @@ func (w *world) must(t testing.TB, operation string, params any) object {
 }
 
 // refuses sends a request that must be refused with a fault and a message; "" is any message.
-func (w *world) refuses(t testing.TB, operation string, params any, code, message string) {
+func (w *world) refuses(t *testing.T, operation string, params any, code, message string) {
 	t.Helper()
 	a := w.call(t, operation, params)
 	if a.Code != code || message != "" && a.Message != message {
@@ -129,7 +129,7 @@ func (w *world) refuses(t testing.TB, operation string, params any, code, messag
 }
 
 // domain registers a domain.
-func (w *world) domain(t testing.TB, name string) {
+func (w *world) domain(t *testing.T, name string) {
 	t.Helper()
 	w.must(t, "RegisterDomain", object{"name": name, "workflowExecutionRetentionPeriodInDays": "1"})
 }
