@@ -55,16 +55,16 @@ func (h host) TasksOf(ctx context.Context, run *storage.Run) (driver.Tasks, erro
 	return tasks, err
 }
 
-// inSlot is an option to drive a run in a slot.
-type inSlot struct{ slot *driver.Slot }
+// inMode is an option to drive a run in a mode.
+type inMode struct{ mode driver.Mode }
 
 // begin implements [RunOption].
-func (inSlot) begin(*beginning) error { return nil }
+func (inMode) begin(*beginning) error { return nil }
 
 // DriveChild implements [driver.Runs]. If the run was just created, its claim begins with its first commit, and the
 // engine does not load the run: both halve the cost of a short run. If the run has changed since it was created,
 // the store refuses that commit.
-func (h host) DriveChild(ctx context.Context, id string, made *storage.Run, s *driver.Slot) error {
+func (h host) DriveChild(ctx context.Context, id string, made *storage.Run, m driver.Mode) error {
 	e := h.e
 	if made != nil {
 		d, snap, err := e.takenOver(ctx, id, nil, func() (storage.Claim, *storage.Snapshot, error) {
@@ -75,13 +75,18 @@ func (h host) DriveChild(ctx context.Context, id string, made *storage.Run, s *d
 		if err != nil {
 			return err
 		}
-		d.Mode.Slot, d.Mode.Places = s, s.Places
+		m.Since = d.Mode.Since
+		d.Mode = m
 		_, err = e.finish(ctx, d, snap, toGoOn, nil)
 		if d.Owns() || !errors.Is(err, storage.ErrFenced) && !errors.Is(err, storage.ErrLimited) {
 			return err
 		}
 	}
-	_, err := e.Run(ctx, id, inSlot{s}, Existing())
+	opts := []RunOption{inMode{m}, Existing()}
+	if m.Unload {
+		opts = append(opts, Unload())
+	}
+	_, err := e.Run(ctx, id, opts...)
 	return err
 }
 

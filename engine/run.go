@@ -64,8 +64,8 @@ func (e *Engine) run(ctx context.Context, id string, opts []RunOption,
 	}
 	d.Mode.Yield, d.Mode.Unload = yield, has[unload](opts)
 	for _, o := range opts {
-		if s, ok := o.(inSlot); ok {
-			d.Mode.Slot, d.Mode.Places = s.slot, s.slot.Places
+		if in, ok := o.(inMode); ok {
+			d.Mode.Slot, d.Mode.Places, d.Mode.Quiet = in.mode.Slot, in.mode.Places, in.mode.Quiet
 		}
 	}
 	res, err := e.finish(ctx, d, snap, purpose, opts)

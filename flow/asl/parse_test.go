@@ -111,11 +111,11 @@ func TestParseProblems(t *testing.T) {
 			`SCHEMA_VALIDATION_FAILED d:1:75: state "A": Next is not supported in a Succeed state`,
 		}},
 		{"fields of JSONata", `{"StartAt": "A", "States": {"A": {"Type": "Succeed", "Output": "{% 1 %}"}}}`, []string{
-			`SCHEMA_VALIDATION_FAILED d:1:54: state "A": Output is for QueryLanguage JSONata`,
+			`SCHEMA_VALIDATION_FAILED d:1:54: state "A": Output is for QueryLanguage JSONata (write "OutputPath", or set "QueryLanguage": "JSONata")`,
 		}},
 		{"fields of JSONPath", `{"QueryLanguage": "JSONata", "StartAt": "A", "States": {"A": {"Type": "Pass", "InputPath": "$", "ResultPath": null, "End": true}}}`, []string{
-			`SCHEMA_VALIDATION_FAILED d:1:79: state "A": InputPath is for QueryLanguage JSONPath`,
-			`SCHEMA_VALIDATION_FAILED d:1:97: state "A": ResultPath is for QueryLanguage JSONPath`,
+			`SCHEMA_VALIDATION_FAILED d:1:79: state "A": InputPath is for QueryLanguage JSONPath (write "Output": "{% $states.input %}")`,
+			`SCHEMA_VALIDATION_FAILED d:1:97: state "A": ResultPath is for QueryLanguage JSONPath (write "Output": "{% $states.input %}")`,
 		}},
 		{"expressions", `{"QueryLanguage": "JSONata", "StartAt": "A", "States": {"A": {"Type": "Pass", "End": true, "Output": {
 			"a": "{% 1 + %}",

@@ -296,6 +296,26 @@ var ruleCases = []ruleCase{
 		good: machineOf(`"A": {"Type": "Task", "Resource": "arn:aws:states:::sqs:sendMessage", "End": true}`),
 	},
 	{
+		rule: "known-integration", bad: machineOf(`"A": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:s4:getObject", "Parameters": {"Bucket": "b", "Key.$": "$.k"}, "End": true}`),
+		good: machineOf(`"A": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:s3:getObject", "Parameters": {"Bucket": "b", "Key.$": "$.k"}, "End": true}`),
+	},
+	{
+		rule: "known-integration", bad: machineOf(`"A": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:s3:getObjekt", "Parameters": {"Bucket": "b", "Key.$": "$.k"}, "End": true}`),
+		good: machineOf(`"A": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:s3:getObject", "Parameters": {"Bucket": "b", "Key.$": "$.k"}, "End": true}`),
+	},
+	{
+		rule: "parameter", bad: machineOf(`"A": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:s3:getObject", "Parameters": {"Bucket": "b"}, "End": true}`),
+		good: machineOf(`"A": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:s3:getObject", "Parameters": {"Bucket": "b", "Key.$": "$.k"}, "End": true}`),
+	},
+	{
+		rule: "parameter", bad: machineOf(`"A": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:s3:getObject", "Parameters": {"Bucket": "b", "Key": "k", "Rang": "x"}, "End": true}`),
+		good: machineOf(`"A": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:s3:getObject", "Parameters": {"Bucket": "b", "Key": "k", "Range": "x"}, "End": true}`),
+	},
+	{
+		rule: "parameter", bad: machineOf(`"A": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:s3:getObject", "Parameters": {"bucket": "b", "Bucket": "b", "Key": "k"}, "End": true}`),
+		good: machineOf(`"A": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:s3:putObject", "Parameters": {"Bucket": "b", "Key": "k", "ContentMD5": "x", "SSEKMSKeyId": "x"}, "End": true}`),
+	},
+	{
 		rule: "parameter", bad: machineOf(`"A": {"Type": "Task", "Resource": "arn:aws:states:::sqs:sendMessage", "Parameters": {"MessageBody": "x"}, "End": true}`),
 		good: machineOf(`"A": {"Type": "Task", "Resource": "arn:aws:states:::sqs:sendMessage", "Parameters": {"MessageBody": "x", "QueueUrl.$": "$.q"}, "End": true}`),
 	},

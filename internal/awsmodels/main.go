@@ -1,9 +1,10 @@
-// Awsmodels writes answers.zip, the shapes of the answers of AWS's services, from AWS's public service models:
+// Awsmodels writes answers.zip and actions.zip, what AWS's services answer and are passed, from AWS's public service
+// models:
 //
-//	go run ./internal/awsmodels -models MODELS -o internal/awsshape/answers.zip
+//	go run ./internal/awsmodels -models MODELS -o internal/awsshape
 //
 // MODELS is the folder models/apis of github.com/aws/aws-sdk-go, in which each version of a service has an api-2.json.
-// The archive has a file for each service, with a line for each operation. Package awsshape describes the lines.
+// The archives have a file for each service, with a line for each operation. Package awsshape describes the lines.
 package main
 
 import (
@@ -29,6 +30,7 @@ type model struct {
 		ServiceFullName string `json:"serviceFullName"`
 	} `json:"metadata"`
 	Operations map[string]struct {
+		Input  *reference `json:"input"`
 		Output *reference `json:"output"`
 	} `json:"operations"`
 	Shapes map[string]*shape `json:"shapes"`
@@ -37,6 +39,7 @@ type model struct {
 type reference struct {
 	Shape    string `json:"shape"`
 	Document bool   `json:"document"`
+	Token    bool   `json:"idempotencyToken"` // AWS's clients pass one themselves
 }
 
 type shape struct {
@@ -51,7 +54,7 @@ type shape struct {
 
 func main() {
 	models := flag.String("models", "", "folder of the models")
-	out := flag.String("o", "answers.zip", "file to write")
+	out := flag.String("o", ".", "folder of the archives")
 	calls := flag.String("calls", "", "file to write for package engine/awscall, instead of the shapes of answers")
 	flag.Parse()
 	write := func() error { return generate(*models, *out) }
@@ -97,17 +100,25 @@ func generate(models, out string) error {
 			newest[key] = &m
 		}
 	}
-	f, err := os.Create(out)
+	if err := archive(filepath.Join(out, "answers.zip"), newest, (*model).answers); err != nil {
+		return err
+	}
+	return archive(filepath.Join(out, "actions.zip"), newest, (*model).actions)
+}
+
+// archive writes a file with an entry for each service.
+func archive(file string, services map[string]*model, write func(*model, io.Writer) error) error {
+	f, err := os.Create(file)
 	if err != nil {
 		return err
 	}
 	z := zip.NewWriter(f)
-	for _, key := range slices.Sorted(maps.Keys(newest)) {
+	for _, key := range slices.Sorted(maps.Keys(services)) {
 		w, err := z.Create(key)
 		if err != nil {
 			return err
 		}
-		if err := newest[key].write(w); err != nil {
+		if err := write(services[key], w); err != nil {
 			return err
 		}
 	}
@@ -117,8 +128,29 @@ func generate(models, out string) error {
 	return f.Close()
 }
 
-// write writes the operations of a service, and the shapes that they use.
-func (m *model) write(w io.Writer) error {
+// actions writes the operations of a service, and the names of what they are passed.
+func (m *model) actions(w io.Writer) error {
+	for _, name := range slices.Sorted(maps.Keys(m.Operations)) {
+		words := []string{strings.ToLower(name[:1]) + name[1:]}
+		if in := m.Operations[name].Input; in != nil {
+			s := m.Shapes[in.Shape]
+			for _, member := range slices.Sorted(maps.Keys(s.Members)) {
+				word := awsshape.SDKName(member)
+				if slices.Contains(s.Required, member) && !s.Members[member].Token {
+					word += "!"
+				}
+				words = append(words, word)
+			}
+		}
+		if _, err := io.WriteString(w, strings.Join(words, " ")+"\n"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// answers writes the operations of a service, and the shapes that they use.
+func (m *model) answers(w io.Writer) error {
 	var lines []string
 	needed := map[string]bool{}
 	for _, name := range slices.Sorted(maps.Keys(m.Operations)) {

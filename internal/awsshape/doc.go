@@ -1,5 +1,8 @@
-// Package awsshape knows the shapes of the answers of AWS's services. Step Functions checks mocked answers against
-// them.
+// Package awsshape knows what AWS's services are passed, and the shapes of their answers. Step Functions checks mocked
+// answers against these shapes.
+//
+// The file actions.zip has a file for each service, with a line for each operation: its name and the names of its
+// parameters, as SDK integrations write them. A name with ! is required.
 //
 // The file answers.zip holds the shapes of all services, derived from AWS's public service models. It has a file for
 // each service, with a line for each operation and for each shape that is used by name:
@@ -13,8 +16,8 @@
 //	{…}  an object; a field with ! behind its shape must be there
 //	@x   what stands behind @x in another line
 //
-// Fields and operations have the names of the models. To renew the file, download the module of the models and run
+// Fields and operations have the names of the models. To renew the files, download the module of the models and run
 // go generate with its folder in AWS_SDK_GO.
 package awsshape
 
-//go:generate go run ../awsmodels -models ${AWS_SDK_GO}/models/apis -o answers.zip
+//go:generate go run ../awsmodels -models ${AWS_SDK_GO}/models/apis -o .

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	_ "embed" // the shapes
 	"io"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -44,31 +45,48 @@ func serviceOf(key string) *service {
 }
 
 func linesOf(key string) map[string]string {
+	text := textOf(archive, key)
+	if text == "" {
+		return nil
+	}
+	lines := map[string]string{}
+	for line := range strings.Lines(text) {
+		if name, shape, ok := strings.Cut(strings.TrimSpace(line), " "); ok {
+			lines[name] = shape
+		}
+	}
+	return lines
+}
+
+// textOf returns a file of an archive; "" if there is none.
+func textOf(archive []byte, name string) string {
+	z, err := zip.NewReader(bytes.NewReader(archive), int64(len(archive)))
+	if err != nil {
+		return ""
+	}
+	f, err := z.Open(name)
+	if err != nil {
+		return ""
+	}
+	text, err := io.ReadAll(io.LimitReader(f, maxService))
+	if err != nil {
+		return ""
+	}
+	return string(text)
+}
+
+// filesOf returns the names of the files in an archive, in order.
+func filesOf(archive []byte) []string {
 	z, err := zip.NewReader(bytes.NewReader(archive), int64(len(archive)))
 	if err != nil {
 		return nil
 	}
-	for _, f := range z.File {
-		if f.Name != key {
-			continue
-		}
-		r, err := f.Open()
-		if err != nil {
-			return nil
-		}
-		text, err := io.ReadAll(io.LimitReader(r, maxService))
-		if err != nil {
-			return nil
-		}
-		lines := map[string]string{}
-		for line := range strings.Lines(string(text)) {
-			if name, shape, ok := strings.Cut(strings.TrimSpace(line), " "); ok {
-				lines[name] = shape
-			}
-		}
-		return lines
+	names := make([]string, len(z.File))
+	for i, f := range z.File {
+		names[i] = f.Name
 	}
-	return nil
+	slices.Sort(names)
+	return names
 }
 
 // shape returns the shape in the line of that name; nil if there is none.

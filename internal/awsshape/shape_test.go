@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -58,7 +59,7 @@ func TestPascal(t *testing.T) {
 	for name, want := range map[string]string{
 		"executionArn": "ExecutionArn", "ETag": "ETag", "DBInstances": "DbInstances", "contentMD5": "ContentMd5",
 		"SSECustomerAlgorithm": "SseCustomerAlgorithm", "MD5OfMessageBody": "Md5OfMessageBody", "VpcId": "VpcId",
-		"SubnetIdSet": "SubnetIdSet",
+		"SubnetIdSet": "SubnetIdSet", "CopySourceIfMatch": "CopySourceIfMatch",
 		"hello_world": "HelloWorld",
 	} {
 		if got := pascal(name); got != want {
@@ -135,4 +136,33 @@ func text(err error) string {
 		return ""
 	}
 	return err.Error()
+}
+
+// TestActions reads the actions of all services: each one that answers something has its parameters.
+func TestActions(t *testing.T) {
+	t.Parallel()
+	if n := len(Services()); n < 300 {
+		t.Errorf("%d services", n)
+	}
+	for _, service := range Services() {
+		actions := Actions(service)
+		for name := range serviceOf(service).lines {
+			if name[0] != '@' && actions[name] == nil {
+				t.Errorf("%s has no action %s", service, name)
+			}
+		}
+	}
+	if Actions("nosuch") != nil {
+		t.Error("an unknown service has actions")
+	}
+	is := Actions("s3")["getObject"]
+	if is == nil || !slices.Equal(is.Required, []string{"Bucket", "Key"}) || !slices.Contains(is.Known, "VersionId") {
+		t.Errorf("s3:getObject: %v", is)
+	}
+	if is := Actions("sqs")["createQueue"]; !slices.Equal(is.Required, []string{"QueueName"}) {
+		t.Errorf("sqs:createQueue: %v", is)
+	}
+	if is := Actions("athena")["startQueryExecution"]; !slices.Equal(is.Required, []string{"QueryString"}) {
+		t.Errorf("a client passes the token itself: %v", is)
+	}
 }

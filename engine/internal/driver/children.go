@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine/internal/executor"
@@ -56,6 +57,7 @@ type children struct {
 	byID  map[string]origin // what each run belongs to
 	begun []childRun        // to be driven beside this run, once their begin is committed
 	group sync.WaitGroup    // of the child runs that are driven
+	busy  atomic.Int64      // number of child runs that are driven
 
 	family family
 }
@@ -347,7 +349,8 @@ type childRun struct {
 }
 
 // driveChildRuns drives the child runs of this run, as long as the process drives this run and no other process
-// drives them. If the store fails one of them, this run also stops, because it would wait for ever.
+// drives them. If the store fails one of them, this run also stops, because it would wait for ever. If this run is
+// released when it only waits, so are its child runs, and this run stays until the last of them rests or only waits.
 func (c *children) driveChildRuns() {
 	if len(c.begun) == 0 {
 		return
@@ -356,14 +359,21 @@ func (c *children) driveChildRuns() {
 	if c.begun = nil; c.mode.Answer { // they are due
 		return
 	}
+	c.busy.Add(int64(len(childRuns)))
 	for _, f := range childRuns {
 		c.group.Go(func() {
+			defer func() {
+				if c.busy.Add(-1) == 0 {
+					c.att.Notify() // the message about its end comes before this run is released
+				}
+			}()
 			s := &Slot{Places: c.mode.Places}
 			if !s.take(c.calls.Context()) {
 				return
 			}
 			defer s.leave()
-			err := c.env.Runs.DriveChild(c.calls.Context(), f.id, f.made, s)
+			m := Mode{Slot: s, Places: s.Places, Unload: c.mode.Unload, Quiet: c.mode.Quiet}
+			err := c.env.Runs.DriveChild(c.calls.Context(), f.id, f.made, m)
 			if store, broken := errors.AsType[*StoreError](err); broken { // no process drives the child run now
 				c.att.Broken(store)
 			} else if err != nil {

@@ -60,9 +60,9 @@ type Runs interface {
 	Drives(flow string) bool
 	// TasksOf returns the tasks of a run; nil means the engine's tasks.
 	TasksOf(ctx context.Context, run *storage.Run) (Tasks, error)
-	// DriveChild drives a child run in a slot, beside its parent. made is the run as the last commit created it;
-	// nil if the run existed before.
-	DriveChild(ctx context.Context, id string, made *storage.Run, s *Slot) error
+	// DriveChild drives a child run in the slot of a mode, beside its parent. made is the run as the last commit
+	// created it; nil if the run existed before.
+	DriveChild(ctx context.Context, id string, made *storage.Run, m Mode) error
 	// Release releases a claim. If the store does not answer, the process releases the run later. Otherwise the
 	// process would own the run until the process dies.
 	Release(ctx context.Context, claim storage.Claim)

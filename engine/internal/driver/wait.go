@@ -57,7 +57,7 @@ func (d *Driver) wait() (err error) {
 	d.stale = true
 	quiet := d.Mode.Quiet
 	if d.att.quiets() {
-		if d.calls.Running() == 0 {
+		if d.calls.Running() == 0 && d.children.busy.Load() == 0 {
 			return ErrStopped
 		}
 		quiet = nil
@@ -121,7 +121,8 @@ func (d *Driver) tellAwaiting() {
 // next commit releases the run.
 func (d *Driver) leaves() bool {
 	if !d.Mode.Unload || d.calls.Running() > 0 || len(d.ends.list) > 0 || d.cycle.over != nil || d.att.quit ||
-		d.ask.left || d.att.look.Load() || !d.s.Waits() {
+		d.ask.left || d.att.look.Load() || !d.s.Waits() || d.children.busy.Load() > 0 ||
+		len(d.children.begun) > 0 && !d.Mode.Answer {
 		return false
 	}
 	due, waits := d.timers.nearest()

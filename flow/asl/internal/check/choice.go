@@ -21,8 +21,11 @@ func (choiceRule) read(c *checker, n *node) *syntax.Rule {
 		c.Valuef(ruleType, n, "a rule must be an object, found %s", n.Kind)
 	case c.language == syntax.JSONata && n.Get("Condition") == nil && pathMember(n) != nil:
 		m := pathMember(n)
-		c.Namef(ruleLanguageField, *m, `write "Condition": "{% $states.input.x > 1 %}", or set "QueryLanguage": "JSONPath"`,
-			"%s is for QueryLanguage JSONPath", m.Name)
+		fix := `write "Condition": "{% $states.input.x > 1 %}"`
+		if c.machineLanguage != syntax.JSONata {
+			fix += `, or set "QueryLanguage": "JSONPath"`
+		}
+		c.Namef(ruleLanguageField, *m, fix, "%s is for QueryLanguage JSONPath", m.Name)
 		for _, m := range n.Members {
 			if field := choiceRuleObject.fields[m.Name]; field.is != nil && field.in&syntax.JSONata != 0 {
 				field.read(c, m.Value, r)
@@ -85,7 +88,7 @@ func (c *checker) condition(n *node, outer *syntax.Rule) (read expression.Test) 
 		case legal.is == nil:
 			c.notOperator(m)
 		case legal.in&syntax.JSONPath == 0:
-			c.Namef(ruleLanguageField, m, "", "%s is for QueryLanguage %s", m.Name, legal.in)
+			c.Namef(ruleLanguageField, m, c.counterpart(&m, nil), "%s is for QueryLanguage %s", m.Name, legal.in)
 		case outer == nil && m.Name != "Comment":
 			c.Namef(ruleInner, m, "", "%s is for rules of Choices, not for the rules inside them", m.Name)
 		default:

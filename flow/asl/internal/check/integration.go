@@ -2,11 +2,13 @@ package check
 
 import (
 	_ "embed" // the integrations
+	"maps"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/ebbflow/ebb/flow/asl/internal/syntax"
+	"github.com/ebbflow/ebb/internal/awsshape"
 	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
@@ -43,55 +45,92 @@ var integrations = sync.OnceValue(func() map[string]*integration {
 	return all
 })
 
-// checkIntegration warns of actions that services are not known to have, and of parameters that are missing or
-// unknown. AWS adds actions and parameters, so none is an error.
+// checkIntegration warns of services and actions that are not known, and of parameters that are missing or unknown. AWS
+// adds services, actions and parameters, so none is an error.
 func checkIntegration(c *checker, n *node, t *syntax.Task) {
-	resource := n.Get("Resource")
-	if !strings.HasPrefix(t.URI, "arn:") || t.Lambda || t.Activity || strings.HasPrefix(t.Service, "aws-sdk:") {
+	if !strings.HasPrefix(t.URI, "arn:") || t.Lambda || t.Activity {
 		return
 	}
-	action := strings.TrimSuffix(t.Action, t.Pattern)
-	is := integrations()[t.Service+":"+action]
-	if is == nil {
-		if _, known := (&syntax.Resource{URI: t.URI, Service: t.Service}).Patterns(); known {
-			var actions []string
-			for name := range integrations() {
-				if service, other, _ := strings.Cut(name, ":"); service == t.Service {
-					actions = append(actions, other)
-				}
+	if service, sdk := strings.CutPrefix(t.Service, "aws-sdk:"); sdk {
+		checkSDKCall(c, n, t, service)
+		return
+	}
+	resource, action := n.Get("Resource"), strings.TrimSuffix(t.Action, t.Pattern)
+	if is := integrations()[t.Service+":"+action]; is != nil {
+		checkParameters(c, n, is, t.Service+":"+action, slices.Contains[[]string])
+		return
+	}
+	if _, known := (&syntax.Resource{URI: t.URI, Service: t.Service}).Patterns(); known {
+		var actions []string
+		for name := range integrations() {
+			if service, other, _ := strings.Cut(name, ":"); service == t.Service {
+				actions = append(actions, other)
 			}
-			slices.Sort(actions)
-			c.Fixf(ruleKnownIntegration, resource, c.DidYouMean(ruleKnownIntegration, action, actions, plainly),
-				"the service %s is not known to have an optimized action %s", t.Service, jsontext.Quote(action))
-		} else if t.Service != "" && strings.HasPrefix(t.URI, "arn:aws:states:::") {
-			c.Valuef(ruleKnownIntegration, resource, "%s is not known as an optimized service", jsontext.Quote(t.Service))
 		}
-		return
+		slices.Sort(actions)
+		c.Fixf(ruleKnownIntegration, resource, c.DidYouMean(ruleKnownIntegration, action, actions, plainly),
+			"the service %s is not known to have an optimized action %s", t.Service, jsontext.Quote(action))
+	} else if t.Service != "" && strings.HasPrefix(t.URI, "arn:aws:states:::") {
+		c.Valuef(ruleKnownIntegration, resource, "%s is not known as an optimized service", jsontext.Quote(t.Service))
 	}
-	given := n.Get("Parameters")
+}
+
+// checkSDKCall warns of a call of AWS's SDK that is not one of those that the services' models have.
+func checkSDKCall(c *checker, n *node, t *syntax.Task, service string) {
+	resource, action := n.Get("Resource"), strings.TrimSuffix(t.Action, t.Pattern)
+	if strings.Contains(service+action, "$") {
+		return // a placeholder
+	}
+	actions := awsshape.Actions(service)
+	is := actions[action]
+	switch {
+	case actions == nil:
+		c.Fixf(ruleKnownIntegration, resource,
+			c.DidYouMean(ruleKnownIntegration, service, awsshape.Services(), plainly),
+			"%s is not known as a service of AWS's SDK", jsontext.Quote(service))
+	case is == nil:
+		c.Fixf(ruleKnownIntegration, resource,
+			c.DidYouMean(ruleKnownIntegration, action, slices.Sorted(maps.Keys(actions)), plainly),
+			"the service %s is not known to have an action %s", service, jsontext.Quote(action))
+	default:
+		checkParameters(c, n, &integration{required: is.Required, known: is.Known}, service+":"+action, hasParameter)
+	}
+}
+
+// hasParameter reports whether a name is one of those that are known. It begins in upper case. The case of acronyms in
+// it, such as MD5, is AWS's own matter.
+func hasParameter(known []string, name string) bool {
+	return slices.ContainsFunc(known, func(other string) bool {
+		return strings.EqualFold(name, other) && name[0] == other[0]
+	})
+}
+
+// checkParameters warns of parameters of a call that are missing or unknown.
+func checkParameters(c *checker, n *node, is *integration, call string, has func(names []string, name string) bool) {
+	given, other := n.Get("Parameters"), n.Get("Arguments")
 	if c.language == syntax.JSONata {
-		given = n.Get("Arguments")
+		given, other = other, given
 	}
-	if given != nil && given.Kind != jsontext.Object {
-		return // an expression gives them all
+	if given == nil && other != nil || given != nil && given.Kind != jsontext.Object {
+		return // they are in the field of the other query language, or an expression gives them all
 	}
-	has := map[string]bool{}
+	var names []string
 	if given != nil {
 		for _, m := range given.Members {
 			name := m.Name
 			if c.language == syntax.JSONPath {
 				name = strings.TrimSuffix(name, ".$")
 			}
-			has[name] = true
-			if !is.more && !slices.Contains(is.known, name) {
+			names = append(names, name)
+			if name != "" && !is.more && !has(is.known, name) {
 				c.Namef(ruleParameter, m, c.DidYouMean(ruleParameter, name, is.known, plainly),
-					"%s:%s has no parameter %s", t.Service, action, jsontext.Cut(name))
+					"%s has no parameter %s", call, jsontext.Cut(name))
 			}
 		}
 	}
 	for _, name := range is.required {
-		if !has[name] {
-			c.Valuef(ruleParameter, resource, "%s:%s needs the parameter %s", t.Service, action, name)
+		if !has(names, name) {
+			c.Valuef(ruleParameter, n.Get("Resource"), "%s needs the parameter %s", call, name)
 		}
 	}
 }

@@ -115,7 +115,8 @@ func (f *objectRule[T]) member(c *checker, m jsontext.Member, into *T) {
 	case ok && legal.in&c.language != 0:
 		legal.read(c, m.Value, into)
 	case ok:
-		c.Namef(ruleLanguageField, m, "", "%s is for QueryLanguage %s", m.Name, legal.in)
+		c.Namef(ruleLanguageField, m, c.counterpart(&m, f.fields.in(c.language)), "%s is for QueryLanguage %s", m.Name,
+			legal.in)
 	case knownFields()[m.Name]:
 		c.Namef(ruleField, m, "", "%s is not supported in %s", m.Name, f.what)
 	default:

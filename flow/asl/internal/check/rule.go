@@ -108,9 +108,9 @@ var (
 	ruleHeartbeat        = rules.Illegal("heartbeat", "HeartbeatSeconds is less than TimeoutSeconds.")
 	ruleCredentials      = rules.Illegal("credentials", "Credentials have a RoleArn.")
 	ruleKnownIntegration = rules.Doubtful("known-integration",
-		"An optimized integration is one that is known; AWS adds new ones.")
+		"A service integration is one that is known; AWS adds new ones.")
 	ruleParameter = rules.Doubtful("parameter",
-		"An optimized integration is passed the parameters that it needs, and no others.")
+		"A service integration is passed the parameters that it needs, and no others.")
 	ruleTaskToken = rules.Doubtful("task-token", "A task that waits for its token is given the token.")
 
 	// Errors.

@@ -1,0 +1,53 @@
+package awsshape
+
+import (
+	_ "embed" // the actions
+	"slices"
+	"strings"
+	"sync"
+)
+
+//go:embed actions.zip
+var actionArchive []byte
+
+// An Action is what an operation of a service is passed. Names are spelled as SDK integrations spell them.
+type Action struct {
+	Required []string
+	Known    []string // the required ones, too
+}
+
+// Services returns the names of the services in the ARNs of SDK integrations, in order. AWS may have more. The caller
+// must not change them.
+var Services = sync.OnceValue(func() []string { return filesOf(actionArchive) })
+
+var (
+	actionsMu sync.Mutex
+	actions   = map[string]map[string]*Action{}
+)
+
+// Actions returns the operations of a service by their names in ARNs, such as getObject; nil if the service is not
+// known.
+func Actions(service string) map[string]*Action {
+	actionsMu.Lock()
+	defer actionsMu.Unlock()
+	if of, ok := actions[service]; ok {
+		return of
+	}
+	if _, known := slices.BinarySearch(Services(), service); !known {
+		return nil
+	}
+	of := map[string]*Action{}
+	for line := range strings.Lines(textOf(actionArchive, service)) {
+		a := &Action{}
+		words := strings.Fields(line)
+		for _, word := range words[1:] {
+			name, required := strings.CutSuffix(word, "!")
+			if a.Known = append(a.Known, name); required {
+				a.Required = append(a.Required, name)
+			}
+		}
+		of[words[0]] = a
+	}
+	actions[service] = of
+	return of
+}
