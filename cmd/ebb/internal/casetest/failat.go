@@ -13,6 +13,7 @@ import (
 	"github.com/ebbflow/ebb/cmd/ebb/internal/definition"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/asl"
 	"github.com/ebbflow/ebb/internal/failat"
 	"github.com/ebbflow/ebb/internal/nodepath"
 	"github.com/ebbflow/ebb/storage"
@@ -246,6 +247,6 @@ func (p *player) options(records storage.Store) []engine.Option {
 // runOptions are what the run begins with.
 func (p *player) runOptions() []engine.RunOption {
 	return []engine.RunOption{
-		engine.Input(p.input()), engine.OnDefinition(p.suite.Def.Hash), engine.Attributes(p.suite.beginning.Attributes()),
+		engine.Input(p.input()), engine.OnDefinition(p.suite.Def.Hash), engine.Attributes(p.suite.beginning.Attributes(asl.Attributes{})),
 	}
 }

@@ -37,6 +37,7 @@ type runFlags struct {
 	also    []string
 	mocked  string
 	detach  bool
+	arns    arnFlags
 }
 
 // restStates are the states that a run may come to rest in.
@@ -91,6 +92,7 @@ Exit status: 0 SUCCESS or as expected, 1 FAILURE, 2 not startable, 3 REVERTED,
 	flags.StringArrayVar(&f.labels, "label", nil, "label of the run, KEY=VALUE; may be repeated")
 	flags.StringVar(&f.key, "key", "", "key of the run: refuse it while another run with that key is open")
 	traceFlag(flags, &f.trace)
+	f.arns.register(flags)
 	flags.BoolVar(&f.strict, "strict", false, "refuse Ebb's additions to the language")
 	return cmd
 }
@@ -154,7 +156,11 @@ func (s subcommands) run(ctx context.Context, file string, f *runFlags) error {
 	if err != nil {
 		return err
 	}
-	opts = append(opts, engine.Input(input), engine.Attributes(b.Attributes()), engine.OnDefinition(def.Hash))
+	names, err := f.arns.attributes(def.Name, id)
+	if err != nil {
+		return err
+	}
+	opts = append(opts, engine.Input(input), engine.Attributes(b.Attributes(names)), engine.OnDefinition(def.Hash))
 	return s.WithStore(ctx, func(store *sqlstore.Store) error {
 		run, err := store.Run(ctx, id)
 		if err == nil && run.Definition != def.Hash {

@@ -81,7 +81,7 @@ func (s subcommands) show(ctx context.Context, store storage.Store, id string) e
 		if run.Undo == storage.UndoFailed {
 			fmt.Fprintln(s.Out, view.MendHint(id, t.StuckAt()))
 		}
-		return s.explain(ctx, store, id)
+		return nil
 	}
 	_, owner, err := session.FindOwnedRun(ctx, store, id)
 	switch at := t.StuckAt(); {
@@ -114,18 +114,6 @@ func tracerOf(m definition.Machine) flow.Tracer {
 		return nil
 	}
 	return m.Tracer()
-}
-
-// explain prints how a run failed, if it did.
-func (s subcommands) explain(ctx context.Context, store storage.Store, id string) error {
-	text, err := inspect.Explain(ctx, store, id)
-	if err != nil {
-		return exit.DatabaseError(err)
-	}
-	if text != "" {
-		fmt.Fprintf(s.Out, "\n%s", text)
-	}
-	return nil
 }
 
 // showJSON writes records as it reads them, because a run may be larger than memory.

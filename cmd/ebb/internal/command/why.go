@@ -38,10 +38,22 @@ func (s subcommands) whyCommand() *cobra.Command {
 						return err
 					}
 				}
-				return nil
+				return s.explain(ctx, store, args[0])
 			})
 		},
 	}
+}
+
+// explain prints how a run failed, if it did.
+func (s subcommands) explain(ctx context.Context, store storage.Store, id string) error {
+	text, err := inspect.Explain(ctx, store, id)
+	if err != nil {
+		return exit.DatabaseError(err)
+	}
+	if text != "" {
+		fmt.Fprintf(s.Out, "\n%s", text)
+	}
+	return nil
 }
 
 // findDiagnosis returns the diagnosis of the run with that id.

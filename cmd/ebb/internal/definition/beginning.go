@@ -37,8 +37,10 @@ func BeginningOf(run *storage.Run) (Beginning, error) {
 	return a.Ebb, nil
 }
 
-// Attributes returns the stored form of b.
-func (b Beginning) Attributes() atom.Value { return atom.MustEncode(attributes{Ebb: b}) }
+// Attributes returns the stored form of b, and of the names that a run has on AWS.
+func (b Beginning) Attributes(names asl.Attributes) atom.Value {
+	return atom.MustEncode(attributes{Attributes: names, Ebb: b})
+}
 
 // Registry returns the tasks of a run of the flow. The files that they write in buckets
 // are private to the user or, if shared is set, have the permissions of their folder.

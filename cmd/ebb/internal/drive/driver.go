@@ -48,8 +48,9 @@ func (d *Driver) Drive(ctx context.Context,
 ) error {
 	d.Session.Drove = true
 	show := d.reporter()
-	stopShow := sync.OnceFunc(show.Stop)
-	defer stopShow()
+	var once sync.Once
+	stopShow := func(t *inspect.Tree) { once.Do(func() { show.Stop(t) }) }
+	defer stopShow(nil)
 	version, awaited, state := false, false, ""
 	heeding, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -103,15 +104,17 @@ func (d *Driver) Drive(ctx context.Context,
 				Run: d.ID, Kind: engine.FlowChanged, From: state, To: run.State.String(),
 				Time: run.Updated,
 			})
-			stopShow()
-			return d.rested(ctx, &run, show, fmt.Errorf("%w: run %q", engine.ErrSuspended, d.ID))
+			stopShow(nil)
+			return d.rested(ctx, &run, show, nil, fmt.Errorf("%w: run %q", engine.ErrSuspended, d.ID))
 		}
 	}
-	stopShow()
 	if result == nil {
+		stopShow(nil)
 		return d.Stopped(err, version)
 	}
-	return d.rested(ctx, &result.Run, show, err)
+	t := d.ended(ctx, &result.Run)
+	stopShow(t)
+	return d.rested(ctx, &result.Run, show, t, err)
 }
 
 // awaitsPeople reports whether the run waits for a token or an event that another party has to send. A run that
@@ -151,8 +154,9 @@ func (d *Driver) reporter() view.Reporter {
 	return d.Session.Reporter(t)
 }
 
-// rested reports how the run came to rest, and returns the error with the exit status.
-func (d *Driver) rested(ctx context.Context, run *storage.Run, show view.Reporter, err error) error {
+// rested reports how the run came to rest, and returns the error with the exit status. The tree is nil if it is not to
+// be written.
+func (d *Driver) rested(ctx context.Context, run *storage.Run, show view.Reporter, t *inspect.Tree, err error) error {
 	status := exit.Of(err)
 	if run.Undo == storage.UndoFailed {
 		status = exit.UndoFailed
@@ -162,8 +166,10 @@ func (d *Driver) rested(ctx context.Context, run *storage.Run, show view.Reporte
 	if unread != nil {
 		d.Session.Noticef("what was undone cannot be read: %v", unread)
 	}
-	if err := d.writeTree(ctx, run); err != nil {
-		d.Session.Noticef("what the run did cannot be read: %v", err)
+	if t != nil && (d.quiet || d.Session.Out.Terminal() == nil) { // otherwise the terminal shows it
+		for _, line := range view.Tree(t, time.Now(), d.Session.Page()) {
+			fmt.Fprintln(d.Session.Out, line)
+		}
 	}
 	show.Rested(run, &undo, status)
 	if errors.Is(err, engine.ErrSuspended) {
@@ -179,20 +185,18 @@ func (d *Driver) rested(ctx context.Context, run *storage.Run, show view.Reporte
 	}
 }
 
-// writeTree writes the tree of a run that has ended where lines were written while it ran. A terminal shows the tree
-// already.
-func (d *Driver) writeTree(ctx context.Context, run *storage.Run) error {
-	if d.Session.JSON() || !d.quiet && d.Session.Out.Terminal() != nil || !run.State.Ended() {
+// ended returns the tree of a run that has ended, with all states that it visited; nil if the run has not ended, or the
+// output is JSON.
+func (d *Driver) ended(ctx context.Context, run *storage.Run) *inspect.Tree {
+	if d.Session.JSON() || !run.State.Ended() {
 		return nil
 	}
 	t, err := inspect.Recorded(ctx, d.Store, run, d.Machine.Tracer())
 	if err != nil {
-		return err
+		d.Session.Noticef("what the run did cannot be read: %v", err)
+		return nil
 	}
-	for _, line := range view.Tree(t, time.Now(), d.Session.Page()) {
-		fmt.Fprintln(d.Session.Out, line)
-	}
-	return nil
+	return t
 }
 
 // hold suspends the run, which this process no longer drives. It reports false if another

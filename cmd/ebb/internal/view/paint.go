@@ -94,12 +94,15 @@ func (p *painter) replace(lines []string) {
 	p.drawn = len(lines)
 }
 
-// Stop draws the whole tree a last time and leaves it on the screen.
-func (p *painter) Stop() {
+// Stop draws the whole tree a last time and leaves it on the screen. The records know states without atoms, too.
+func (p *painter) Stop(t *inspect.Tree) {
 	close(p.quit)
 	p.gone.Wait()
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if t != nil {
+		p.tree = t
+	}
 	// Draw everything: nothing overwrites it any more.
 	width, _ := p.size()
 	p.replace(Tree(p.tree, time.Now(), Page{Width: width, Colour: p.colour}))

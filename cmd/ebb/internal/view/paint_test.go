@@ -12,6 +12,7 @@ import (
 
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/engine/inspect"
+	"github.com/ebbflow/ebb/states"
 )
 
 // screen is a terminal that knows what the painter writes: it returns the lines
@@ -93,7 +94,9 @@ func TestPainter(t *testing.T) {
 		happened("C", "RUNNING")
 		see("├ ▸ Pause  RUNNING        1 …", "├ ▸ B      RUNNING  0 ms", "└ ▸ C      RUNNING  0 ms", "suspending: this line is too…")
 		happened("", "SUCCESS")
-		p.Stop()
-		see("✓ trip  one  SUCCESS  1.1 s", "├ ✓ A      SUCCESS  0 ms", "├ ▸ Pause  RUNNING        1 …", "├ ▸ B      RUNNING  0 ms", "└ ▸ C      RUNNING  0 ms")
+		ended := *p.(*painter).tree
+		ended.State, ended.Stopped = states.FlowFailure, true
+		p.Stop(&ended)
+		see("■ trip  one  FAILURE  1.1 s", "├ ✓ A      SUCCESS  0 ms", "├ ▸ Pause  RUNNING        1 …", "├ ▸ B      RUNNING  0 ms", "└ ▸ C      RUNNING  0 ms")
 	})
 }

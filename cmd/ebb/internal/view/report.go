@@ -21,8 +21,9 @@ type Reporter interface {
 	Rested(run *storage.Run, undo *inspect.Undo, status int)
 	// Notice shows a text to the user.
 	Notice(text string)
-	// Stop ends the output; Rested may still follow.
-	Stop()
+	// Stop ends the output; Rested may still follow. The tree is that of the run's records, if the run has ended; it may
+	// be nil.
+	Stop(t *inspect.Tree)
 }
 
 // notices implements Notice and Stop for reporters that only append.
@@ -32,7 +33,7 @@ type notices struct{ errs io.Writer }
 func (n notices) Notice(text string) { fmt.Fprintln(n.errs, "ebb:", visible.Line(text)) }
 
 // Stop implements [Reporter].
-func (n notices) Stop() {}
+func (n notices) Stop(*inspect.Tree) {}
 
 // NewLines returns a reporter that writes a line for each change. It summarizes groups with many changes.
 func NewLines(out, errs io.Writer) Reporter { return &lineReporter{notices{errs}, out, tally{}} }
