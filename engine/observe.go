@@ -44,6 +44,7 @@ type Event struct {
 	Name     string
 	Progress float64       // ProgressMade: from 0 to 1
 	Details  atom.Value    // ProgressMade: details that the atom reported; nil if there are none
-	Duration time.Duration // duration of the attempt or revert that ended
+	Duration time.Duration // duration of the attempt or revert that ended, without Waited
+	Waited   time.Duration // how long that attempt or revert waited for a free slot; see WithParallelism
 	Time     time.Time     // when the change happened
 }

@@ -204,6 +204,10 @@ type Entry struct {
 	Incarnation int           // EntryAtom: of the atom
 	Attempt     int           // EntryAtom: of the atom, or of its revert, counted from 1
 	Failure     *atom.Failure // why the run or atom failed, if To is a state of failure
+	// Ended is when the attempt ended, if that was a millisecond or more before Time; else zero.
+	Ended time.Time
+	// Waited is how long the attempt that ended waited until the process had a free slot for it.
+	Waited time.Duration
 
 	Flow    string     // EntryEvent: path of the flow whose event it is, such as "Ship[3]"; "" is the run's own flow
 	Number  int64      // EntryEvent: number of the event: 1, 2 and so on

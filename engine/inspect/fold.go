@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/ebbflow/ebb/states"
@@ -19,20 +20,24 @@ const (
 )
 
 // rank returns how much a step matters; 0 is the most.
-func rank(s *Step) int {
-	if s.Stays != "" {
-		return 1
-	}
-	switch s.State {
-	case states.TaskFailure, states.TaskRevertFailure:
+func rank(s *Step) int { return rankOf(s.Status()) }
+
+func rankOf(status storage.Status) int {
+	switch status {
+	case "FAILURE", "REVERT_FAILURE":
 		return 0
-	case states.TaskRunning, states.TaskRetrying, states.TaskReverting:
+	case storage.StatusStaysDone, storage.StatusMayStayDone, "RUNNING", "RETRYING", "REVERTING":
 		return 1
-	case states.TaskSuccess, states.TaskPending:
+	case "SUCCESS", "PENDING":
 		return 3
 	default:
 		return 2
 	}
+}
+
+// Compare compares two statuses of steps by how much they matter to people: failures come first, successes last.
+func Compare(a, b storage.Status) int {
+	return cmp.Or(cmp.Compare(rankOf(a), rankOf(b)), cmp.Compare(a, b))
 }
 
 // meet applies a change of a step that is not kept: it is new, or it was folded.

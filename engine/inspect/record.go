@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine/internal/driver"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -72,6 +73,7 @@ var undos = map[storage.Undone]string{
 type Atom struct {
 	Path          string     `json:"path"`                     // place in the run, such as "Ship[3]/Pack#2"
 	Kind          string     `json:"kind"`                     // task, retry, timer, fork, flow or run
+	Run           string     `json:"run,omitempty"`            // id of the run that the latest attempt began
 	State         string     `json:"state"`                    // a text of [states.Task], such as "SUCCESS"
 	Status        string     `json:"status"`                   // what became of it, a text of [storage.Status]
 	Incarnation   int        `json:"incarnation"`              // from 0, rises with each reset
@@ -88,10 +90,14 @@ type Atom struct {
 	Details       atom.Value `json:"details,omitempty"`        // details that the task reported with its progress
 }
 
-// AtomOf returns the atom as the JSON output shows it, with secrets masked.
-func AtomOf(secrets *storage.Secrets, a *storage.Atom) Atom {
+// AtomOf returns an atom of a run as the JSON output shows it, with secrets masked.
+func AtomOf(run *storage.Run, a *storage.Atom) Atom {
+	secrets, child := &run.Secrets, ""
+	if a.Attempt > 0 {
+		child, _ = driver.BegunBy(run.ID, a)
+	}
 	return Atom{
-		Path: a.Path, Kind: kinds[a.Kind], State: a.State.String(), Status: string(a.Status()),
+		Path: a.Path, Kind: kinds[a.Kind], Run: child, State: a.State.String(), Status: string(a.Status()),
 		Incarnation: a.Incarnation, Attempt: a.Attempt,
 		Started: a.StartedAt.UTC(), Ended: a.EndedAt.UTC(), Due: a.Due.UTC(),
 		Input: secrets.Mask("", a.Input.Data), Result: secrets.Mask(a.Path, a.Result.Data), Failure: FailureOf(a.Failure),
@@ -117,6 +123,7 @@ type Entry struct {
 	Incarnation int        `json:"incarnation,omitempty"` // of the atom
 	Attempt     int        `json:"attempt,omitempty"`     // of the atom, or of its revert
 	Failure     *Failure   `json:"failure,omitempty"`     // why it changed to a state of failure
+	WaitedMS    int64      `json:"waited_ms,omitempty"`   // how long the attempt that ended waited for a free slot
 	Result      atom.Value `json:"result,omitempty"`      // of the atom, when it succeeded
 }
 
@@ -126,7 +133,7 @@ func EntryOf(secrets *storage.Secrets, e *storage.Entry) Entry {
 		Seq: e.Seq, Time: e.Time.UTC(), Kind: "atom", Path: e.Path, From: states.Task(e.From).String(),
 		To:          states.Task(e.To).String(),
 		Incarnation: e.Incarnation, Attempt: e.Attempt, Failure: FailureOf(e.Failure),
-		Result: secrets.Mask(e.Path, e.Body.Data),
+		Result: secrets.Mask(e.Path, e.Body.Data), WaitedMS: e.Waited.Milliseconds(),
 	}
 	switch e.Kind {
 	case storage.EntryStays, storage.EntryMayStay:

@@ -47,7 +47,7 @@ func Atoms(ctx context.Context, store storage.Reader, run *storage.Run) iter.Seq
 			if err == nil && !r.first(a.Path) {
 				continue
 			}
-			if !yield(AtomOf(&run.Secrets, &a), err) {
+			if !yield(AtomOf(run, &a), err) {
 				return
 			}
 		}
@@ -93,7 +93,7 @@ func (r *atomReader) next(ctx context.Context, store storage.Reader, path string
 	slices.SortFunc(atoms, func(a, b storage.Atom) int { return order[a.Path] - order[b.Path] })
 	r.paths = r.paths[:0]
 	for i := range atoms {
-		if !r.yield(AtomOf(&r.run.Secrets, &atoms[i]), nil) {
+		if !r.yield(AtomOf(r.run, &atoms[i]), nil) {
 			return false
 		}
 	}

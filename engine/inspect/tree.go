@@ -46,8 +46,10 @@ type Step struct {
 	Skipped  bool           // its revert failed, and an operator counted it as undone
 	Began    time.Time      // start of the first attempt
 	Ended    time.Time      // end of the last attempt
+	Waited   time.Duration  // how long its attempts waited for a free slot, in the time between the two
 	Undoing  time.Time      // start of its revert
 	Undone   time.Time      // end of its revert
+	UndoWait time.Duration  // how long its revert waited for a free slot, in the time between the two
 	Due      time.Time      // when what it waits for ends
 	Timer    bool           // it is a timer of the flow
 	Inner    bool           // it only contains other steps
@@ -71,7 +73,17 @@ type Change struct {
 	Inner    bool          // the step only holds others
 	Progress float64       // progress that the task reported, from 0 to 1
 	Details  atom.Value    // details that the task reported with it
-	At       time.Time     // when it happened
+	Waited   time.Duration // how long the attempt that ended waited for a free slot
+	At       time.Time     // when it was committed
+	Ended    time.Time     // when the attempt ended, if that was earlier; else zero
+}
+
+// ended returns when the attempt ended.
+func (c *Change) ended() time.Time {
+	if c.Ended.IsZero() {
+		return c.At
+	}
+	return c.Ended
 }
 
 // stays reports whether the undo passed the step, and nothing reverts it.
@@ -95,7 +107,7 @@ func newStep(path, name string) *Step {
 func Observed(ev engine.Event) (Change, bool) {
 	c := Change{
 		Path: ev.Path, From: ev.From, To: ev.To, Attempt: ev.Attempt, Failure: ev.Failure,
-		Timer: ev.Timer, Inner: ev.Inner, Progress: ev.Progress, Details: ev.Details, At: ev.Time,
+		Timer: ev.Timer, Inner: ev.Inner, Progress: ev.Progress, Details: ev.Details, Waited: ev.Waited, At: ev.Time,
 	}
 	if c.To == states.TaskRetrying.String() || c.To == states.TaskRunning.String() || ev.Kind == engine.RevertDelayed {
 		c.Due = ev.Due
@@ -121,7 +133,7 @@ func recorded(
 		if err != nil {
 			return nil, err
 		}
-		c := Change{Path: e.Path, Attempt: e.Attempt, Failure: e.Failure, At: e.Time}
+		c := Change{Path: e.Path, Attempt: e.Attempt, Failure: e.Failure, Waited: e.Waited, At: e.Time, Ended: e.Ended}
 		switch {
 		case e.Kind == storage.EntryFlow:
 			c.Path, c.To = "", states.Flow(e.To).String()
@@ -241,6 +253,7 @@ func (t *Tree) change(s *Step, c *Change) {
 // apply takes a change into a step that is not being undone.
 func (s *Step) apply(c *Change) {
 	s.Attempt = max(s.Attempt, c.Attempt)
+	s.Waited += c.Waited
 	if c.Failure != nil {
 		s.Failure = c.Failure
 	}
@@ -251,9 +264,9 @@ func (s *Step) apply(c *Change) {
 		}
 		s.Ended, s.Progress, s.Details = time.Time{}, 0, nil
 	case states.TaskSuccess:
-		s.Ended, s.Failure = c.At, nil
+		s.Ended, s.Failure = c.ended(), nil
 	case states.TaskFailure, states.TaskCancelled:
-		s.Ended = c.At
+		s.Ended = c.ended()
 	default:
 	}
 }
@@ -282,9 +295,9 @@ func (t *Tree) applyUndo(s *Step, c *Change) {
 		}
 		s.Undoing, s.UndoTry, s.Progress, s.Details = c.At, 1, 0, nil
 	case states.TaskReverted:
-		s.Undone, s.Skipped = c.At, c.From == states.TaskRevertFailure.String()
+		s.Undone, s.UndoWait, s.Skipped = c.ended(), c.Waited, c.From == states.TaskRevertFailure.String()
 	default:
-		s.Undone = c.At
+		s.Undone, s.UndoWait = c.ended(), c.Waited
 	}
 }
 

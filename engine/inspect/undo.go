@@ -149,8 +149,9 @@ func (p *Paths) few() string {
 	return text
 }
 
-// Undone yields the paths of the atoms of a run that were reverted, in that order. It reads the history page by
-// page, and ends with the store's error if the store fails.
+// Undone yields the paths of the atoms of a run that were reverted, in that order. An atom of a Go flow that began a
+// run stands for the atoms of that run. It reads the histories page by page, and ends with the store's error if the
+// store fails.
 func Undone(ctx context.Context, store storage.Reader, run *storage.Run) iter.Seq2[string, error] {
 	return pathsIn(ctx, store, run, beginsUndo)
 }
@@ -163,17 +164,76 @@ func Left(ctx context.Context, store storage.Reader, run *storage.Run, status st
 	})
 }
 
-// pathsIn yields the paths of some lines of a history.
+// pathsIn yields the paths of some lines of the history of a run and of the child runs that are shown with it.
 func pathsIn(
 	ctx context.Context, store storage.Reader, run *storage.Run, some func(*storage.Entry) bool,
 ) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
-		for e, err := range History(ctx, store, run, 0) {
-			if (err != nil || some(&e)) && !yield(e.Path, err) {
-				return
+		(&pathReader{ctx, store, some, yield}).read(run, "")
+	}
+}
+
+// A pathReader yields paths.
+type pathReader struct {
+	ctx   context.Context //nolint:containedctx // of the call that reads
+	store storage.Reader
+	some  func(*storage.Entry) bool
+	yield func(string, error) bool
+}
+
+// read yields the paths of a run, behind a prefix. It returns false if the caller wants no more.
+func (r *pathReader) read(run *storage.Run, prefix string) bool {
+	told := map[string]bool{} // atoms whose child runs were read
+	for e, err := range History(r.ctx, r.store, run, 0) {
+		if err != nil {
+			r.yield("", err)
+			return false
+		}
+		if run.Definition == "" && undoes(&e) {
+			child, err := r.childAt(run, e.Path)
+			switch {
+			case err != nil:
+				r.yield("", err)
+				return false
+			case child != nil && !told[e.Path]:
+				told[e.Path] = true
+				if !r.read(child, prefix+e.Path+"/") {
+					return false
+				}
+			}
+			if child != nil {
+				continue
 			}
 		}
+		if r.some(&e) && !r.yield(prefix+e.Path, nil) {
+			return false
+		}
 	}
+	return true
+}
+
+// undoes reports whether a line says that an atom began to be undone or that, if it began a run, that run may have
+// undone itself.
+func undoes(e *storage.Entry) bool {
+	to := states.Task(e.To)
+	return beginsUndo(e) || e.Kind == storage.EntryAtom && (to == states.TaskFailure || to == states.TaskCancelled)
+}
+
+// childAt returns the run that the atom at a path began; nil if there is none.
+func (r *pathReader) childAt(run *storage.Run, path string) (*storage.Run, error) {
+	atoms, err := r.store.AtomsAt(r.ctx, run.ID, path)
+	if err != nil || len(atoms) == 0 {
+		return nil, err
+	}
+	id := childRun(run.ID, &atoms[0])
+	if id == "" {
+		return nil, nil //nolint:nilnil // it began none
+	}
+	child, err := r.store.Run(r.ctx, id)
+	if errors.Is(err, storage.ErrNotFound) { // it was purged
+		return nil, nil //nolint:nilnil // there is none
+	}
+	return &child, err
 }
 
 // beginsUndo reports whether an entry of a history says that an atom began to be undone.

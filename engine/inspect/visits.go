@@ -6,6 +6,7 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
@@ -33,6 +34,9 @@ type Visit struct {
 	Output    atom.Value `json:"output,omitempty"`    // output of the state
 	Variables atom.Value `json:"variables,omitempty"` // variables that it set
 	Attempts  []Attempt  `json:"attempts,omitempty"`  // attempts of its task; at most the last 100
+	Calls     []Atom     `json:"calls,omitempty"`     // of a state that makes several: its calls; at most the last 100
+
+	called []string // paths of the calls
 }
 
 // An Attempt is one attempt of the task of a state.
@@ -65,18 +69,23 @@ func Visits(ctx context.Context, store storage.Reader, run *storage.Run, tracer 
 				return
 			}
 			if e.Kind != storage.EntryEvent {
+				r.call(&e)
 				continue
 			}
 			for _, v := range Traced(tracer, &e) {
-				if ended := r.read(&v, &e); ended != nil && !yield(*ended, nil) {
-					return
+				if ended := r.read(&v, &e); ended != nil {
+					err := ended.readCalls(ctx, store, run)
+					if !yield(*ended, err) {
+						return
+					}
 				}
 			}
 		}
 		for _, v := range slices.SortedFunc(maps.Values(r.open), func(a, b *Visit) int {
 			return cmp.Compare(a.Entered, b.Entered)
 		}) {
-			if !yield(*v, nil) {
+			err := v.readCalls(ctx, store, run)
+			if !yield(*v, err) {
 				return
 			}
 		}
@@ -121,6 +130,39 @@ func (r *visitReader) read(v *flow.Visit, e *storage.Entry) *Visit {
 	visit.Status, visit.Ended, visit.Caught, visit.Failure = visitChange(v, at).To, at, v.Caught, FailureOf(v.Failure)
 	delete(r.open, v.Path)
 	return visit
+}
+
+// call takes in that an atom below an open visit of the given state began.
+func (r *visitReader) call(e *storage.Entry) {
+	if r.state == "" || e.Kind != storage.EntryAtom || states.Task(e.To) != states.TaskRunning {
+		return
+	}
+	for _, v := range r.open {
+		if strings.HasPrefix(e.Path, nodepath.Escape(v.State)+"/") && !slices.Contains(v.called, e.Path) {
+			if v.called = append(v.called, e.Path); len(v.called) > mostAttempts {
+				v.called = slices.Delete(v.called, 0, 1)
+			}
+		}
+	}
+}
+
+// readCalls reads the atoms of the calls.
+func (v *Visit) readCalls(ctx context.Context, store storage.Reader, run *storage.Run) error {
+	for paths := range slices.Chunk(v.called, atomsAtOnce) {
+		atoms, err := store.AtomsAt(ctx, run.ID, paths...)
+		if err != nil {
+			return err
+		}
+		slices.SortFunc(atoms, func(a, b storage.Atom) int {
+			return cmp.Compare(slices.Index(paths, a.Path), slices.Index(paths, b.Path))
+		})
+		for i := range atoms {
+			if k := atoms[i].Kind; k != storage.KindFork && k != storage.KindFlow {
+				v.Calls = append(v.Calls, AtomOf(run, &atoms[i]))
+			}
+		}
+	}
+	return nil
 }
 
 // value returns a value with secrets masked; nil unless a state is given.

@@ -1,6 +1,9 @@
 package draw
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // A View is the content of a diagram: nodes, the edges between them, and groups around them. [DOT], [Mermaid] and the
 // other functions render it. The zero View is an empty diagram.
@@ -24,6 +27,7 @@ type Node struct {
 	Label string // text of the node; "" shows the ID
 	Kind  Kind   // determines the shape
 	State string // text of what became of it in a run, such as "SUCCESS" or "STAYS_DONE"; gives the color. "" is not run
+	Count string // text in place of State if it ran more than once, such as "2 FAILURE, 38 SUCCESS"; may be ""
 	In    string // ID of the group that contains it; "" means none
 }
 
@@ -63,6 +67,15 @@ func (v View) Coloured(states map[string]string) View {
 	return v
 }
 
+// Counted returns the view with the Count of its nodes set. counts contains the texts, by the IDs of nodes.
+func (v View) Counted(counts map[string]string) View {
+	v.Nodes = slices.Clone(v.Nodes)
+	for i := range v.Nodes {
+		v.Nodes[i].Count = cmp.Or(counts[v.Nodes[i].ID], v.Nodes[i].Count)
+	}
+	return v
+}
+
 // Along returns the view with Taken of the given edges set, in which Taken is false.
 func (v View) Along(taken map[Edge]bool) View {
 	v.Edges = slices.Clone(v.Edges)
@@ -82,7 +95,7 @@ func (n *Node) text() string {
 		return ""
 	}
 	if _, coloured := colours[n.State]; coloured {
-		label += "\n" + n.State
+		label += "\n" + cmp.Or(n.Count, n.State)
 	}
 	return label
 }

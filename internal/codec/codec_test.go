@@ -109,6 +109,8 @@ func entries() *rapid.Generator[storage.Entry] {
 			Details:     values().Draw(t, "details"),
 			Key:         rapid.String().Draw(t, "key"),
 			Body:        helds().Draw(t, "body"),
+			Waited:      time.Duration(rapid.Int64Range(0, 1<<40).Draw(t, "waited")) * time.Microsecond,
+			Ended:       times().Draw(t, "ended"),
 		}
 	})
 }

@@ -3,6 +3,7 @@ package codec
 import (
 	"encoding/binary"
 	"fmt"
+	"time"
 
 	"github.com/ebbflow/ebb/storage"
 )
@@ -24,6 +25,8 @@ const (
 	entryKey
 	entryBody
 	entryFlow
+	entryWaited // in microseconds
+	entryEnded
 )
 
 func (s *scan) entry(payload Payloads) storage.Entry {
@@ -60,6 +63,10 @@ func (s *scan) entry(payload Payloads) storage.Entry {
 			e.Body = s.held(payload)
 		case entryFlow:
 			e.Flow = s.text()
+		case entryWaited:
+			e.Waited = time.Duration(s.number()) * time.Microsecond
+		case entryEnded:
+			e.Ended = s.time()
 		default:
 			s.unknown()
 		}
@@ -88,6 +95,8 @@ func AppendHistory(b []byte, entries []storage.Entry) []byte {
 		f.text(entryKey, e.Key)
 		f.held(entryBody, e.Body)
 		f.text(entryFlow, e.Flow)
+		f.number(entryWaited, uint64(max(e.Waited, 0)/time.Microsecond))
+		f.time(entryEnded, e.Ended)
 		b = f
 		size := len(b) - start - 1
 		if size < 0x80 {

@@ -1,6 +1,7 @@
 package checkpoint
 
 import (
+	"math"
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
@@ -17,6 +18,7 @@ type Attempt struct {
 	number       int64 // see Number
 	state        states.Task
 	place        int32 // index of its record in the checkpoint, if there is one: see place
+	waited       int32 // how long it waited for a free slot, in milliseconds
 }
 
 // An instant is a time in a third of the space: Unix nanoseconds; 0 means not yet.
@@ -57,7 +59,7 @@ func (at *Attempt) follow(r *scheduler.Record, now time.Time) {
 			at.ended = instantOf(now)
 		}
 	case executes(r.State):
-		at.began, at.ended = instantOf(now), 0
+		at.began, at.ended, at.waited = instantOf(now), 0, 0
 		if at.said != nil {
 			next := &said{details: at.said.details}
 			if of := executionOf(int64(r.Incarnation), int64(r.Attempt)); at.said.of == of {
@@ -156,9 +158,13 @@ func (d *Draft) attemptOf(node *scheduler.Node, atom int32) *Attempt {
 // BeganAt returns when the current attempt of an atom of the plan began.
 func (d *Draft) BeganAt(atom int32) time.Time { return d.attempts[atom].began.time() }
 
-// Began records when the call of an attempt began.
-func (d *Draft) Began(node *scheduler.Node, atom int32, at time.Time) {
-	d.attemptOf(node, atom).began = instantOf(at)
+// Began records when the call of an attempt began, and whether it waited for a free slot until then.
+func (d *Draft) Began(node *scheduler.Node, atom int32, at time.Time, waited bool) {
+	a := d.attemptOf(node, atom)
+	if waited && a.began != 0 {
+		a.waited = int32(min(max(at.Sub(a.began.time()).Milliseconds(), 0), math.MaxInt32))
+	}
+	a.began = instantOf(at)
 }
 
 // Ended records when the call of an attempt ended.

@@ -3,6 +3,7 @@ package checkpoint
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
@@ -55,6 +56,12 @@ func (d *Draft) Record(cmd *scheduler.Command) (*storage.Atom, *storage.Entry) {
 	entry := d.line(storage.EntryAtom)
 	entry.Path, entry.From, entry.To = a.Path, uint8(cmd.From), uint8(cmd.To)
 	entry.Incarnation, entry.Attempt = a.Incarnation, a.Attempt
+	if executes(cmd.From) {
+		entry.Waited = time.Duration(at.waited) * time.Millisecond
+		if ended := at.ended.time(); at.ended != 0 && entry.Time.Sub(ended) >= time.Millisecond {
+			entry.Ended = ended
+		}
+	}
 	switch cmd.To {
 	case states.TaskSuccess:
 		entry.Body = a.Result

@@ -47,7 +47,8 @@ type Event struct {
 	Name     string        // LanguageEvent: type of the event; RunDetached: id of the child run
 	Progress float64       // ProgressMade: from 0 to 1
 	Details  atom.Value    // ProgressMade: the atom's details; nil if there are none
-	Duration time.Duration // duration of the attempt or revert that ended
+	Duration time.Duration // duration of the attempt or revert that ended, without Waited
+	Waited   time.Duration // how long that attempt or revert waited for a free slot
 	Time     time.Time
 }
 
@@ -85,7 +86,7 @@ func (r *run) announce() {
 func (r *run) noteChange(cmd *scheduler.Command, a *storage.Atom, entry *storage.Entry) {
 	ev := Event{
 		Kind: AtomChanged, Path: a.Path, From: cmd.From.String(), To: cmd.To.String(),
-		Attempt: a.Attempt, Failure: entry.Failure, Result: entry.Body.Data, Due: a.Due,
+		Attempt: a.Attempt, Failure: entry.Failure, Result: entry.Body.Data, Due: a.Due, Waited: entry.Waited,
 	}
 	switch {
 	case cmd.Node != nil:

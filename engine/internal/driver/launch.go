@@ -18,6 +18,7 @@ func (d *Driver) launch() error {
 		c := d.calls.Next()
 		isRetry := c.Node == nil && d.plan.Atoms[c.Atom].Kind() == atom.KindRetry
 		if !isRetry && d.calls.Full() {
+			d.calls.Hold()
 			return nil
 		}
 		d.calls.Take()
@@ -36,9 +37,11 @@ func (d *Driver) launch() error {
 			if err := d.makeHere(c); err != nil {
 				return err
 			}
+			d.calls.Hold()
 		case serial:
 			d.dispatch(c)
 			d.await(c)
+			d.calls.Hold()
 		default:
 			d.dispatch(c)
 		}
@@ -64,7 +67,7 @@ func (d *Driver) makeHere(c *executor.Call) error {
 	queued := d.calls.Queued() > 0 || len(d.ends.list) > 0
 	if queued {
 		d.tick()
-		d.next.Began(c.Node, c.Atom, d.next.Now)
+		d.next.Began(c.Node, c.Atom, d.next.Now, c.Held())
 	}
 	d.att.here.Store(c)
 	if d.att.called() && d.att.here.CompareAndSwap(c, nil) {
@@ -99,7 +102,7 @@ func (d *Driver) makeHere(c *executor.Call) error {
 // dispatch makes a call on another goroutine.
 func (d *Driver) dispatch(c *executor.Call) {
 	d.tick()
-	d.next.Began(c.Node, c.Atom, d.next.Now)
+	d.next.Began(c.Node, c.Atom, d.next.Now, c.Held())
 	d.calls.Dispatch(c)
 }
 

@@ -36,6 +36,7 @@ type Call struct {
 	Ask     func() (atom.Value, error) // returns the values of a revert; nil if they are known
 
 	of      *Executor
+	number  int              // of the calls of the run, from 1
 	life    callContext      // context of the call, which ends when the call is no longer needed
 	ctx     atom.HostContext // context with the host of the call
 	flight  int              // index in Executor.dispatched

@@ -55,6 +55,7 @@ type Executor struct {
 	pool       pool
 	spares     []Call        // calls that are allocated and not used yet
 	prepared   int           // number of calls so far
+	held       int           // so many of them existed when a call last waited for a slot
 	stuck      chan *Call    // calls whose grace period is over
 	gone       chan struct{} // closed by Stop
 	reports    reports
@@ -94,7 +95,7 @@ func (x *Executor) NewCall() *Call {
 	c := &x.spares[0]
 	x.spares = x.spares[1:]
 	x.prepared++
-	c.of = x
+	c.of, c.number = x, x.prepared
 	c.life.of(x.ctx)
 	return c
 }
@@ -146,6 +147,12 @@ func (x *Executor) trim() {
 
 // Running returns the number of calls that other goroutines are making.
 func (x *Executor) Running() int { return len(x.dispatched) }
+
+// Hold notes that the calls in the queue wait for a free slot.
+func (x *Executor) Hold() { x.held = x.prepared }
+
+// Held reports whether the call waited for a free slot.
+func (c *Call) Held() bool { return c.number <= c.of.held }
 
 // Full reports whether the maximum number of calls is running.
 func (x *Executor) Full() bool { return len(x.dispatched) >= x.Parallel }

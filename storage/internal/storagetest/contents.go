@@ -99,7 +99,7 @@ func testHistory(t *testing.T, m Maker) {
 	write(
 		storage.Entry{
 			Kind: storage.EntryAtom, Time: at(2), Path: "x", From: 1, To: 3, Incarnation: 2, Attempt: 4,
-			Failure: &atom.Failure{Code: "C"}, Body: inline("result"),
+			Failure: &atom.Failure{Code: "C"}, Body: inline("result"), Waited: 1500 * time.Millisecond, Ended: at(1),
 		},
 		storage.Entry{
 			Kind: storage.EntryEvent, Time: at(2), Path: "x", Flow: "Ship[3]", Prev: 0, Type: "TaskFailed",

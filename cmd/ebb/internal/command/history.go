@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -96,6 +97,9 @@ func (s subcommands) entry(secrets *storage.Secrets, e *storage.Entry) error {
 	line := fmt.Sprintf("%4d  %s  %-24s %s", e.Seq, at, path, change)
 	if e.Attempt > 1 {
 		line += fmt.Sprintf("  attempt %d", e.Attempt)
+	}
+	if e.Waited >= time.Millisecond {
+		line += "  waited " + view.Span(e.Waited) + " for a slot"
 	}
 	if e.Failure != nil {
 		line += "  " + view.Cause(e.Failure)

@@ -108,6 +108,7 @@ type course struct {
 	in    map[string]string // the states around the states
 	last  map[string]string // what became of a node, by its ID
 	taken map[step]bool     // which ways were gone
+	fold  fold
 }
 
 // A step is a way from one node to another, by their IDs.
@@ -125,6 +126,7 @@ func stepOf(e draw.Edge) step {
 func (m *aslMachine) Became(picture draw.View, history iter.Seq2[storage.Entry, error]) (draw.View, error) {
 	c := &course{
 		forks: map[string]bool{}, in: map[string]string{}, last: map[string]string{}, taken: map[step]bool{},
+		fold: fold{at: map[visited]string{}},
 	}
 	for _, info := range m.States() {
 		c.forks[info.Name], c.in[info.Name] = forks(&info), info.In
@@ -146,13 +148,21 @@ func (m *aslMachine) Became(picture draw.View, history iter.Seq2[storage.Entry, 
 	for _, e := range picture.Edges {
 		taken[e] = c.taken[stepOf(e)]
 	}
-	return picture.Coloured(c.last).Along(taken), nil
+	counts, worst := c.fold.texts()
+	return picture.Coloured(c.last).Coloured(worst).Counted(counts).Along(taken), nil
 }
 
 func (c *course) atom(e *storage.Entry) {
 	if _, name := inspect.CutPath(e.Path); !strings.HasPrefix(name, "[") {
-		c.last[stateID(nodepath.State(nodepath.Last(e.Path)))] = string(e.Status())
+		c.became(nodepath.State(nodepath.Last(e.Path)), e.Path, string(e.Status()))
 	}
+}
+
+// became notes what became of the visit of a state.
+func (c *course) became(state, path, status string) {
+	id := stateID(state)
+	c.last[id] = status
+	c.fold.add(id, path, status)
 }
 
 func (c *course) visit(v *flow.Visit) {
@@ -176,22 +186,22 @@ func (c *course) visit(v *flow.Visit) {
 			from = stateID(around)
 		}
 		c.taken[step{from, id, v.Caught}] = true
-		c.last[id] = states.TaskRunning.String()
+		c.became(v.State, v.Path, states.TaskRunning.String())
 	case flow.VisitLeft:
 		if v.Caught {
-			c.last[id] = states.TaskFailure.String()
+			c.became(v.State, v.Path, states.TaskFailure.String())
 			return
 		}
-		c.last[id] = states.TaskSuccess.String()
+		c.became(v.State, v.Path, states.TaskSuccess.String())
 		c.taken[step{done, endID, false}] = true // if there is such an edge
 		c.taken[step{done, joinID(c.in[v.State]), false}] = true
 		if done != id {
 			c.last[done] = c.last[id]
 		}
 	case flow.VisitFailed:
-		c.last[id] = states.TaskFailure.String()
+		c.became(v.State, v.Path, states.TaskFailure.String())
 	case flow.VisitAborted:
-		c.last[id] = states.TaskCancelled.String()
+		c.became(v.State, v.Path, states.TaskCancelled.String())
 	default:
 	}
 }

@@ -150,9 +150,6 @@ func (m *sm4cMachine) Became(picture draw.View, history iter.Seq2[storage.Entry,
 	return picture.Coloured(last).Along(taken), nil
 }
 
-// Tracer says nothing: calls of a state are atoms below it.
-func (*sm4cMachine) Tracer() flow.Tracer { return nil }
-
 // Outline implements [Machine].
 func (m *sm4cMachine) Outline() []string {
 	var names []string

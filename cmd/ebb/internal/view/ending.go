@@ -6,6 +6,7 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine/inspect"
+	"github.com/ebbflow/ebb/flow/sm4c"
 	"github.com/ebbflow/ebb/internal/visible"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -40,6 +41,9 @@ func ending(w *inspect.Diagnosis) []string {
 			failure = &atom.Failure{Code: f.Failure.Code, Message: f.Failure.Message}
 		}
 		text := fmt.Sprintf("The %s state %s failed", f.Type, visible.Line(f.Path))
+		if f.Type == sm4c.KindState {
+			text = fmt.Sprintf("The state %s failed", visible.Line(f.Path))
+		}
 		if i > 0 {
 			text += " with it"
 		} else {

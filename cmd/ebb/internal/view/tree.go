@@ -70,7 +70,7 @@ func rowsOf(s *inspect.Step, rows []row, indent string, last bool, now time.Time
 		r.state = ""
 	case s.Kind != "" && s.Ended.Equal(s.Began): // it only computes
 	case !s.Began.IsZero() && !s.Ended.IsZero():
-		r.took = Span(s.Ended.Sub(s.Began))
+		r.took = Span(s.Ended.Sub(s.Began) - s.Waited)
 	case !s.Began.IsZero() && s.State == states.TaskRunning && !s.Timer:
 		r.took = Span(now.Sub(s.Began))
 	}
@@ -100,6 +100,7 @@ func detail(s *inspect.Step, now time.Time) string {
 	case s.Attempt > 1 && !s.Timer:
 		parts = append(parts, fmt.Sprintf("attempt %d", s.Attempt))
 	}
+	parts = append(parts, waited(s.Waited)...)
 	if s.State == states.TaskRunning {
 		parts = append(parts, said(s.Progress, s.Details)...)
 	}
@@ -120,6 +121,14 @@ func detail(s *inspect.Step, now time.Time) string {
 		parts = append(parts, Cause(s.Failure))
 	}
 	return strings.Join(parts, "  ")
+}
+
+// waited says how long a step waited for a free slot; nothing if it did not wait.
+func waited(d time.Duration) []string {
+	if d < time.Millisecond {
+		return nil
+	}
+	return []string{"waited " + Span(d) + " for a slot"}
 }
 
 // said formats the progress that a task reported.
@@ -145,7 +154,7 @@ func undoRow(s *inspect.Step, now time.Time) row {
 		end = now
 	}
 	if !end.IsZero() && !s.Undoing.IsZero() {
-		r.took = Span(end.Sub(s.Undoing))
+		r.took = Span(end.Sub(s.Undoing) - s.UndoWait)
 	}
 	r.detail = strings.Join(undoDetail(s, now), "  ")
 	return r
@@ -153,7 +162,7 @@ func undoRow(s *inspect.Step, now time.Time) row {
 
 // undoDetail returns further details of the undo of a step.
 func undoDetail(s *inspect.Step, now time.Time) []string {
-	var parts []string
+	parts := waited(s.UndoWait)
 	switch s.State {
 	case states.TaskReverting:
 		switch {
@@ -165,7 +174,7 @@ func undoDetail(s *inspect.Step, now time.Time) []string {
 		parts = append(parts, said(s.Progress, s.Details)...)
 	case states.TaskReverted:
 		if !s.Skipped {
-			return nil
+			return parts
 		}
 		parts = append(parts, "skipped")
 	default:

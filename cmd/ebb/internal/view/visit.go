@@ -8,6 +8,7 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine/inspect"
+	"github.com/ebbflow/ebb/internal/nodepath"
 	"github.com/ebbflow/ebb/internal/visible"
 	"github.com/ebbflow/ebb/states"
 )
@@ -41,12 +42,30 @@ func Visit(out io.Writer, v *inspect.Visit, p Page) {
 		visitLine(out, name, a.Input)
 		visitFailure(out, a.Failure)
 	}
+	for i := range v.Calls {
+		visitCall(out, v, &v.Calls[i])
+	}
 	visitLine(out, "result", v.Result)
 	visitLine(out, "variables", v.Variables)
 	visitLine(out, "output", v.Output)
 	if n := len(v.Attempts); n == 0 || v.Failure != nil && (v.Attempts[n-1].Failure == nil ||
 		*v.Failure != *v.Attempts[n-1].Failure) {
 		visitFailure(out, v.Failure)
+	}
+}
+
+// visitCall writes a call that a state made.
+func visitCall(out io.Writer, v *inspect.Visit, a *inspect.Atom) {
+	name := strings.TrimPrefix(a.Path, nodepath.Escape(v.State)+"/") + " " + a.Status
+	if a.Attempt > 1 {
+		name += fmt.Sprintf(", attempt %d", a.Attempt)
+	}
+	fmt.Fprintf(out, "  %s\n", visible.Line(name))
+	visitLine(out, "  input", a.Input)
+	visitLine(out, "  result", a.Result)
+	if a.Failure != nil {
+		fmt.Fprint(out, "  ")
+		visitFailure(out, a.Failure)
 	}
 }
 

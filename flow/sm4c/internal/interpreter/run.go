@@ -36,7 +36,7 @@ func (w *interpreter) enter(s *syntax.State) step {
 		m := w.mem
 		m.state, m.stage, m.view = s.Name, entering, nil
 		w.machine.Through(s)
-		w.event("StateEntered", s.Name, nil)
+		w.valueEvent("StateEntered", s.Name, "input", m.data)
 		if s.Filter != nil {
 			tree, f := m.data.value()
 			if f == nil {
@@ -217,11 +217,12 @@ func (w *interpreter) outer() (*memory, *stateerror.Error) {
 
 // complete ends the machine successfully.
 func (w *interpreter) complete() step {
-	output, f := w.mem.data.encoded()
+	m := w.mem
+	output, f := m.data.encoded()
 	if f != nil {
 		return w.fail(f)
 	}
-	w.event("MachineCompleted", "", nil)
+	w.valueEvent("MachineCompleted", "", "output", m.data)
 	w.end(&flow.End{Value: output})
 	return nil
 }
@@ -264,6 +265,18 @@ func (w *interpreter) event(typ, name string, details map[string]any) {
 	if len(details) > 0 {
 		if text, err := jq.Encode(details, maxEventDetails); err == nil {
 			e.Details = atom.FromJSON(text)
+		}
+	}
+	w.growth.Events = append(w.growth.Events, e)
+}
+
+// valueEvent adds an event with a value to the run's history, unless the run has no history. A value that is too large
+// for the run fails where it arises.
+func (w *interpreter) valueEvent(typ, name, key string, value *jsonValue) {
+	e := flow.Event{Type: typ, Name: name}
+	if !w.ask.Quiet {
+		if body, f := value.encoded(); f == nil {
+			e.Key, e.Body = key, body
 		}
 	}
 	w.growth.Events = append(w.growth.Events, e)
