@@ -48,18 +48,18 @@ func (s *Server) Queue(ctx context.Context, run *flow.RunInfo, queue string) err
 	}
 	_, err := s.activityAt(ctx, queue)
 	if _, refused := errors.AsType[*aws.Error](err); refused {
-		return missingActivity(queue)
+		return missingActivityError(queue)
 	}
 	return err
 }
 
-// A missingActivity is the ARN of an activity that does not exist.
-type missingActivity string
+// A missingActivityError is the ARN of an activity that does not exist.
+type missingActivityError string
 
-func (a missingActivity) Error() string { return "The activity " + string(a) + " does not exist." }
+func (a missingActivityError) Error() string { return "The activity " + string(a) + " does not exist." }
 
 // Unwrap implements the interface of [errors.Is].
-func (missingActivity) Unwrap() error { return storage.ErrNotFound }
+func (missingActivityError) Unwrap() error { return storage.ErrNotFound }
 
 // nested returns what the ARN in a Task state selects.
 func (s *Server) nested(ctx context.Context, arn string) (*target, error) {

@@ -54,7 +54,7 @@ func (s *Server) describeMapRun(ctx context.Context, _ *aws.Caller, in *describe
 		ToleratedCount: m.ToleratedCount, Redrives: m.Redrives, Redriven: aws.At(m.Redriven),
 	}
 	ends, items, err := s.unsuccessful(ctx, m)
-	out.Executions, out.Items = m.counted(&m.Executions, ends), m.counted(&m.MapRun.Items, items)
+	out.Executions, out.Items = m.counted(&m.Executions, ends), m.counted(&m.Items, items)
 	return out, err
 }
 

@@ -14,8 +14,8 @@ import (
 
 const mapRunType = "mapRun"
 
-// A mapRun is a map run of an execution. Its event and its two atoms tell everything, so the cost of reading it does not
-// depend on the execution's history.
+// A mapRun is a map run of an execution. Its event and its two atoms tell everything, so the cost of reading it does
+// not depend on the execution's history.
 type mapRun struct {
 	asl.MapRun
 
