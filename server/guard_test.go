@@ -2,6 +2,7 @@ package server
 
 import (
 	"bufio"
+	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -54,6 +55,28 @@ func TestReadinessSaysNoMore(t *testing.T) {
 			if w.Code != http.StatusServiceUnavailable || told != (at.Keys != "" && strings.HasSuffix(header, rightKey)) || !told && w.Body.String() != "not ready\n" {
 				t.Errorf("at %s with %q: %d %s", at.Address, header, w.Code, w.Body)
 			}
+		}
+	}
+}
+
+// TestReadyNotes asks a server that is ready. Only a client with a key for all paths receives its notes.
+func TestReadyNotes(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "keys")
+	if err := os.WriteFile(file, []byte("me "+rightKey+"\npython "+workersKey+" tasks events\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := New(Options{Address: "127.0.0.1:0", Keys: file})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for header, want := range map[string]string{"": "ok\n", "Bearer " + workersKey: "ok\n", "Bearer " + rightKey: "ok\na note\n"} {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "http://127.0.0.1/readyz", http.NoBody)
+		r.Header.Set("Authorization", header)
+		w := httptest.NewRecorder()
+		s.Guard(s.Ready(func(context.Context) error { return nil }, "a note")).ServeHTTP(w, r)
+		if w.Code != http.StatusOK || w.Body.String() != want {
+			t.Errorf("with %q: %d %q", header, w.Code, w.Body)
 		}
 	}
 }

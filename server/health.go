@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strings"
 	"sync/atomic"
 
 	"github.com/ebbflow/ebb/internal/logevent"
@@ -18,14 +19,20 @@ func Live() http.Handler {
 
 // Ready answers GET with 200 if ready returns nil, else with 503. Use the Ready method of a conductor, for example.
 // Mount it at /readyz, where [Server.Guard] requires no key. Only a client with a key for all paths receives the
-// reason, because it may name the database, its host and its user. The log contains each reason once.
-func (s *Server) Ready(ready func(context.Context) error) http.Handler {
+// reason, because it may name the database, its host and its user. The log contains each reason once. The notes follow
+// "ok" in answers to such a client.
+func (s *Server) Ready(ready func(context.Context) error, notes ...string) http.Handler {
+	all := strings.Join(append([]string{"ok"}, notes...), "\n")
 	var last atomic.Pointer[string] // the last reason
 	return Only(http.MethodGet, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		err := ready(r.Context())
 		if err == nil {
 			last.Store(nil)
-			say(w, http.StatusOK, "ok")
+			if s.trusts(r) {
+				say(w, http.StatusOK, all)
+			} else {
+				say(w, http.StatusOK, "ok")
+			}
 			return
 		}
 		if s.trusts(r) {

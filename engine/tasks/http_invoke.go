@@ -24,7 +24,10 @@ const httpInvoke = "arn:aws:states:::http:invoke"
 // request is the body of an HTTP task: its input names the endpoint and the request. The
 // connection that AWS demands for authentication is ignored: headers identify the
 // caller.
-type request struct{ client *http.Client }
+type request struct {
+	client *http.Client
+	allow  func(*url.URL) error // nil allows all URLs
+}
 
 // asking is the input of an HTTP task, by AWS's names.
 type asking struct {
@@ -74,7 +77,10 @@ func (r request) ask(ctx context.Context, in atom.Values, key string) (atom.Valu
 	if req.Header.Get("Idempotency-Key") == "" {
 		req.Header.Set("Idempotency-Key", key)
 	}
-	answer, err := r.client.Do(req)
+	answer, err := r.do(req)
+	if refused, ok := errors.AsType[*atom.Failure](err); ok {
+		return nil, refused
+	}
 	if err != nil {
 		if err = broken(ctx, err); ctx.Err() == nil {
 			err = atom.Errorf("States."+CodeSocket, "%s", atom.NewFailure("", 0, err).Message)
@@ -100,6 +106,33 @@ func (r request) ask(ctx context.Context, in atom.Values, key string) (atom.Valu
 		out.ResponseBody = json.RawMessage(body)
 	}
 	return atom.Encode(out)
+}
+
+// do makes a request, if it is allowed, and follows redirects that are allowed.
+func (r request) do(req *http.Request) (*http.Response, error) {
+	if r.allow == nil {
+		return r.client.Do(req)
+	}
+	check := func(u *url.URL) error {
+		if err := r.allow(u); err != nil {
+			return &atom.Failure{Code: "States.Permissions", Message: fmt.Sprintf("%s must not be called: %v", redact.URL(u.String()), err)}
+		}
+		return nil
+	}
+	if err := check(req.URL); err != nil {
+		return nil, err
+	}
+	client := *r.client
+	client.CheckRedirect = func(to *http.Request, via []*http.Request) error {
+		if err := check(to.URL); err != nil {
+			return err
+		}
+		if r.client.CheckRedirect != nil {
+			return r.client.CheckRedirect(to, via)
+		}
+		return nil
+	}
+	return client.Do(req)
 }
 
 // request returns what is to be asked.

@@ -2,9 +2,12 @@ package tasks_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -88,5 +91,40 @@ func TestHTTPInvoke(t *testing.T) {
 		if !strings.HasPrefix(got, c.want) {
 			t.Errorf("%s\ngot  %s\nwant %s", c.in, got, c.want)
 		}
+	}
+}
+
+// TestHTTPInvokeAllows names URLs at run time, of which the operator allows some, and follows redirects to others.
+func TestHTTPInvokeAllows(t *testing.T) {
+	t.Parallel()
+	var asked []string
+	s := serve(t, func(w http.ResponseWriter, req *http.Request) {
+		asked = append(asked, req.URL.Path)
+		if req.URL.Path == "/in/away" {
+			http.Redirect(w, req, "/out", http.StatusFound)
+		}
+	})
+	r := &tasks.Registry{Client: s.Client(), Allow: func(u *url.URL) error {
+		if strings.HasPrefix(u.Path, "/in/") {
+			return nil
+		}
+		return errors.New("it is outside")
+	}}
+	body, err := r.Task("arn:aws:states:::http:invoke")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{
+		"/in/a": "", "/out": "States.Permissions: " + s.URL + "/out must not be called: it is outside",
+		"/in/away": "States.Permissions: " + s.URL + "/out must not be called: it is outside",
+	} {
+		in := atom.FromJSON([]byte(`{"Method": "GET", "ApiEndpoint": "` + s.URL + path + `"}`))
+		_, err := body.Execute(calling(t, atom.Call{Run: "r", Path: "Ask"}), atom.Single(in))
+		if got := said(nil, err); want != "" && got != want || want == "" && err != nil {
+			t.Errorf("%s: %s", path, got)
+		}
+	}
+	if slices.Contains(asked, "/out") {
+		t.Errorf("asked for %v", asked)
 	}
 }

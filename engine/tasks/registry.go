@@ -33,6 +33,9 @@ type Registry struct {
 	// Lambda calls the Lambda functions that nothing else stands for: the URL of a server that has the Invoke operation
 	// of AWS Lambda's API. Nil calls none of them.
 	Lambda *url.URL
+	// Allow returns an error for a URL that must not be requested although the input of arn:aws:states:::http:invoke
+	// names it, or although a server redirects such a request to it. Nil allows all.
+	Allow func(*url.URL) error
 	// Mocks answer in place of the tasks of the states they name.
 	Mocks *Mocks
 
@@ -105,7 +108,7 @@ func (r *Registry) find(name string) (atom.Body, error) {
 	case service == lambdaInvoke:
 		return invocation{r}, nil
 	case service == httpInvoke:
-		return request{r.http()}, nil
+		return request{r.http(), r.Allow}, nil
 	case strings.HasPrefix(resource, "arn:") && strings.Contains(resource, ":activity:"):
 		return workersOf(resource) // a revert; the States Language itself waits for the work of its states
 	case resource == name && strings.HasPrefix(name, "arn:aws:lambda:"): // what it is mapped to is not mapped again

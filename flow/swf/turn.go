@@ -153,6 +153,6 @@ func (t *turn) begin() {
 		due := t.ask.Now.Add(max(seconds(s.ExecutionStartToCloseTimeout), 0))
 		t.memory.Due = due.UnixMilli()
 		n := note{Kind: timeoutNode}
-		t.add(flow.Spec{Name: timeoutNode, Kind: flow.Timer, Due: due, Note: n.value()})
+		t.add(flow.Spec{Name: timeoutNode, Kind: flow.Timer, Due: due, Note: n.value(), Limits: true})
 	}
 }

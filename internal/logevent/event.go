@@ -131,6 +131,8 @@ const (
 	PruneFailed = "prune.failed"
 	// ServerNotReady: `/readyz` answers 503.
 	ServerNotReady = "server.not_ready"
+	// WaitsSkipped: `--skip-waits` is on: waits and pauses before retries take no time.
+	WaitsSkipped = "waits.skipped"
 	// KeysReloadFailed: the file of keys has a mistake; the old keys stay.
 	KeysReloadFailed = "keys.reload_failed"
 	// KeysUnlimited: keys without a purpose, which open all paths.

@@ -55,6 +55,13 @@ func TestCase(run *storage.Run) (machine, testCase string) {
 	return x.StateMachineName, x.API.TestCase
 }
 
+// IsExecution reports whether a run is an execution of a machine that clients created, or a run that such an execution
+// began.
+func IsExecution(run *storage.Run) bool {
+	_, ok := executionOf(run)
+	return ok
+}
+
 // execution returns the execution with an ARN of one of the given types.
 func (s *Server) execution(ctx context.Context, arn string, kinds ...string) (*execution, error) {
 	a, err := s.address(arn, kinds...)

@@ -29,6 +29,7 @@ type Env struct {
 	Limits    Limits
 	Each      bool // commit every change of state separately
 	Quiet     bool // store no history
+	SkipWaits bool // end waits at once; limits of time hold
 	Observers []func(Event)
 	Tasks     Tasks // tasks of growing flows; may be nil
 	Runs      Runs

@@ -45,10 +45,14 @@ func (k timerKey) kind() storage.TimerKind {
 	}
 }
 
+// setTimer sets the timer of a wait.
 func (t *timers) setTimer(cmd *scheduler.Command) {
-	k := keyOf(cmd)
-	t.set(k, cmd.Due)
-	t.next.Timer(k.path(t.run), k.kind(), cmd.Due)
+	k, due := keyOf(cmd), cmd.Due
+	if limits := k.node != nil && k.node.Spec.Limits; t.env.SkipWaits && !limits && due.After(t.next.Now) {
+		due = t.next.Now
+	}
+	t.set(k, due)
+	t.next.Timer(k.path(t.run), k.kind(), due)
 }
 
 func (t *timers) dropTimer(cmd *scheduler.Command) {

@@ -161,7 +161,8 @@ func (s subcommands) callTask(ctx context.Context, b definition.Beginning, resou
 	if err != nil {
 		return nil, err
 	}
-	s.Services().Join(registry, nil)
+	s.Services().Join(registry)
+	registry.Allow = s.AllowsURL
 	body, err := registry.Task(resource)
 	if err != nil {
 		return nil, err

@@ -28,6 +28,7 @@ import (
 	"github.com/ebbflow/ebb/server/aws"
 	"github.com/ebbflow/ebb/server/cloudevents"
 	"github.com/ebbflow/ebb/server/metrics"
+	"github.com/ebbflow/ebb/server/sfn"
 	"github.com/ebbflow/ebb/server/workers"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
@@ -49,6 +50,8 @@ type serveFlags struct {
 	dir     string
 	config  string
 	check   bool
+
+	skipWaits bool
 }
 
 func (s subcommands) serveCommand() *cobra.Command {
@@ -105,6 +108,8 @@ Step Functions and Amazon SWF use the URL of the address as their endpoint.`,
 	flags.StringArrayVar(&f.tasks, "task", nil, "map a resource in jobs' runs, NAME=RESOURCE; may be repeated")
 	flags.StringArrayVar(&f.buckets, "bucket", nil,
 		"folder for a bucket of a distributed Map, NAME=DIR; may be repeated")
+	flags.BoolVar(&f.skipWaits, "skip-waits", false,
+		"for tests: waits and pauses before retries take no time; timeouts stay")
 	f.register(flags)
 	return cmd
 }
@@ -166,6 +171,14 @@ func (s subcommands) serve(ctx context.Context, files []string, f *serveFlags) e
 			}
 		}
 		conducting = append(conducting, conductor.WithEngine(s.EngineLimits(), engine.WithObserver(m.Observe)))
+		if f.skipWaits {
+			end, err := s.reportSkippedWaits(ctx, store)
+			if err != nil {
+				return exit.DatabaseError(err)
+			}
+			defer func() { _ = end() }() // a record that stays does no harm: its process is not alive
+			conducting = append(conducting, conductor.WithEngine(engine.WithoutWaits()))
+		}
 		if f.sink != "" {
 			conducting = append(conducting, conductor.WithServer(engine.WithSender(cloudevents.Sender(nil, f.sink))))
 		}
@@ -194,7 +207,7 @@ func (s subcommands) serve(ctx context.Context, files []string, f *serveFlags) e
 		if srv == nil {
 			s.Noticef("serving")
 		} else if err := s.listen(ctx, srv, f.listen.address, server.Paths(map[string]http.Handler{
-			"/livez": server.Live(), "/readyz": srv.Ready(c.Ready), "/metrics": server.Only(http.MethodGet, m.Handler()),
+			"/livez": server.Live(), "/readyz": srv.Ready(c.Ready, f.notices()...), "/metrics": server.Only(http.MethodGet, m.Handler()),
 			"/events": cloudevents.Handler(store), "/tasks/": workers.Handler(ctx, store),
 		})); err != nil {
 			return err
@@ -272,6 +285,9 @@ func (s subcommands) served(ctx context.Context, store storage.Store, f *serveFl
 				return nil, err
 			}
 			s.Services().Join(registry, m)
+			if sfn.IsExecution(run) { // the operator did not write its definition
+				registry.Allow = s.AllowsURL
+			}
 			return registry, f.addMocks(run, registry)
 		})
 }

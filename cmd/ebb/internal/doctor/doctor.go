@@ -214,7 +214,7 @@ func (d *doctor) work(ctx context.Context, store *sqlstore.Store, c *sqlstore.Ch
 	}
 	d.findf("processes", OK, "", "%d use this database now", status.Processes)
 	d.counted(status)
-	for _, look := range []func(context.Context, storage.Store, time.Time) error{d.past, d.growth, d.deaths} {
+	for _, look := range []func(context.Context, storage.Store, time.Time) error{d.past, d.growth, d.deaths, d.waits} {
 		if err := look(ctx, store, c.Time); err != nil {
 			return exit.DatabaseError(err)
 		}

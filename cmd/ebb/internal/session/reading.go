@@ -1,7 +1,9 @@
 package session
 
 import (
+	"errors"
 	"maps"
+	"net/url"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,26 +16,47 @@ import (
 // HowToRead returns how a file is read unless a command sets more.
 func (s *Session) HowToRead(file string) (definition.Reading, error) {
 	how := definition.Reading{Profile: s.edition}
-	var folders []string
-	var web []webscope.Scope
+	folders, web, err := s.allowed()
+	if err != nil {
+		return how, err
+	}
+	loader, err := definition.NewLoader(file, folders, web)
+	how.Loader = loader
+	return how, err
+}
+
+// AllowsURL returns an error for a URL that --allow does not name.
+func (s *Session) AllowsURL(u *url.URL) error {
+	_, web, err := s.allowed()
+	if err != nil {
+		return err
+	}
+	for _, scope := range web {
+		if err = scope.Allows(u); !errors.Is(err, webscope.ErrOutside) {
+			return err
+		}
+	}
+	return errors.New("--allow does not name it")
+}
+
+// allowed returns the folders and the web documents that --allow names.
+func (s *Session) allowed() (folders []string, web []webscope.Scope, err error) {
 	for _, prefix := range s.allow {
 		if name, is := strings.CutPrefix(prefix, "file://"); is {
 			if !filepath.IsAbs(filepath.FromSlash(name)) {
-				return how, exit.Usagef("--allow %s: want a folder with its whole path, such as file:///srv/apis/", prefix)
+				return nil, nil, exit.Usagef("--allow %s: want a folder with its whole path, such as file:///srv/apis/", prefix)
 			}
 			folders = append(folders, filepath.Clean(filepath.FromSlash(name)))
 			continue
 		}
 		scope, err := webscope.Parse(prefix)
 		if err != nil {
-			return how, exit.Usagef("--allow: want the beginning of a URL, such as https://example.org/apis/, or a folder, "+
+			return nil, nil, exit.Usagef("--allow: want the beginning of a URL, such as https://example.org/apis/, or a folder, "+
 				"such as file:///srv/apis/: %w", err)
 		}
 		web = append(web, scope)
 	}
-	loader, err := definition.NewLoader(file, folders, web)
-	how.Loader = loader
-	return how, err
+	return folders, web, nil
 }
 
 // FlowsOf returns the definition, the definitions given with it, and those of their subflows, by name. It warns of

@@ -87,7 +87,7 @@ func (w *interpreter) limit(a *syntax.Action, after time.Duration) {
 	}
 	f := w.top()
 	f.timer = w.node(a.Name+"/timeout", true)
-	w.add(flow.Spec{Name: f.timer, Kind: flow.Timer, Due: w.later(after + a.Span)})
+	w.add(flow.Spec{Name: f.timer, Kind: flow.Timer, Due: w.later(after + a.Span), Limits: true})
 }
 
 // nodeEnded continues after the end of a node.

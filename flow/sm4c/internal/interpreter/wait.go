@@ -25,7 +25,7 @@ func (w *interpreter) wait() step {
 	}
 	if timed != nil {
 		m.wait, m.due = w.node(s.Wait, s.WaitsAgain), w.later(timed.Timeout)
-		w.add(flow.Spec{Name: m.wait, Kind: flow.Timer, Due: m.due})
+		w.add(flow.Spec{Name: m.wait, Kind: flow.Timer, Due: m.due, Limits: s.First(syntax.Events) != nil})
 	}
 	return nil
 }
