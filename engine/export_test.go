@@ -35,3 +35,6 @@ func (e *Engine) MeasureMemory(used func() int64) {
 
 // OpenSize is what an open node or child flow counts against the memory budget.
 const OpenSize = driver.OpenSize
+
+// SkipWaits is what [WithoutWaits] sets for the engines of a server.
+func SkipWaits() Option { return skipWaits() }

@@ -153,16 +153,6 @@ func WithCheckpoints(p Checkpoints) Option {
 	})
 }
 
-// WithoutWaits ends each wait of a run as soon as it begins: timers, and pauses before retries and reverts. Limits hold:
-// timeouts, heartbeats and deadlines. It is for tests of flows that wait. A wait that began under another engine lasts
-// as long as it did.
-func WithoutWaits() Option {
-	return option(func(e *Engine) error {
-		e.env.SkipWaits = true
-		return nil
-	})
-}
-
 // WithLogger logs events of runs to l. The message of an entry is the name of an event, such as run.ended;
 // docs/reference/log-events.md lists the events with their levels and attributes. Inputs and results are never logged.
 // Tasks get the logger with [atom.Logger] or [atom.Slog]. The default logs nothing.

@@ -36,7 +36,7 @@ func TestWithoutWaits(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				e, err := engine.New(rootOf(t, name, c.text), engine.WithTasks(busyTwice()), engine.WithoutWaits())
+				e, err := engine.New(rootOf(t, name, c.text), engine.WithTasks(busyTwice()), engine.SkipWaits())
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -177,7 +177,7 @@ func (s subcommands) serve(ctx context.Context, files []string, f *serveFlags) e
 				return exit.DatabaseError(err)
 			}
 			defer func() { _ = end() }() // a record that stays does no harm: its process is not alive
-			conducting = append(conducting, conductor.WithEngine(engine.WithoutWaits()))
+			conducting = append(conducting, conductor.WithServer(engine.WithoutWaits()))
 		}
 		if f.sink != "" {
 			conducting = append(conducting, conductor.WithServer(engine.WithSender(cloudevents.Sender(nil, f.sink))))
