@@ -15,7 +15,7 @@ import (
 var ErrEnded = driver.ErrEnded
 
 // A RefusedCall is the error of a call that the language of its run has refused. The run has not changed.
-type RefusedCall struct {
+type RefusedCall struct { //nolint:errname // what was refused is the call
 	Run   string     // id of the run
 	Value atom.Value // what the language says to the caller, see [flow.Growth]
 }
@@ -26,9 +26,9 @@ func (e *RefusedCall) Error() string {
 }
 
 // Call asks the language of a run, with the cause [flow.Asked], and returns its reply. When Call returns, what the
-// language has answered is durable, and every later read sees it. If the run has changed since it was loaded, Call loads
-// it again. Calls of this process to one run are answered one after the other, in their order, and share a commit. If a
-// process drives the run now, it answers the call, or Call waits until that process releases the run.
+// language has answered is durable, and every later read sees it. If the run has changed since it was loaded, Call
+// loads it again. Calls of this process to one run are answered one after the other, in their order, and share a
+// commit. If a process drives the run now, it answers the call, or Call waits until that process releases the run.
 //
 // Call only answers: what the run is to execute then makes it due, for [Server.Serve] of any process.
 //

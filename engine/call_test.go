@@ -159,8 +159,8 @@ func onStores(t *testing.T, test func(t *testing.T, store storage.Store)) {
 	})
 }
 
-// TestCall asks a run that no process drives. The answer is durable when the call returns. A refused call changes nothing,
-// and calls to runs that cannot answer return why.
+// TestCall asks a run that no process drives. The answer is durable when the call returns. A refused call changes
+// nothing, and calls to runs that cannot answer return why.
 func TestCall(t *testing.T) {
 	t.Parallel()
 	onStores(t, func(t *testing.T, store storage.Store) {
@@ -446,8 +446,8 @@ func TestTask(t *testing.T) {
 	})
 }
 
-// TestTaskHeartbeat lets workers report with heartbeats, and be told to give up. The details are those of the failure when the
-// heartbeats stop.
+// TestTaskHeartbeat lets workers report with heartbeats, and be told to give up. The details are those of the failure
+// when the heartbeats stop.
 func TestTaskHeartbeat(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -495,8 +495,8 @@ func TestTaskHeartbeat(t *testing.T) {
 	})
 }
 
-// TestCallCrash lets the process die at every commit of calls, and before it. What was acknowledged is there, what was not
-// is there wholly or not at all, and the events have no gap.
+// TestCallCrash lets the process die at every commit of calls, and before it. What was acknowledged is there, what was
+// not is there wholly or not at all, and the events have no gap.
 func TestCallCrash(t *testing.T) {
 	t.Parallel()
 	for after := range 8 {

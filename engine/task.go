@@ -60,14 +60,14 @@ func (r *reserved) count() int {
 	return len(r.tokens)
 }
 
-// TakeTask takes the first work of some queues, see [flow.Spec]: that with the highest priority, and of these the oldest.
-// It asks the language of the work's run, with the cause [flow.Taken]. One commit records the answer and that the work is
-// taken. A caller whose context ends before its call is begun takes nothing.
+// TakeTask takes the first work of some queues, see [flow.Spec]: that with the highest priority, and of these the
+// oldest. It asks the language of the work's run, with the cause [flow.Taken]. One commit records the answer and that
+// the work is taken. A caller whose context ends before its call is begun takes nothing.
 //
 // If there is no work, TakeTask waits: until wait has passed or enough is closed, which is an error that wraps
-// [storage.ErrNotFound], or until ctx ends. Of the callers that wait for a queue, the one that has waited longest gets the
-// next work. The work of planned flows, and of runs that are suspended, is not given out. TakeTask also returns the
-// errors of [Server.Call].
+// [storage.ErrNotFound], or until ctx ends. Of the callers that wait for a queue, the one that has waited longest gets
+// the next work. The work of planned flows, and of runs that are suspended, is not given out. TakeTask also returns
+// the errors of [Server.Call].
 func (s *Server) TakeTask(ctx context.Context, t storage.Taking, wait time.Duration, enough <-chan struct{}) (*Task,
 	error,
 ) {
@@ -127,9 +127,9 @@ func (s *Server) take(ctx context.Context, t *storage.Taking, tok *storage.Token
 	}, nil
 }
 
-// CompleteTask ends the attempt of a token with a result. It asks the language with the cause [flow.Ended], and returns
-// its reply. One commit ends the token and records the answer. delivery is that of [Task]; 0 is any. CompleteTask returns
-// these errors beside those of [Server.Call]:
+// CompleteTask ends the attempt of a token with a result. It asks the language with the cause [flow.Ended], and
+// returns its reply. One commit ends the token and records the answer. delivery is that of [Task]; 0 is any.
+// CompleteTask returns these errors beside those of [Server.Call]:
 //
 //   - an error that wraps [storage.ErrNotFound] if there is no such token
 //   - [storage.ErrGone] if the attempt has ended
@@ -137,7 +137,9 @@ func (s *Server) take(ctx context.Context, t *storage.Taking, tok *storage.Token
 //
 // An attempt that the language is not asked about at its end, such as that of a planned flow, is ended with
 // [storage.Inbox.FinishToken]; then the reply is nil.
-func (s *Server) CompleteTask(ctx context.Context, token string, delivery int64, result atom.Value) (atom.Value, error) {
+func (s *Server) CompleteTask(ctx context.Context, token string, delivery int64, result atom.Value) (
+	atom.Value, error,
+) {
 	if len(result) > atom.MaxValue {
 		return nil, fmt.Errorf("engine: the result of token %q: %w", token, atom.ErrValueTooLarge)
 	}
@@ -145,7 +147,9 @@ func (s *Server) CompleteTask(ctx context.Context, token string, delivery int64,
 }
 
 // FailTask is [Server.CompleteTask] with a failure. The cause is [flow.Failed].
-func (s *Server) FailTask(ctx context.Context, token string, delivery int64, failure *atom.Failure) (atom.Value, error) {
+func (s *Server) FailTask(ctx context.Context, token string, delivery int64, failure *atom.Failure) (
+	atom.Value, error,
+) {
 	if failure == nil {
 		failure = &atom.Failure{Code: atom.CodeError}
 	}
@@ -178,11 +182,13 @@ func (s *Server) endTask(ctx context.Context, token string, delivery int64, resu
 	return r.Reply, err
 }
 
-// Heartbeat says that the worker of a token is alive, and stores the details, which the failure of the attempt will have
-// if one of its time limits passes; nil keeps the last ones. It reports whether the language wants the worker to give the
-// task up, see [flow.Growth]. The language is not asked. Heartbeat returns the errors of [Server.CompleteTask] about the
-// token.
-func (s *Server) Heartbeat(ctx context.Context, token string, delivery int64, details atom.Value) (giveUp bool, err error) {
+// Heartbeat says that the worker of a token is alive, and stores the details, which the failure of the attempt will
+// have if one of its time limits passes; nil keeps the last ones. It reports whether the language wants the worker to
+// give the task up, see [flow.Growth]. The language is not asked. Heartbeat returns the errors of
+// [Server.CompleteTask] about the token.
+func (s *Server) Heartbeat(ctx context.Context, token string, delivery int64, details atom.Value) (
+	giveUp bool, err error,
+) {
 	tok, err := s.engine.env.Store.KeepToken(ctx, token, storage.Keeping{Take: delivery, Details: details})
 	return tok.GiveUp, err
 }

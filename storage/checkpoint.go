@@ -36,8 +36,8 @@ type Checkpoint struct {
 	Pop       int               // number of entries to remove from the top of the undo stack, before Push is applied
 	Timers    []TimerRow        // each replaces the timer with the same path and kind; a zero Due deletes that timer
 	Tokens    []Token           // new tokens, and new states of open tokens; a token that has ended does not change
-	// Used are changes of open tokens that come before Tokens. If one of the tokens is not open, or was taken since, Commit
-	// writes nothing and returns ErrTaken.
+	// Used are changes of open tokens that come before Tokens. If one of the tokens is not open, or was taken since,
+	// Commit writes nothing and returns ErrTaken.
 	Used   []TokenUse
 	GiveUp []string   // ids of tokens to set [Token.GiveUp] of, if they are open; after Tokens
 	Taken  []int64    // numbers of inbox messages that this step processed; the store deletes them

@@ -15,8 +15,8 @@ type report struct {
 	told     bool
 }
 
-// Report says how far the task is, from 0 to 1, and gives details as JSON, for people and for the failure of the task if
-// one of its time limits passes. Worker sends both with the next heartbeat. nil keeps the last details.
+// Report says how far the task is, from 0 to 1, and gives details as JSON, for people and for the failure of the task
+// if one of its time limits passes. Worker sends both with the next heartbeat. nil keeps the last details.
 func (t *Task) Report(progress float64, details json.RawMessage) {
 	t.report.mu.Lock()
 	defer t.report.mu.Unlock()

@@ -152,8 +152,8 @@ func (m *store) KeepToken(ctx context.Context, id string, k storage.Keeping) (st
 	return m.token(id), nil
 }
 
-// queued yields the tokens of some queues that a worker can take now, those of one queue in the order in which they were
-// queued. It drops entries of tokens that nobody will take any more.
+// queued yields the tokens of some queues that a worker can take now, those of one queue in the order in which they
+// were queued. It drops entries of tokens that nobody will take any more.
 func (m *memory) queued(queues []string, now time.Time) iter.Seq[*storage.Token] {
 	return func(yield func(*storage.Token) bool) {
 		for _, queue := range queues {

@@ -13,11 +13,12 @@ import (
 )
 
 const (
-	keepToken = `UPDATE tokens SET beat = $1, lease = CASE WHEN CAST($2 AS BIGINT) = 0 THEN lease ELSE CAST($3 AS BIGINT) END,
-  progress = CASE WHEN CAST($4 AS DOUBLE PRECISION) = 0 THEN progress ELSE CAST($4 AS DOUBLE PRECISION) END, details = coalesce($5, details)
+	keepToken = `UPDATE tokens SET beat = $1, details = coalesce($5, details),
+  lease = CASE WHEN CAST($2 AS BIGINT) = 0 THEN lease ELSE CAST($3 AS BIGINT) END,
+  progress = CASE WHEN CAST($4 AS DOUBLE PRECISION) = 0 THEN progress ELSE CAST($4 AS DOUBLE PRECISION) END
 WHERE id = $6 AND state = ` + tokenOpen + ` AND (CAST($2 AS BIGINT) = 0 OR take = CAST($2 AS BIGINT))`
 
-	// Tokens that can be taken are in an index; of each priority, those with a lease that has not expired are at the end.
+	// Tokens that can be taken are in an index. Of each priority, those with a lease that has not expired come last.
 	queuedToken = `SELECT id, priority, coalesce(lease, beat, 0) AS since, place FROM tokens` + canBeTaken + inTurn
 	countQueued = `SELECT count(*) FROM (SELECT 1 FROM tokens` + canBeTaken + ` LIMIT $3 + 0) q`
 	canBeTaken  = `

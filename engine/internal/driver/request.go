@@ -234,9 +234,9 @@ func (q *Requests) Fail(run string, err error) {
 	q.next(run, l)
 }
 
-// Await waits until a request was answered. lead is called when the caller is to load the run, and wake to wake a driver
-// of this process; wake reports whether there is one. If ctx ends before a driver has taken the request, Await withdraws
-// it and returns the error of ctx.
+// Await waits until a request was answered. lead is called when the caller is to load the run, and wake to wake a
+// driver of this process; wake reports whether there is one. If ctx ends before a driver has taken the request, Await
+// withdraws it and returns the error of ctx.
 func (q *Requests) Await(ctx context.Context, r *Request, wake func() bool, lead func()) error {
 	q.Add(r)
 	for {

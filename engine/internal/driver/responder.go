@@ -210,8 +210,8 @@ func (d responder) deliver() {
 	d.box.requests.answered = d.box.requests.answered[:0]
 }
 
-// leaveRequests ends the driver's part in the requests that it has taken. Those that are not committed wait for the next
-// driver, unless the store failed.
+// leaveRequests ends the driver's part in the requests that it has taken. Those that are not committed wait for the
+// next driver, unless the store failed.
 func (d responder) leaveRequests(why error) {
 	q := &d.box.requests
 	open := q.answered

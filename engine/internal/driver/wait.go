@@ -154,7 +154,8 @@ func (d *Driver) leaveDue() error {
 // unchanged reports whether a run that is driven only to answer requests can be left as it is in the store. If so, it
 // gives the answers to the callers.
 func (d *Driver) unchanged() bool {
-	if !d.Mode.Answer || d.next.Dirty || d.Owns() || d.ask.left || len(d.box.requests.list) > 0 || d.box.requests.asking != nil {
+	q := &d.box.requests
+	if !d.Mode.Answer || d.next.Dirty || d.Owns() || d.ask.left || len(q.list) > 0 || q.asking != nil {
 		return false
 	}
 	responder{d}.deliver()

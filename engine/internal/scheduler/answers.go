@@ -24,7 +24,8 @@ func (s *Scheduler) Answers(n *Node) Readiness {
 		scope = n.Scope
 	}
 	switch {
-	case scope == nil, scope.closed, scope.stopping, scope.ending != nil, s.flow.Ended(), s.isEnding(), n != nil && n.stopped:
+	case scope == nil, scope.closed, scope.stopping, scope.ending != nil, s.flow.Ended(), s.isEnding(),
+		n != nil && n.stopped:
 		return HasEnded
 	case s.flow == states.FlowSuspending, s.flow == states.FlowSuspended:
 		return IsHeld

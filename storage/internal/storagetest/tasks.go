@@ -14,9 +14,9 @@ func testLoad(t *testing.T, m Maker) {
 	s := m.open(t)
 	create(t, s, run("a"), run("b"))
 	want(t, "Load of none", errOf2(s.Load(t.Context(), "none")), storage.ErrNotFound)
-	loaded := func(id string) *pen {
+	loaded := func() *pen {
 		t.Helper()
-		claim, snap, err := s.Load(t.Context(), id)
+		claim, snap, err := s.Load(t.Context(), "a")
 		must(t, "Load", err)
 		if snap.Run.Owner != "" || snap.Run.Fence+1 != claim.Fence || claim.Begins != snap.Run.Seq+1 {
 			t.Errorf("loaded %+v under %+v", snap.Run, claim)
@@ -24,7 +24,7 @@ func testLoad(t *testing.T, m Maker) {
 		return &pen{store: s, claim: claim, snap: snap, head: headOf(&snap.Run), undos: snap.Run.Undos}
 	}
 	left := func() storage.Checkpoint { return storage.Checkpoint{Head: storage.Head{Release: true, Due: at(50)}} }
-	first, second := loaded("a"), loaded("a")
+	first, second := loaded(), loaded()
 	if row := load(t, s, "a"); row.Fence != 0 || row.Owner != "" {
 		t.Errorf("Load has changed the run: %+v", row)
 	}
@@ -33,10 +33,10 @@ func testLoad(t *testing.T, m Maker) {
 	if row := load(t, s, "a"); row.Seq != 1 || row.Owner != "" || !row.Due.Equal(at(50)) {
 		t.Errorf("after the commit: %+v", row)
 	}
-	third := loaded("a")
+	third := loaded()
 	must(t, "Send", s.Send(t.Context(), storage.Message{Run: "a", Kind: "signal"}))
 	want(t, "after a message", third.commit(t.Context(), third.next(left())), storage.ErrFenced)
-	if snap := loaded("a").snap; len(snap.Messages) != 1 {
+	if snap := loaded().snap; len(snap.Messages) != 1 {
 		t.Errorf("%d messages", len(snap.Messages))
 	}
 	begin(t, s, "b")
@@ -72,7 +72,9 @@ func testTokenUses(t *testing.T, m Maker) {
 	create(t, s, run("a"))
 	p := begin(t, s, "a")
 	queued := func(id string) storage.Token {
-		return storage.Token{ID: id, Run: "a", Path: id, Attempt: 1, Beat: at(1), Since: at(1), Queue: "q", Heartbeat: time.Hour}
+		return storage.Token{
+			ID: id, Run: "a", Path: id, Attempt: 1, Beat: at(1), Since: at(1), Queue: "q", Heartbeat: time.Hour,
+		}
 	}
 	p.write(t, storage.Checkpoint{Tokens: []storage.Token{queued("t1"), queued("t2"), queued("t3")}})
 	taken := queued("t1")
@@ -121,7 +123,9 @@ func testHeartbeats(t *testing.T, m Maker) {
 	s := m.open(t)
 	create(t, s, run("a"))
 	p := begin(t, s, "a")
-	p.write(t, storage.Checkpoint{Tokens: []storage.Token{{ID: "t", Run: "a", Path: "x", Queue: "q", Worker: "w", Take: 2, Lease: at(1)}}})
+	p.write(t, storage.Checkpoint{Tokens: []storage.Token{
+		{ID: "t", Run: "a", Path: "x", Queue: "q", Worker: "w", Take: 2, Lease: at(1)},
+	}})
 	keep := func(k storage.Keeping) storage.Token {
 		t.Helper()
 		return ask[storage.Token](t, "KeepToken")(s.KeepToken(t.Context(), "t", k))
@@ -136,7 +140,8 @@ func testHeartbeats(t *testing.T, m Maker) {
 		t.Errorf("a heartbeat that reports nothing: %+v", got)
 	}
 	p.write(t, storage.Checkpoint{GiveUp: []string{"t"}})
-	if got = keep(storage.Keeping{Take: 2, Details: value("half")}); !got.GiveUp || string(got.Details) != string(value("half")) ||
+	got = keep(storage.Keeping{Take: 2, Details: value("half")})
+	if !got.GiveUp || string(got.Details) != string(value("half")) ||
 		!got.Lease.IsZero() {
 		t.Errorf("%+v", got)
 	}
@@ -162,10 +167,12 @@ func testQueueOrder(t *testing.T, m Maker) {
 	}
 	a, b := begin(t, s, "a"), begin(t, s, "b")
 	put(a, storage.Token{ID: "z1", Queue: "q", Beat: at(2)}, storage.Token{ID: "y1", Queue: "q", Beat: at(2)},
-		storage.Token{ID: "x1", Queue: "q", Beat: at(2), Priority: 3}, storage.Token{ID: "w1", Queue: "q", Beat: at(2), Priority: -3},
+		storage.Token{ID: "x1", Queue: "q", Beat: at(2), Priority: 3},
+		storage.Token{ID: "w1", Queue: "q", Beat: at(2), Priority: -3},
 		storage.Token{ID: "v1", Queue: "q", Beat: at(2)})
 	put(b, storage.Token{ID: "a1", Queue: "p", Beat: at(3), Priority: 3}, storage.Token{ID: "b1", Queue: "q", Beat: at(1)},
-		storage.Token{ID: "c1", Queue: "other", Beat: at(0), Priority: 9}, storage.Token{ID: "d1", Queue: "q", Beat: at(0), Worker: "w", Take: 1})
+		storage.Token{ID: "c1", Queue: "other", Beat: at(0), Priority: 9},
+		storage.Token{ID: "d1", Queue: "q", Beat: at(0), Worker: "w", Take: 1})
 	order := []string{"x1", "a1", "b1", "z1", "y1", "v1", "w1"}
 	queues := []string{"q", "p"}
 	for most := range len(order) + 2 {

@@ -1,6 +1,7 @@
 package storagetest
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -123,6 +124,11 @@ func taking(queue, worker string) storage.Taking {
 
 // testLeases: another worker may take work whose lease has run out. The store then refuses
 // the calls of the first worker. Until then, the first worker may renew its lease, even late.
+// keepTaken extends the lease of the worker that took a token first.
+func keepTaken(s storage.Store, id string, lease time.Duration) (storage.Token, error) {
+	return s.KeepToken(context.Background(), id, storage.Keeping{Take: 1, Lease: lease})
+}
+
 func testLeases(t *testing.T, m Maker) {
 	s := m.open(t)
 	create(t, s, run("a"))
@@ -148,19 +154,19 @@ func testLeases(t *testing.T, m Maker) {
 		t.Errorf("took %+v, want t1", first)
 	}
 	same(t, "its work", work, first.Work)
-	kept := ask[storage.Token](t, "KeepToken, late")(s.KeepToken(t.Context(), "t1", storage.Keeping{Take: 1, Lease: time.Hour}))
+	kept := ask[storage.Token](t, "KeepToken, late")(keepTaken(s, "t1", time.Hour))
 	if time.Until(kept.Lease) < time.Minute || kept.Beat.Before(first.Beat) {
 		t.Errorf("kept %+v", kept)
 	}
 	want(t, "TakeToken of what is kept", errOf(s.TakeToken(t.Context(), taking("q", "v"))), storage.ErrNotFound)
-	must(t, "KeepToken for no time", errOf(s.KeepToken(t.Context(), "t1", storage.Keeping{Take: 1, Lease: time.Nanosecond})))
+	must(t, "KeepToken for no time", errOf(keepTaken(s, "t1", time.Nanosecond)))
 	clockMoves() // and the lease is over
 	again := take(0, "q")
 	if again.ID != "t1" || again.Take != 2 || !again.Lease.IsZero() {
 		t.Errorf("took %+v, want t1 again", again)
 	}
 	same(t, "its work", work, again.Work)
-	want(t, "KeepToken of what another has", errOf(s.KeepToken(t.Context(), "t1", storage.Keeping{Take: 1, Lease: time.Hour})), storage.ErrTaken)
+	want(t, "KeepToken of what another has", errOf(keepTaken(s, "t1", time.Hour)), storage.ErrTaken)
 	want(t, "FinishToken of what another has", errOf(s.FinishToken(t.Context(), "t1", 1, value(1), nil)), storage.ErrTaken)
 	want(t, "TakeToken without an end", errOf(s.TakeToken(t.Context(), taking("q", "v"))), storage.ErrNotFound)
 	done := ask[storage.Token](t, "FinishToken")(s.FinishToken(t.Context(), "t1", 2, value(2), nil))
@@ -168,8 +174,8 @@ func testLeases(t *testing.T, m Maker) {
 		t.Errorf("finished as %+v", done)
 	}
 	want(t, "FinishToken again", errOf(s.FinishToken(t.Context(), "t1", 2, value(2), nil)), storage.ErrGone)
-	want(t, "KeepToken of what has ended", errOf(s.KeepToken(t.Context(), "t1", storage.Keeping{Take: 1, Lease: time.Hour})), storage.ErrGone)
-	want(t, "KeepToken of none", errOf(s.KeepToken(t.Context(), "zz", storage.Keeping{Take: 1, Lease: time.Hour})), storage.ErrNotFound)
+	want(t, "KeepToken of what has ended", errOf(keepTaken(s, "t1", time.Hour)), storage.ErrGone)
+	want(t, "KeepToken of none", errOf(keepTaken(s, "zz", time.Hour)), storage.ErrNotFound)
 	want(t, "FinishToken of none", errOf(s.FinishToken(t.Context(), "zz", 1, nil, nil)), storage.ErrNotFound)
 	_, messages, err := s.Messages(t.Context(), "a", 0)
 	must(t, "Messages", err)
@@ -212,7 +218,7 @@ func testWorkLimits(t *testing.T, m Maker) {
 	if limit, due := first.Due(); limit != storage.StartToClose || !due.Equal(first.Since.Add(5*time.Second)) {
 		t.Errorf("%v is due at %v", limit, due)
 	}
-	kept := ask[storage.Token](t, "KeepToken")(s.KeepToken(t.Context(), "t1", storage.Keeping{Take: 1, Lease: time.Nanosecond}))
+	kept := ask[storage.Token](t, "KeepToken")(keepTaken(s, "t1", time.Nanosecond))
 	if !kept.Since.Equal(first.Since) {
 		t.Errorf("kept since %v, and taken %v", kept.Since, first.Since)
 	}
