@@ -38,7 +38,7 @@ func timer(ask *flow.Ask, name string, after time.Duration) flow.Spec {
 }
 
 // served serves flows for so long, in virtual time.
-func served(t *testing.T, store storage.Store, all flows, d time.Duration) *engine.Engine {
+func served(t *testing.T, store storage.Store, all flows, d time.Duration) {
 	t.Helper()
 	eng := newEngine(t, flow.Growing("unused", lang(func(*flow.Ask) flow.Growth { return done(nil) })),
 		engine.WithStore(store), engine.WithCatalog(all))
@@ -47,7 +47,6 @@ func served(t *testing.T, store storage.Store, all flows, d time.Duration) *engi
 	if err := eng.Serve(ctx); err != nil && !errors.Is(err, engine.ErrStopped) {
 		t.Log(err)
 	}
-	return eng
 }
 
 // runOf reads a run that must exist.

@@ -189,20 +189,8 @@ func (e *Engine) finish(ctx context.Context, d *driver.Driver, snap *storage.Sna
 	if e.env.Log.IsInfo() { // skip building log arguments that would be discarded
 		logBegin(e.env.Log, &snap.Run)
 	}
-	if err := d.Live(first, rest); errors.Is(err, ErrWaiting) {
-		return nil, err
-	} else if errors.Is(err, driver.ErrAnswerGivenUp) {
-		e.claims.releaseAfter(ctx, d, err)
-		if d.ComesToRest() { // the run rests and has no open request
-			return e.Command(ctx, d.Claim().Run, Hold())
-		}
-		return e.resumeWithoutAnswer(ctx, d, opts)
-	} else if err != nil {
-		if !d.Mode.Answer || d.Owns() { // otherwise another process was faster, and the requests are asked again
-			logStop(e.env.Log, &snap.Run, err)
-		}
-		e.claims.releaseAfter(ctx, d, err)
-		return nil, err
+	if err := d.Live(first, rest); err != nil {
+		return e.stopped(ctx, d, &snap.Run, err, opts)
 	}
 	row, failures := d.Result(snap.Run)
 	if e.env.Log.IsWarn() {
@@ -210,6 +198,27 @@ func (e *Engine) finish(ctx context.Context, d *driver.Driver, snap *storage.Sna
 	}
 	res := &Result{Run: row, s: d.Scheduler(), store: e.env.Store}
 	return res, verdict(&res.Run, failures)
+}
+
+// stopped handles the error with which a run stopped before it came to rest.
+func (e *Engine) stopped(ctx context.Context, d *driver.Driver, run *storage.Run, err error,
+	opts []RunOption,
+) (*Result, error) {
+	switch {
+	case errors.Is(err, ErrWaiting):
+		return nil, err
+	case errors.Is(err, driver.ErrAnswerGivenUp):
+		e.claims.releaseAfter(ctx, d, err)
+		if d.ComesToRest() { // the run rests and has no open request
+			return e.Command(ctx, d.Claim().Run, Hold())
+		}
+		return e.resumeWithoutAnswer(ctx, d, opts)
+	}
+	if !d.Mode.Answer || d.Owns() { // otherwise another process was faster, and the requests are asked again
+		logStop(e.env.Log, run, err)
+	}
+	e.claims.releaseAfter(ctx, d, err)
+	return nil, err
 }
 
 // driver returns the driver of a run, created from its snapshot.

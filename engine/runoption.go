@@ -42,10 +42,10 @@ func Labels(labels map[string]string) RunOption {
 }
 
 // Key sets a key that the run holds while it is open, of at most [storage.MaxID] bytes. If another open run holds it,
-// the run is not created, and the error wraps a *[storage.KeyTakenError], which names that run. The commit that ends the
-// run releases the key, also if the process dies. With [storage.Keys] the run can be found by its key, and a message of
-// [storage.Message.ToKey] reaches it. A run that is retried after it had ended takes its key again; if another run holds
-// the key by then, the retry is refused.
+// the run is not created, and the error wraps a *[storage.KeyTakenError], which names that run. The commit that ends
+// the run releases the key, also if the process dies. With [storage.Keys] the run can be found by its key, and a
+// message of [storage.Message.ToKey] reaches it. A run that is retried after it had ended takes its key again; if
+// another run holds the key by then, the retry is refused.
 func Key(key string) RunOption {
 	return runOption(func(b *beginning) error { b.run.Key = key; return nil })
 }

@@ -85,9 +85,9 @@ func WithEngine(opts ...Option) ServerOption {
 	return func(s *Server) error { s.own = append(s.own, opts...); return nil }
 }
 
-// WithoutWaits ends each wait of a run as soon as it begins: timers, and pauses before retries and reverts. Limits hold:
-// timeouts, heartbeats and deadlines. It is for tests of flows that wait. A wait that began under another server lasts
-// as long as it did.
+// WithoutWaits ends each wait of a run as soon as it begins: timers, and pauses before retries and reverts. Limits
+// hold: timeouts, heartbeats and deadlines. It is for tests of flows that wait. A wait that began under another server
+// lasts as long as it did.
 func WithoutWaits() ServerOption { return WithEngine(skipWaits()) }
 
 func skipWaits() option {

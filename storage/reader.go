@@ -11,6 +11,7 @@ import (
 type Reader interface {
 	Lists
 	Keys
+	Queues
 
 	// Run returns the record of a run.
 	Run(ctx context.Context, id string) (Run, error)
@@ -45,6 +46,10 @@ type Reader interface {
 	RunOutbox(ctx context.Context, run string, limit int) ([]Outgoing, error)
 	// Token returns the token with that id, or ErrNotFound.
 	Token(ctx context.Context, id string) (Token, error)
+}
+
+// Queues is the part of a [Reader] that finds the work of task queues.
+type Queues interface {
 	// QueuedTokens returns up to most tokens of these queues that a worker can take now, in the order in which
 	// [Inbox.TakeToken] gives them out. It takes none.
 	QueuedTokens(ctx context.Context, queues []string, most int) ([]Token, error)

@@ -6,7 +6,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"encoding/xml"
-	"fmt"
+	"errors"
 	"math"
 	"net/http"
 	"strings"
@@ -67,7 +67,7 @@ func (a *action) read(text []byte) (out map[string]any, id string, err error) {
 	}
 	object, ok := tree.(map[string]any)
 	if !ok {
-		return nil, "", fmt.Errorf("it is not an object")
+		return nil, "", errors.New("it is not an object")
 	}
 	if a.output != nil {
 		out, _ = a.ofJSON(a.output, object).(map[string]any)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -36,9 +37,7 @@ func newServer(t *testing.T) *server {
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		s.header0, s.body, s.signed = r.Header, string(body), isSigned(r, body)
-		for name, values := range s.header {
-			w.Header()[name] = values
-		}
+		maps.Copy(w.Header(), s.header)
 		w.WriteHeader(s.status)
 		_, _ = io.WriteString(w, s.answer)
 	}))

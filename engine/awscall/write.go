@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"net/url"
@@ -26,7 +27,7 @@ var named = map[string]string{"sfn:startExecution": "name"}
 func (w *writer) body(parameters any) ([]byte, error) {
 	object, ok := parameters.(map[string]any)
 	if !ok {
-		return nil, fmt.Errorf("they must be an object")
+		return nil, errors.New("they must be an object")
 	}
 	value := any(map[string]any{})
 	if w.input != nil {

@@ -115,7 +115,10 @@ func (r request) do(req *http.Request) (*http.Response, error) {
 	}
 	check := func(u *url.URL) error {
 		if err := r.allow(u); err != nil {
-			return &atom.Failure{Code: "States.Permissions", Message: fmt.Sprintf("%s must not be called: %v", redact.URL(u.String()), err)}
+			return &atom.Failure{
+				Code:    "States.Permissions",
+				Message: fmt.Sprintf("%s must not be called: %v", redact.URL(u.String()), err),
+			}
 		}
 		return nil
 	}

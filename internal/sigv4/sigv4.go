@@ -13,6 +13,7 @@ import (
 	"time"
 )
 
+// The texts and the layout that signatures contain.
 const (
 	Algorithm  = "AWS4-HMAC-SHA256" // Algorithm is the name of the only algorithm.
 	Terminator = "aws4_request"     // Terminator is the end of the scope of a key.

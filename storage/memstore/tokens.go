@@ -173,7 +173,7 @@ func (m *memory) queued(queues []string, now time.Time) iter.Seq[*storage.Token]
 	}
 }
 
-// QueuedTokens implements [storage.Reader.QueuedTokens].
+// QueuedTokens implements [storage.Queues.QueuedTokens].
 func (m *store) QueuedTokens(ctx context.Context, queues []string, most int) ([]storage.Token, error) {
 	if err := m.enter(ctx); err != nil {
 		return nil, err
@@ -195,7 +195,7 @@ func (m *store) QueuedTokens(ctx context.Context, queues []string, most int) ([]
 	return out, nil
 }
 
-// CountQueued implements [storage.Reader.CountQueued].
+// CountQueued implements [storage.Queues.CountQueued].
 func (m *store) CountQueued(ctx context.Context, queue string, most int64) (n int64, err error) {
 	if err := m.enter(ctx); err != nil {
 		return 0, err

@@ -200,7 +200,7 @@ func writeContents(ctx context.Context, w *session, n int64, run string, cp *sto
 ) (parts, error) {
 	for _, write := range [...]func() error{
 		func() error { return writeOrigin(ctx, w, n, cp) },
-		func() error { return writeKey(ctx, w, n, run, cp, has) },
+		func() error { return writeKey(ctx, w, n, cp, has) },
 		func() error { return writeLabels(ctx, w, n, cp, &has) },
 		func() error { return writePayloads(ctx, w, n, cp.Payloads) },
 		func() (err error) { has, err = writeFlush(ctx, w, t, n, has); return err },

@@ -65,7 +65,7 @@ func takeKey(ctx context.Context, w *session, n int64, key string) error {
 }
 
 // writeKey releases the key of a run that ends, or takes the key of a run that is reopened.
-func writeKey(ctx context.Context, w *session, n int64, run string, cp *storage.Checkpoint, has parts) error {
+func writeKey(ctx context.Context, w *session, n int64, cp *storage.Checkpoint, has parts) error {
 	switch {
 	case cp.Head.State.Ended() && has&hasKey != 0:
 		return w.Post(ctx, nil, deleteOpenKey, n)

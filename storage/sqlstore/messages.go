@@ -15,7 +15,8 @@ import (
 )
 
 var insertMessage = statement{
-	onSQLite: `INSERT INTO messages (run, n, kind, path, incarnation, name, key, body, failure, sent, sender, receipt, note)
+	onSQLite: `INSERT INTO messages (run, n, kind, path, incarnation, name, key, body, failure, sent, sender, receipt,
+		note)
 SELECT n, wakeups, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM runs WHERE n = ?`,
 	onPostgres: `INSERT INTO messages (run, n, kind, path, incarnation, name, key, body, failure, sent, sender, receipt,
 		note)
@@ -28,8 +29,8 @@ const (
 	wakeRun = `UPDATE runs SET wakeups = wakeups + 1,
   due = CASE WHEN owner = '' AND (due IS NULL OR due > $1) THEN $1 ELSE due END
 WHERE n = $2`
-	selectMessages = `SELECT n, kind, path, incarnation, name, key, body, failure, sent, sender, receipt, note FROM messages
-		WHERE run = $1 AND n > $2 ORDER BY n LIMIT $3`
+	selectMessages = `SELECT n, kind, path, incarnation, name, key, body, failure, sent, sender, receipt, note
+		FROM messages WHERE run = $1 AND n > $2 ORDER BY n LIMIT $3`
 	selectOpen    = `SELECT r.n, r.state FROM runs r JOIN origins o ON o.n = r.n WHERE o.id = $1`
 	selectWakeups = `SELECT wakeups FROM runs WHERE n = $1`
 	deleteMessage = `DELETE FROM messages WHERE run = $1 AND n = $2`

@@ -107,7 +107,7 @@ func inTurns(ctx context.Context, r *session, queues []string, now time.Time, mo
 	return found[:min(most, len(found))], nil
 }
 
-// QueuedTokens implements [storage.Reader.QueuedTokens].
+// QueuedTokens implements [storage.Queues.QueuedTokens].
 func (s *Store) QueuedTokens(ctx context.Context, queues []string, most int) (tokens []storage.Token, err error) {
 	err = s.view(ctx, func(r *session) error {
 		now, err := r.now(ctx)
@@ -129,7 +129,7 @@ func (s *Store) QueuedTokens(ctx context.Context, queues []string, most int) (to
 	return tokens, err
 }
 
-// CountQueued implements [storage.Reader.CountQueued].
+// CountQueued implements [storage.Queues.CountQueued].
 func (s *Store) CountQueued(ctx context.Context, queue string, most int64) (n int64, err error) {
 	err = s.view(ctx, func(r *session) error {
 		now, err := r.now(ctx)

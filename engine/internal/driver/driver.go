@@ -86,33 +86,9 @@ func (d *Driver) loop() error {
 		case states.EngineResuming, states.EngineAnalyzing:
 			err = d.enter(d.nextPhase())
 		case states.EngineScheduling:
-			if d.calls.Queued() > 0 && d.Mode.Answer {
-				err = d.leaveDue()
-			} else if d.calls.Queued() > 0 { // otherwise the same commit may release the run
-				if err = d.flush(); err == nil {
-					err = d.launch()
-				}
-			}
-			if err == nil {
-				err = d.enter(states.EngineWaiting)
-			}
+			err = d.startQueued()
 		default: // waiting
-			if d.unchanged() {
-				return ErrWaiting
-			}
-			leave := d.leaves()
-			if err = d.flush(); err == nil && leave {
-				err = ErrWaiting
-			}
-			if err == nil {
-				err = d.wait()
-			}
-			if err == nil {
-				err = d.enter(states.EngineAnalyzing)
-			}
-			if err == nil {
-				err = d.analyze()
-			}
+			err = d.waitAndAnalyze()
 		}
 		if err != nil {
 			return err
@@ -122,6 +98,45 @@ func (d *Driver) loop() error {
 		return err
 	}
 	return d.enter(lastPhases[d.cycle.over.FlowTo])
+}
+
+// startQueued starts the calls that are queued, and enters WAITING.
+func (d *Driver) startQueued() (err error) {
+	switch {
+	case d.calls.Queued() == 0: // the next commit may also release the run
+	case d.Mode.Answer:
+		err = d.leaveDue()
+	default:
+		if err = d.flush(); err == nil {
+			err = d.launch()
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return d.enter(states.EngineWaiting)
+}
+
+// waitAndAnalyze waits until something concerns the run, and analyzes that. It returns ErrWaiting if the process is to
+// leave the run meanwhile.
+func (d *Driver) waitAndAnalyze() error {
+	if d.unchanged() {
+		return ErrWaiting
+	}
+	leave := d.leaves()
+	if err := d.flush(); err != nil {
+		return err
+	}
+	if leave {
+		return ErrWaiting
+	}
+	if err := d.wait(); err != nil {
+		return err
+	}
+	if err := d.enter(states.EngineAnalyzing); err != nil {
+		return err
+	}
+	return d.analyze()
 }
 
 // nextPhase returns the phase that follows RESUMING or ANALYZING.

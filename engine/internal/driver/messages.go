@@ -292,7 +292,7 @@ func (d *Driver) replaceInput(changed map[string]atom.Value) error {
 // Late takes in the messages that arrived for a run when it had ended, and returns the others. It returns a message
 // that has a receipt to its sender. If another run continues the run, Late passes a request to cancel to that run: the
 // parent may have sent it before it heard of the successor. If no command follows, the caller must call ReleaseEnded.
-func (d *Driver) Late(run *storage.Run, messages []storage.Message) (rest []storage.Message, any bool) {
+func (d *Driver) Late(run *storage.Run, messages []storage.Message) (rest []storage.Message, took bool) {
 	for i := range messages {
 		l := &messages[i]
 		switch {
@@ -311,9 +311,9 @@ func (d *Driver) Late(run *storage.Run, messages []storage.Message) (rest []stor
 			continue
 		}
 		d.next.Take(l.N)
-		any = true
+		took = true
 	}
-	return rest, any
+	return rest, took
 }
 
 // ReleaseEnded commits what Late has taken in, and releases the run.

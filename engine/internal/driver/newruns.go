@@ -33,7 +33,8 @@ func (r newRuns) prepare(id string, child *flow.Child, input atom.Value) (storag
 		return run, nil, WrapStore(r.claim.Run, err)
 	}
 	if err := run.Check(); err != nil {
-		return run, &atom.Failure{Code: atom.CodeNoStart, Message: err.Error()}, nil //nolint:nilerr // the caller's run is wrong
+		failure := &atom.Failure{Code: atom.CodeNoStart, Message: err.Error()}
+		return run, failure, nil //nolint:nilerr // the caller's run is wrong
 	}
 	return run, nil, nil
 }

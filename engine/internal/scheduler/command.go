@@ -117,7 +117,7 @@ type Event struct {
 	Atom            int32
 	Node            *Node
 	Revert          bool        // for Completed: a revert has ended
-	ByToken         bool        // for Completed of a node with a child run: the owner of its token ended it, not the child run
+	ByToken         bool        // for Completed of a node with a child run: the owner of its token ended it
 	RunEnd          flow.RunEnd // for Completed of a node with a child run: how that run ended
 	continued       bool        // for Completed of the run's own flow: another run continues it
 	Result          atom.Value

@@ -169,7 +169,7 @@ func (s *Scheduler) takeUp(scope *Scope) {
 func (s *Scheduler) grown(g *flow.Growth) {
 	q := s.growth.asking
 	s.growth.asking = ask{}
-	scope, node := q.scope, q.node
+	scope := q.scope
 	if q.cause.Call {
 		if g.Refuse != nil {
 			return
@@ -192,18 +192,8 @@ func (s *Scheduler) grown(g *flow.Growth) {
 	s.remember(&q, g)
 	s.release(scope)
 	s.listen(scope, g.Listen && g.End == nil)
-	switch {
-	case node == nil:
-	case q.cause.Kind == flow.Taken, q.cause.Kind == flow.Called:
-		s.noted(node, q.cause.Kind, g.Note)
-	case g.Again != nil && q.cause.Kind == flow.Reopened:
-		s.startOver(node, g.Again)
-	case q.cause.Kind == flow.Reopened:
-		s.leaveEnded(node)
-	case g.Again != nil && node.Rec.State == states.TaskFailure:
-		s.again(node, g.Again)
-	default:
-		s.retire(node)
+	if q.node != nil {
+		s.advanceNode(q.node, q.cause.Kind, g)
 	}
 	s.tell(scope, g)
 	if q.cause.Kind == flow.Overdue {
@@ -238,13 +228,29 @@ func (s *Scheduler) grown(g *flow.Growth) {
 			s.ending.pending = pending
 			s.emit(Command{Op: PendingFailure, Atom: -1, PendingOutcome: pending, Detail: &Detail{}})
 		}
-		scope.leave(node, g.End)
+		scope.leave(q.node, g.End)
 		s.endScope(scope, g.End)
 	case g.More != nil:
 		s.wonder(scope, nil, flow.Cause{Kind: flow.Continue})
 	case len(scope.open) == 0 && !g.Listen:
 		s.endScope(scope, impossible(scope.Path, fmt.Sprintf("answered %q of %q with nothing to wait for", q.cause.Kind,
 			q.cause.Name)))
+	}
+}
+
+// advanceNode applies what an answer says about the node that its question concerned.
+func (s *Scheduler) advanceNode(node *Node, kind flow.CauseKind, g *flow.Growth) {
+	switch {
+	case kind == flow.Taken, kind == flow.Called:
+		s.noted(node, kind, g.Note)
+	case g.Again != nil && kind == flow.Reopened:
+		s.startOver(node, g.Again)
+	case kind == flow.Reopened:
+		s.leaveEnded(node)
+	case g.Again != nil && node.Rec.State == states.TaskFailure:
+		s.again(node, g.Again)
+	default:
+		s.retire(node)
 	}
 }
 

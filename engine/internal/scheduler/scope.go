@@ -95,7 +95,9 @@ func loadedEnd(r *Record, memory atom.Value) *flow.End {
 	case EndContinued:
 		end := &flow.End{Successor: &flow.Child{}}
 		if err := r.Result.Decode(end.Successor); err != nil {
-			end.Failure = &atom.Failure{Code: atom.CodeLanguage, Message: "the record of the successor is damaged: " + err.Error()}
+			end.Failure = &atom.Failure{
+				Code: atom.CodeLanguage, Message: "the record of the successor is damaged: " + err.Error(),
+			}
 		}
 		return end
 	case EndFailure:

@@ -3,6 +3,7 @@ package storagetest
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"testing"
@@ -15,17 +16,17 @@ import (
 )
 
 // good ends a test at an error.
-func good(t testing.TB, err error) {
-	t.Helper()
+func good(tb testing.TB, err error) {
+	tb.Helper()
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 }
 
-// headAt returns a checkpoint that changes the state of a run.
-func headAt(seq int64, state states.Flow) *storage.Checkpoint {
+// runningAt returns a checkpoint of a run that goes on.
+func runningAt(seq int64) *storage.Checkpoint {
 	now := time.Now()
-	return &storage.Checkpoint{Head: storage.Head{Seq: seq, State: state, Started: now, Time: now}}
+	return &storage.Checkpoint{Head: storage.Head{Seq: seq, State: states.FlowRunning, Started: now, Time: now}}
 }
 
 // lastOf returns a checkpoint that ends the run and releases it.
@@ -37,22 +38,22 @@ func lastOf(seq int64) *storage.Checkpoint {
 }
 
 // holds checks which run holds a key; "" is none.
-func holds(t testing.TB, s storage.Store, key, want string) {
-	t.Helper()
-	run, err := s.OpenRun(t.Context(), key)
+func holds(tb testing.TB, s storage.Store, key, want string) {
+	tb.Helper()
+	run, err := s.OpenRun(tb.Context(), key)
 	switch {
 	case want == "" && errors.Is(err, storage.ErrNotFound):
 	case err != nil || run.ID != want || run.Key != key:
-		t.Errorf("the key %q is held by %q, %v; want %q", key, run.ID, err, want)
+		tb.Errorf("the key %q is held by %q, %v; want %q", key, run.ID, err, want)
 	}
 }
 
 // taken checks that an error says which run holds the key.
-func taken(t testing.TB, err error, key, run string) {
-	t.Helper()
+func taken(tb testing.TB, err error, key, run string) {
+	tb.Helper()
 	why, is := errors.AsType[*storage.KeyTakenError](err)
 	if !is || !errors.Is(err, storage.ErrKeyTaken) || *why != (storage.KeyTakenError{Key: key, Run: run}) {
-		t.Errorf("got %v, want that run %q holds the key %q", err, run, key)
+		tb.Errorf("got %v, want that run %q holds the key %q", err, run, key)
 	}
 }
 
@@ -74,7 +75,7 @@ func testKeys(t *testing.T, m Maker) {
 
 	claim, _, err := storage.ClaimNew(storage.Run{ID: "c", Flow: "f", Key: "k"})
 	good(t, err)
-	taken(t, s.Commit(ctx, claim, headAt(0, states.FlowRunning)), "k", "a")
+	taken(t, s.Commit(ctx, claim, runningAt(0)), "k", "a")
 
 	// The end releases the key, and the same commit may give it to a child.
 	claim, _, err = s.Begin(ctx, "a")
@@ -90,7 +91,7 @@ func testKeys(t *testing.T, m Maker) {
 	}
 	claim, _, err = s.Begin(ctx, "a~2")
 	good(t, err)
-	cp = headAt(0, states.FlowRunning)
+	cp = runningAt(0)
 	cp.Children = []storage.Run{{ID: "d", Flow: "f", Key: "k"}}
 	taken(t, s.Commit(ctx, claim, cp), "k", "a~2")
 	good(t, s.Commit(ctx, claim, lastOf(0)))
@@ -99,7 +100,7 @@ func testKeys(t *testing.T, m Maker) {
 	// A run that takes its key again when it is reopened.
 	claim, _, err = s.Begin(ctx, "a~2")
 	good(t, err)
-	cp = headAt(1, states.FlowRunning)
+	cp = runningAt(1)
 	cp.TakeKey = true
 	good(t, s.Commit(ctx, claim, cp))
 	holds(t, s, "k", "a~2")
@@ -107,7 +108,7 @@ func testKeys(t *testing.T, m Maker) {
 	good(t, s.Create(ctx, storage.Run{ID: "e", Flow: "f", Key: "k"}))
 	claim, _, err = s.Begin(ctx, "a~2")
 	good(t, err)
-	cp = headAt(3, states.FlowRunning)
+	cp = runningAt(3)
 	cp.TakeKey = true
 	taken(t, s.Commit(ctx, claim, cp), "k", "e")
 	cp.TakeKey = false
@@ -123,7 +124,8 @@ func testKeys(t *testing.T, m Maker) {
 	if stray, err := s.StrayKeys(ctx, 0); err != nil || len(stray) > 0 {
 		t.Error("keys are held by runs that are not open:", stray, err)
 	}
-	if err := s.Create(ctx, storage.Run{ID: "long", Flow: "f", Key: string(make([]byte, storage.MaxID+1))}); !errors.Is(err, storage.ErrInvalid) {
+	long := storage.Run{ID: "long", Flow: "f", Key: string(make([]byte, storage.MaxID+1))}
+	if err := s.Create(ctx, long); !errors.Is(err, storage.ErrInvalid) {
 		t.Error("a key that is too long:", err)
 	}
 }
@@ -148,7 +150,7 @@ func testRaceKeys(t *testing.T, m Maker) {
 				} else {
 					var claim storage.Claim
 					if claim, _, err = storage.ClaimNew(run); err == nil {
-						cp := headAt(0, states.FlowRunning)
+						cp := runningAt(0)
 						cp.Head.Release = true
 						err = s.Commit(t.Context(), claim, cp)
 					}
@@ -171,61 +173,74 @@ func testRaceKeys(t *testing.T, m Maker) {
 	}
 }
 
-// testKeyModel compares random starts, ends, successors and reopenings over two processes with a map of keys.
+// A keyModel is what stores have to say about keys.
+type keyModel struct {
+	holder map[string]string // ids of open runs, by key
+	open   map[string]string // keys of open runs, by id
+}
+
+// begin notes that a run holds its key.
+func (m *keyModel) begin(id, key string) { m.holder[key], m.open[id] = id, key }
+
+// start creates a run, which succeeds only if its key is free.
+func (m *keyModel) start(t *rapid.T, s storage.Store, id, key string) {
+	err := s.Create(t.Context(), storage.Run{ID: id, Flow: "f", Key: key})
+	if (err == nil) != (m.holder[key] == "") {
+		t.Fatalf("start with key %q, which %q has: %v", key, m.holder[key], err)
+	}
+	if err == nil {
+		m.begin(id, key)
+	}
+}
+
+// end ends an open run. If it has a successor, the successor holds its key next.
+func (m *keyModel) end(t *rapid.T, s storage.Store, id, successor string) {
+	key := m.open[id]
+	claim, _, err := s.Begin(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cp := lastOf(0)
+	if successor != "" {
+		cp.Children = []storage.Run{{ID: successor, Flow: "f", Key: key}}
+	}
+	if err := s.Commit(t.Context(), claim, cp); err != nil {
+		t.Fatal(err)
+	}
+	delete(m.open, id)
+	delete(m.holder, key)
+	if successor != "" {
+		m.begin(successor, key)
+	}
+}
+
+// testKeyModel compares random starts, ends and successors over two processes with a map of keys.
 func testKeyModel(t *testing.T, m Maker) {
 	one := m.open(t)
 	stores := []storage.Store{one, m.join(t, one)}
 	tries := 0
 	rapid.Check(t, func(rt *rapid.T) {
 		tries++
-		type run struct {
-			key string
-			seq int64
-		}
-		holder, open := map[string]string{}, map[string]*run{}
+		model := &keyModel{holder: map[string]string{}, open: map[string]string{}}
 		for step := range rapid.IntRange(1, 12).Draw(rt, "steps") {
 			s := stores[rapid.IntRange(0, 1).Draw(rt, "process")]
 			key := fmt.Sprintf("m%d-%s", tries, rapid.SampledFrom([]string{"x", "y", "z"}).Draw(rt, "key"))
 			id := fmt.Sprintf("m%d-%d", tries, step)
-			ids := make([]string, 0, len(open))
-			for id := range open {
-				ids = append(ids, id)
-			}
-			slices.Sort(ids)
-			if len(ids) == 0 || rapid.Bool().Draw(rt, "start") {
-				err := s.Create(t.Context(), storage.Run{ID: id, Flow: "f", Key: key})
-				if (err == nil) != (holder[key] == "") {
-					rt.Fatalf("start with key %q, which %q has: %v", key, holder[key], err)
-				}
-				if err == nil {
-					holder[key], open[id] = id, &run{key: key}
-				}
+			if len(model.open) == 0 || rapid.Bool().Draw(rt, "start") {
+				model.start(rt, s, id, key)
 				continue
 			}
-			ends := rapid.SampledFrom(ids).Draw(rt, "run")
-			r := open[ends]
-			claim, _, err := s.Begin(t.Context(), ends)
-			if err != nil {
-				rt.Fatal(err)
+			ends := rapid.SampledFrom(slices.Sorted(maps.Keys(model.open))).Draw(rt, "run")
+			if !rapid.Bool().Draw(rt, "continues") {
+				id = ""
 			}
-			cp := lastOf(r.seq)
-			if rapid.Bool().Draw(rt, "continues") {
-				cp.Children = []storage.Run{{ID: id, Flow: "f", Key: r.key}}
-			}
-			if err := s.Commit(t.Context(), claim, cp); err != nil {
-				rt.Fatal(err)
-			}
-			delete(open, ends)
-			delete(holder, r.key)
-			if len(cp.Children) > 0 {
-				holder[r.key], open[id] = id, &run{key: r.key}
-			}
+			model.end(rt, s, ends, id)
 		}
 		for _, key := range []string{"x", "y", "z"} {
 			key = fmt.Sprintf("m%d-%s", tries, key)
 			run, err := stores[1].OpenRun(t.Context(), key)
-			if err != nil && !errors.Is(err, storage.ErrNotFound) || run.ID != holder[key] {
-				rt.Fatalf("the key %q is held by %q, %v; want %q", key, run.ID, err, holder[key])
+			if err != nil && !errors.Is(err, storage.ErrNotFound) || run.ID != model.holder[key] {
+				rt.Fatalf("the key %q is held by %q, %v; want %q", key, run.ID, err, model.holder[key])
 			}
 		}
 	})

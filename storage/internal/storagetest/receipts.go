@@ -6,15 +6,14 @@ import (
 	"testing"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
 
 // inboxOf returns the messages of a run without what the store chose.
-func inboxOf(t testing.TB, s storage.Store, run string) []storage.Message {
-	t.Helper()
-	_, messages, err := s.Messages(t.Context(), run, 0)
-	good(t, err)
+func inboxOf(tb testing.TB, s storage.Store, run string) []storage.Message {
+	tb.Helper()
+	_, messages, err := s.Messages(tb.Context(), run, 0)
+	good(tb, err)
 	return messages
 }
 
@@ -50,7 +49,9 @@ func testReceipts(t *testing.T, m Maker) {
 	s := m.open(t)
 	ctx := t.Context()
 	note := atom.MustEncode(map[string]int{"n": 1})
-	for _, run := range []storage.Run{{ID: "from", Flow: "f"}, {ID: "open", Flow: "f", Key: "k"}, {ID: "ended", Flow: "f"}} {
+	for _, run := range []storage.Run{
+		{ID: "from", Flow: "f"}, {ID: "open", Flow: "f", Key: "k"}, {ID: "ended", Flow: "f"},
+	} {
 		good(t, s.Create(ctx, run))
 	}
 	claim, _, err := s.Begin(ctx, "ended")
@@ -58,7 +59,7 @@ func testReceipts(t *testing.T, m Maker) {
 	good(t, s.Commit(ctx, claim, lastOf(0)))
 	claim, _, err = s.Begin(ctx, "from")
 	good(t, err)
-	cp := headAt(0, states.FlowRunning)
+	cp := runningAt(0)
 	for _, l := range []storage.Message{
 		{Run: "open", Receipt: "arrives"},
 		{ToKey: "k", Receipt: "arrives by key"},
@@ -119,7 +120,7 @@ func testRaceReceipts(t *testing.T, m Maker) {
 	var group sync.WaitGroup
 	group.Go(func() {
 		for seq := range int64(5) {
-			if err := s.Commit(ctx, ends, headAt(seq, states.FlowRunning)); err != nil {
+			if err := s.Commit(ctx, ends, runningAt(seq)); err != nil {
 				t.Error(err)
 			}
 		}
@@ -129,7 +130,7 @@ func testRaceReceipts(t *testing.T, m Maker) {
 	})
 	const sent = 12
 	for seq := range int64(sent) {
-		cp := headAt(seq, states.FlowRunning)
+		cp := runningAt(seq)
 		cp.Messages = []storage.Message{{ToKey: "k", Kind: "signal", From: "from", Receipt: "r"}}
 		good(t, other.Commit(ctx, sends, cp))
 	}

@@ -247,6 +247,7 @@ func (p *player) options(records storage.Store) []engine.Option {
 // runOptions are what the run begins with.
 func (p *player) runOptions() []engine.RunOption {
 	return []engine.RunOption{
-		engine.Input(p.input()), engine.OnDefinition(p.suite.Def.Hash), engine.Attributes(p.suite.beginning.Attributes(asl.Attributes{})),
+		engine.Input(p.input()), engine.OnDefinition(p.suite.Def.Hash),
+		engine.Attributes(p.suite.beginning.Attributes(asl.Attributes{})),
 	}
 }

@@ -48,8 +48,8 @@ func (f *awsFlags) register(flags *pflag.FlagSet) {
 	for _, quota := range slices.Concat(sfn.Quotas(), swf.Quotas()) {
 		names = append(names, string(quota.Name))
 	}
-	flags.StringVar(&f.mockFile, "mock", "", "mock file of Step Functions Local, with test cases that clients of AWS name "+
-		"behind a machine's ARN: ARN#CASE")
+	flags.StringVar(&f.mockFile, "mock", "",
+		"mock file of Step Functions Local, with test cases that clients of AWS name behind a machine's ARN: ARN#CASE")
 	flags.StringArrayVar(&f.quotas, "aws-quota", nil,
 		"another quota than AWS's, NAME=NUMBER or NAME=none; names: "+strings.Join(names, ", ")+"; may be repeated")
 }
@@ -110,7 +110,8 @@ func (f *awsFlags) addMocks(run *storage.Run, r *tasks.Registry) (err error) {
 	switch {
 	case testCase == "":
 	case f.mocks == nil:
-		err = fmt.Errorf("the execution was started with the test case %q (ebb serve --mock FILE has the test cases)", testCase)
+		err = fmt.Errorf("the execution was started with the test case %q (ebb serve --mock FILE has the test cases)",
+			testCase)
 	default:
 		r.Mocks, err = f.mocks.Mocks(machine, testCase)
 	}
@@ -150,7 +151,9 @@ func (s subcommands) joinAWS(api *sfn.Server) {
 	caller := &s.Services().AWS
 	caller.Region = api.Region()
 	service := api.Service()
-	caller.Own = map[string]http.Handler{service.Name: aws.New(aws.Options{Region: api.Region(), Log: s.Logger()}, service)}
+	caller.Own = map[string]http.Handler{
+		service.Name: aws.New(aws.Options{Region: api.Region(), Log: s.Logger()}, service),
+	}
 }
 
 // callTask does the work of a Task state that TestState tests.

@@ -153,14 +153,7 @@ func (s subcommands) serve(ctx context.Context, files []string, f *serveFlags) e
 		conductor.WithServer(engine.WithMaxLost(f.maxLost)),
 	}
 	if f.check {
-		if _, err := conductor.New(memstore.New(), conductor.NewCatalog(), conducting...); err != nil {
-			return exit.Usagef("%w", err)
-		}
-		if _, err := s.awsServer(memstore.New(), &settings.sfn, defaults); err != nil {
-			return err
-		}
-		_, err := swfServer(memstore.New(), s.Logger(), &settings.swf)
-		return err
+		return s.checkServers(conducting, settings, defaults)
 	}
 	return s.WithStore(ctx, func(file *sqlstore.Store) error {
 		m := metrics.New(file)
@@ -207,14 +200,29 @@ func (s subcommands) serve(ctx context.Context, files []string, f *serveFlags) e
 		if srv == nil {
 			s.Noticef("serving")
 		} else if err := s.listen(ctx, srv, f.listen.address, server.Paths(map[string]http.Handler{
-			"/livez": server.Live(), "/readyz": srv.Ready(c.Ready, f.notices()...), "/metrics": server.Only(http.MethodGet, m.Handler()),
-			"/events": cloudevents.Handler(store), "/tasks/": workers.Handler(ctx, store),
+			"/livez": server.Live(), "/readyz": srv.Ready(c.Ready, f.notices()...),
+			"/metrics": server.Only(http.MethodGet, m.Handler()),
+			"/events":  cloudevents.Handler(store), "/tasks/": workers.Handler(ctx, store),
 		})); err != nil {
 			return err
 		}
 		pruner := &retention.Pruner{Store: store, Policy: policy, Tidy: file.Vacuum, Log: s.Logger()}
 		return s.conduct(ctx, c, srv, pruner.Run, workflows.Run)
 	})
+}
+
+// checkServers checks the settings of the conductor and of the APIs of AWS without a database.
+func (s subcommands) checkServers(conducting []conductor.Option, settings *awsSettings,
+	defaults definition.Beginning,
+) error {
+	if _, err := conductor.New(memstore.New(), conductor.NewCatalog(), conducting...); err != nil {
+		return exit.Usagef("%w", err)
+	}
+	if _, err := s.awsServer(memstore.New(), &settings.sfn, defaults); err != nil {
+		return err
+	}
+	_, err := swfServer(memstore.New(), s.Logger(), &settings.swf)
+	return err
 }
 
 // places checks the folder of programs, and the target of events.

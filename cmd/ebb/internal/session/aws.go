@@ -13,8 +13,8 @@ import (
 
 const (
 	awsEndpointFlag = "aws-endpoint"
-	awsEndpointHelp = "call services of AWS that --task does not map, such as sqs:sendMessage, at this URL; without it they " +
-		"are not called (EBB_AWS_ENDPOINT)"
+	awsEndpointHelp = "call services of AWS that --task does not map, such as sqs:sendMessage, at this URL; without it " +
+		"they are not called (EBB_AWS_ENDPOINT)"
 
 	awsCredentialsFlag = "aws-credentials"
 	awsCredentialsHelp = "file with the access key that signs calls to --aws-endpoint, in the form of AWS's credentials " +
@@ -67,8 +67,8 @@ func (s *Session) credentials() (awscall.Credentials, error) {
 	profile := cmp.Or(os.Getenv("AWS_PROFILE"), "default")
 	key := credentialsIn(string(text), profile)
 	if key.AccessKey == "" || key.Secret == "" {
-		return key, exit.Usagef("--%s %s: the profile %q has no aws_access_key_id and aws_secret_access_key (AWS_PROFILE names "+
-			"another profile)", awsCredentialsFlag, s.awsCredentials, profile)
+		return key, exit.Usagef("--%s %s: the profile %q has no aws_access_key_id and aws_secret_access_key "+
+			"(AWS_PROFILE names another profile)", awsCredentialsFlag, s.awsCredentials, profile)
 	}
 	return key, nil
 }

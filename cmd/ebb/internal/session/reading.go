@@ -51,8 +51,8 @@ func (s *Session) allowed() (folders []string, web []webscope.Scope, err error) 
 		}
 		scope, err := webscope.Parse(prefix)
 		if err != nil {
-			return nil, nil, exit.Usagef("--allow: want the beginning of a URL, such as https://example.org/apis/, or a folder, "+
-				"such as file:///srv/apis/: %w", err)
+			return nil, nil, exit.Usagef("--allow: want the beginning of a URL, such as https://example.org/apis/, "+
+				"or a folder, such as file:///srv/apis/: %w", err)
 		}
 		web = append(web, scope)
 	}
