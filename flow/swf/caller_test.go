@@ -171,11 +171,9 @@ func (w *world) respond(got *task, decisions ...string) {
 }
 
 // decide polls and responds.
-func (w *world) decide(decisions ...string) *task {
+func (w *world) decide(decisions ...string) {
 	w.t.Helper()
-	got := w.decider()
-	w.respond(got, decisions...)
-	return got
+	w.respond(w.decider(), decisions...)
 }
 
 func (w *world) heartbeat(got *task, details string) (cancelRequested bool) {
@@ -239,8 +237,8 @@ func (r *simRun) last(typ string) float64 {
 }
 
 // expect compares attributes with pairs of a name and a value.
-func expect(t testing.TB, a map[string]any, pairs ...any) {
-	t.Helper()
+func expect(tb testing.TB, a map[string]any, pairs ...any) {
+	tb.Helper()
 	for i := 0; i < len(pairs); i += 2 {
 		name, _ := pairs[i].(string)
 		want := pairs[i+1]
@@ -248,7 +246,7 @@ func expect(t testing.TB, a map[string]any, pairs ...any) {
 			want = float64(n)
 		}
 		if got, there := a[name]; got != want || want == nil && there {
-			t.Errorf("%s is %v, want %v (of %v)", name, got, want, a)
+			tb.Errorf("%s is %v, want %v (of %v)", name, got, want, a)
 		}
 	}
 }

@@ -26,8 +26,8 @@ type coverage struct {
 	of   map[string]int             // how many rows a test sees
 }
 
-func (c *coverage) note(t testing.TB, e *flow.Event) {
-	test, _, _ := strings.Cut(t.Name(), "/")
+func (c *coverage) note(tb testing.TB, e *flow.Event) {
+	test, _, _ := strings.Cut(tb.Name(), "/")
 	if strings.Contains(test, "Random") {
 		return
 	}
@@ -76,12 +76,18 @@ func (c *coverage) page() string {
 	b.WriteString("\n## Timeouts and other causes\n\n| event | type or cause | test |\n|---|---|---|\n")
 	for _, row := range [][2]string{
 		{history.TimedOut, "START_TO_CLOSE"},
-		{history.DecisionTimedOut, "START_TO_CLOSE"}, {history.DecisionTimedOut, "SCHEDULE_TO_START"},
-		{history.ActivityTimedOut, "SCHEDULE_TO_START"}, {history.ActivityTimedOut, "START_TO_CLOSE"},
-		{history.ActivityTimedOut, "SCHEDULE_TO_CLOSE"}, {history.ActivityTimedOut, "HEARTBEAT"},
-		{history.LambdaTimedOut, "START_TO_CLOSE"}, {history.ChildTimedOut, "START_TO_CLOSE"},
-		{history.Terminated, "OPERATOR_INITIATED"}, {history.Terminated, "CHILD_POLICY_APPLIED"},
-		{history.Terminated, "EVENT_LIMIT_EXCEEDED"}, {history.CancelRequested, "CHILD_POLICY_APPLIED"},
+		{history.DecisionTimedOut, "START_TO_CLOSE"},
+		{history.DecisionTimedOut, "SCHEDULE_TO_START"},
+		{history.ActivityTimedOut, "SCHEDULE_TO_START"},
+		{history.ActivityTimedOut, "START_TO_CLOSE"},
+		{history.ActivityTimedOut, "SCHEDULE_TO_CLOSE"},
+		{history.ActivityTimedOut, "HEARTBEAT"},
+		{history.LambdaTimedOut, "START_TO_CLOSE"},
+		{history.ChildTimedOut, "START_TO_CLOSE"},
+		{history.Terminated, "OPERATOR_INITIATED"},
+		{history.Terminated, "CHILD_POLICY_APPLIED"},
+		{history.Terminated, "EVENT_LIMIT_EXCEEDED"},
+		{history.CancelRequested, "CHILD_POLICY_APPLIED"},
 		{history.StartLambdaFailed, "ASSUME_ROLE_FAILED"},
 	} {
 		fmt.Fprintf(&b, "| %s | `%s` | %s |\n", row[0], row[1], c.test(row[0]+" "+row[1]))

@@ -16,7 +16,7 @@ func (t *turn) decisionTask(n *note) {
 		t.decisionCompleted(n)
 	case flow.Failed:
 		if c.Call {
-			t.refuse(FaultValidation, "a decision task cannot fail; complete it")
+			t.refuse("a decision task cannot fail; complete it")
 			return
 		}
 		t.decisionTimedOut(n)
@@ -109,12 +109,12 @@ func (t *turn) decisionCompleted(n *note) {
 // check returns what is not valid in a completion beside its decisions.
 func (c *Completion) check(batch Batch) *Fault {
 	var found decision.ConstraintErrors
-	found.Check("taskListScheduleToStartTimeout", decision.Timeout, c.TaskListScheduleToStartTimeout, true)
+	found = found.Checked("taskListScheduleToStartTimeout", decision.Timeout, c.TaskListScheduleToStartTimeout, true)
 	if c.TaskList != nil {
-		found.Check("taskList.name", decision.ID, c.TaskList.Name, false)
+		found = found.Checked("taskList.name", decision.ID, c.TaskList.Name, false)
 	}
 	if c.ExecutionContext != nil {
-		found.Check("executionContext", decision.Data, *c.ExecutionContext, false)
+		found = found.Checked("executionContext", decision.Data, *c.ExecutionContext, false)
 	}
 	if len(found) > 0 {
 		return &Fault{FaultValidation, found.Error()}

@@ -25,7 +25,7 @@ func (t *turn) asked() {
 	case CallSignal:
 		var s Signal
 		if c.Input.Decode(&s) != nil || s.SignalName == "" {
-			t.refuse(FaultValidation, "a signal needs a name")
+			t.refuse("a signal needs a name")
 			return
 		}
 		t.signaled(s.SignalName, s.Input, nil, 0)
@@ -34,18 +34,18 @@ func (t *turn) asked() {
 	case CallTerminate:
 		var end Termination
 		if c.Input.Decode(&end) != nil {
-			t.refuse(FaultValidation, "the termination cannot be read")
+			t.refuse("the termination cannot be read")
 			return
 		}
 		t.terminate(end.ChildPolicy, end.Reason, end.Details, "OPERATOR_INITIATED")
 	default:
-		t.refuse(FaultValidation, "executions do not know the call "+c.Name)
+		t.refuse("executions do not know the call " + c.Name)
 	}
 }
 
-// refuse answers the caller with a fault. Nothing else of the answer counts.
-func (t *turn) refuse(fault, message string) {
-	t.growth.Refuse = (&Fault{fault, message}).value()
+// refuse tells the caller what is not valid in the call. Nothing else of the answer counts.
+func (t *turn) refuse(message string) {
+	t.growth.Refuse = (&Fault{FaultValidation, message}).value()
 }
 
 // told answers a message: of another execution, or a signal that an operator sent to the run.

@@ -48,23 +48,23 @@ type simRun struct {
 }
 
 type simNode struct {
-	run                 *simRun
-	spec                flow.Spec
-	seq                 int
-	began, taken, beat  time.Time
-	details             atom.Value // of the last heartbeat
-	gaveUp, over        bool
-	child               *simRun
-	ends                time.Time // of a task of the engine
-	taskEnd             flow.Cause
-	lastTimer, deadline time.Time
+	run                *simRun
+	spec               flow.Spec
+	seq                int
+	began, taken, beat time.Time
+	details            atom.Value // of the last heartbeat
+	gaveUp, over       bool
+	child              *simRun
+	ends               time.Time // of a task of the engine
+	taskEnd            flow.Cause
+	deadline           time.Time
 }
 
 var epoch = time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
 
-func newWorld(t testing.TB, settings swf.Settings) *world {
-	t.Helper()
-	return &world{t: t, lang: swf.New(settings), now: epoch, runs: map[string]*simRun{}, keys: map[string]*simRun{}, random: 1}
+func newWorld(tb testing.TB, settings swf.Settings) *world {
+	tb.Helper()
+	return &world{t: tb, lang: swf.New(settings), now: epoch, runs: map[string]*simRun{}, keys: map[string]*simRun{}, random: 1}
 }
 
 func (w *world) bits() uint64 {
@@ -243,11 +243,10 @@ func (n *simNode) call() {
 	}
 }
 
-func (n *simNode) endWith(c flow.Cause) *flow.Growth {
-	if n.over {
-		return nil
+func (n *simNode) endWith(c flow.Cause) {
+	if !n.over {
+		n.run.ask(c, n)
 	}
-	return n.run.ask(c, n)
 }
 
 // deliver delivers a message by its key, and tells the sender of it.

@@ -91,8 +91,8 @@ func outcomeOf(f *atom.Failure) (o outcome) {
 // maxReason is the most characters of the reason of a failure.
 const maxReason = 256
 
-// failureOf returns a failure with these details. They fit in a failure, unless thousands of control characters make their
-// JSON too long: then failureOf cuts them.
+// failureOf returns a failure with these details. They fit in a failure, unless thousands of control characters make
+// their JSON too long: then failureOf cuts them.
 func failureOf(code string, o outcome) *atom.Failure {
 	f := &atom.Failure{Code: code, Details: atom.MustEncode(o)}
 	for n := maxResult / 2; len(f.Details) > atom.MaxFailureDetails && o.Details != nil; n /= 2 {

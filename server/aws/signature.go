@@ -152,7 +152,8 @@ func (h *Handler) checkScope(c *claim, credential string, service *Service) erro
 		wrong = append(wrong, "Credential should be scoped to correct service: '"+service.Name+"'. ")
 	}
 	if parts[4] != sigv4.Terminator {
-		wrong = append(wrong, "Credential should be scoped with a valid terminator: '"+sigv4.Terminator+"', not '"+parts[4]+"'. ")
+		wrong = append(wrong, "Credential should be scoped with a valid terminator: '"+sigv4.Terminator+"', not '"+
+			parts[4]+"'. ")
 	}
 	if day := c.date[:len("20060102")]; parts[1] != day {
 		wrong = append(wrong, "Date in Credential scope does not match YYYYMMDD from ISO-8601 version of date from HTTP: '"+

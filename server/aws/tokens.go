@@ -53,7 +53,7 @@ func (t *Tokens) Seal(place []byte, bound ...string) string {
 
 // SealUntil is [Tokens.Seal] for a token that is valid until a time. Each token for the same place has another text.
 func (t *Tokens) SealUntil(end time.Time, place []byte, bound ...string) string {
-	text := binary.BigEndian.AppendUint64(nil, uint64(end.Unix())) //nolint:gosec // the time is after 1970
+	text := binary.BigEndian.AppendUint64(nil, uint64(end.Unix())) // the time is after 1970
 	text = append(text, place...)
 	sealed := t.seal.Seal(nil, nil, text, joined(bound)) //nolint:gosec // the AEAD draws the nonce itself
 	return base64.RawURLEncoding.EncodeToString(sealed)
@@ -70,7 +70,7 @@ func (t *Tokens) Open(token string, bound ...string) (place []byte, err error) {
 	switch {
 	case err != nil || len(text) < ends:
 		return nil, ErrToken
-	case time.Now().Unix() >= int64(binary.BigEndian.Uint64(text)): //nolint:gosec // it was sealed here
+	case time.Now().Unix() >= int64(binary.BigEndian.Uint64(text)): // it was sealed here
 		return nil, ErrTokenExpired
 	}
 	return text[ends:], nil

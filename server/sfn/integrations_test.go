@@ -23,6 +23,8 @@ import (
 func TestIntegrations(t *testing.T) {
 	t.Parallel()
 	var s *served
+	received := make(chan string, 1) // the token in the message
+	defer close(received)
 	services := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		if strings.HasPrefix(r.Header.Get("X-Amz-Target"), "DynamoDB_20120810.") {
@@ -33,7 +35,7 @@ func TestIntegrations(t *testing.T) {
 		var message struct{ MessageBody string }
 		_ = json.Unmarshal(body, &message)
 		_, _ = io.WriteString(w, `{"MessageId": "id"}`)
-		go s.call("SendTaskSuccess", object{"taskToken": message.MessageBody, "output": `"received"`})
+		received <- message.MessageBody
 	}))
 	defer services.Close()
 	to, err := url.Parse(services.URL)
@@ -46,6 +48,11 @@ func TestIntegrations(t *testing.T) {
 		Own: map[string]http.Handler{"states": own},
 	}
 	s = serveOn(t, memstore.New(), &tasks.Registry{Schemes: map[string]func(string) (atom.Body, error){awscall.Scheme: caller.Task}})
+	go func() {
+		for token := range received {
+			s.call("SendTaskSuccess", object{"taskToken": token, "output": `"received"`})
+		}
+	}()
 	inner := s.create("inner", passing)
 	outer := s.create("outer", `{"StartAt": "Start", "States": {
 		"Start": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:sfn:startExecution", "Next": "Read",

@@ -24,9 +24,12 @@ func (s *Server) listActivities(ctx context.Context, caller *aws.Caller, in *lis
 	*listActivitiesOutput, error,
 ) {
 	out := &listActivitiesOutput{Activities: []activityItem{}}
-	p := records.Page{Operation: "ListActivities", Caller: caller, Token: in.NextToken, Size: in.MaxResults, Usual: defaultPage}
+	p := records.Page{
+		Operation: "ListActivities", Caller: caller, Token: in.NextToken, Size: in.MaxResults, Usual: defaultPage,
+	}
+	q := storage.RecordQuery{Kind: activityKind}
 	var err error
-	out.NextToken, err = s.records.Each(ctx, &p, storage.RecordQuery{Kind: activityKind}, func(r *storage.NamedRecord) error {
+	out.NextToken, err = s.records.Each(ctx, &p, q, func(r *storage.NamedRecord) error {
 		out.Activities = append(out.Activities, activityItem{s.arn(activityType, r.Key), r.Key, aws.At(r.Created)})
 		return nil
 	})

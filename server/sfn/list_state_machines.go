@@ -30,9 +30,12 @@ func (s *Server) listStateMachines(ctx context.Context, caller *aws.Caller, in *
 	*listStateMachinesOutput, error,
 ) {
 	out := &listStateMachinesOutput{Machines: []machineItem{}}
-	p := records.Page{Operation: "ListStateMachines", Caller: caller, Token: in.NextToken, Size: in.MaxResults, Usual: defaultPage}
+	p := records.Page{
+		Operation: "ListStateMachines", Caller: caller, Token: in.NextToken, Size: in.MaxResults, Usual: defaultPage,
+	}
+	q := storage.RecordQuery{Kind: machineKind}
 	var err error
-	out.NextToken, err = s.records.Each(ctx, &p, storage.RecordQuery{Kind: machineKind}, func(r *storage.NamedRecord) error {
+	out.NextToken, err = s.records.Each(ctx, &p, q, func(r *storage.NamedRecord) error {
 		m := &machine{record: *r}
 		if err := records.Decode(r, m); err != nil {
 			return err

@@ -58,7 +58,7 @@ func testModel(t *testing.T, dsn string, length time.Duration) {
 	url.Store(child.Line())
 	ctx, stop := context.WithTimeout(t.Context(), length)
 	defer stop()
-	answered := make(chan struct{})
+	ended, answered := ctx.Done(), make(chan struct{})
 	clients := make([]*modelled, 4)
 	var running sync.WaitGroup
 	for i := range clients {
@@ -68,11 +68,12 @@ func testModel(t *testing.T, dsn string, length time.Duration) {
 		}
 		clients[i] = m
 		running.Go(func() {
-			for ctx.Err() == nil && !t.Failed() {
+			for !t.Failed() {
 				m.step()
 				select {
 				case answered <- struct{}{}:
-				case <-ctx.Done():
+				case <-ended:
+					return
 				}
 			}
 		})

@@ -137,7 +137,8 @@ func (s *Server) redriveOf(ctx context.Context, x *execution, token string) (cou
 		if err != nil {
 			return err
 		}
-		_, err = s.config.Store.WriteRecords(ctx, append(writes, records.Put(redriveKind, x.run.ID, record.Revision, known))...)
+		writes = append(writes, records.Put(redriveKind, x.run.ID, record.Revision, known))
+		_, err = s.config.Store.WriteRecords(ctx, writes...)
 		return err
 	})
 	return count, err

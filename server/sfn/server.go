@@ -26,7 +26,8 @@ func New(c Config) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("sfn: %w", err)
 	}
-	return &Server{config: c, quotas: known, records: records.New(c.Store, "sfn", func(error) error { return errBadToken })}, nil
+	badToken := func(error) error { return errBadToken }
+	return &Server{config: c, quotas: known, records: records.New(c.Store, "sfn", badToken)}, nil
 }
 
 // Region returns the region that the server serves, for [aws.Options].

@@ -36,7 +36,8 @@ type signalInput struct {
 }
 
 func (s *Server) signalWorkflowExecution(ctx context.Context, _ *aws.Caller, in *signalInput) (*empty, error) {
-	return nil, s.call(ctx, in.Domain, in.execution(), swf.CallSignal, swf.Signal{SignalName: in.SignalName, Input: in.Input})
+	signal := swf.Signal{SignalName: in.SignalName, Input: in.Input}
+	return nil, s.call(ctx, in.Domain, in.execution(), swf.CallSignal, signal)
 }
 
 func (s *Server) requestCancelWorkflowExecution(ctx context.Context, _ *aws.Caller, in *callInput) (*empty, error) {

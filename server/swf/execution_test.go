@@ -69,7 +69,8 @@ func schedule(id string) object {
 
 var complete = object{"decisionType": "CompleteWorkflowExecution", "completeWorkflowExecutionDecisionAttributes": object{}}
 
-func of(id, run string) object { return object{"workflowId": id, "runId": run} }
+// ofX names an execution with the workflowId x.
+func ofX(run string) object { return object{"workflowId": "x", "runId": run} }
 
 // TestExecution plays an execution with one activity.
 func TestExecution(t *testing.T) {
@@ -86,13 +87,13 @@ func TestExecution(t *testing.T) {
 	}
 	w.must(t, "RespondActivityTaskCompleted", object{"taskToken": task["taskToken"], "result": "done"})
 	w.decide(t, complete)
-	out := w.must(t, "GetWorkflowExecutionHistory", object{"domain": "d", "execution": of("x", run)})
+	out := w.must(t, "GetWorkflowExecutionHistory", object{"domain": "d", "execution": ofX(run)})
 	events := out["events"].([]any)
 	last := events[len(events)-1].(object)
 	if last["eventType"] != "WorkflowExecutionCompleted" || last["eventId"] != 11.0 || len(events) != 11 {
 		t.Errorf("%v", last)
 	}
-	info := w.must(t, "DescribeWorkflowExecution", object{"domain": "d", "execution": of("x", run)})
+	info := w.must(t, "DescribeWorkflowExecution", object{"domain": "d", "execution": ofX(run)})
 	if got := fmt.Sprint(info["executionInfo"].(object)["closeStatus"], info["openCounts"]); got !=
 		"COMPLETEDmap[openActivityTasks:0 openChildWorkflowExecutions:0 openDecisionTasks:0 openLambdaFunctions:0 openTimers:0]" {
 		t.Error(got)
@@ -193,7 +194,9 @@ func TestPages(t *testing.T) {
 		}
 	}
 	for _, with := range [][]any{
-		nil, {"reverseOrder", true}, {"startAtPreviousStartedEvent", true},
+		nil,
+		{"reverseOrder", true},
+		{"startAtPreviousStartedEvent", true},
 		{"startAtPreviousStartedEvent", true, "reverseOrder", true},
 	} {
 		more := append(slices.Clone(with), "maximumPageSize", 3)
@@ -301,7 +304,7 @@ func TestRetention(t *testing.T) {
 	w.types(t)
 	run := w.start(t, "x")
 	w.must(t, "TerminateWorkflowExecution", object{"domain": "d", "workflowId": "x"})
-	describe := object{"domain": "d", "execution": of("x", run)}
+	describe := object{"domain": "d", "execution": ofX(run)}
 	closed := object{"domain": "d", "closeTimeFilter": object{"oldestDate": 0}}
 	w.must(t, "DescribeWorkflowExecution", describe)
 	later.Store(int64(25 * time.Hour))
@@ -333,7 +336,7 @@ func TestOpenExecutions(t *testing.T) {
 		"decisionType": "StartChildWorkflowExecution",
 		"startChildWorkflowExecutionDecisionAttributes": object{"workflowId": "z", "workflowType": typeOf("t", "1")},
 	})
-	events := w.must(t, "GetWorkflowExecutionHistory", object{"domain": "d", "execution": of("x", run)})["events"].([]any)
+	events := w.must(t, "GetWorkflowExecutionHistory", object{"domain": "d", "execution": ofX(run)})["events"].([]any)
 	if got := fmt.Sprint(events[4]); !strings.Contains(got, "OPEN_WORKFLOWS_LIMIT_EXCEEDED") {
 		t.Error(got)
 	}
@@ -348,7 +351,7 @@ func TestDecisionsAreAuthorized(t *testing.T) {
 	w.types(t)
 	run := w.start(t, "x")
 	w.decide(t, object{"decisionType": "RecordMarker", "recordMarkerDecisionAttributes": object{"markerName": "m"}})
-	events := w.must(t, "GetWorkflowExecutionHistory", object{"domain": "d", "execution": of("x", run)})["events"].([]any)
+	events := w.must(t, "GetWorkflowExecutionHistory", object{"domain": "d", "execution": ofX(run)})["events"].([]any)
 	if got := fmt.Sprint(events[4]); !strings.Contains(got, "RecordMarkerFailed") || !strings.Contains(got, "OPERATION_NOT_PERMITTED") {
 		t.Error(got)
 	}

@@ -70,7 +70,9 @@ func (f *closedFilter) labels() (map[string]string, error) {
 		given bool
 		label func() map[string]string
 	}{
-		{f.Execution != nil, func() map[string]string { return label(swf.LabelWorkflowID, f.Domain, f.Execution.WorkflowID) }},
+		{f.Execution != nil, func() map[string]string {
+			return label(swf.LabelWorkflowID, f.Domain, f.Execution.WorkflowID)
+		}},
 		{f.Type != nil, func() map[string]string {
 			if f.Type.Version == "" {
 				return label(swf.LabelTypeName, f.Domain, f.Type.Name)
@@ -204,8 +206,8 @@ func (s *Server) listExecutions(ctx context.Context, operation string, caller *a
 	return out, nil
 }
 
-// arguments returns the filters as texts, to which page tokens belong. The times are not among them: clients compute them
-// anew for each page, such as an hour ago.
+// arguments returns the filters as texts, to which page tokens belong. The times are not among them: clients compute
+// them anew for each page, such as an hour ago.
 func (f *closedFilter) arguments() []string {
 	const byStart, byClose = "start", "close"
 	all := []string{f.Domain, byClose, "", "", "", "", ""}
@@ -244,7 +246,9 @@ func (s *Server) countOpenWorkflowExecutions(ctx context.Context, _ *aws.Caller,
 	return s.countExecutions(ctx, q, err)
 }
 
-func (s *Server) countClosedWorkflowExecutions(ctx context.Context, _ *aws.Caller, in *closedFilter) (*countOutput, error) {
+func (s *Server) countClosedWorkflowExecutions(ctx context.Context, _ *aws.Caller, in *closedFilter) (
+	*countOutput, error,
+) {
 	d, err := s.domain(ctx, in.Domain)
 	if err != nil {
 		return nil, err

@@ -16,19 +16,8 @@ func (s *Server) operations() map[string]aws.Operation {
 	operation(s, all, "TagResource", s.tagResource)
 	operation(s, all, "UntagResource", s.untagResource)
 
-	operation(s, all, "DeleteActivityType", s.deleteActivityType)
-	operation(s, all, "DeprecateActivityType", s.deprecateActivityType)
-	operation(s, all, "DescribeActivityType", s.describeActivityType)
-	operation(s, all, "ListActivityTypes", s.listActivityTypes)
-	operation(s, all, "RegisterActivityType", s.registerActivityType)
-	operation(s, all, "UndeprecateActivityType", s.undeprecateActivityType)
-
-	operation(s, all, "DeleteWorkflowType", s.deleteWorkflowType)
-	operation(s, all, "DeprecateWorkflowType", s.deprecateWorkflowType)
-	operation(s, all, "DescribeWorkflowType", s.describeWorkflowType)
-	operation(s, all, "ListWorkflowTypes", s.listWorkflowTypes)
-	operation(s, all, "RegisterWorkflowType", s.registerWorkflowType)
-	operation(s, all, "UndeprecateWorkflowType", s.undeprecateWorkflowType)
+	typeOperations[registerActivityTypeInput, activityTypeInput, activityTypeInfo]{s, activityTypes, activityInfo}.add(all)
+	typeOperations[registerWorkflowTypeInput, workflowTypeInput, workflowTypeInfo]{s, workflowTypes, workflowInfo}.add(all)
 
 	s.executionOperations(all)
 

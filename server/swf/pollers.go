@@ -63,8 +63,8 @@ func (s *Server) take(ctx context.Context, queue, identity string, into any) (*e
 	}
 }
 
-// workerName returns the name of the worker that a poller is for the engine. An identity with characters of several bytes
-// may be too long for it.
+// workerName returns the name of the worker that a poller is for the engine. An identity with characters of several
+// bytes may be too long for it.
 func workerName(identity string) string {
 	if identity == "" {
 		return swf.NoIdentity

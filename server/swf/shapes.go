@@ -45,10 +45,16 @@ var (
 		aws.Required("workflowId", plainNameShape),
 		aws.Required("runId", runIDShape),
 	)
-	tagListShape     = aws.List(aws.String(0, 256), 0, 5)
-	tagKeyShape      = aws.String(1, 128)
-	resourceTags     = aws.List(aws.Structure(aws.Required("key", tagKeyShape), aws.Optional("value", aws.String(0, 256))), 0, aws.NoLimit)
-	timeFilterShape  = aws.Structure(aws.Required("oldestDate", aws.Timestamp()), aws.Optional("latestDate", aws.Timestamp()))
+	tagListShape = aws.List(aws.String(0, 256), 0, 5)
+	tagKeyShape  = aws.String(1, 128)
+	resourceTags = aws.List(aws.Structure(
+		aws.Required("key", tagKeyShape),
+		aws.Optional("value", aws.String(0, 256)),
+	), 0, aws.NoLimit)
+	timeFilterShape = aws.Structure(
+		aws.Required("oldestDate", aws.Timestamp()),
+		aws.Optional("latestDate", aws.Timestamp()),
+	)
 	typeFilterShape  = aws.Structure(aws.Required("name", plainNameShape), aws.Optional("version", aws.String(0, 64)))
 	tagFilterShape   = aws.Structure(aws.Required("tag", plainNameShape))
 	executionFilter  = aws.Structure(aws.Required("workflowId", plainNameShape))

@@ -31,7 +31,7 @@ type startOutput struct {
 }
 
 func (s *Server) startWorkflowExecution(ctx context.Context, _ *aws.Caller, in *startInput) (*startOutput, error) {
-	id := swf.RunID(rand.Uint64) //nolint:gosec // a runId is no secret
+	id := swf.RunID(rand.Uint64) // a runId is no secret
 	err := records.Retried(ctx, func() error {
 		d, err := s.usable(ctx, in.Domain)
 		if err != nil {
@@ -72,8 +72,8 @@ const (
 	beginPause = 10 * time.Millisecond
 )
 
-// begun waits until an execution has its first events. It has them already, unless this process is not driving runs yet,
-// or drives as many as it can.
+// begun waits until an execution has its first events. It has them already, unless this process is not driving runs
+// yet, or drives as many as it can.
 func (s *Server) begun(ctx context.Context, id string) error {
 	pause := time.NewTicker(beginPause)
 	defer pause.Stop()
@@ -94,7 +94,9 @@ func (s *Server) begun(ctx context.Context, id string) error {
 }
 
 // start starts an execution, unless one with the workflowId is open.
-func (s *Server) start(ctx context.Context, id string, start *swf.Start, input *string, on ...storage.RecordCheck) error {
+func (s *Server) start(ctx context.Context, id string, start *swf.Start, input *string,
+	on ...storage.RecordCheck,
+) error {
 	child := start.Run(id, input)
 	opts := []engine.RunOption{
 		engine.Input(child.Input), engine.Attributes(child.Attributes), engine.Labels(child.Labels),

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -27,7 +28,8 @@ var (
 	activityTypes = &typeKind{"swf.activity-type", "ActivityType", QuotaActivityTypes}
 )
 
-// A registration is the record of a type. It says nothing but how the type was registered, and whether it is deprecated.
+// A registration is the record of a type. It says nothing but how the type was registered, and whether it is
+// deprecated.
 type registration struct {
 	Type        swf.Type        `json:"type"`
 	Description string          `json:"description,omitempty"`
@@ -68,11 +70,12 @@ const separator = "\x01"
 // typeKey returns the key of a type. Types are listed in the order of their keys: by name, then by version.
 func typeKey(domain string, parts ...string) string {
 	const most = 300 // bytes of each part; a key has at most storage.MaxRecordKey
-	key := shortened(domain, most)
+	var key strings.Builder
+	key.WriteString(shortened(domain, most))
 	for _, part := range parts {
-		key += separator + shortened(part, most)
+		key.WriteString(separator + shortened(part, most))
 	}
-	return key
+	return key.String()
 }
 
 // shortened returns a text, or its beginning with a hash of it if it is too long.

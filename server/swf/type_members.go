@@ -15,8 +15,10 @@ type typeMembers struct {
 	Description string `json:"description"`
 }
 
+func (m typeMembers) members() typeMembers { return m }
+
 // registration returns the record of the type.
-func (m *typeMembers) registration(defaults any) (*registration, error) {
+func (m typeMembers) registration(defaults any) (*registration, error) {
 	text, err := json.Marshal(defaults)
 	return &registration{Type: swf.Type{Name: m.Name, Version: m.Version}, Description: m.Description, Defaults: text}, err
 }

@@ -89,7 +89,7 @@ func MapRunOf(fork, memory atom.Value) (m MapRun, ok bool) {
 	return m, true
 }
 
-// counts counts the children of a map run, and their items.
+// counts returns how many children a map run has, and how many items they have.
 func (p *mapProgress) counts(s *Shared) (children, items MapRunCounts) {
 	items = MapRunCounts{
 		Open: p.Held, Succeeded: p.Well.Items, PendingRedrive: p.Again.Items, NotRedrivable: p.Final.Items,

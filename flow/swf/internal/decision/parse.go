@@ -59,8 +59,8 @@ type ShapeError struct{ Member, Want string }
 func (e *ShapeError) Error() string { return fmt.Sprintf("%s must be %s", e.Member, e.Want) }
 
 // Parse reads the member "decisions" of a request, as it came. Absent and null are an empty batch. The error is a
-// [*ShapeError], or [ConstraintErrors] with all constraints that the batch violates, or [ErrClose]. If it is not nil, no
-// decision may take effect.
+// [*ShapeError], or [ConstraintErrors] with all constraints that the batch violates, or [ErrClose]. If it is not nil,
+// no decision may take effect.
 func Parse(wire []byte) ([]Decision, error) {
 	var raw []map[string]json.RawMessage
 	if wire = bytes.TrimSpace(wire); len(wire) > 0 {

@@ -48,17 +48,27 @@ var rules = map[Kind]rule{
 	Reason:      {most: 256},
 	RunID:       {most: 64, blank: true},
 	Version:     {most: 64, blank: true},
-	Timeout: {most: 8, blank: true, valid: func(s string) bool { return s == None || isSeconds(s, MaxSeconds) },
-		constraint: pattern(timeoutPattern) + fmt.Sprintf(", of at most %d seconds", MaxSeconds)},
-	Duration: {most: 8, blank: true, valid: func(s string) bool { return isSeconds(s, MaxSeconds) },
-		constraint: pattern(secondsPattern) + fmt.Sprintf(", of at most %d seconds", MaxSeconds)},
-	Seconds: {least: 1, most: 8, valid: func(s string) bool { return isSeconds(s, MaxSeconds) },
-		constraint: pattern(secondsPattern) + fmt.Sprintf(", of at most %d seconds", MaxSeconds)},
-	Lambda: {most: 8, blank: true,
+	Timeout: {
+		most: 8, blank: true, valid: func(s string) bool { return s == None || isSeconds(s, MaxSeconds) },
+		constraint: pattern(timeoutPattern) + fmt.Sprintf(", of at most %d seconds", MaxSeconds),
+	},
+	Duration: {
+		most: 8, blank: true, valid: func(s string) bool { return isSeconds(s, MaxSeconds) },
+		constraint: pattern(secondsPattern) + fmt.Sprintf(", of at most %d seconds", MaxSeconds),
+	},
+	Seconds: {
+		least: 1, most: 8, valid: func(s string) bool { return isSeconds(s, MaxSeconds) },
+		constraint: pattern(secondsPattern) + fmt.Sprintf(", of at most %d seconds", MaxSeconds),
+	},
+	Lambda: {
+		most: 8, blank: true,
 		valid:      func(s string) bool { return isSeconds(s, maxLambda) && strings.Trim(s, "0") != "" },
-		constraint: pattern(secondsPattern) + fmt.Sprintf(", from 1 to %d seconds", maxLambda)},
-	Priority: {most: 11, blank: true, valid: isPriority,
-		constraint: "Member must be an integer between -2147483648 and 2147483647"},
+		constraint: pattern(secondsPattern) + fmt.Sprintf(", from 1 to %d seconds", maxLambda),
+	},
+	Priority: {
+		most: 11, blank: true, valid: isPriority,
+		constraint: "Member must be an integer between -2147483648 and 2147483647",
+	},
 	Policy:   {most: 256, blank: true, valid: isPolicy, constraint: oneOf(policies)},
 	Role:     {most: 1600, blank: true},
 	Function: {least: 1, most: 64},
@@ -154,10 +164,14 @@ func (v ConstraintErrors) Error() string {
 	return fmt.Sprintf("%d validation %s detected: %s", len(v), noun, strings.Join(listed, "; "))
 }
 
-// Check adds the constraint that the value of a member outside a decision violates. blank says that "" is as if the
-// member were absent.
-func (v *ConstraintErrors) Check(member string, kind Kind, text string, blank bool) {
-	if constraint := Check(kind, text); constraint != "" && !(blank && text == "") {
-		*v = append(*v, Violation{&text, member, constraint})
+// Checked returns the errors and the constraint that the value of a member outside a decision violates, if it does.
+// blank says that "" is as if the member were absent.
+func (v ConstraintErrors) Checked(member string, kind Kind, text string, blank bool) ConstraintErrors {
+	if blank && text == "" {
+		return v
 	}
+	if constraint := Check(kind, text); constraint != "" {
+		return append(v, Violation{&text, member, constraint})
+	}
+	return v
 }

@@ -96,9 +96,15 @@ var Table = []Entry{
 	{
 		Type: ScheduleActivityTask,
 		Members: []Member{
-			{"activityType", Type, true}, {"activityId", ID, true}, {"control", Data, false}, {"input", Data, false},
-			{"scheduleToCloseTimeout", Timeout, false}, {"taskList", List, false}, {"taskPriority", Priority, false},
-			{"scheduleToStartTimeout", Timeout, false}, {"startToCloseTimeout", Timeout, false},
+			{"activityType", Type, true},
+			{"activityId", ID, true},
+			{"control", Data, false},
+			{"input", Data, false},
+			{"scheduleToCloseTimeout", Timeout, false},
+			{"taskList", List, false},
+			{"taskPriority", Priority, false},
+			{"scheduleToStartTimeout", Timeout, false},
+			{"startToCloseTimeout", Timeout, false},
 			{"heartbeatTimeout", Timeout, false},
 		},
 		Success: "ActivityTaskScheduled", Failure: "ScheduleActivityTaskFailed",
@@ -132,9 +138,15 @@ var Table = []Entry{
 	{
 		Type: ContinueAsNew,
 		Members: []Member{
-			{"input", Data, false}, {"executionStartToCloseTimeout", Duration, false}, {"taskList", List, false},
-			{"taskPriority", Priority, false}, {"taskStartToCloseTimeout", Timeout, false}, {"childPolicy", Policy, false},
-			{"tagList", Tags, false}, {"workflowTypeVersion", Version, false}, {"lambdaRole", Role, false},
+			{"input", Data, false},
+			{"executionStartToCloseTimeout", Duration, false},
+			{"taskList", List, false},
+			{"taskPriority", Priority, false},
+			{"taskStartToCloseTimeout", Timeout, false},
+			{"childPolicy", Policy, false},
+			{"tagList", Tags, false},
+			{"workflowTypeVersion", Version, false},
+			{"lambdaRole", Role, false},
 		},
 		Success: "WorkflowExecutionContinuedAsNew", Failure: "ContinueAsNewWorkflowExecutionFailed", Closes: true,
 		Causes: []string{
@@ -160,7 +172,10 @@ var Table = []Entry{
 	{
 		Type: SignalExternal,
 		Members: []Member{
-			{"workflowId", ID, true}, {"runId", RunID, false}, {"signalName", Name, true}, {"input", Data, false},
+			{"workflowId", ID, true},
+			{"runId", RunID, false},
+			{"signalName", Name, true},
+			{"input", Data, false},
 			{"control", Data, false},
 		},
 		Success: "SignalExternalWorkflowExecutionInitiated", Failure: "SignalExternalWorkflowExecutionFailed",
@@ -177,9 +192,16 @@ var Table = []Entry{
 	{
 		Type: StartChild,
 		Members: []Member{
-			{"workflowType", Type, true}, {"workflowId", ID, true}, {"control", Data, false}, {"input", Data, false},
-			{"executionStartToCloseTimeout", Duration, false}, {"taskList", List, false}, {"taskPriority", Priority, false},
-			{"taskStartToCloseTimeout", Timeout, false}, {"childPolicy", Policy, false}, {"tagList", Tags, false},
+			{"workflowType", Type, true},
+			{"workflowId", ID, true},
+			{"control", Data, false},
+			{"input", Data, false},
+			{"executionStartToCloseTimeout", Duration, false},
+			{"taskList", List, false},
+			{"taskPriority", Priority, false},
+			{"taskStartToCloseTimeout", Timeout, false},
+			{"childPolicy", Policy, false},
+			{"tagList", Tags, false},
 			{"lambdaRole", Role, false},
 		},
 		Success: "StartChildWorkflowExecutionInitiated", Failure: "StartChildWorkflowExecutionFailed",
@@ -193,7 +215,10 @@ var Table = []Entry{
 	{
 		Type: ScheduleLambdaFunction,
 		Members: []Member{
-			{"id", ID, true}, {"name", Function, true}, {"control", Data, false}, {"input", Data, false},
+			{"id", ID, true},
+			{"name", Function, true},
+			{"control", Data, false},
+			{"input", Data, false},
 			{"startToCloseTimeout", Lambda, false},
 		},
 		Success: "LambdaFunctionScheduled", Failure: "ScheduleLambdaFunctionFailed",

@@ -108,12 +108,15 @@ var decided = ref(decisionTaskCompletedRef, DecisionCompleted)
 var Table = []Entry{
 	{Started, []Attribute{
 		text("input"), text("executionStartToCloseTimeout"), text("taskStartToCloseTimeout"), need("childPolicy", Text),
-		need("taskList", List), text("taskPriority"), need("workflowType", WorkflowType), {Name: "tagList", Kind: Tags},
-		text("continuedExecutionRunId"), {Name: "parentWorkflowExecution", Kind: Execution},
+		need("taskList", List), text("taskPriority"), need("workflowType", WorkflowType),
+		{Name: "tagList", Kind: Tags},
+		text("continuedExecutionRunId"),
+		{Name: "parentWorkflowExecution", Kind: Execution},
 		foreign("parentInitiatedEventId", ChildInitiated), text("lambdaRole"),
 	}, Always, false},
 	{CancelRequested, []Attribute{
-		{Name: "externalWorkflowExecution", Kind: Execution}, foreign("externalInitiatedEventId", RequestCancelInitiated),
+		{Name: "externalWorkflowExecution", Kind: Execution},
+		foreign("externalInitiatedEventId", RequestCancelInitiated),
 		text("cause"),
 	}, Always, false},
 	{Completed, []Attribute{text("result"), decided}, Never, true},
@@ -125,7 +128,8 @@ var Table = []Entry{
 	{CancelFailed, []Attribute{need("cause", Text), decided}, Pending, false},
 	{ContinuedAsNew, []Attribute{
 		text("input"), decided, need("newExecutionRunId", Text), text("executionStartToCloseTimeout"), need("taskList", List),
-		text("taskPriority"), text("taskStartToCloseTimeout"), need("childPolicy", Text), {Name: "tagList", Kind: Tags},
+		text("taskPriority"), text("taskStartToCloseTimeout"), need("childPolicy", Text),
+		{Name: "tagList", Kind: Tags},
 		need("workflowType", WorkflowType), text("lambdaRole"),
 	}, Never, true},
 	{ContinueAsNewFailed, []Attribute{need("cause", Text), decided}, Always, false},
@@ -136,7 +140,8 @@ var Table = []Entry{
 	{DecisionStarted, []Attribute{text("identity"), ref("scheduledEventId", DecisionScheduled)}, Never, false},
 	{DecisionCompleted, []Attribute{
 		text("executionContext"), ref("scheduledEventId", DecisionScheduled), ref("startedEventId", DecisionStarted),
-		{Name: "taskList", Kind: List}, text("taskListScheduleToStartTimeout"),
+		{Name: "taskList", Kind: List},
+		text("taskListScheduleToStartTimeout"),
 	}, Never, false},
 	{DecisionTimedOut, []Attribute{
 		need("timeoutType", Text), ref("scheduledEventId", DecisionScheduled), orZero("startedEventId", DecisionStarted),
@@ -167,7 +172,8 @@ var Table = []Entry{
 	{ActivityCancelRequested, []Attribute{decided, need("activityId", Text)}, Never, false},
 	{CancelActivityFailed, []Attribute{need("activityId", Text), need("cause", Text), decided}, Always, false},
 	{Signaled, []Attribute{
-		need("signalName", Text), text("input"), {Name: "externalWorkflowExecution", Kind: Execution},
+		need("signalName", Text), text("input"),
+		{Name: "externalWorkflowExecution", Kind: Execution},
 		foreign("externalInitiatedEventId", SignalInitiated),
 	}, Always, false},
 	{MarkerRecorded, []Attribute{need("markerName", Text), text("details"), decided}, Never, false},
@@ -182,7 +188,9 @@ var Table = []Entry{
 	{ChildInitiated, []Attribute{
 		need("workflowId", Text), need("workflowType", WorkflowType), text("control"), text("input"),
 		text("executionStartToCloseTimeout"), need("taskList", List), text("taskPriority"), decided,
-		need("childPolicy", Text), text("taskStartToCloseTimeout"), {Name: "tagList", Kind: Tags}, text("lambdaRole"),
+		need("childPolicy", Text), text("taskStartToCloseTimeout"),
+		{Name: "tagList", Kind: Tags},
+		text("lambdaRole"),
 	}, Never, false},
 	{StartChildFailed, []Attribute{
 		need("workflowType", WorkflowType), need("cause", Text), need("workflowId", Text),
@@ -231,11 +239,12 @@ var Table = []Entry{
 	}, Always, false},
 }
 
-func text(name string) Attribute            { return Attribute{Name: name} }
+func text(name string) Attribute { return Attribute{Name: name} }
 func need(name string, kind Kind) Attribute { return Attribute{Name: name, Kind: kind, Required: true} }
-func ref(name, to string) Attribute         { return Attribute{Name: name, Kind: Ref, Required: true, To: to} }
-func orZero(name, to string) Attribute      { a := ref(name, to); a.Zero = true; return a }
-func foreign(name, to string) Attribute     { a := orZero(name, to); a.Foreign = true; return a }
+
+func ref(name, to string) Attribute     { return Attribute{Name: name, Kind: Ref, Required: true, To: to} }
+func orZero(name, to string) Attribute  { a := ref(name, to); a.Zero = true; return a }
+func foreign(name, to string) Attribute { a := orZero(name, to); a.Foreign = true; return a }
 func childAttributes(more ...Attribute) []Attribute {
 	return append([]Attribute{
 		need("workflowExecution", Execution), need("workflowType", WorkflowType), ref("initiatedEventId", ChildInitiated),
