@@ -42,7 +42,8 @@ func TestSecretsAreNotShown(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, args := range map[string][]string{
-		`→ {"token":"***","user":"alice"}`:        {"show", "r"},
+		`→ {"token":"***","user":"alice"}`:        {"why", "r"},
+		`login  STAYS_DONE`:                       {"show", "r"},
 		`"details":{"step":"half","token":"***"}`: {"show", "-o", "json", "r"},
 		`"result":"***"`:                          {"history", "-o", "json", "r"},
 		`"input":{"password":"***"}`:              {"list", "-o", "json"},

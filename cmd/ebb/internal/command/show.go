@@ -13,6 +13,7 @@ import (
 	"github.com/ebbflow/ebb/cmd/ebb/internal/view"
 	"github.com/ebbflow/ebb/engine/inspect"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/swf"
 	"github.com/ebbflow/ebb/internal/visible"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
@@ -91,6 +92,8 @@ func (s subcommands) show(ctx context.Context, store storage.Store, id string) e
 		_, err = fmt.Fprintf(s.Out, "run by process %d on %s\n", owner.PID, visible.Line(owner.Host))
 	case run.State == states.FlowSuspended && at != "":
 		_, err = fmt.Fprintln(s.Out, view.MendHint(id, at))
+	case isExecution(&run):
+		_, err = fmt.Fprintln(s.Out, "no process drives it; ebb serve continues it")
 	case run.Definition == "":
 		_, err = fmt.Fprintf(s.Out, "no process drives it; it continues when the program that has the flow %s runs it\n",
 			visible.Line(run.Flow))
@@ -99,6 +102,9 @@ func (s subcommands) show(ctx context.Context, store storage.Store, id string) e
 	}
 	return err
 }
+
+// isExecution reports whether a run is an execution of Amazon SWF, which ebb serve drives without a definition.
+func isExecution(run *storage.Run) bool { return run.Definition == "" && run.Flow == swf.FlowName }
 
 // machineOf returns the machine that a run is of; nil when the store has none, or this version cannot read it.
 func machineOf(ctx context.Context, store storage.Store, run *storage.Run) definition.Machine {

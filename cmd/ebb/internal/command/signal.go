@@ -133,6 +133,8 @@ func (s subcommands) noticeUnmoved(ctx context.Context, store storage.Store, id 
 	run, owner, err := session.FindOwnedRun(ctx, store, id)
 	switch {
 	case err != nil || owner != nil || run.State.Ended():
+	case isExecution(&run):
+		s.Noticef("no process drives run %s; ebb serve continues it", run.ID)
 	case run.Definition == "":
 		s.Noticef("no process drives run %s; it continues when the program that has the flow %s runs it", run.ID, run.Flow)
 	default:

@@ -122,11 +122,13 @@ const clockOff = 2 * time.Second
 func (d *doctor) clock(c *sqlstore.Checkup, before, after time.Time) {
 	const do = "synchronise the clocks (NTP)"
 	ahead, behind := before.Sub(c.Time), c.Time.Sub(after)
+	// The database read its clock at an unknown moment between before and after.
+	known := time.Second + 2*after.Sub(before).Round(time.Second)
 	switch {
 	case ahead > clockOff:
-		d.findf("clock", Warning, do, "this machine's clock is %v ahead of the database's", ahead.Round(time.Second))
+		d.findf("clock", Warning, do, "this machine's clock is %v ahead of the database's", ahead.Round(known))
 	case behind > clockOff:
-		d.findf("clock", Warning, do, "this machine's clock is %v behind the database's", behind.Round(time.Second))
+		d.findf("clock", Warning, do, "this machine's clock is %v behind the database's", behind.Round(known))
 	case c.Server:
 		d.findf("clock", OK, "", "as the database's")
 	}
