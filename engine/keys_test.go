@@ -79,8 +79,10 @@ func family() flows {
 			return flow.Growth{
 				Listen: true,
 				Add:    []flow.Spec{{Name: "chain", Kind: flow.Nested, Input: atom.MustEncode(1), Child: &flow.Child{Flow: "chain", Key: "chain"}}},
-				Send: []flow.Message{send("", "hears", "heard"), send("nobody", "", "nobody"), send("ends", "ends", "ends"),
-					send("nobody", "hears", "other")},
+				Send: []flow.Message{
+					send("", "hears", "heard"), send("nobody", "", "nobody"), send("ends", "ends", "ends"),
+					send("nobody", "hears", "other"),
+				},
 			}
 		case c.Kind == flow.Receipt && c.Failure != nil:
 			return note(c.Name + " " + textOf(c.Note) + " " + c.Failure.Code)

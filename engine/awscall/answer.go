@@ -153,9 +153,9 @@ func (a *action) ofTime(at time.Time) any {
 
 // A node is an element of XML.
 type node struct {
-	XMLName  xml.Name
-	Text     string  `xml:",chardata"`
-	Children []*node `xml:",any"`
+	XMLName  xml.Name `xml:""`
+	Text     string   `xml:",chardata"`
+	Children []*node  `xml:",any"`
 }
 
 func parseXML(text []byte) (*node, error) {

@@ -57,7 +57,6 @@ type simNode struct {
 	child              *simRun
 	ends               time.Time // of a task of the engine
 	taskEnd            flow.Cause
-	deadline           time.Time
 }
 
 var epoch = time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)

@@ -34,7 +34,7 @@ func (r newRuns) prepare(id string, child *flow.Child, input atom.Value) (storag
 	}
 	if err := run.Check(); err != nil {
 		failure := &atom.Failure{Code: atom.CodeNoStart, Message: err.Error()}
-		return run, failure, nil //nolint:nilerr // the caller's run is wrong
+		return run, failure, nil
 	}
 	return run, nil, nil
 }

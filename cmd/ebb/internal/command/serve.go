@@ -164,17 +164,12 @@ func (s subcommands) serve(ctx context.Context, files []string, f *serveFlags) e
 			}
 		}
 		conducting = append(conducting, conductor.WithEngine(s.EngineLimits(), engine.WithObserver(m.Observe)))
-		if f.skipWaits {
-			end, err := s.reportSkippedWaits(ctx, store)
-			if err != nil {
-				return exit.DatabaseError(err)
-			}
-			defer func() { _ = end() }() // a record that stays does no harm: its process is not alive
-			conducting = append(conducting, conductor.WithServer(engine.WithoutWaits()))
+		serving, end, err := s.serverOptions(ctx, store, f)
+		if err != nil {
+			return err
 		}
-		if f.sink != "" {
-			conducting = append(conducting, conductor.WithServer(engine.WithSender(cloudevents.Sender(nil, f.sink))))
-		}
+		defer end()
+		conducting = append(conducting, serving...)
 		var c *conductor.Conductor
 		settings.sfn.Stopping, settings.swf.Stopping = ctx.Done(), ctx.Done()
 		settings.sfn.Start = func(ctx context.Context, run, definition string, opts ...engine.RunOption) error {
@@ -209,6 +204,25 @@ func (s subcommands) serve(ctx context.Context, files []string, f *serveFlags) e
 		pruner := &retention.Pruner{Store: store, Policy: policy, Tidy: file.Vacuum, Log: s.Logger()}
 		return s.conduct(ctx, c, srv, pruner.Run, workflows.Run)
 	})
+}
+
+// serverOptions returns the options of the conductor that need the store, and what ends them.
+func (s subcommands) serverOptions(ctx context.Context, store storage.Store, f *serveFlags) (
+	opts []conductor.Option, end func(), err error,
+) {
+	end = func() {}
+	if f.skipWaits {
+		unreport, err := s.reportSkippedWaits(ctx, store)
+		if err != nil {
+			return nil, end, exit.DatabaseError(err)
+		}
+		end = func() { _ = unreport() } // a record that stays does no harm: its process is not alive
+		opts = append(opts, conductor.WithServer(engine.WithoutWaits()))
+	}
+	if f.sink != "" {
+		opts = append(opts, conductor.WithServer(engine.WithSender(cloudevents.Sender(nil, f.sink))))
+	}
+	return opts, end, nil
 }
 
 // checkServers checks the settings of the conductor and of the APIs of AWS without a database.

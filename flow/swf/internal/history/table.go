@@ -239,7 +239,7 @@ var Table = []Entry{
 	}, Always, false},
 }
 
-func text(name string) Attribute { return Attribute{Name: name} }
+func text(name string) Attribute            { return Attribute{Name: name} }
 func need(name string, kind Kind) Attribute { return Attribute{Name: name, Kind: kind, Required: true} }
 
 func ref(name, to string) Attribute     { return Attribute{Name: name, Kind: Ref, Required: true, To: to} }
