@@ -94,7 +94,7 @@ func crashKills(t *testing.T) int {
 	if testing.Short() {
 		return 8
 	}
-	return 200
+	return 80
 }
 
 // A kill is a run that is to be killed, perhaps twice.
