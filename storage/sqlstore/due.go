@@ -200,13 +200,15 @@ func (s *Store) later(ctx context.Context, r *session, row *runRow) (storage.Due
 func (s *Store) Load(ctx context.Context, run string) (storage.Claim, *storage.Snapshot, error) {
 	for try := 1; ; try++ {
 		var one storage.Due
+		var owner string
 		var owned error
 		err := s.view(ctx, func(r *session) error {
 			row, err := findRun(ctx, r, run)
 			if err != nil {
 				return err
 			}
-			if owned = nil; row.Owner != "" {
+			owned = nil
+			if owner = row.Owner; owner != "" {
 				owned = s.owned(ctx, r, row)
 				return nil
 			}
@@ -215,7 +217,7 @@ func (s *Store) Load(ctx context.Context, run string) (storage.Claim, *storage.S
 		})
 		switch {
 		case err == nil && owned != nil && try == 1: // the owner may be dead
-			err = dberr.Failed(s.place, "read", s.evictDead(ctx))
+			err = dberr.Failed(s.place, "read", s.evictOwner(ctx, owner))
 			if err == nil {
 				continue
 			}

@@ -49,25 +49,30 @@ func (s *Store) evictDead(ctx context.Context) error {
 		return err
 	}
 	for _, row := range rows {
-		dead, alive, err := s.probe(row.ID)
-		if err != nil {
-			return err
-		}
-		if alive {
-			continue
-		}
-		err = s.writer.run(ctx, &write{do: func(ctx context.Context, w *session) error {
-			if err := s.evict(ctx, w, row.ID); err != nil {
-				return err
-			}
-			_, err := w.Exec(ctx, deleteOwner, row.ID)
-			return err
-		}})
-		if err := errors.Join(err, remove(dead)); err != nil {
+		if err := s.evictOwner(ctx, row.ID); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// evictOwner releases all runs and jobs of an owner, unless it is alive.
+func (s *Store) evictOwner(ctx context.Context, id string) error {
+	if s.leaseRenewer != nil {
+		return s.evictOwnerExpired(ctx, id)
+	}
+	dead, alive, err := s.probe(id)
+	if alive || err != nil {
+		return err
+	}
+	err = s.writer.run(ctx, &write{do: func(ctx context.Context, w *session) error {
+		if err := s.evict(ctx, w, id); err != nil {
+			return err
+		}
+		_, err := w.Exec(ctx, deleteOwner, id)
+		return err
+	}})
+	return errors.Join(err, remove(dead))
 }
 
 // sweep deletes the lock files of processes that died before they were registered.

@@ -59,17 +59,43 @@ func (s *Store) evictExpired(ctx context.Context) error {
 		return err
 	}
 	for i := range rows {
-		id := rows[i].ID
 		if s.leaseRenewer.holds(&rows[i], asked, answered) {
 			continue
 		}
-		err := s.writer.run(ctx, &write{alone: true, do: func(ctx context.Context, w *session) error {
-			_, err := s.inheritExpired(ctx, w, id)
+		if err := s.inheritAlone(ctx, rows[i].ID); err != nil {
 			return err
-		}})
-		if err != nil {
-			return fmt.Errorf("take over runs and jobs of %s: %w", id, err)
 		}
+	}
+	return nil
+}
+
+// evictOwnerExpired is evictOwner on a server.
+func (s *Store) evictOwnerExpired(ctx context.Context, id string) error {
+	var row ownerRow
+	var asked, answered time.Time
+	err := s.readers.view(ctx, func(r *session) error {
+		asked = time.Now()
+		err := r.Get(ctx, &row, selectOwner[r.dialect.db], id)
+		answered = time.Now()
+		return err
+	})
+	if err == nil && s.leaseRenewer.holds(&row, asked, answered) {
+		return nil
+	}
+	if err != nil && !errors.Is(err, storage.ErrNotFound) {
+		return err
+	}
+	return s.inheritAlone(ctx, id)
+}
+
+// inheritAlone releases the runs and jobs of an owner, unless it is alive, in a transaction of its own.
+func (s *Store) inheritAlone(ctx context.Context, id string) error {
+	err := s.writer.run(ctx, &write{alone: true, do: func(ctx context.Context, w *session) error {
+		_, err := s.inheritExpired(ctx, w, id)
+		return err
+	}})
+	if err != nil {
+		return fmt.Errorf("take over runs and jobs of %s: %w", id, err)
 	}
 	return nil
 }
