@@ -112,7 +112,8 @@ func (c callers) lead(ctx context.Context, r *driver.Request) {
 // answer loads a run and answers the requests to it. It reports whether to wait before the next attempt.
 func (c callers) answer(ctx context.Context, run string) (wait bool) {
 	e := c.e
-	fail := func(err error) bool { e.env.Requests.Fail(run, err); return false }
+	by := e.env.Requests.Added()
+	fail := func(err error) bool { e.env.Requests.Fail(run, by, err); return false }
 	since := e.env.Inbox.Mark()
 	if err := e.claims.releaseLeft(ctx, run); err != nil {
 		return fail(err)

@@ -120,7 +120,9 @@ func (d *Driver) startQueued() (err error) {
 // waitAndAnalyze waits until something concerns the run, and analyzes that. It returns ErrWaiting if the process is to
 // leave the run meanwhile.
 func (d *Driver) waitAndAnalyze() error {
-	if d.unchanged() {
+	if same, err := d.unchanged(); err != nil {
+		return err
+	} else if same {
 		return ErrWaiting
 	}
 	leave := d.leaves()

@@ -42,8 +42,9 @@ type Request struct {
 	Attempt     int        // TakeTask: of the node
 	Err         error      // why the request was not carried out
 
-	done chan struct{}
-	turn chan struct{} // receives when the caller is to load the run itself
+	number int64 // of the requests of this process
+	done   chan struct{}
+	turn   chan struct{} // receives when the caller is to load the run itself
 }
 
 // The errors of requests.
@@ -74,6 +75,7 @@ func (r *Request) end(err error) {
 type Requests struct {
 	count atomic.Int64 // number of lines
 	mu    sync.Mutex
+	added int64            // number of the latest request
 	lines map[string]*line // by run
 }
 
@@ -97,7 +99,16 @@ func (q *Requests) Add(r *Request) {
 		q.lines[r.Run] = l
 		q.count.Add(1)
 	}
+	q.added++
+	r.number = q.added
 	l.waiting = append(l.waiting, r)
+}
+
+// Added returns the number of the latest request.
+func (q *Requests) Added() int64 {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.added
 }
 
 // Lead reports whether the caller of the request is to load the run. Then it must call Led afterwards.
@@ -219,18 +230,22 @@ func (q *Requests) again(run string, requests []*Request) {
 	}
 }
 
-// Fail ends the requests to a run that wait with an error, as far as they are of one of the kinds.
-func (q *Requests) Fail(run string, err error) {
+// Fail ends the requests to a run that wait with an error, as far as they were added by then, which is a result of
+// Added. The later ones may come from callers who know of a change since.
+func (q *Requests) Fail(run string, by int64, err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	l := q.lines[run]
 	if l == nil {
 		return
 	}
-	for _, r := range l.waiting {
-		r.end(err)
-	}
-	l.waiting = nil
+	l.waiting = slices.DeleteFunc(l.waiting, func(r *Request) bool {
+		fails := r.number <= by
+		if fails {
+			r.end(err)
+		}
+		return fails
+	})
 	q.next(run, l)
 }
 

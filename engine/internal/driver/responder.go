@@ -53,6 +53,11 @@ func (d responder) askNext() (asks bool, err error) {
 			q.asking = r
 			return true, d.feed(ev)
 		}
+		if !errors.Is(err, ErrBusy) {
+			if changed := d.current(); changed != nil {
+				err = changed
+			}
+		}
 		if _, store := errors.AsType[*StoreError](err); store {
 			d.env.Requests.again(d.claim.Run, []*Request{r})
 			return false, err
@@ -60,6 +65,24 @@ func (d responder) askNext() (asks bool, err error) {
 		d.unanswered(r, err)
 	}
 	return false, nil
+}
+
+// current returns a [*StoreError] that wraps [storage.ErrFenced] if the run has changed since the driver loaded it. A
+// caller may have seen that change, so no request is refused by the state before it. What is committed needs no such
+// check, and the run of a driver that owns it changes only with that driver.
+func (d responder) current() error {
+	if d.Owns() || d.claim.New != nil {
+		return nil
+	}
+	run, err := d.env.Store.Run(d.storing, d.claim.Run)
+	if err == nil && (run.Fence != d.claim.Fence-1 || run.Owner != "" || run.Seq != d.next.Head.Seq ||
+		run.Wakeups != d.claim.Wakeups) {
+		err = storage.ErrFenced
+	}
+	if err != nil {
+		return WrapStore(d.claim.Run, err)
+	}
+	return nil
 }
 
 // unanswered ends a request that the language was not asked about. If the run is only busy, the request waits.
@@ -101,18 +124,13 @@ func (d responder) question(r *Request) (ev scheduler.Event, err error) {
 	if n == nil || e.revert || n.Spec.Kind != flow.Work || !n.Awaits() {
 		return ev, ErrNoLanguage
 	}
-	if d.Owns() { // otherwise the token was read with the run
+	if d.Owns() || r.fits(&e.token) != nil { // otherwise the token was read with the run, and the commit compares it
 		if err := d.tokens.lookAt(e); err != nil {
 			return ev, err
 		}
 	}
-	t := &e.token
-	switch {
-	case t.State != storage.TokenOpen:
-		return ev, storage.ErrGone
-	case r.Kind == EndTask && r.Take != 0 && r.Take != t.Take,
-		r.Kind == TakeTask && t.Worker != "" && (t.Lease.IsZero() || t.Lease.After(time.Now())):
-		return ev, storage.ErrTaken
+	if err := r.fits(&e.token); err != nil {
+		return ev, err
 	}
 	ev.Node = n
 	ev.Cause = &flow.Cause{
@@ -132,6 +150,19 @@ func (d responder) question(r *Request) (ev scheduler.Event, err error) {
 		}
 	}
 	return ev, d.cannotAsk(n)
+}
+
+// fits returns why the token of a request cannot be taken or ended.
+func (r *Request) fits(t *storage.Token) error {
+	switch {
+	case t.State != storage.TokenOpen:
+		return storage.ErrGone
+	case r.Kind == EndTask && r.Take != 0 && r.Take != t.Take,
+		r.Kind == TakeTask && t.Worker != "" && (t.Lease.IsZero() || t.Lease.After(time.Now())):
+		return storage.ErrTaken
+	default:
+		return nil
+	}
 }
 
 func (r *Request) worker() string {

@@ -153,13 +153,18 @@ func (d *Driver) leaveDue() error {
 
 // unchanged reports whether a run that is driven only to answer requests can be left as it is in the store. If so, it
 // gives the answers to the callers.
-func (d *Driver) unchanged() bool {
+func (d *Driver) unchanged() (bool, error) {
 	q := &d.box.requests
 	if !d.Mode.Answer || d.next.Dirty || d.Owns() || d.ask.left || len(q.list) > 0 || q.asking != nil {
-		return false
+		return false, nil
+	}
+	if len(q.answered) > 0 {
+		if err := (responder{d}).current(); err != nil {
+			return false, err
+		}
 	}
 	responder{d}.deliver()
-	return true
+	return true, nil
 }
 
 // fire feeds the timers that are due.
