@@ -49,7 +49,7 @@ func (s *Server) Guard(next http.Handler) http.Handler {
 		}
 		ctx, cancel := context.WithTimeout(r.Context(), limit)
 		defer cancel()
-		r = r.WithContext(ctx)
+		r = r.WithContext(WithCaller(ctx, s.callerOf(r)))
 		if conn == nil {
 			next.ServeHTTP(w, r)
 			return
@@ -122,9 +122,9 @@ func (s *Server) judge(r *http.Request) *Problem {
 			http.StatusUnauthorized, "unauthorized",
 			"a key is missing or wrong: send Authorization: Bearer KEY, with a key of this server",
 		}
-	case !of.may(r.URL.Path):
+	case !of.may(r.Method, r.URL.Path):
 		return &Problem{http.StatusForbidden, "forbidden", "the key is for " + strings.Join(of.only, ", ") +
-			", not for this path"}
+			", not for this path and method"}
 	}
 	return nil
 }

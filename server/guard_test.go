@@ -173,10 +173,10 @@ func FuzzKeys(f *testing.F) {
 			}
 		}
 		for _, of := range all.holders {
-			if len(of.only) > 0 && of.may("/readyz") {
+			if len(of.only) > 0 && of.may(http.MethodPost, "/readyz") {
 				t.Errorf("%v may be told all", of)
 			}
-			of.may(path)
+			of.may(http.MethodPost, path)
 		}
 	})
 }

@@ -36,9 +36,19 @@ const keysAge = time.Second
 // forAWS is the purpose of a key with which clients of AWS sign their requests. Such a key has no other purpose.
 const forAWS = "aws"
 
-// Purposes returns the purposes that a key may have. Of the others than "aws", each is the first element of the paths
-// that the key opens.
-func Purposes() []string { return []string{forAWS, "events", "metrics", "tasks"} }
+// Purposes of keys for people and their programs. Both open the paths of pagePaths.
+const (
+	forOperate = "operate" // also to change something
+	forView    = "view"    // only to read
+)
+
+// pagePaths are the first elements of the paths that keys for view and for operate open.
+var pagePaths = []string{"api", "console"}
+
+// Purposes returns the purposes that a key may have. A key for "view" may only read the console and the API, and a key
+// for "operate" may also use them to change something. Of the others than these and "aws", each is the first element
+// of the paths that the key opens.
+func Purposes() []string { return []string{forAWS, "events", "metrics", forOperate, "tasks", forView} }
 
 // accessKeyID is what AWS accepts as the ID of an access key.
 var accessKeyID = regexp.MustCompile(`^\w{16,128}$`)
@@ -49,11 +59,23 @@ type holder struct {
 	only []string // purposes of the key; nil means all but those that a key must name
 }
 
-// may reports whether the holder may request a path.
-func (h *holder) may(asked string) bool {
+// may reports whether the holder may send a request of this method to this path.
+func (h *holder) may(method, asked string) bool {
+	if len(h.only) == 0 {
+		return true
+	}
 	first, _, _ := strings.Cut(strings.TrimPrefix(path.Clean("/"+asked), "/"), "/")
-	return len(h.only) == 0 || slices.Contains(h.only, first)
+	if slices.Contains(pagePaths, first) {
+		return h.operates() || slices.Contains(h.only, forView) && reads(method)
+	}
+	return slices.Contains(h.only, first) && first != forView && first != forOperate
 }
+
+// operates reports whether the holder may change something in the console and the API.
+func (h *holder) operates() bool { return len(h.only) == 0 || slices.Contains(h.only, forOperate) }
+
+// reads reports whether requests of a method change nothing.
+func reads(method string) bool { return method == http.MethodGet || method == http.MethodHead }
 
 // keys are the accepted keys.
 type keys struct {

@@ -155,7 +155,7 @@ func TestKeysChange(t *testing.T) {
 			{right + "\n" + other, 0o600, true, true, ""},
 			{right + "\nb " + rightKey, 0o600, true, true, "keys:2: a and b have the same key"},
 			{right + "\nb", 0o600, true, true, "keys:2: want a name and a key"},
-			{right + "\nb " + workersKey + " task", 0o600, true, true, "is for task, which is not known (use aws, events, metrics, tasks"},
+			{right + "\nb " + workersKey + " task", 0o600, true, true, "is for task, which is not known (use aws, events, metrics, operate, tasks, view"},
 			{"", 0o600, true, true, "the file has no keys"},
 			{right, 0o644, true, true, "file permissions are too open"},
 			{right, 0o600, true, false, ""},
