@@ -8,6 +8,8 @@ type colour struct {
 
 // colours are those of the states of tasks and retries, of what stays done, and of what tests cover. What is not begun
 // has none. They differ in brightness too, so a picture can be read without telling red from green.
+//
+//nolint:dupl // the dark colors are as many
 var colours = map[string]colour{
 	"RUNNING":        {fill: "#fff3bf", line: "#b08900", text: "#000000"},
 	"RETRYING":       {fill: "#fff3bf", line: "#b08900", text: "#000000", dashed: true},

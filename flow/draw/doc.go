@@ -1,4 +1,5 @@
-// Package draw renders diagrams of flows, and of the progress of runs, as text for [Mermaid] and for Graphviz.
+// Package draw renders diagrams of flows, and of the progress of runs, as text for [Mermaid] and for Graphviz, and as
+// SVG images that it lays out itself.
 //
 //	view := draw.OfPlan(plan)
 //	fmt.Print(draw.Mermaid(view))                            // what was planned

@@ -119,7 +119,9 @@ func TestPictures(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			for extension, text := range map[string]string{".mmd": draw.Mermaid(view), ".dot": draw.DOT(view)} {
+			for extension, text := range map[string]string{
+				".mmd": draw.Mermaid(view), ".dot": draw.DOT(view), ".svg": draw.SVG(view, draw.SVGOptions{Bare: true}),
+			} {
 				golden(t, filepath.Join("testdata", strings.ReplaceAll(name, " ", "-")+extension), text)
 			}
 		})

@@ -17,17 +17,18 @@ import (
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
-var graphFormats = []string{"mermaid", "dot"}
+var graphFormats = []string{"mermaid", "dot", "svg"}
 
 func (s subcommands) graphCommand() *cobra.Command {
 	var format string
 	cmd := &cobra.Command{
 		Use:   "graph FILE|RUN",
 		Short: "Draw a definition, or the progress of a run in it",
-		Long: `Draw a definition as text for Mermaid or Graphviz. Given the id of a run, draw its
-definition with a color for the outcome of each state.`,
+		Long: `Draw a definition as text for Mermaid or Graphviz, or as an SVG image. Given the id of a
+run, draw its definition with a color for the outcome of each state.`,
 		Example: `  ebb graph trip.asl.json > trip.mmd
-  ebb graph --format dot trip-k3v9x2ab | dot -Tsvg > trip.svg`,
+  ebb graph --format dot trip-k3v9x2ab | dot -Tsvg > trip.svg
+  ebb graph --format svg trip-k3v9x2ab > trip.svg`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := session.OneOf("format", format, graphFormats); err != nil {
@@ -38,14 +39,17 @@ definition with a color for the outcome of each state.`,
 				return err
 			}
 			text := draw.Mermaid(picture)
-			if format == "dot" {
+			switch format {
+			case "dot":
 				text = draw.DOT(picture)
+			case "svg":
+				text = draw.SVG(picture, draw.SVGOptions{})
 			}
 			_, err = fmt.Fprint(s.Out, text)
 			return err
 		},
 	}
-	cmd.Flags().StringVar(&format, "format", graphFormats[0], strings.Join(graphFormats, " or "))
+	cmd.Flags().StringVar(&format, "format", graphFormats[0], strings.Join(graphFormats, ", "))
 	return cmd
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/ebbflow/ebb/cmd/ebb/internal/view"
 	"github.com/ebbflow/ebb/engine/inspect"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
@@ -47,7 +46,7 @@ func (d *doctor) deaths(ctx context.Context, store storage.Store, now time.Time)
 	if len(suspects) > 0 {
 		d.findf("suspects", Warning, "nothing: ebb serve finds the cause; look into its log, and at the memory that it has",
 			"processes die, and it is tried whether one of %s runs is why, such as %s: %s", enough(len(suspects)),
-			suspects[0].ID, view.Deaths(suspects[0]))
+			suspects[0].ID, inspect.DeathsText(suspects[0]))
 	}
 	return nil
 }

@@ -1,13 +1,11 @@
 package view
 
 import (
-	"fmt"
 	"time"
 	"unicode/utf8"
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine/inspect"
-	"github.com/ebbflow/ebb/internal/visible"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -98,13 +96,7 @@ func (p Page) color(text, colour string) string {
 }
 
 // Cause formats a failure on one line.
-func Cause(f *atom.Failure) string {
-	text := f.Code
-	if f.Message != "" {
-		text += ": " + f.Message
-	}
-	return visible.Line(text)
-}
+func Cause(f *atom.Failure) string { return inspect.Cause(f) }
 
 // Clock formats a time in the user's time zone. JSON output uses UTC.
 func Clock(t time.Time, layout string) string {
@@ -112,24 +104,7 @@ func Clock(t time.Time, layout string) string {
 }
 
 // Span formats a duration for people.
-func Span(d time.Duration) string {
-	switch {
-	case d < time.Second:
-		return fmt.Sprintf("%d ms", max(d, 0).Milliseconds())
-	case d < time.Minute:
-		return fmt.Sprintf("%.1f s", d.Seconds())
-	default:
-		return d.Round(time.Second).String()
-	}
-}
+func Span(d time.Duration) string { return inspect.Span(d) }
 
-// left returns the time until due in whole seconds, rounded up, so that a
-// countdown ends with 1.
-func left(due, now time.Time) string {
-	d := max(due.Sub(now), 0)
-	seconds := (d + time.Second - 1).Truncate(time.Second)
-	if seconds < time.Minute {
-		return fmt.Sprintf("%d s", int(seconds.Seconds()))
-	}
-	return seconds.String()
-}
+// left returns the time until due, see [inspect.TimeLeft].
+func left(due, now time.Time) string { return inspect.TimeLeft(due, now) }

@@ -1,18 +1,16 @@
-package view
+package inspect
 
 import (
 	"fmt"
 	"strings"
 
 	"github.com/ebbflow/ebb/atom"
-	"github.com/ebbflow/ebb/engine/inspect"
-	"github.com/ebbflow/ebb/flow/sm4c"
 	"github.com/ebbflow/ebb/internal/visible"
 	"github.com/ebbflow/ebb/storage"
 )
 
-// ending says how a run came to its failure.
-func ending(w *inspect.Diagnosis) []string {
+// endingSentences says how a run came to its failure.
+func endingSentences(w *Diagnosis) []string {
 	run := &w.Run
 	if !run.State.Ended() || run.Failure == nil {
 		return nil
@@ -41,7 +39,7 @@ func ending(w *inspect.Diagnosis) []string {
 			failure = &atom.Failure{Code: f.Failure.Code, Message: f.Failure.Message}
 		}
 		text := fmt.Sprintf("The %s state %s failed", f.Type, visible.Line(f.Path))
-		if f.Type == sm4c.KindState {
+		if f.Type == kindOfSM4C {
 			text = fmt.Sprintf("The state %s failed", visible.Line(f.Path))
 		}
 		if i > 0 {
@@ -57,8 +55,11 @@ func ending(w *inspect.Diagnosis) []string {
 	return list
 }
 
+// kindOfSM4C is sm4c.KindState, the kind of all states of that language.
+const kindOfSM4C = "State"
+
 // unhandled says why no retrier and no catcher of a state applied.
-func unhandled(f *inspect.FailedState, code string) string {
+func unhandled(f *FailedState, code string) string {
 	if f.Type != "Task" && f.Type != "Parallel" && f.Type != "Map" {
 		return ""
 	}

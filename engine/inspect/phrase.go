@@ -1,0 +1,74 @@
+package inspect
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/internal/visible"
+)
+
+// Cause describes a failure on one line.
+func Cause(f *atom.Failure) string {
+	text := f.Code
+	if f.Message != "" {
+		text += ": " + f.Message
+	}
+	return visible.Line(text)
+}
+
+// Span formats a duration for people.
+func Span(d time.Duration) string {
+	switch {
+	case d < time.Second:
+		return fmt.Sprintf("%d ms", max(d, 0).Milliseconds())
+	case d < time.Minute:
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	default:
+		return d.Round(time.Second).String()
+	}
+}
+
+// TimeLeft returns the time until due in whole seconds, rounded up, so that a countdown ends with 1.
+func TimeLeft(due, now time.Time) string {
+	d := max(due.Sub(now), 0)
+	seconds := (d + time.Second - 1).Truncate(time.Second)
+	if seconds < time.Minute {
+		return fmt.Sprintf("%d s", int(seconds.Seconds()))
+	}
+	return seconds.String()
+}
+
+func since(t, now time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return fmt.Sprintf(" since %s (%s)", t.In(now.Location()).Format(whyTime), Span(now.Sub(t)))
+}
+
+func until(t, now time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return fmt.Sprintf(", until %s (%s left)", t.In(now.Location()).Format(whyTime), TimeLeft(t, now))
+}
+
+func at(t, now time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return fmt.Sprintf(" at %s (in %s)", t.In(now.Location()).Format(whyTime), TimeLeft(t, now))
+}
+
+func after(one *Wait) string {
+	if one.Failure == nil {
+		return ""
+	}
+	text := one.Failure.Code
+	if one.Failure.Message != "" {
+		text += ": " + one.Failure.Message
+	}
+	return ", after " + visible.Line(text)
+}
+
+const whyTime = time.DateTime
