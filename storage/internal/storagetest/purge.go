@@ -71,6 +71,21 @@ type everything struct {
 	Messages []storage.Message
 }
 
+// filled returns the contents with nil instead of empty lists, so that equal contents are deeply equal. The slow
+// comparison of same is then only needed for a difference.
+func (e everything) filled() everything {
+	e.Atoms, e.History, e.Undos = filled(e.Atoms), filled(e.History), filled(e.Undos)
+	e.Timers, e.Messages = filled(e.Timers), filled(e.Messages)
+	return e
+}
+
+func filled[T any](list []T) []T {
+	if len(list) == 0 {
+		return nil
+	}
+	return list
+}
+
 func contents(t tester, s storage.Store, id string) everything {
 	t.Helper()
 	_, messages, err := s.Messages(t.Context(), id, 0)
