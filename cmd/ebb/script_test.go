@@ -18,6 +18,7 @@ import (
 
 	"github.com/ebbflow/ebb/cmd/ebb/internal/command"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/session"
+	"github.com/ebbflow/ebb/internal/childtest"
 	"github.com/ebbflow/ebb/internal/failpoint"
 	"github.com/ebbflow/ebb/internal/postgrestest"
 )
@@ -30,7 +31,7 @@ const killAt = "EBB_TEST_KILL_AT"
 
 // TestMain makes the test's binary the command itself when it is called ebb.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"ebb": func() {
+	testscript.Main(childtest.Waiting{M: m}, map[string]func(){"ebb": func() {
 		if place, nth, ok := strings.Cut(os.Getenv(killAt), " "); ok {
 			n, err := strconv.ParseInt(nth, 10, 64)
 			if err != nil {

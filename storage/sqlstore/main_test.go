@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	goleak.VerifyTestMain(m)
+	goleak.VerifyTestMain(childtest.Waiting{M: m})
 }
 
 // child does what a test wants done by another process. With a place it kills
