@@ -28,10 +28,11 @@ import (
 // A reopening is a machine, the task of it that does not succeed at first, and how the run ends because of that.
 type reopening struct {
 	machine string
-	tasks   int    // number of its Task states
-	broken  int    // the task that does not succeed until the run is reopened
-	end     string // fail, abandon or timeout
-	deaths  []int  // each process dies at so many commits
+	timeout time.Duration // of the machine: what a process has waited for half as long does not come
+	tasks   int           // number of its Task states
+	broken  int           // the task that does not succeed until the run is reopened
+	end     string        // fail, abandon or timeout
+	deaths  []int         // each process dies at so many commits
 }
 
 // reopenable draws a machine: levels of states, of which some have levels inside.
@@ -99,8 +100,12 @@ func anyReopening(rt *rapid.T, lasts bool) reopening {
 		text = `"StartAt": "T", "States": {"T": {"Type": "Task", "Resource": "task:0", "End": true}}`
 		r.tasks = 1
 	}
+	timeout := 100 * time.Second // more than twice what a machine takes
+	if lasts {
+		timeout *= 20
+	}
 	c := reopening{
-		machine: `{"TimeoutSeconds": 100, ` + text + `}`, tasks: r.tasks,
+		machine: fmt.Sprintf(`{"TimeoutSeconds": %d, %s}`, timeout/time.Second, text), timeout: timeout, tasks: r.tasks,
 		broken: rapid.IntRange(0, r.tasks-1).Draw(rt, "broken"),
 		end:    rapid.SampledFrom([]string{"fail", "fail", "abandon"}).Draw(rt, "end"),
 	}
@@ -210,7 +215,11 @@ func (c reopening) play(t *testing.T, id string, lasts bool, open func() (storag
 			return err == nil && a.State == states.TaskSuccess
 		}
 		eng := newEngine(t, m.Flow(), engine.WithStore(store), engine.WithTasks(w))
+		began := time.Now()
 		res, err := c.step(t, eng, w, id)
+		if c.end != "timeout" && time.Since(began) >= c.timeout/2 {
+			return "", fmt.Errorf("%+v: process %d waited for something that did not come", c, w.process)
+		}
 		output := ""
 		if res != nil && res.Run.State == states.FlowSuccess {
 			output = res.Output().String()

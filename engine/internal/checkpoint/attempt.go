@@ -6,6 +6,7 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
+	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -117,8 +118,9 @@ type earlier struct {
 // A grown is the draft's data of a grown node or a child flow while its record may be written again.
 type grown struct {
 	earlier
-	spec  atom.Value // specification of a node or child flow, encoded
-	token string     // token in spec
+	spec  atom.Value  // specification of a node or child flow, encoded
+	token string      // token in spec
+	child *flow.Child // child in spec
 
 	memo any        // of a fork: the language's parsed form of the input that its children share
 	made atom.Value // of a fork: the input from which memo was made

@@ -135,8 +135,9 @@ type child struct {
 // node is place for a grown node, whose record also contains its specification.
 func (d *Draft) node(n *scheduler.Node, state states.Task) (*storage.Atom, *Attempt) {
 	kept := d.grownOf(n, n.Path)
-	if kept.spec == nil || kept.token != n.Spec.Token { // each attempt has its own token
-		kept.spec, kept.token = atom.MustEncode(n.Spec), n.Spec.Token
+	// Each attempt has its own token, and may have its own child run: see flow.Again.
+	if kept.spec == nil || kept.token != n.Spec.Token || kept.child != n.Spec.Child {
+		kept.spec, kept.token, kept.child = atom.MustEncode(n.Spec), n.Spec.Token, n.Spec.Child
 		d.wrote(lineSize + len(n.Path) + len(kept.spec))
 	}
 	d.forgets(n, n.Kept, state)

@@ -190,6 +190,9 @@ func (c *children) rejoin() error {
 			ev := o.completed()
 			ev.Result = atom.MustEncode(id)
 			c.ends.list = append(c.ends.list, ev)
+		case child.Reopen && run.State == states.FlowSuccess: // perhaps it had succeeded before, and no message says so
+			delete(c.byID, id)
+			c.succeeded(o, &run)
 		case c.env.Runs.Drives(child.Flow):
 			c.begun = append(c.begun, childRun{id: id})
 		}

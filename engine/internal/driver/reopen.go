@@ -104,12 +104,9 @@ func (r reopening) openAtEnd() ([]scheduler.Loaded, error) {
 
 // reopen continues the run of an origin that was reopened, in the commit that begins the origin. The run exists.
 func (c *children) reopen(o origin, child *storage.Run) error {
-	ev := o.completed()
 	switch {
 	case child.State == states.FlowSuccess:
-		ev.RunEnd = flow.RunSucceeded
-		ev.Result = c.next.Held(child.Output)
-		c.ends.list = append(c.ends.list, ev)
+		c.succeeded(o, child)
 		return nil
 	case child.State.Ended():
 		l, err := (&inbox.Command{Kind: inbox.Retry}).Message(child.ID)
@@ -125,4 +122,11 @@ func (c *children) reopen(o origin, child *storage.Run) error {
 		c.begun = append(c.begun, childRun{id: child.ID})
 	}
 	return nil
+}
+
+// succeeded ends an origin whose run has succeeded.
+func (c *children) succeeded(o origin, child *storage.Run) {
+	ev := o.completed()
+	ev.RunEnd, ev.Result = flow.RunSucceeded, c.next.Held(child.Output)
+	c.ends.list = append(c.ends.list, ev)
 }

@@ -305,16 +305,17 @@ func (d *Driver) handOver() error {
 // childEnded ends the atom whose child run has ended, or the revert of that atom.
 func (d *Driver) childEnded(l *storage.Message) error {
 	o, known := d.children.byID[l.Name]
-	d.next.Take(l.N)
-	if !known {
-		return nil
-	}
 	ev := o.completed()
 	ev.Result, ev.Failure, ev.RunEnd = l.Body, l.Failure, runEnd(l)
-	if d.children.childOf(o).Reopen && d.children.awaits(o) {
-		if again, err := d.endedAgain(&ev, l.Name); !again || err != nil {
+	if known && d.children.childOf(o).Reopen && d.children.awaits(o) {
+		var err error
+		if known, err = d.endedAgain(&ev, l.Name); err != nil {
 			return err
 		}
+	}
+	d.next.Take(l.N) // in the commit that has its effect, so after endedAgain, which may commit
+	if !known {
+		return nil
 	}
 	switch {
 	case d.children.reverting(o):
