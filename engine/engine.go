@@ -12,6 +12,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine/internal/driver"
 	"github.com/ebbflow/ebb/engine/internal/executor"
+	"github.com/ebbflow/ebb/engine/internal/planview"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/internal/boundedcache"
 	"github.com/ebbflow/ebb/internal/logevent"
@@ -32,6 +33,7 @@ type Engine struct {
 	childSlots chan struct{} // slots for child runs that the engine drives beside their parents
 	places     placeQueue
 	claims     claims
+	views      planview.Writer // diagrams of the flows that it runs
 
 	suspending sync.Mutex
 	suspend    chan struct{} // closed by Suspend

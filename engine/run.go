@@ -230,6 +230,9 @@ func (e *Engine) driver(ctx context.Context, plan *flow.Plan, claim storage.Clai
 		return nil, err
 	}
 	d.Mode.Since, d.Mode.Places = e.env.Inbox.Mark(), e.childSlots
+	if snap.Run.Definition == "" && !driver.Grows(plan) { // other processes have no code to draw the flow
+		e.views.Write(ctx, e.env.Store, plan)
+	}
 	return d, nil
 }
 

@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"github.com/ebbflow/ebb/cmd/ebb/internal/drive"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/exit"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/session"
+	"github.com/ebbflow/ebb/engine/inspect"
 	"github.com/ebbflow/ebb/flow/draw"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore"
@@ -70,6 +72,14 @@ func (s subcommands) picture(ctx context.Context, what string) (picture draw.Vie
 		run, err := session.FindRun(ctx, store, what)
 		if err != nil {
 			return fmt.Errorf("there is no file %s, and %w", what, err)
+		}
+		if run.Definition == "" {
+			picture, err = inspect.PlanView(ctx, store, &run)
+			if errors.Is(err, storage.ErrNotFound) {
+				return fmt.Errorf("the flow of run %s is Go code that grows, or has over 2,000 atoms, so there is no diagram; its "+
+					"tree: ebb show %[1]s", run.ID)
+			}
+			return exit.DatabaseError(err)
 		}
 		d, err := drive.Open(ctx, s.Session, store, &run)
 		if err != nil {
