@@ -100,8 +100,8 @@ func recordOf(v draw.View) record {
 	return r
 }
 
-// Read returns the diagram of the plan with that hash, without a title. If there is none, it returns an error that wraps
-// [storage.ErrNotFound].
+// Read returns the diagram of the plan with that hash, without a title. If there is none, it returns an error that
+// wraps [storage.ErrNotFound].
 func Read(ctx context.Context, store storage.NamedRecords, hash string) (draw.View, error) {
 	var v draw.View
 	stored, err := store.NamedRecord(ctx, recordKind, hash)
