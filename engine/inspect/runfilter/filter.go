@@ -1,0 +1,63 @@
+package runfilter
+
+import (
+	"strings"
+	"time"
+
+	"github.com/ebbflow/ebb/storage"
+)
+
+// A Filter selects runs. The zero Filter selects all runs.
+type Filter struct{ terms []term }
+
+// A term is a condition on one field of a run.
+type term struct {
+	field  *field
+	not    bool
+	values []value // one must hold
+}
+
+// A value is what a field is compared with. It uses the parts that its field has.
+type value struct {
+	key    string // of a label
+	bare   bool   // a label with any value
+	text   string
+	prefix bool // the text is the beginning
+	span   span
+}
+
+// String returns the filter as text, which [Parse] reads as the same filter.
+func (f Filter) String() string {
+	terms := make([]string, len(f.terms))
+	for i := range f.terms {
+		t := &f.terms[i]
+		values := make([]string, len(t.values))
+		for j := range t.values {
+			values[j] = t.field.write(&t.values[j])
+		}
+		terms[i] = t.field.name + `:` + strings.Join(values, `,`)
+		if t.not {
+			terms[i] = `-` + terms[i]
+		}
+	}
+	return strings.Join(terms, ` `)
+}
+
+// Matches reports whether the filter selects a run at this time.
+func (f Filter) Matches(run *storage.Run, now time.Time) bool {
+	for i := range f.terms {
+		if !f.terms[i].holds(run, now) {
+			return false
+		}
+	}
+	return true
+}
+
+func (t *term) holds(run *storage.Run, now time.Time) bool {
+	for i := range t.values {
+		if t.field.holds(&t.values[i], run, now) {
+			return !t.not
+		}
+	}
+	return t.not
+}
