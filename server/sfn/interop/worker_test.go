@@ -14,7 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sfn/types"
 )
 
-// work does the tasks of an activity until ctx ends. docs/how-to/use-aws-clients.md shows it.
+// work does the tasks of an activity until ctx ends. docs/how-to/use-aws-clients.md links to it.
 func work(ctx context.Context, c *sfn.Client, activity string, do func(input string) (string, error)) error {
 	for {
 		task, err := c.GetActivityTask(ctx, &sfn.GetActivityTaskInput{ActivityArn: &activity}) // waits up to a minute
