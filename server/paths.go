@@ -15,7 +15,9 @@ func Paths(all map[string]http.Handler) http.Handler {
 	for path, handler := range all {
 		mux.Handle(path, handler)
 	}
-	there := strings.Join(slices.Sorted(maps.Keys(all)), ", ")
+	there := strings.Join(slices.DeleteFunc(slices.Sorted(maps.Keys(all)), func(path string) bool {
+		return strings.Contains(path, "{") // a pattern, for a path that is served for itself alone
+	}), ", ")
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		refuse(w, &Problem{http.StatusNotFound, "not_found", fmt.Sprintf("%.100q is not served; these are: %s", r.URL.Path,
 			there)})

@@ -25,6 +25,9 @@ type SVGOptions struct {
 // follow the reader's preference for light or dark. The image contains no script, and refers to nothing outside.
 func SVG(v View, o SVGOptions) string {
 	p := Place(v)
+	if len(o.Undone) > 0 {
+		p.Width += nodeGap + groupMargin // for the way back, which is to the right of the nodes
+	}
 	s := &svg{view: &v, options: o}
 	s.f(`<svg xmlns="http://www.w3.org/2000/svg" class="ebb" width="%s" height="%s" viewBox="0 0 %[1]s %[2]s" role="img">`,
 		px(p.Width), px(p.Height))

@@ -141,6 +141,8 @@ const (
 	RequestPanicked = "request.panicked"
 	// RequestFailed: an AWS operation failed within the server, which answered InternalFailure.
 	RequestFailed = "request.failed"
+	// PageFailed: a page of the console cannot be shown.
+	PageFailed = "page.failed"
 	// HTTPError: a client or server violated HTTP.
 	HTTPError = "http.error"
 	// Notice: with `--log-format json`: what a command prints to standard error.

@@ -72,7 +72,8 @@ flag takes precedence over the environment, and the environment over the file.
 The address of --listen serves /livez, /readyz and /metrics (for Prometheus). POST
 /events accepts CloudEvents for the runs that wait for them, or with ?run= for one run.
 Workers ask for tasks at /tasks/. CloudEvents that runs send go to --sink. Clients of AWS
-Step Functions and Amazon SWF use the URL of the address as their endpoint.`,
+Step Functions and Amazon SWF use the URL of the address as their endpoint. Pages at
+/console/ show the runs.`,
 		Example: `  ebb serve trip.asl.json --slots 16
   ebb serve --offer gpu=a100 --listen off
   ebb serve --config /etc/ebb/ebb.yaml --check`,
@@ -194,7 +195,7 @@ func (s subcommands) serve(ctx context.Context, files []string, f *serveFlags) e
 		}
 		if srv == nil {
 			s.Noticef("serving")
-		} else if err := s.listen(ctx, srv, f.listen.address, server.Paths(map[string]http.Handler{
+		} else if err := s.listen(ctx, srv, f.listen.address, s.paths(store, map[string]http.Handler{
 			"/livez": server.Live(), "/readyz": srv.Ready(c.Ready, f.notices()...),
 			"/metrics": server.Only(http.MethodGet, m.Handler()),
 			"/events":  cloudevents.Handler(store), "/tasks/": workers.Handler(ctx, store),

@@ -1,0 +1,82 @@
+package command
+
+import (
+	"context"
+	"maps"
+	"net/http"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ebbflow/ebb/cmd/ebb/internal/definition"
+	"github.com/ebbflow/ebb/cmd/ebb/internal/drive"
+	"github.com/ebbflow/ebb/cmd/ebb/internal/exit"
+	"github.com/ebbflow/ebb/server"
+	"github.com/ebbflow/ebb/server/console"
+	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/sqlstore"
+)
+
+// consolePath is where the pages are served.
+const consolePath = "/console/"
+
+func (s subcommands) consoleCommand() *cobra.Command {
+	f := listenFlags{}
+	cmd := &cobra.Command{
+		Use:   "console",
+		Short: "Serve pages that show the runs of a database",
+		Long: `Serve pages that show the runs of a database, or of a backup, in a browser. The pages only
+read. By default only this machine can reach them. ebb serve serves the same pages.`,
+		Example: `  ebb console
+  ebb console --dsn sqlite:backup.db --listen 127.0.0.1:9000`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx, stop := drive.Interruptible(cmd.Context())
+			defer stop()
+			srv, err := f.server(s.Logger())
+			if err != nil {
+				return err
+			}
+			if srv == nil {
+				return exit.Usagef("--listen off: the console needs an address")
+			}
+			return s.Reading(ctx, func(store *sqlstore.Store) error {
+				url, err := srv.Start(ctx, s.paths(store, nil))
+				if err != nil {
+					return exit.Usagef("--listen %s: %w (use another address)", f.address, err)
+				}
+				s.Noticef("the console is at %s%s", url, consolePath)
+				<-ctx.Done()
+				return srv.Stop(context.WithoutCancel(ctx))
+			})
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&f.address, "listen", server.DefaultAddress,
+		"address of the pages; with --keys, other machines may reach it")
+	flags.StringVar(&f.keys, "keys", "", "file of authorized clients, as in ebb serve")
+	flags.StringArrayVar(&f.hosts, "host", nil, "a name by which clients know this machine; may be repeated")
+	flags.StringVar(&f.cert, "tls-cert", "", "file with the certificate for HTTPS on --listen")
+	flags.StringVar(&f.certKey, "tls-key", "", "file with the key of that certificate")
+	return cmd
+}
+
+// paths returns a handler of the console and of other paths.
+func (s subcommands) paths(store storage.Store, others map[string]http.Handler) http.Handler {
+	all := s.consolePaths(store)
+	maps.Copy(all, others)
+	return server.Paths(all)
+}
+
+// consolePaths returns the handlers of the console. A browser that asks for the root is sent there.
+func (s subcommands) consolePaths(store storage.Store) map[string]http.Handler {
+	catalog := &definition.Catalog{Store: store}
+	return map[string]http.Handler{
+		"GET /{$}": http.RedirectHandler(consolePath, http.StatusSeeOther),
+		consolePath: console.New(store, console.Options{
+			Log: s.Logger(),
+			Machine: func(ctx context.Context, run *storage.Run) (console.Machine, error) {
+				return catalog.MachineOf(ctx, run)
+			},
+		}),
+	}
+}

@@ -1,0 +1,172 @@
+package console
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"errors"
+	"html/template"
+	"iter"
+	"net/http"
+	"net/url"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/draw"
+	"github.com/ebbflow/ebb/internal/logevent"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// A Machine is what the console needs of the definition of a run.
+type Machine interface {
+	// Picture returns the diagram of the machine.
+	Picture(title string) draw.View
+	// Became returns the picture with what became of it, by a run's history.
+	Became(picture draw.View, history iter.Seq2[storage.Entry, error]) (draw.View, error)
+	// Tracer returns what follows a run through the states; nil if the run's atoms tell all.
+	Tracer() flow.Tracer
+	// Waits returns what a run waits for apart from its atoms; nil if there is nothing.
+	Waits(run *storage.Run) *flow.Waiting
+	// Handlers returns the errors that the retriers and the catchers of a state name.
+	Handlers(state string) (retries, catches [][]string)
+}
+
+// Options set what a console shows. The zero Options are useful.
+type Options struct {
+	// Machine returns the machine of a run. An error means that the definition is not known here. If Machine is nil, a
+	// run has no graph.
+	Machine func(ctx context.Context, run *storage.Run) (Machine, error)
+	Log     hclog.Logger // nil means no log
+}
+
+//go:embed templates static
+var files embed.FS
+
+// policy is the content security policy of all pages. They have no script.
+const policy = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; " +
+	"frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+
+// pageTime is how long a page may take.
+const pageTime = 20 * time.Second
+
+// A console answers requests for pages.
+type console struct {
+	store storage.Store
+	o     Options
+	pages *template.Template
+	style []byte
+	sheet string // file name of the style sheet, with its hash
+}
+
+// New returns the pages of a store. The handler serves below any path that ends with a slash: it looks at the last
+// element of the path only, and its links are relative. Who may see the pages is for the caller to decide.
+func New(store storage.Store, o Options) http.Handler {
+	if o.Log == nil {
+		o.Log = hclog.NewNullLogger()
+	}
+	c := &console{store: store, o: o}
+	style, err := files.ReadFile("static/console.css")
+	if err != nil {
+		panic(err) // it is embedded
+	}
+	c.style = []byte(string(style) + draw.SVGStyle())
+	sum := sha256.Sum256(c.style)
+	c.sheet = "console." + hex.EncodeToString(sum[:6]) + ".css"
+	c.pages = template.Must(template.New("").Funcs(functions).ParseFS(files, "templates/*.html"))
+	return c
+}
+
+// A page is what every template receives.
+type page struct {
+	Title string
+	Sheet string
+	Here  string // name of the page in the navigation
+	Now   time.Time
+	Body  any
+}
+
+// ServeHTTP implements [http.Handler].
+func (c *console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Content-Security-Policy", policy)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		h.Set("Allow", "GET, HEAD")
+		http.Error(w, "the console only reads: want GET", http.StatusMethodNotAllowed)
+		return
+	}
+	name := ""
+	if !strings.HasSuffix(r.URL.Path, "/") {
+		name = path.Base(r.URL.Path)
+	}
+	if name == c.sheet {
+		h.Set("Content-Type", "text/css; charset=utf-8")
+		h.Set("Cache-Control", "public, max-age=31536000, immutable")
+		_, _ = w.Write(c.style) // the client may have disconnected
+		return
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), pageTime)
+	defer cancel()
+	h.Set("Cache-Control", "no-store")
+	c.answer(ctx, w, name, r.URL.Query())
+}
+
+// answer writes the page of a name.
+func (c *console) answer(ctx context.Context, w http.ResponseWriter, name string, q url.Values) {
+	p := page{Sheet: c.sheet, Here: name, Now: time.Now().UTC()}
+	var err error
+	status := http.StatusOK
+	switch name {
+	case "":
+		p.Title, p.Here = "Home", "home"
+		p.Body, err = c.home(ctx, p.Now)
+	case "runs":
+		p.Title = "Runs"
+		p.Body, err = c.runs(ctx, q)
+	case "run":
+		p.Title = q.Get("id")
+		p.Body, err = c.run(ctx, q, p.Now)
+	case "jobs", "schedules", "limits", "processes":
+		p.Title = strings.ToUpper(name[:1]) + name[1:]
+		p.Body, err = c.table(ctx, name, p.Now)
+	default:
+		err = storage.ErrNotFound
+	}
+	if err != nil {
+		status = http.StatusInternalServerError
+		text := "The database did not answer. The log of the server has the reason."
+		switch {
+		case errors.Is(err, storage.ErrNotFound):
+			status, text = http.StatusNotFound, "There is no such page, run or atom. It may have been pruned."
+		case errors.Is(err, context.DeadlineExceeded):
+			text = "The database took too long. Narrow the filter, or use ebb show."
+		}
+		if status != http.StatusNotFound {
+			c.o.Log.Error(logevent.PageFailed, "error", err)
+		}
+		p.Title, p.Body, p.Here, name = "Problem", text, "", "problem"
+	}
+	if p.Here == "home" {
+		name = "home"
+	}
+	if _, is := p.Body.(*tableBody); is {
+		name = "table"
+	}
+	var out bytes.Buffer
+	if err := c.pages.ExecuteTemplate(&out, name+".html", p); err != nil {
+		c.o.Log.Error(logevent.PageFailed, "error", err)
+		http.Error(w, "the page cannot be written", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(status)
+	_, _ = w.Write(out.Bytes()) // the client may have disconnected
+}

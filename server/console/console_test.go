@@ -1,0 +1,117 @@
+package console_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/server/console"
+	"github.com/ebbflow/ebb/storage/memstore"
+)
+
+const hostile = `<script>alert(1)</script>"'><img src=x onerror=alert(1)>`
+
+// undone returns the pages of a store in which a run failed and was undone.
+func undone(t *testing.T) http.Handler {
+	t.Helper()
+	store := memstore.New()
+	t.Cleanup(func() { _ = store.Close() })
+	book := func(name string) *atom.Atom {
+		return atom.Pair(name, func(context.Context, struct{}) (string, error) { return "hunter2", nil },
+			func(context.Context, struct{}, atom.Outcome[string]) error { return nil }, atom.Secret())
+	}
+	pay := atom.Func("pay", func(context.Context, struct{}) (string, error) { return "", errors.New(hostile) })
+	eng, err := engine.New(flow.Linear("trip", book("flight"), book("hotel"), pay), engine.WithStore(store))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := eng.Run(t.Context(), hostile); err == nil {
+		t.Fatal("the run succeeded")
+	}
+	return console.New(store, console.Options{})
+}
+
+func get(t *testing.T, h http.Handler, method, address string) *httptest.ResponseRecorder {
+	t.Helper()
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), method, "http://localhost"+address, http.NoBody))
+	return w
+}
+
+// TestPages reads each page of a run that was undone, with hostile texts and secrets, below some path.
+func TestPages(t *testing.T) {
+	t.Parallel()
+	h := undone(t)
+	run := "run?id=" + url.QueryEscape(hostile)
+	for page, want := range map[string]string{
+		"": "Nothing needs you", "runs": "trip", "runs?state=REVERTED": "trip", "runs?state=RUNNING": "No run matches",
+		"runs?after=forged": "trip", "runs?label=%00": "KEY=VALUE", "runs?state=" + url.QueryEscape(hostile): "There is no state",
+		run: "flight", run + "&view=graph": "flight", run + "&view=timeline": "<rect", run + "&view=history": "REVERTING",
+		run + "&view=history&after=x": "REVERTING", run + "&atom=hotel": "***", run + "&atom=none": "flight",
+		"jobs": "no jobs", "schedules": "no schedules", "limits": "No limits", "processes": "Processes",
+	} {
+		w := get(t, h, http.MethodGet, "/some/ops/"+page)
+		body := w.Body.String()
+		if w.Code != http.StatusOK || !strings.Contains(body, want) || !strings.HasSuffix(strings.TrimSpace(body), "</html>") {
+			t.Errorf("%s: %d, want %q in\n%s", page, w.Code, want, body)
+		}
+		for _, never := range []string{"<script", "<img", "hunter2", "style=", `="/`} {
+			if strings.Contains(body, never) {
+				t.Errorf("%s has %q:\n%s", page, never, body)
+			}
+		}
+		csp := w.Header().Get("Content-Security-Policy")
+		if !strings.HasPrefix(csp, "default-src 'none'") || strings.Contains(csp, "unsafe") {
+			t.Errorf("%s has the policy %q", page, csp)
+		}
+		if len(body) > 100<<10 {
+			t.Errorf("%s has %d bytes", page, len(body))
+		}
+	}
+}
+
+// TestUndoPage shows what was undone, last first.
+func TestUndoPage(t *testing.T) {
+	t.Parallel()
+	body := get(t, undone(t), http.MethodGet, "/console/run?view=undo&id="+url.QueryEscape(hostile)).Body.String()
+	_, list, _ := strings.Cut(body, "Undone, last first")
+	if hotel, flight := strings.Index(list, "hotel"), strings.Index(list, "flight"); hotel < 0 || flight < hotel {
+		t.Errorf("hotel is at %d, flight at %d of\n%s", hotel, flight, list)
+	}
+}
+
+// TestRefused: the console changes nothing, and knows no other pages.
+func TestRefused(t *testing.T) {
+	t.Parallel()
+	h := undone(t)
+	for _, method := range []string{http.MethodPost, http.MethodPut, http.MethodDelete, http.MethodOptions} {
+		if w := get(t, h, method, "/console/runs"); w.Code != http.StatusMethodNotAllowed {
+			t.Errorf("%s: %d", method, w.Code)
+		}
+	}
+	for _, page := range []string{"nothing", "run?id=none", "run", "home.html"} {
+		if w := get(t, h, http.MethodGet, "/console/"+page); w.Code != http.StatusNotFound {
+			t.Errorf("%s: %d", page, w.Code)
+		}
+	}
+}
+
+// TestStyleSheet: each page names a style sheet that may be kept for ever.
+func TestStyleSheet(t *testing.T) {
+	t.Parallel()
+	h := undone(t)
+	_, rest, _ := strings.Cut(get(t, h, http.MethodGet, "/console/").Body.String(), `rel="stylesheet" href="`)
+	name, _, _ := strings.Cut(rest, `"`)
+	w := get(t, h, http.MethodGet, "/console/"+name)
+	if w.Code != http.StatusOK || !strings.Contains(w.Header().Get("Cache-Control"), "immutable") ||
+		!strings.Contains(w.Body.String(), ".s-reverted") {
+		t.Errorf("%s: %d %v", name, w.Code, w.Header())
+	}
+}
