@@ -68,6 +68,9 @@ func (s subcommands) show(ctx context.Context, store storage.Store, id string) e
 	if run.Bytes >= view.Mebibyte {
 		fmt.Fprintf(s.Out, "it has written %s\n", view.Written(&run))
 	}
+	if run.Key != "" && !run.State.Ended() {
+		fmt.Fprintf(s.Out, "it holds the key %s\n", visible.Line(run.Key))
+	}
 	for i := range messages {
 		if messages[i].Parked {
 			fmt.Fprintln(s.Out, view.Unsent(&messages[i], time.Now()))
