@@ -109,10 +109,17 @@ var ErrRefused = driver.ErrRefused
 // the run drops and logs it. If the run does not exist, Send returns an error that wraps [storage.ErrNotFound]. If
 // an input cannot be encoded, it returns the encoding error.
 func Send(ctx context.Context, store storage.Inbox, run string, o Command) error {
+	return SendOnce(ctx, store, run, "", o)
+}
+
+// SendOnce is [Send] for a command that may be sent again, such as after a lost answer: the run gets one message for
+// each key. Messages of other kinds count, see [storage.Message]. The key "" is no key.
+func SendOnce(ctx context.Context, store storage.Inbox, run, key string, o Command) error {
 	l, err := o.c.Message(run)
 	if err != nil {
 		return err
 	}
+	l.Key = key
 	return store.Send(ctx, l)
 }
 

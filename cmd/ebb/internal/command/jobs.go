@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ebbflow/ebb/cmd/ebb/internal/exit"
+	"github.com/ebbflow/ebb/engine/inspect"
 	"github.com/ebbflow/ebb/internal/visible"
 	"github.com/ebbflow/ebb/jobs"
 	"github.com/ebbflow/ebb/states"
@@ -161,34 +162,9 @@ func jobDetail(j *storage.Job) string {
 	return strings.Join(parts, " ")
 }
 
-// jobJSON is a job in JSON; the keys are stable.
-type jobJSON struct {
-	ID       string            `json:"job"`
-	Run      string            `json:"run"`
-	Flow     string            `json:"flow"`
-	Version  int64             `json:"version,omitzero"`
-	State    string            `json:"state"`
-	Priority int               `json:"priority"`
-	Needs    map[string]string `json:"needs,omitzero"`
-	Labels   map[string]string `json:"labels,omitzero"`
-	NotUntil time.Time         `json:"not_until,omitzero"`
-	Created  time.Time         `json:"created"`
-	Ended    time.Time         `json:"ended,omitzero"`
-	Attempts int               `json:"attempts,omitzero"`
-	Error    string            `json:"error,omitzero"`
-	Cause    string            `json:"cause,omitzero"`
-}
-
 // showJob prints a job on a line.
 func (s subcommands) showJob(j *storage.Job) error {
-	out := jobJSON{
-		ID: j.ID, Run: j.Run, Flow: j.Flow, Version: j.Version, State: j.State.String(), Priority: j.Priority,
-		Needs:  j.Labels,
-		Labels: j.RunLabels, NotUntil: j.NotUntil, Created: j.Created, Ended: j.Ended, Attempts: j.Attempts,
-	}
-	if j.Failure != nil {
-		out.Error, out.Cause = j.Failure.Code, j.Failure.Message
-	}
+	out := inspect.JobOf(j)
 	text := visible.Line(j.ID) + " " + out.State + " " + flowVersion(j)
 	if j.Run != j.ID {
 		text += " run " + visible.Line(j.Run)

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ebbflow/ebb/cmd/ebb/internal/exit"
+	"github.com/ebbflow/ebb/engine/inspect"
 	"github.com/ebbflow/ebb/internal/visible"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore"
@@ -103,22 +104,6 @@ func limitChange(args []string, rate string) (func(*storage.Limit), error) {
 	}, nil
 }
 
-type jsonLimit struct {
-	Flow  string `json:"flow"`  // "" means every flow
-	Label string `json:"label"` // "" means none
-	Runs  int    `json:"runs"`  // 0 means no limit
-	Rate  int    `json:"rate,omitzero"`
-	Per   string `json:"per,omitzero"` // as Go writes durations
-}
-
-func limitJSON(l *storage.Limit) jsonLimit {
-	out := jsonLimit{Flow: l.Flow, Label: l.Label, Runs: l.Runs, Rate: l.Rate}
-	if l.Rate > 0 {
-		out.Per = l.Per.String()
-	}
-	return out
-}
-
 func (s subcommands) limits(ctx context.Context, store storage.Store) error {
 	limits, err := store.Limits(ctx)
 	if err != nil {
@@ -129,7 +114,7 @@ func (s subcommands) limits(ctx context.Context, store storage.Store) error {
 		return err
 	}
 	for _, l := range limits {
-		if err := s.Emit(limitJSON(&l), "%s", visible.Line(l.String())); err != nil {
+		if err := s.Emit(inspect.LimitOf(&l), "%s", visible.Line(l.String())); err != nil {
 			return err
 		}
 	}

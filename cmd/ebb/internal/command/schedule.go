@@ -12,6 +12,7 @@ import (
 	"github.com/ebbflow/ebb/cmd/ebb/internal/definition"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/exit"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/session"
+	"github.com/ebbflow/ebb/engine/inspect"
 	"github.com/ebbflow/ebb/internal/visible"
 	"github.com/ebbflow/ebb/jobs"
 	"github.com/ebbflow/ebb/storage"
@@ -155,21 +156,6 @@ func (s subcommands) schedules(ctx context.Context) error {
 		func(store storage.Store) ([]storage.Schedule, error) { return store.Schedules(ctx) }, s.showSchedule)
 }
 
-// scheduleJSON is a schedule in JSON; the keys are stable.
-type scheduleJSON struct {
-	ID       string            `json:"schedule"`
-	When     string            `json:"when"`
-	Flow     string            `json:"flow"`
-	Version  int64             `json:"version,omitzero"`
-	Priority int               `json:"priority"`
-	Needs    map[string]string `json:"needs,omitzero"`
-	Labels   map[string]string `json:"labels,omitzero"`
-	CatchUp  int               `json:"catch_up"`
-	Paused   bool              `json:"paused"`
-	Next     time.Time         `json:"next,omitzero"`
-	Last     time.Time         `json:"last,omitzero"`
-}
-
 // showSchedule prints a schedule on a line.
 func (s subcommands) showSchedule(sched *storage.Schedule) error {
 	var b strings.Builder
@@ -188,9 +174,5 @@ func (s subcommands) showSchedule(sched *storage.Schedule) error {
 	if !sched.Last.IsZero() {
 		fmt.Fprintf(&b, "  last %s", sched.Last.UTC().Format(time.RFC3339))
 	}
-	return s.Emit(scheduleJSON{
-		ID: sched.ID, When: sched.Spec, Flow: sched.Flow, Version: sched.Version, Priority: sched.Priority,
-		Needs: sched.Needs, Labels: sched.Labels,
-		CatchUp: sched.CatchUp, Paused: sched.Paused, Next: sched.Next, Last: sched.Last,
-	}, "%s", b.String())
+	return s.Emit(inspect.ScheduleOf(sched), "%s", b.String())
 }

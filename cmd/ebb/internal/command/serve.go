@@ -22,9 +22,11 @@ import (
 	"github.com/ebbflow/ebb/cmd/ebb/internal/session"
 	"github.com/ebbflow/ebb/conductor"
 	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/engine/inspect"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/internal/redact"
 	"github.com/ebbflow/ebb/server"
+	"github.com/ebbflow/ebb/server/api"
 	"github.com/ebbflow/ebb/server/aws"
 	"github.com/ebbflow/ebb/server/cloudevents"
 	"github.com/ebbflow/ebb/server/metrics"
@@ -71,7 +73,8 @@ flag takes precedence over the environment, and the environment over the file.
 
 The address of --listen serves /livez, /readyz and /metrics (for Prometheus). POST
 /events accepts CloudEvents for the runs that wait for them, or with ?run= for one run.
-Workers ask for tasks at /tasks/. CloudEvents that runs send go to --sink. Clients of AWS
+Workers ask for tasks at /tasks/. Programs read and command runs at /api/v1/, which
+/api/v1/openapi.json describes. CloudEvents that runs send go to --sink. Clients of AWS
 Step Functions and Amazon SWF use the URL of the address as their endpoint. Pages at
 /console/ show the runs.`,
 		Example: `  ebb serve trip.asl.json --slots 16
@@ -176,22 +179,23 @@ func (s subcommands) serve(ctx context.Context, files []string, f *serveFlags) e
 		settings.sfn.Start = func(ctx context.Context, run, definition string, opts ...engine.RunOption) error {
 			return c.Start(ctx, run, conductor.Ref{Definition: definition}, opts...)
 		}
-		api, err := s.awsServer(store, &settings.sfn, defaults)
+		machines, err := s.awsServer(store, &settings.sfn, defaults)
 		if err != nil {
 			return err
 		}
-		s.joinAWS(api)
+		s.joinAWS(machines)
 		workflows, err := swfServer(store, s.Logger(), &settings.swf)
 		if err != nil {
 			return err
 		}
-		flows := s.served(ctx, store, f, defaults).Complete(api.Complete).Queues(api.Queue).Add(1, workflows.Flow())
+		flows := s.served(ctx, store, f, defaults).Complete(machines.Complete).Queues(machines.Queue).Add(1, workflows.Flow())
 		if c, err = conductor.New(store, flows, conducting...); err != nil {
 			return exit.Usagef("%w", err)
 		}
 		m.WatchMemory(c.Memory)
 		if srv != nil && f.aws == on {
-			srv.ServeAWS(aws.New(aws.Options{Region: api.Region(), Log: s.Logger()}, api.Service(), workflows.Service(c)))
+			srv.ServeAWS(aws.New(aws.Options{Region: machines.Region(), Log: s.Logger()}, machines.Service(),
+				workflows.Service(c)))
 		}
 		if srv == nil {
 			s.Noticef("serving")
@@ -199,11 +203,23 @@ func (s subcommands) serve(ctx context.Context, files []string, f *serveFlags) e
 			"/livez": server.Live(), "/readyz": srv.Ready(c.Ready, f.notices()...),
 			"/metrics": server.Only(http.MethodGet, m.Handler()),
 			"/events":  cloudevents.Handler(store), "/tasks/": workers.Handler(ctx, store),
+			api.Prefix: restAPI(store), //nolint:contextcheck // each request has its own
 		})); err != nil {
 			return err
 		}
 		pruner := &retention.Pruner{Store: store, Policy: policy, Tidy: file.Vacuum, Log: s.Logger()}
 		return s.conduct(ctx, c, srv, pruner.Run, workflows.Run)
+	})
+}
+
+// restAPI serves the REST API of a store, with what the languages know of their runs.
+func restAPI(store storage.Store) http.Handler {
+	flows := &definition.Catalog{Store: store}
+	return api.New(store, api.Options{
+		Diagnose: func(ctx context.Context, run storage.Run) (*inspect.Diagnosis, error) {
+			return diagnosisOf(ctx, store, run)
+		},
+		Flow: flows.Flow,
 	})
 }
 

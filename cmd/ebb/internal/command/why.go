@@ -62,6 +62,11 @@ func findDiagnosis(ctx context.Context, store storage.Store, id string) (*inspec
 	if err != nil {
 		return nil, err
 	}
+	return diagnosisOf(ctx, store, run)
+}
+
+// diagnosisOf returns the diagnosis of a run, with what its language says.
+func diagnosisOf(ctx context.Context, store storage.Store, run storage.Run) (*inspect.Diagnosis, error) {
 	w, err := inspect.Diagnose(ctx, store, run)
 	if err != nil {
 		return nil, exit.DatabaseError(err)

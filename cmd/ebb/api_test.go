@@ -1,0 +1,335 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/jobs"
+	"github.com/ebbflow/ebb/server"
+	"github.com/ebbflow/ebb/server/api"
+	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/memstore"
+)
+
+// volumes creates a volume, which it can delete.
+type volumes struct{}
+
+func (volumes) Execute(context.Context, struct{}) (string, error) { return "vol-1", nil }
+
+func (volumes) Revert(context.Context, struct{}, atom.Outcome[string]) error { return nil }
+
+// booter fails until it is told otherwise.
+type booter struct{ works, booted chan struct{} }
+
+func (b booter) Execute(context.Context, struct{}) (string, error) {
+	select {
+	case <-b.works:
+		close(b.booted)
+		return "srv-1", nil
+	default:
+		return "", errors.New("no capacity")
+	}
+}
+
+// apiWorld is a store with runs, behind the API. Each answer is checked against the document of OpenAPI.
+type apiWorld struct {
+	*testing.T
+
+	handler  http.Handler
+	schemas  *jsonschema.Compiler
+	operates bool
+	routes   map[string]bool // that were asked
+}
+
+func newAPIWorld(t *testing.T, store storage.Store, root flow.Node) *apiWorld {
+	t.Helper()
+	w := &apiWorld{T: t, schemas: jsonschema.NewCompiler(), operates: true, routes: map[string]bool{}}
+	w.schemas.AssertFormat()
+	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(api.Document()))
+	if err == nil {
+		err = w.schemas.AddResource("openapi.json", document)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	serve := api.New(store, api.Options{Flow: func(context.Context, *storage.Run) (flow.Node, error) { return root, nil }})
+	w.handler = http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		serve.ServeHTTP(rw, r.WithContext(server.WithCaller(r.Context(), server.Caller{Name: "ann", Operate: w.operates})))
+	})
+	return w
+}
+
+// ask sends a request to a route of the document, and returns the answer, which has this status.
+func (w *apiWorld) ask(status int, method, route, query, body string, headers ...string) map[string]any {
+	w.Helper()
+	w.routes[method+" "+route] = true
+	target := strings.NewReplacer("{run}", "boot-1", "{job}", "j", "{schedule}", "s", "{definition}", "d").Replace(route)
+	if id, rest, found := strings.Cut(query, "|"); found { // another id
+		of := strings.NewReplacer("{run}", url.PathEscape(id), "{token}", id, "{definition}", id)
+		target, query = of.Replace(route), rest
+	}
+	if query != "" {
+		target += "?" + query
+	}
+	r := httptest.NewRequestWithContext(w.Context(), method, "/api/v1/"+target, strings.NewReader(body))
+	r.Header.Set("Content-Type", "application/json")
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	rec := httptest.NewRecorder()
+	w.handler.ServeHTTP(rec, r)
+	text, _ := io.ReadAll(rec.Body)
+	if rec.Code != status {
+		w.Fatalf("%s %s: %d, want %d\n%s", method, target, rec.Code, status, text)
+	}
+	if status == http.StatusNotModified {
+		return nil
+	}
+	answer, of, media := fmt.Sprint(status), route, "application~1json"
+	if status >= http.StatusBadRequest {
+		answer, media = "default", "application~1problem+json"
+	}
+	if got := rec.Header().Get("Content-Type"); got != strings.ReplaceAll(media, "~1", "/") {
+		w.Errorf("%s %s is %s", method, target, got)
+	}
+	schema, err := w.schemas.Compile("openapi.json#/paths/" + url.PathEscape("~1api~1v1~1"+strings.ReplaceAll(of, "/", "~1")) +
+		"/" + strings.ToLower(method) + "/responses/" + answer + "/content/" + url.PathEscape(media) + "/schema")
+	if err != nil {
+		w.Fatal(err)
+	}
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if err == nil {
+		err = schema.Validate(value)
+	}
+	if err != nil {
+		w.Errorf("%s %s: %v\n%s", method, target, err, text)
+	}
+	out := map[string]any{}
+	if err := json.Unmarshal(text, &out); err != nil {
+		w.Fatal(err)
+	}
+	out["etag"] = rec.Header().Get("ETag")
+	return out
+}
+
+// list returns a member that is a list.
+func list(answer map[string]any, name string) []any {
+	all, _ := answer[name].([]any)
+	return all
+}
+
+// TestAPI does a night's work: it finds the run that failed, asks why, sees what was undone, and lets it run again. It
+// asks every route at least once, and checks every answer against the document.
+func TestAPI(t *testing.T) {
+	t.Parallel()
+	store := memstore.New()
+	boot := booter{make(chan struct{}), make(chan struct{})}
+	root := flow.Linear("boot",
+		atom.Task[struct{}, string]("volume", volumes{}), atom.Task[struct{}, string]("boot", boot))
+	eng, err := engine.New(root, engine.WithStore(store))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newAPIWorld(t, store, root)
+	if _, err := eng.Run(t.Context(), "boot-1", engine.Labels(map[string]string{"team": "a"})); err == nil {
+		t.Fatal("the run did not fail")
+	}
+	w.readsOf("boot-1")
+	w.board(store)
+
+	ctx, stop := context.WithCancel(t.Context())
+	served := make(chan error)
+	go func() { served <- eng.Serve(ctx) }()
+	close(boot.works)
+	for range 2 { // the second counts as the first
+		sent := w.ask(http.StatusAccepted, http.MethodPost, "runs/{run}/retry", "", "", "Idempotency-Key", "k1")
+		if sent["command"] != "retry" {
+			t.Errorf("it sent %v", sent)
+		}
+	}
+	<-boot.booted
+	if run, err := engine.Await(t.Context(), store, "boot-1"); err != nil || run.Outcome != storage.Succeeded {
+		t.Errorf("the run is %v, %v", run.Outcome, err)
+	}
+	preview := w.ask(http.StatusOK, http.MethodGet, "runs/{run}/preview", "", "")
+	if got := fmt.Sprint(list(preview, "undo")); got != "[map[path:boot status:STAYS_DONE] map[path:volume status:REVERTED]]" {
+		t.Errorf("the preview is %s", got)
+	}
+	stop()
+	if err := <-served; err != nil {
+		t.Error(err)
+	}
+	w.commands()
+	w.tokens(store)
+	w.everyRoute()
+}
+
+// readsOf reads what is to be known of a run that was undone.
+func (w *apiWorld) readsOf(id string) {
+	w.Helper()
+	get := func(route, query string) map[string]any {
+		w.Helper()
+		return w.ask(http.StatusOK, http.MethodGet, route, query, "")
+	}
+	found := get("runs", "filter="+url.QueryEscape("state:reverted -flow:trip label:team=a ended:<1h"))
+	if runs := list(found, "runs"); len(runs) != 1 || runs[0].(map[string]any)["run"] != id {
+		w.Fatalf("it finds %v", found)
+	}
+	if none := get("runs", "filter=state:SUCCESS&cursor=forged&limit=1"); len(list(none, "runs")) != 0 {
+		w.Errorf("it finds %v", none)
+	}
+	one := get("runs/{run}", "")
+	w.ask(http.StatusNotModified, http.MethodGet, "runs/{run}", "", "", "If-None-Match", one["etag"].(string))
+	if why := get("runs/{run}/why", ""); why["undone"] != 1.0 || len(list(why, "sentences")) == 0 {
+		w.Errorf("why says %v", why)
+	}
+	paths := ""
+	for after, more := "", true; more; {
+		page := get("runs/{run}/atoms", "limit=1&after="+after)
+		for _, one := range list(page, "atoms") {
+			paths += one.(map[string]any)["path"].(string) + " "
+		}
+		after, more = page["next"].(string)
+	}
+	if !strings.Contains(paths, "volume") || strings.Count(paths, "volume") != 1 {
+		w.Errorf("the atoms are %s", paths)
+	}
+	all, steps := len(list(get("runs/{run}/history", ""), "entries")), 0
+	for after := 0.0; ; {
+		page := get("runs/{run}/history", fmt.Sprint("limit=2&after=", after))
+		steps += len(list(page, "entries"))
+		next, more := page["next"].(float64)
+		if after = next; !more {
+			break
+		}
+	}
+	if all < 5 || steps != all {
+		w.Errorf("the history has %d lines, and %d in pages", all, steps)
+	}
+	get("runs/{run}/undo", "")
+}
+
+// board asks for what is not a run.
+func (w *apiWorld) board(store storage.Store) {
+	w.Helper()
+	board := jobs.New(store, jobs.Policy{})
+	if _, err := board.Post(w.Context(), jobs.Job{ID: "j", Flow: "else"}, jobs.Job{ID: "k", Flow: "else"}); err != nil {
+		w.Fatal(err)
+	}
+	if err := board.AddSchedule(w.Context(), jobs.Schedule{ID: "s", Spec: "30 2 * * *", Job: jobs.Job{Flow: "else"}}); err != nil {
+		w.Fatal(err)
+	}
+	if err := store.SetLimit(w.Context(), storage.Limit{Flow: "else", Runs: 3}); err != nil {
+		w.Fatal(err)
+	}
+	def, err := store.PutDefinition(w.Context(), storage.Definition{
+		Hash: storage.DefinitionHash("m", "asl", []byte("{}")), Name: "m", Language: "asl", Text: []byte("{}"),
+	})
+	if err != nil {
+		w.Fatal(err)
+	}
+	page := w.ask(http.StatusOK, http.MethodGet, "jobs", "limit=1&state=unclaimed", "")
+	next := w.ask(http.StatusOK, http.MethodGet, "jobs", "after="+page["next"].(string), "")
+	if len(list(page, "jobs")) != 1 || len(list(next, "jobs")) != 1 {
+		w.Errorf("the jobs are %v and %v", page, next)
+	}
+	w.ask(http.StatusOK, http.MethodGet, "jobs/{job}", "", "")
+	w.ask(http.StatusConflict, http.MethodPost, "jobs/{job}/release", "", "")
+	if job := w.ask(http.StatusOK, http.MethodPost, "jobs/{job}/cancel", "", `{"reason":"no need"}`); job["cause"] != "no need" {
+		w.Errorf("the job is %v", job)
+	}
+	w.ask(http.StatusOK, http.MethodGet, "schedules", "", "")
+	if s := w.ask(http.StatusOK, http.MethodPost, "schedules/{schedule}/pause", "", ""); s["paused"] != true {
+		w.Errorf("the schedule is %v", s)
+	}
+	w.ask(http.StatusOK, http.MethodPost, "schedules/{schedule}/resume", "", "")
+	w.ask(http.StatusOK, http.MethodGet, "limits", "", "")
+	w.ask(http.StatusOK, http.MethodGet, "definitions", "flow=m", "")
+	w.ask(http.StatusNotFound, http.MethodGet, "definitions/{definition}", "", "")
+	if got := w.ask(http.StatusOK, http.MethodGet, "definitions/{definition}", def.Hash+"|", ""); got["text"] != "{}" {
+		w.Errorf("the definition is %v", got)
+	}
+}
+
+// commands are refused by a run that has ended, and what is wrong in them is named.
+func (w *apiWorld) commands() {
+	w.Helper()
+	for name, body := range map[string]string{
+		"cancel": "{}", "suspend": "", "retry-revert": "{}", "skip": `{"atom":"volume"}`, "signal": `{"name":"x"}`,
+	} {
+		w.ask(http.StatusConflict, http.MethodPost, "runs/{run}/"+name, "", body)
+	}
+	w.ask(http.StatusAccepted, http.MethodPost, "runs/{run}/revert", "", `{"to":"volume"}`)
+	w.ask(http.StatusBadRequest, http.MethodPost, "runs/{run}/revert", "", `{"too":"volume"}`)
+	w.ask(http.StatusNotFound, http.MethodPost, "runs/{run}/revert", "none|", `{}`)
+	bad := w.ask(http.StatusBadRequest, http.MethodGet, "runs", "filter=stat:x", "")
+	if bad["column"] != 1.0 || !strings.Contains(bad["detail"].(string), "did you mean state?") {
+		w.Errorf("the problem is %v", bad)
+	}
+	w.ask(http.StatusBadRequest, http.MethodGet, "runs", "filtr=x", "")
+	w.ask(http.StatusBadRequest, http.MethodGet, "runs", "limit=0", "")
+}
+
+// tokens are hidden from those who may only read, who cannot send commands either.
+func (w *apiWorld) tokens(store storage.Store) {
+	w.Helper()
+	charge, err := engine.New(flow.Linear("shop", atom.Remote[struct{}, string]("charge", "charge")),
+		engine.WithStore(store))
+	if err != nil {
+		w.Fatal(err)
+	}
+	if _, err := charge.Run(w.Context(), "order-1", engine.Unload()); err != nil && !errors.Is(err, engine.ErrStopped) {
+		w.Log(err) // it waits
+	}
+	open, err := store.RunTokens(w.Context(), "order-1")
+	if err != nil || len(open) != 1 {
+		w.Fatal(open, err)
+	}
+	token := open[0].ID
+	w.operates = false
+	if why := fmt.Sprint(w.ask(http.StatusOK, http.MethodGet, "runs/{run}/why", "order-1|", "")); strings.Contains(why, token) {
+		w.Errorf("a viewer reads the token: %s", why)
+	}
+	for asked := range w.routes {
+		if method, route, _ := strings.Cut(asked, " "); method == http.MethodPost {
+			w.ask(http.StatusForbidden, method, route, "", "{}")
+		}
+	}
+	w.ask(http.StatusForbidden, http.MethodPost, "tokens/{token}/complete", token+"|", "{}")
+	w.operates = true
+	done := w.ask(http.StatusOK, http.MethodPost, "tokens/{token}/complete", token+"|", `{"result":"paid"}`)
+	if done["path"] != "charge" {
+		w.Errorf("it completes %v", done)
+	}
+	w.ask(http.StatusConflict, http.MethodPost, "tokens/{token}/complete", token+"|", "{}")
+}
+
+// everyRoute says which routes of the document were not asked.
+func (w *apiWorld) everyRoute() {
+	w.Helper()
+	var document struct{ Paths map[string]map[string]any }
+	if err := json.Unmarshal(api.Document(), &document); err != nil {
+		w.Fatal(err)
+	}
+	for path, methods := range document.Paths {
+		for method := range methods {
+			if route := strings.ToUpper(method) + " " + strings.TrimPrefix(path, "/api/v1/"); !w.routes[route] {
+				w.Errorf("%s was not asked", route)
+			}
+		}
+	}
+}

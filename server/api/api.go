@@ -1,0 +1,153 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/ebbflow/ebb/engine/inspect"
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/server"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// Prefix is the path below which the API is served.
+const Prefix = "/api/v1/"
+
+// Options say what a program offers beside its store. The zero Options offer what the store alone can tell.
+type Options struct {
+	// Diagnose returns what a run waits for, in the terms of its language, too. Nil means [inspect.Diagnose].
+	Diagnose func(ctx context.Context, run storage.Run) (*inspect.Diagnosis, error)
+	// Flow returns the flow of a run, for previews of commands. Nil means that there are no previews.
+	Flow func(ctx context.Context, run *storage.Run) (flow.Node, error)
+}
+
+// New returns a handler of the paths below [Prefix].
+func New(store storage.Store, o Options) http.Handler {
+	if o.Diagnose == nil {
+		o.Diagnose = func(ctx context.Context, run storage.Run) (*inspect.Diagnosis, error) {
+			return inspect.Diagnose(ctx, store, run)
+		}
+	}
+	a := &api{store: store, options: o}
+	mux := http.NewServeMux()
+	methods := map[string][]string{} // by path
+	for _, one := range routes() {
+		mux.HandleFunc(one.method+" "+Prefix+one.path, a.serve(&one))
+		methods[one.path] = append(methods[one.path], one.method)
+	}
+	mux.HandleFunc("GET "+Prefix+"openapi.json", a.document(Document()))
+	methods["openapi.json"] = []string{http.MethodGet}
+	for path, allowed := range methods {
+		mux.HandleFunc(Prefix+path, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Allow", strings.Join(allowed, ", "))
+			problem(http.StatusMethodNotAllowed, "method", "want %s", strings.Join(allowed, " or ")).answer(w)
+		})
+	}
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		problem(http.StatusNotFound, "not_found", "%.100q is not served: %sopenapi.json lists what is", r.URL.Path, Prefix).
+			answer(w)
+	})
+	return mux
+}
+
+type api struct {
+	store   storage.Store
+	options Options
+}
+
+// A route is an operation of the API.
+type route struct {
+	method, path string
+	name         string // for OpenAPI
+	summary      string
+	params       []param
+	body         any // zero value of what the body is decoded into; nil if there is none
+	answer       any // zero value of the answer
+	status       int
+	serve        func(a *api, c *call) (any, error)
+}
+
+// commands reports whether the route changes something.
+func (r *route) commands() bool { return r.method != http.MethodGet }
+
+// serve returns the handler of a route.
+func (a *api) serve(of *route) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Cache-Control", "no-store")
+		c := &call{Request: r, query: r.URL.Query()}
+		c.caller, _ = server.CallerOf(r.Context())
+		answer, err := a.call(of, c)
+		var text bytes.Buffer
+		if err == nil {
+			e := json.NewEncoder(&text)
+			e.SetEscapeHTML(false)
+			err = e.Encode(answer)
+		}
+		if err != nil {
+			problemOf(err).answer(w)
+			return
+		}
+		write(w, r, of.status, text.Bytes())
+	}
+}
+
+func (a *api) call(of *route, c *call) (any, error) {
+	if of.commands() && !c.caller.Operate {
+		return nil, problem(http.StatusForbidden, "forbidden", "the key may only read: commands need one for operate")
+	}
+	if text, _ := url.QueryUnescape(c.URL.RawQuery); !isText(c.URL.Path) || !isText(text) {
+		return nil, problem(http.StatusBadRequest, "invalid", "the URL is not UTF-8, or has a character of value 0")
+	}
+	for name := range c.query {
+		if !slices.ContainsFunc(of.params, func(p param) bool { return p.name == name }) {
+			return nil, problem(http.StatusBadRequest, "invalid", "the parameter %.50q is not known%s", name, list(of.params))
+		}
+	}
+	return of.serve(a, c)
+}
+
+// isText reports whether a store can keep the text.
+func isText(text string) bool { return utf8.ValidString(text) && !strings.Contains(text, "\x00") }
+
+func list(params []param) string {
+	if len(params) == 0 {
+		return ": there are none"
+	}
+	names := make([]string, len(params))
+	for i, p := range params {
+		names[i] = p.name
+	}
+	return ": there are " + strings.Join(names, ", ")
+}
+
+// document serves the document of OpenAPI.
+func (*api) document(text []byte) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) { write(w, r, http.StatusOK, text) }
+}
+
+// write writes JSON. What was read has an ETag; a client that has the same content gets none.
+func write(w http.ResponseWriter, r *http.Request, status int, text []byte) {
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("X-Content-Type-Options", "nosniff")
+	if status == http.StatusOK && (r.Method == http.MethodGet || r.Method == http.MethodHead) {
+		sum := sha256.Sum256(text)
+		tag := `"` + hex.EncodeToString(sum[:16]) + `"`
+		h.Set("ETag", tag)
+		h.Set("Cache-Control", "no-cache")
+		if strings.Contains(r.Header.Get("If-None-Match"), tag) {
+			w.WriteHeader(http.StatusNotModified)
+			return
+		}
+	}
+	w.WriteHeader(status)
+	_, _ = w.Write(text) // the client may have gone
+}

@@ -1,0 +1,141 @@
+package api
+
+import (
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/ebbflow/ebb/engine/inspect"
+	"github.com/ebbflow/ebb/jobs"
+	"github.com/ebbflow/ebb/states"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// Jobs is a page of jobs, in the order in which they are claimed.
+type Jobs struct {
+	Jobs []inspect.Job `json:"jobs"`
+	Next string        `json:"next,omitempty"` // id for after, for the next page; "" if there are no more jobs
+}
+
+// jobs serves a page of jobs. After a job that was purged the list begins anew.
+func (a *api) jobs(c *call) (any, error) {
+	limit, err := c.limit()
+	if err != nil {
+		return nil, err
+	}
+	q := storage.JobQuery{Limit: limit}
+	for _, text := range c.query["state"] {
+		var state states.Job
+		if err := state.UnmarshalText([]byte(strings.ToUpper(text))); err != nil {
+			return nil, problem(400, "invalid", "state: %v", err)
+		}
+		q.States = append(q.States, state)
+	}
+	if after := c.query.Get("after"); after != "" {
+		switch job, err := a.store.Job(c.Context(), after); {
+		case err == nil:
+			q.After = &job
+		case !errors.Is(err, storage.ErrNotFound):
+			return nil, err
+		}
+	}
+	page, err := a.store.JobList(c.Context(), q)
+	out := Jobs{Jobs: []inspect.Job{}}
+	for i := range page {
+		out.Jobs = append(out.Jobs, inspect.JobOf(&page[i]))
+	}
+	if len(page) == limit {
+		out.Next = page[limit-1].ID
+	}
+	return out, err
+}
+
+func (a *api) job(c *call) (any, error) {
+	id := c.PathValue("job")
+	job, err := a.store.Job(c.Context(), id)
+	return inspect.JobOf(&job), there(err, "job", id)
+}
+
+// changeJob changes a job, and serves it.
+func changeJob(change func(b *jobs.Board, c *call) error) func(*api, *call) (any, error) {
+	return func(a *api, c *call) (any, error) {
+		if err := change(jobs.New(a.store, jobs.Policy{}), c); err != nil {
+			return nil, there(err, "job", c.PathValue("job"))
+		}
+		return a.job(c)
+	}
+}
+
+// Schedules are all schedules, ordered by id.
+type Schedules struct {
+	Schedules []inspect.Schedule `json:"schedules"`
+}
+
+func (a *api) schedules(c *call) (any, error) {
+	all, err := a.store.Schedules(c.Context())
+	out := Schedules{Schedules: []inspect.Schedule{}}
+	for i := range all {
+		out.Schedules = append(out.Schedules, inspect.ScheduleOf(&all[i]))
+	}
+	return out, err
+}
+
+// pauseSchedule pauses or resumes a schedule, and serves it.
+func pauseSchedule(paused bool) func(*api, *call) (any, error) {
+	return func(a *api, c *call) (any, error) {
+		id := c.PathValue("schedule")
+		if err := jobs.New(a.store, jobs.Policy{}).PauseSchedule(c.Context(), id, paused); err != nil {
+			return nil, there(err, "schedule", id)
+		}
+		is, err := a.store.Schedule(c.Context(), id)
+		return inspect.ScheduleOf(&is), there(err, "schedule", id)
+	}
+}
+
+// Limits are all limits, ordered by flow and label.
+type Limits struct {
+	Limits []inspect.Limit `json:"limits"`
+}
+
+func (a *api) limits(c *call) (any, error) {
+	all, err := a.store.Limits(c.Context())
+	out := Limits{Limits: []inspect.Limit{}}
+	for i := range all {
+		out.Limits = append(out.Limits, inspect.LimitOf(&all[i]))
+	}
+	return out, err
+}
+
+// A Definition describes a stored definition.
+type Definition struct {
+	Hash     string    `json:"definition"` // identifies the definition
+	Name     string    `json:"flow"`       // name of the flow
+	Version  int64     `json:"version"`    // version among the definitions of this name
+	Language string    `json:"language"`   // such as "asl"
+	Created  time.Time `json:"created"`    // when it was stored
+	Text     string    `json:"text,omitempty"`
+}
+
+// Definitions are stored definitions without their texts, newest version first.
+type Definitions struct {
+	Definitions []Definition `json:"definitions"`
+}
+
+func definitionOf(d *storage.Definition) Definition {
+	return Definition{d.Hash, d.Name, d.Version, d.Language, d.Created.UTC(), string(d.Text)}
+}
+
+func (a *api) definitions(c *call) (any, error) {
+	all, err := a.store.Definitions(c.Context(), c.query.Get("flow"))
+	out := Definitions{Definitions: []Definition{}}
+	for i := range all {
+		out.Definitions = append(out.Definitions, definitionOf(&all[i]))
+	}
+	return out, err
+}
+
+func (a *api) definition(c *call) (any, error) {
+	hash := c.PathValue("definition")
+	d, err := a.store.Definition(c.Context(), hash)
+	return definitionOf(&d), there(err, "definition", hash)
+}

@@ -1,0 +1,110 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"github.com/ebbflow/ebb/internal/jsontext"
+	"github.com/ebbflow/ebb/server"
+	"github.com/ebbflow/ebb/storage"
+)
+
+const (
+	maxNesting   = 500 // nesting of arrays and objects in a body
+	defaultLimit = 50  // objects of a page
+	maxLimit     = 500
+)
+
+// A call is a request to a route.
+type call struct {
+	*http.Request
+
+	query  url.Values
+	caller server.Caller
+}
+
+// run reads the run that the path names.
+func (c *call) run(a *api) (storage.Run, error) {
+	id := c.PathValue("run")
+	run, err := a.store.Run(c.Context(), id)
+	return run, there(err, "run", id)
+}
+
+// there names what is not there.
+func there(err error, what, id string) error {
+	if p := problemOf(err); err != nil && p.Status == http.StatusNotFound {
+		return problem(http.StatusNotFound, "not_found", "there is no %s %.300q", what, id)
+	}
+	return err
+}
+
+// limit returns how many objects the page has.
+func (c *call) limit() (int, error) {
+	n, err := c.number("limit", defaultLimit)
+	if err == nil && (n < 1 || n > maxLimit) {
+		err = problem(http.StatusBadRequest, "invalid", "limit is %d: want 1 to %d", n, maxLimit)
+	}
+	return int(n), err
+}
+
+// number returns a parameter that is a number.
+func (c *call) number(name string, otherwise int64) (int64, error) {
+	text := c.query.Get(name)
+	if text == "" {
+		return otherwise, nil
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < 0 {
+		return 0, problem(http.StatusBadRequest, "invalid", "%s is %.50q: want a number, 0 or more", name, text)
+	}
+	return n, nil
+}
+
+// decode reads the body, which may be left out.
+func (c *call) decode(into any) error {
+	body, err := io.ReadAll(http.MaxBytesReader(nil, c.Body, server.MaxBody))
+	if err != nil || len(bytes.TrimSpace(body)) == 0 {
+		return err
+	}
+	media, _, err := mime.ParseMediaType(c.Header.Get("Content-Type"))
+	switch {
+	case err != nil || media != "application/json":
+		return problem(http.StatusUnsupportedMediaType, "media_type", "send JSON, with Content-Type: application/json")
+	case json.Valid(body) && jsontext.Depth(body) > maxNesting:
+		return problem(http.StatusBadRequest, "invalid", "arrays and objects nest at most %d deep", maxNesting)
+	}
+	d := json.NewDecoder(bytes.NewReader(body))
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil {
+		return problem(http.StatusBadRequest, "invalid", "the body is not valid: %v", err)
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return problem(http.StatusBadRequest, "invalid", "the body has more than one value")
+	}
+	return nil
+}
+
+// maxIdempotencyKey leaves space for keyPrefix.
+const maxIdempotencyKey = 200
+
+// keyPrefix separates the keys of requests from those of signals.
+const keyPrefix = "api/"
+
+// key returns the key of the message that the request becomes; "" if it may count twice.
+func (c *call) key() (string, error) {
+	key := c.Header.Get("Idempotency-Key")
+	switch {
+	case key == "":
+		return "", nil
+	case len(key) > maxIdempotencyKey:
+		return "", problem(http.StatusBadRequest, "invalid", "Idempotency-Key has %d bytes: at most %d", len(key),
+			maxIdempotencyKey)
+	}
+	return fmt.Sprint(keyPrefix, key), nil
+}

@@ -1,0 +1,198 @@
+package api
+
+import (
+	"maps"
+	"net/http"
+	"slices"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// Sent says that a message is in the inbox of a run. The process that drives the run applies it.
+type Sent struct {
+	Event   string `json:"event"` // "sent"
+	Run     string `json:"run"`
+	Command string `json:"command"` // such as "cancel"
+}
+
+// Bodies of commands.
+type (
+	cancelBody struct {
+		Reason string `json:"reason,omitempty"`  // is stored with the run
+		NoUndo bool   `json:"no_undo,omitempty"` // revert nothing
+	}
+	retryBody struct {
+		From  string                `json:"from,omitempty"`  // path of the atom to resume from; "" is where the run failed
+		Input map[string]atom.Value `json:"input,omitempty"` // members that replace those of the run's input
+	}
+	revertBody struct {
+		To     string `json:"to,omitempty"`     // undo only the atoms after this one
+		Reason string `json:"reason,omitempty"` // is stored with a run that is undone as a whole
+	}
+	atomBody struct {
+		Atom string `json:"atom,omitempty"` // path of the atom whose revert failed; "" for all that failed
+	}
+	signalBody struct {
+		Name string     `json:"name"`           // name of the signal or event
+		Data atom.Value `json:"data,omitempty"` // its data; null if left out
+	}
+)
+
+func (b *cancelBody) command() engine.Command {
+	if b.NoUndo {
+		return engine.Abandon(b.Reason)
+	}
+	return engine.Cancel(b.Reason)
+}
+
+func (b *retryBody) command() engine.Command {
+	var inputs []engine.InputOption
+	for _, name := range slices.Sorted(maps.Keys(b.Input)) {
+		inputs = append(inputs, engine.With(atom.NewKey[atom.Value](name), b.Input[name]))
+	}
+	return engine.RetryFrom(b.From, inputs...)
+}
+
+func (b *revertBody) command() engine.Command {
+	if b.To != "" {
+		return engine.RevertTo(b.To)
+	}
+	return engine.Cancel(b.Reason)
+}
+
+// A commander is the body of a command.
+type commander interface{ command() engine.Command }
+
+type suspendBody struct{}
+
+func (*suspendBody) command() engine.Command { return engine.Hold() }
+
+type skipBody struct{ atomBody }
+
+func (b *skipBody) command() engine.Command { return engine.Skip(b.Atom) }
+
+type retryRevertBody struct{ atomBody }
+
+func (b *retryRevertBody) command() engine.Command { return engine.RetryRevert(b.Atom) }
+
+// sends returns the handler of a command. It refuses what the record of the run already excludes.
+func sends[B any, P interface {
+	*B
+	commander
+}](name string, refuse func(*storage.Run) string) func(*api, *call) (any, error) {
+	return func(a *api, c *call) (any, error) {
+		var body B
+		if err := c.decode(&body); err != nil {
+			return nil, err
+		}
+		run, err := c.run(a)
+		if err != nil {
+			return nil, err
+		}
+		key, err := c.key()
+		if err != nil {
+			return nil, err
+		}
+		if why := refuse(&run); why != "" {
+			return nil, problem(http.StatusConflict, "refused", "run %q is %s: %s", run.ID, run.State, why)
+		}
+		if err := engine.SendOnce(c.Context(), a.store, run.ID, key, P(&body).command()); err != nil {
+			return nil, err
+		}
+		return Sent{"sent", run.ID, name}, nil
+	}
+}
+
+func refuseEnded(run *storage.Run) string {
+	if run.State.Ended() {
+		return "it has ended, and revert undoes what it did"
+	}
+	return ""
+}
+
+func refuseReverted(run *storage.Run) string {
+	switch {
+	case run.State.Ended() && run.Undo == storage.UndoFailed:
+		return "it could not be undone: use retry-revert or skip"
+	case run.State.Ended() && run.Undo == storage.UndoneAll:
+		return "it was undone"
+	}
+	return ""
+}
+
+func refuseMended(run *storage.Run) string {
+	if run.State.Ended() && run.Undo != storage.UndoFailed {
+		return "no revert of it has failed"
+	}
+	return ""
+}
+
+func refuseNone(*storage.Run) string { return "" }
+
+// signal sends a signal or an event to a run.
+func (a *api) signal(c *call) (any, error) {
+	var body signalBody
+	if err := c.decode(&body); err != nil {
+		return nil, err
+	}
+	if body.Name == "" || len(body.Name) > storage.MaxID {
+		return nil, problem(http.StatusBadRequest, "invalid", "name: the name of a signal has 1 to %d bytes", storage.MaxID)
+	}
+	run, err := c.run(a)
+	if err != nil {
+		return nil, err
+	}
+	if run.State.Ended() {
+		return nil, problem(http.StatusConflict, "refused", "run %q is %s: it waits for nothing", run.ID, run.State)
+	}
+	key, err := c.key()
+	if err != nil {
+		return nil, err
+	}
+	if body.Data == nil {
+		body.Data = atom.Null
+	}
+	return Sent{"sent", run.ID, "signal"}, a.store.Send(c.Context(), storage.Message{
+		Run: run.ID, Kind: flow.MessageSignal, Name: body.Name, Key: key, Body: body.Data,
+	})
+}
+
+// A Completed token says which atom was ended.
+type Completed struct {
+	Event   string `json:"event"` // "completed" or "failed"
+	Run     string `json:"run"`
+	Path    string `json:"path"`
+	Attempt int    `json:"attempt"`
+}
+
+type completeBody struct {
+	Result atom.Value `json:"result,omitempty"` // result of the atom; null if left out
+	Error  string     `json:"error,omitempty"`  // fail the atom with this code
+	Cause  string     `json:"cause,omitempty"`  // with error: the message of the failure
+}
+
+// complete ends the atom that waits for a token.
+func (a *api) complete(c *call) (any, error) {
+	var body completeBody
+	if err := c.decode(&body); err != nil {
+		return nil, err
+	}
+	if body.Error != "" && body.Result != nil || body.Error == "" && body.Cause != "" {
+		return nil, problem(http.StatusBadRequest, "invalid", "want result, or error with or without cause")
+	}
+	was, err := a.store.Token(c.Context(), c.PathValue("token"))
+	if err != nil {
+		return nil, there(err, "such token", "")
+	}
+	how, failure := "completed", (*atom.Failure)(nil)
+	if body.Error != "" {
+		how, failure = "failed", &atom.Failure{Atom: was.Path, Attempt: was.Attempt, Code: body.Error, Message: body.Cause}
+	} else if body.Result == nil {
+		body.Result = atom.Null
+	}
+	was, err = a.store.EndToken(c.Context(), was.ID, body.Result, failure)
+	return Completed{how, was.Run, was.Path, was.Attempt}, err
+}

@@ -1,0 +1,50 @@
+package api
+
+import (
+	"github.com/ebbflow/ebb/engine"
+)
+
+// maxPreview is the maximum number of atoms of a preview.
+const maxPreview = 1000
+
+// A Preview lists what a command would undo, in the order of undoing.
+type Preview struct {
+	Undo []PreviewStep `json:"undo"`
+	More bool          `json:"more,omitzero"` // there are more than the 1000 that are listed
+}
+
+// A PreviewStep is an atom that would be undone.
+type PreviewStep struct {
+	Path   string `json:"path"`
+	Status string `json:"status"` // REVERTED, or STAYS_DONE or MAY_STAY_DONE because nothing reverts it
+}
+
+// preview serves what reverting a run would undo: all, or with to the atoms after that one.
+func (a *api) preview(c *call) (any, error) {
+	run, err := c.run(a)
+	if err != nil {
+		return nil, err
+	}
+	if a.options.Flow == nil {
+		return nil, problemNoPreview()
+	}
+	root, err := a.options.Flow(c.Context(), &run)
+	if err != nil {
+		return nil, problemNoPreview()
+	}
+	eng, err := engine.New(root, engine.WithStore(a.store))
+	if err != nil {
+		return nil, err
+	}
+	out, revert := Preview{Undo: []PreviewStep{}}, revertBody{To: c.query.Get("to")}
+	for step, err := range eng.Preview(c.Context(), run.ID, revert.command()) {
+		if err != nil {
+			return nil, err
+		}
+		if out.More = len(out.Undo) == maxPreview; out.More {
+			break
+		}
+		out.Undo = append(out.Undo, PreviewStep{step.Path, string(step.Status)})
+	}
+	return out, nil
+}

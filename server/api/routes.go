@@ -1,0 +1,101 @@
+package api
+
+import (
+	"net/http"
+
+	"github.com/ebbflow/ebb/engine/inspect"
+	"github.com/ebbflow/ebb/jobs"
+)
+
+// A param is a parameter of a query.
+type param struct {
+	name, kind, text string
+}
+
+var (
+	limit  = param{"limit", "integer", "maximum number of objects, 1 to 500; 50 if left out"}
+	cursor = param{"cursor", "string", "next of the page before; one that is not known begins anew"}
+	after  = param{"after", "string", "next of the page before"}
+)
+
+// routes are the operations of the API.
+func routes() []route {
+	return append(reads(), writes()...)
+}
+
+func get(path, name, summary string, answer any, serve func(*api, *call) (any, error), params ...param) route {
+	return route{
+		method: http.MethodGet, path: path, name: name, summary: summary, answer: answer, serve: serve, params: params,
+		status: http.StatusOK,
+	}
+}
+
+func post(path, name, summary string, body, answer any, status int, serve func(*api, *call) (any, error)) route {
+	return route{
+		method: http.MethodPost, path: path, name: name, summary: summary, body: body, answer: answer, status: status,
+		serve: serve,
+	}
+}
+
+func reads() []route {
+	return []route{
+		get("runs", "listRuns", "Runs, newest first", Runs{}, (*api).runs,
+			param{"filter", "string", "such as state:FAILURE -flow:trip ended:<1h"}, cursor, limit),
+		get("runs/{run}", "getRun", "A run", inspect.Summary{}, (*api).one),
+		get("runs/{run}/atoms", "listAtoms", "Atoms of a run, by path", Atoms{}, (*api).atoms, after, limit),
+		get("runs/{run}/history", "getHistory", "History of a run", History{}, (*api).history,
+			param{"after", "integer", "number of the last line that is known"}, limit),
+		get("runs/{run}/undo", "getUndoStack", "What of a run can be reverted, the top of the stack first", UndoStack{},
+			(*api).undoStack, param{"below", "integer", "number of the last entry that is known"}, limit),
+		get("runs/{run}/why", "explainRun", "Why a run is in its state, and what would change that", Why{}, (*api).why),
+		get("runs/{run}/preview", "previewRevert", "What reverting a run would undo", Preview{}, (*api).preview,
+			param{"to", "string", "only what would be undone after this atom"}),
+		get("jobs", "listJobs", "Jobs, in the order in which they are claimed", Jobs{}, (*api).jobs,
+			param{"state", "string", "only jobs in this state; may be repeated"}, after, limit),
+		get("jobs/{job}", "getJob", "A job", inspect.Job{}, (*api).job),
+		get("schedules", "listSchedules", "All schedules", Schedules{}, (*api).schedules),
+		get("limits", "listLimits", "All limits", Limits{}, (*api).limits),
+		get("definitions", "listDefinitions", "Stored definitions, without their texts", Definitions{}, (*api).definitions,
+			param{"flow", "string", "only definitions of this flow"}),
+		get("definitions/{definition}", "getDefinition", "A stored definition", Definition{}, (*api).definition),
+	}
+}
+
+func writes() []route {
+	return []route{
+		post("runs/{run}/cancel", "cancelRun", "End a run and undo what it did", cancelBody{}, Sent{}, http.StatusAccepted,
+			sends[cancelBody]("cancel", refuseEnded)),
+		post("runs/{run}/suspend", "suspendRun", "Suspend a run", suspendBody{}, Sent{}, http.StatusAccepted,
+			sends[suspendBody]("suspend", refuseEnded)),
+		post("runs/{run}/retry", "retryRun", "Resume a run where it failed, or from an atom", retryBody{}, Sent{},
+			http.StatusAccepted, sends[retryBody]("retry", refuseNone)),
+		post("runs/{run}/revert", "revertRun", "Undo what a run did, even if it succeeded", revertBody{}, Sent{},
+			http.StatusAccepted, sends[revertBody]("revert", refuseReverted)),
+		post("runs/{run}/retry-revert", "retryRevert", "Retry reverts that failed", retryRevertBody{}, Sent{},
+			http.StatusAccepted, sends[retryRevertBody]("retry-revert", refuseMended)),
+		post("runs/{run}/skip", "skipRevert", "Treat an atom whose revert failed as undone", skipBody{}, Sent{},
+			http.StatusAccepted, sends[skipBody]("skip", refuseMended)),
+		post("runs/{run}/signal", "signalRun", "Send a signal or an event to a run", signalBody{}, Sent{},
+			http.StatusAccepted, (*api).signal),
+		post("tokens/{token}/complete", "completeToken", "Complete or fail the atom that waits for a token", completeBody{},
+			Completed{}, http.StatusOK, (*api).complete),
+		post("jobs/{job}/cancel", "cancelJob", "End an unclaimed job", reasonBody{}, inspect.Job{}, http.StatusOK,
+			changeJob(func(b *jobs.Board, c *call) error {
+				var body reasonBody
+				if err := c.decode(&body); err != nil {
+					return err
+				}
+				return b.Cancel(c.Context(), c.PathValue("job"), body.Reason)
+			})),
+		post("jobs/{job}/release", "releaseJob", "Let a job be claimed at once", nil, inspect.Job{}, http.StatusOK,
+			changeJob(func(b *jobs.Board, c *call) error { return b.Release(c.Context(), c.PathValue("job")) })),
+		post("schedules/{schedule}/pause", "pauseSchedule", "Let the ticks of a schedule post no jobs", nil,
+			inspect.Schedule{}, http.StatusOK, pauseSchedule(true)),
+		post("schedules/{schedule}/resume", "resumeSchedule", "Let the ticks of a schedule post jobs again", nil,
+			inspect.Schedule{}, http.StatusOK, pauseSchedule(false)),
+	}
+}
+
+type reasonBody struct {
+	Reason string `json:"reason,omitempty"` // is stored with the job
+}
