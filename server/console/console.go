@@ -40,7 +40,7 @@ type Machine interface {
 // Options set what a console shows. The zero Options are useful.
 type Options struct {
 	// Machine returns the machine of a run. An error means that the definition is not known here. If Machine is nil, a
-	// run has no graph.
+	// run of a definition has no graph; that of a flow in Go has the one that the engine stored.
 	Machine func(ctx context.Context, run *storage.Run) (Machine, error)
 	Log     hclog.Logger // nil means no log
 }

@@ -53,7 +53,7 @@ func TestPages(t *testing.T) {
 	for page, want := range map[string]string{
 		"": "Nothing needs you", "runs": "trip", "runs?state=REVERTED": "trip", "runs?state=RUNNING": "No run matches",
 		"runs?after=forged": "trip", "runs?label=%00": "KEY=VALUE", "runs?state=" + url.QueryEscape(hostile): "There is no state",
-		run: "flight", run + "&view=graph": "flight", run + "&view=timeline": "<rect", run + "&view=history": "REVERTING",
+		run: "flight", run + "&view=graph": "<svg", run + "&view=timeline": "<rect", run + "&view=history": "REVERTING",
 		run + "&view=history&after=x": "REVERTING", run + "&atom=hotel": "***", run + "&atom=none": "flight",
 		"jobs": "no jobs", "schedules": "no schedules", "limits": "No limits", "processes": "Processes",
 	} {

@@ -2,6 +2,7 @@ package console
 
 import (
 	"context"
+	"errors"
 	"html/template"
 	"net/url"
 	"strings"
@@ -116,8 +117,10 @@ func (c *console) view(ctx context.Context, b *runBody, run *storage.Run, m Mach
 	case b.View == "history" || b.Large:
 		b.View = "history"
 		return c.history(ctx, b, run, q.Get("after"))
-	case b.View == "graph" && m != nil:
-		return c.graph(ctx, b, run, m, q.Get("atom"))
+	case b.View == "graph":
+		if is, err := c.graph(ctx, b, run, m, q.Get("atom")); is || err != nil {
+			return err
+		}
 	}
 	var tracer flow.Tracer
 	if m != nil {
@@ -137,7 +140,7 @@ func (c *console) view(ctx context.Context, b *runBody, run *storage.Run, m Mach
 		}
 		b.Stack, err = c.store.Undos(ctx, run.ID, 0, mostUndone)
 	default:
-		if b.View != "graph" { // of a flow in a program, whose tree is the picture
+		if b.View != "graph" { // without a diagram the tree is the picture
 			b.View = "tree"
 		}
 		b.steps(&t.Top, 0, q.Get("atom"))
@@ -186,11 +189,15 @@ func undoRow(s *inspect.Step) treeRow {
 	return r
 }
 
-// graph draws the machine with what became of it, and the way back.
-func (c *console) graph(ctx context.Context, b *runBody, run *storage.Run, m Machine, chosen string) error {
-	picture, err := m.Became(m.Picture(run.Flow), storage.EachEntry(ctx, c.store, run.ID, 0))
+// graph draws the machine, or the flow of a program, with what became of it, and the way back. It reports whether there
+// is a diagram.
+func (c *console) graph(ctx context.Context, b *runBody, run *storage.Run, m Machine, chosen string) (bool, error) {
+	picture, err := c.picture(ctx, run, m)
+	if errors.Is(err, storage.ErrNotFound) {
+		return false, nil
+	}
 	if err != nil {
-		return err
+		return false, err
 	}
 	o := draw.SVGOptions{Bare: true, Link: func(n *draw.Node) string {
 		if n.Label == "" || n.Kind == draw.Start || n.Kind == draw.End || n.State == "" {
@@ -205,12 +212,20 @@ func (c *console) graph(ctx context.Context, b *runBody, run *storage.Run, m Mac
 	o.Selected = byLabel[chosen]
 	for path, err := range inspect.Undone(ctx, c.store, run) {
 		if err != nil {
-			return err
+			return false, err
 		}
 		if id := byLabel[path]; id != "" && len(o.Undone) < mostUndone {
 			o.Undone = append(o.Undone, id)
 		}
 	}
 	b.Graph = template.HTML(draw.SVG(picture, o)) //nolint:gosec // package draw escapes all texts
-	return nil
+	return true, nil
+}
+
+// picture returns the diagram of a run. If there is none, the error wraps ErrNotFound.
+func (c *console) picture(ctx context.Context, run *storage.Run, m Machine) (draw.View, error) {
+	if m == nil {
+		return inspect.PlanView(ctx, c.store, run)
+	}
+	return m.Became(m.Picture(run.Flow), storage.EachEntry(ctx, c.store, run.ID, 0))
 }
