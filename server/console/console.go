@@ -130,7 +130,7 @@ func (c *console) answer(ctx context.Context, w http.ResponseWriter, name string
 		p.Body, err = c.home(ctx, p.Now)
 	case "runs":
 		p.Title = "Runs"
-		p.Body, err = c.runs(ctx, q)
+		p.Body, err = c.runs(ctx, q, p.Now)
 	case "run":
 		p.Title = q.Get("id")
 		p.Body, err = c.run(ctx, q, p.Now)

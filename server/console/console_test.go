@@ -52,7 +52,8 @@ func TestPages(t *testing.T) {
 	run := "run?id=" + url.QueryEscape(hostile)
 	for page, want := range map[string]string{
 		"": "Nothing needs you", "runs": "trip", "runs?state=REVERTED": "trip", "runs?state=RUNNING": "No run matches",
-		"runs?after=forged": "trip", "runs?label=%00": "KEY=VALUE", "runs?state=" + url.QueryEscape(hostile): "There is no state",
+		"runs?after=forged": "trip", "runs?filter=%00": "filter:1: ", "runs?state=" + url.QueryEscape(hostile): "is not known", "runs?filter=sate:X": "did you mean",
+		"runs?filter=flow:trip+-code:Full": "trip", "runs?filter=-flow:tr*": "No run matches",
 		run: "flight", run + "&view=graph": "<svg", run + "&view=timeline": "<rect", run + "&view=history": "REVERTING",
 		run + "&view=history&after=x": "REVERTING", run + "&atom=hotel": "***", run + "&atom=none": "flight",
 		"jobs": "no jobs", "schedules": "no schedules", "limits": "No limits", "processes": "Processes",

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/engine/inspect"
+	"github.com/ebbflow/ebb/engine/inspect/runfilter"
 	"github.com/ebbflow/ebb/internal/visible"
 )
 
@@ -16,6 +17,13 @@ var functions = template.FuncMap{
 	"ago": ago, "span": inspect.Span, "symbol": symbol, "class": class, "clock": clock, "line": visible.Line,
 	"iso": func(t time.Time) string { return t.UTC().Format(time.RFC3339) }, "address": address,
 	"views": func() []string { return []string{"tree", "graph", "timeline", "undo", "history"} }, "rows": newRunTable,
+	"childrenOf": childrenOf,
+}
+
+// childrenOf returns the filter of the runs that a run has started.
+func childrenOf(run string) (string, error) {
+	f, err := runfilter.Term("parent", run)
+	return f.String(), err
 }
 
 // symbols are shown beside the texts of states, so that color is never the only signal.

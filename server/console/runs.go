@@ -1,14 +1,13 @@
 package console
 
 import (
+	"cmp"
 	"context"
-	"encoding/base64"
-	"encoding/json"
 	"net/url"
-	"strings"
 	"time"
 
 	"github.com/ebbflow/ebb/engine/inspect"
+	"github.com/ebbflow/ebb/engine/inspect/runfilter"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -39,20 +38,23 @@ func rowsOf(runs []storage.Run) []runRow {
 
 // A stateCount is how many of the runs that a filter selects are in a state.
 type stateCount struct {
-	State  string
-	Count  int
-	More   bool // there are more than Count
-	Chosen bool
-	Link   string
+	State    string
+	Count    int
+	More     bool // there are more than Count
+	Filtered bool // Count is not known
+	Chosen   bool
+	Link     string
 }
 
 // A runsBody is a page of runs.
 type runsBody struct {
-	Flow, State, Label, Parent, Children string // the filter, as its fields show it
-	Problem                              string
-	Counts                               []stateCount
-	Runs                                 []runRow
-	Next                                 string // address of the next page; "" if there is none
+	Filter, State string // the filter as it is typed, and the state that is chosen beside it
+	Children      string // not "": with the runs that other runs have started
+	Problem       string
+	Counts        []stateCount
+	Runs          []runRow
+	Next          string    // address of the next page; "" if there is none
+	Back          time.Time // how far back was looked, if there may be more runs than these
 }
 
 // flowStates are all states of a run, in the order in which a page shows them.
@@ -61,73 +63,65 @@ var flowStates = []states.Flow{
 	states.FlowReverted,
 }
 
-func (c *console) runs(ctx context.Context, q url.Values) (*runsBody, error) {
-	b := &runsBody{
-		Flow: q.Get("flow"), State: q.Get("state"), Label: q.Get("label"), Parent: q.Get("parent"),
-		Children: q.Get("children"),
+func (c *console) runs(ctx context.Context, q url.Values, now time.Time) (*runsBody, error) {
+	b := &runsBody{Filter: q.Get("filter"), State: q.Get("state"), Children: q.Get("children")}
+	filter, err := runfilter.Parse(b.Filter)
+	if err != nil {
+		b.Problem = err.Error()
 	}
-	find := storage.RunQuery{
-		Flow: b.Flow, Parent: b.Parent, Top: b.Children == "" && b.Parent == "", Brief: true, Limit: few + 1,
-		After: place(q.Get("after")),
-	}
-	if key, value, ok := strings.Cut(b.Label, "="); ok {
-		find.Labels = map[string]string{key: value}
-	} else if b.Label != "" {
-		b.Problem = "A label is KEY=VALUE."
-	}
-	count := find
-	count.After, count.Limit = nil, mostCounted+1
-	for _, state := range flowStates {
-		count.States = []states.Flow{state}
-		n, err := c.store.CountRuns(ctx, count)
+	b.Filter = cmp.Or(filter.String(), b.Filter)
+	with := func(field, value string) {
+		term, err := runfilter.Term(field, value)
 		if err != nil {
-			return nil, err
+			b.Problem = err.Error()
 		}
-		text := state.String()
-		one := stateCount{State: text, Count: min(n, mostCounted), More: n > mostCounted, Chosen: b.State == text}
-		if one.Chosen {
-			text = ""
-		}
-		one.Link = address("runs", "flow", b.Flow, "label", b.Label, "parent", b.Parent, "children", b.Children,
-			"state", text)
-		b.Counts = append(b.Counts, one)
+		filter = filter.And(term)
 	}
-	var state states.Flow
-	if err := state.UnmarshalText([]byte(b.State)); err == nil {
-		find.States = []states.Flow{state}
-	} else if b.State != "" {
-		b.Problem = "There is no state " + b.State + "."
+	if b.State != "" {
+		with("state", b.State)
 	}
-	runs, err := c.store.Runs(ctx, find)
+	if b.Children == "" {
+		with("is", "top")
+	}
+	if err := c.countStates(ctx, b); err != nil || b.Problem != "" {
+		return b, err
+	}
+	page, err := runfilter.Find(ctx, c.store, runfilter.Search{
+		Filter: filter, Now: now, Cursor: runfilter.ParseCursor(q.Get("after")), Limit: few,
+	})
 	if err != nil {
 		return nil, err
 	}
-	if len(runs) > few {
-		runs = runs[:few]
-		b.Next = address("runs", "flow", b.Flow, "label", b.Label, "parent", b.Parent, "children", b.Children,
-			"state", b.State, "after", cursor(&runs[few-1]))
+	if next := page.Next.String(); next != "" {
+		b.Next = address("runs", "filter", b.Filter, "children", b.Children, "state", b.State, "after", next)
+		if len(page.Runs) < few {
+			b.Back = page.Back
+		}
 	}
-	b.Runs = rowsOf(runs)
+	b.Runs = rowsOf(page.Runs)
 	return b, nil
 }
 
-// A mark is the place of a run in a list, as an address holds it.
-type mark struct {
-	Created time.Time `json:"c"`
-	Number  int64     `json:"n"`
-}
-
-func cursor(run *storage.Run) string {
-	text, _ := json.Marshal(mark{run.Created, run.Number}) // of a time and a number
-	return base64.RawURLEncoding.EncodeToString(text)
-}
-
-// place returns the run after which a list continues; nil for a text that is no cursor.
-func place(text string) *storage.Run {
-	var m mark
-	raw, err := base64.RawURLEncoding.DecodeString(text)
-	if err != nil || json.Unmarshal(raw, &m) != nil || m.Created.IsZero() {
-		return nil
+// countStates counts the runs of each state. With a filter it only links to them, because the store counts by few
+// fields.
+func (c *console) countStates(ctx context.Context, b *runsBody) error {
+	for _, state := range flowStates {
+		text := state.String()
+		one := stateCount{State: text, Chosen: b.State == text, Filtered: b.Filter != ""}
+		if !one.Filtered {
+			n, err := c.store.CountRuns(ctx, storage.RunQuery{
+				States: []states.Flow{state}, Top: b.Children == "", Limit: mostCounted + 1,
+			})
+			if err != nil {
+				return err
+			}
+			one.Count, one.More = min(n, mostCounted), n > mostCounted
+		}
+		if one.Chosen {
+			text = ""
+		}
+		one.Link = address("runs", "filter", b.Filter, "children", b.Children, "state", text)
+		b.Counts = append(b.Counts, one)
 	}
-	return &storage.Run{Created: m.Created, Number: m.Number}
+	return nil
 }

@@ -1,6 +1,7 @@
 package runfilter
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -41,6 +42,15 @@ func (f Filter) String() string {
 		}
 	}
 	return strings.Join(terms, ` `)
+}
+
+// Term returns the filter of the runs of which a field has a value, such as the runs with a parent. The value needs no
+// quotation marks. The error is an *[Error].
+func Term(field, value string) (Filter, error) { return Parse(field + `:` + quote(value, false)) }
+
+// And returns the filter of the runs that both filters select.
+func (f Filter) And(other Filter) Filter {
+	return Filter{slices.Concat(f.terms, other.terms)}
 }
 
 // Matches reports whether the filter selects a run at this time.
