@@ -96,7 +96,7 @@ func TestLostOutput(t *testing.T) {
 	}
 	for _, cmd := range command.Root(session.New(nil, nil, nil)).Commands() {
 		// These drive a run as resume does, tell a run something as post does, or show nothing but notices, or write files; bench measures for minutes.
-		rest := []string{"man", "suspend", "cancel", "revert", "retry", "skip", "signal", "complete", "serve", "bench"}
+		rest := []string{"man", "suspend", "cancel", "revert", "retry", "skip", "signal", "complete", "serve", "console", "bench"}
 		if !covered[cmd.Name()] && !slices.Contains(rest, cmd.Name()) {
 			t.Errorf("ebb %s was not called", cmd.Name())
 		}
