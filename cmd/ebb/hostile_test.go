@@ -164,7 +164,7 @@ func (h *hostileDatabase) call(t *testing.T, args ...string) (status int) {
 	for _, how := range [][]string{{"--log-level", "debug"}, {"-o", "json"}} {
 		var out, errs bytes.Buffer
 		ctx, cancel := context.WithCancel(t.Context())
-		if slices.Contains([]string{"serve", "bench"}, first(args)) && !slices.Contains(args, "--check") {
+		if slices.Contains([]string{"serve", "console", "bench"}, first(args)) && !slices.Contains(args, "--check") {
 			cancel() // it is to begin, and not to go on
 		}
 		all := slices.Concat(how, args)
