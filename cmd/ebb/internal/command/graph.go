@@ -55,8 +55,8 @@ run, draw its definition with a color for the outcome of each state.`,
 	return cmd
 }
 
-// picture returns the diagram of a file, or of a run if there is no such file. A folder may have the name of a run, such
-// as the one that ebb demo has made.
+// picture returns the diagram of a file, or of a run if there is no such file. A folder may have the name of a run,
+// such as the one that ebb demo has made.
 func (s subcommands) picture(ctx context.Context, what string) (picture draw.View, err error) {
 	if info, err := os.Stat(what); err == nil && !info.IsDir() {
 		how, err := s.HowToRead(what)
