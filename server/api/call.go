@@ -36,6 +36,14 @@ func (c *call) run(a *api) (storage.Run, error) {
 	return run, there(err, "run", id)
 }
 
+// page reads the run that the path names, and how many objects of it the page has.
+func (c *call) page(a *api) (run storage.Run, limit int, err error) {
+	if run, err = c.run(a); err == nil {
+		limit, err = c.limit()
+	}
+	return run, limit, err
+}
+
 // there names what is not there.
 func there(err error, what, id string) error {
 	if p := problemOf(err); err != nil && p.Status == http.StatusNotFound {

@@ -53,15 +53,11 @@ func (a *api) one(c *call) (any, error) {
 // Atoms is a page of the atoms of a run, ordered by path.
 type Atoms struct {
 	Atoms []inspect.Atom `json:"atoms"`
-	Next  string         `json:"next,omitempty"` // path for after, for the next page; "" if there are no more atoms
+	Next  string         `json:"next,omitempty"` // path for after, for the next page; "" with an empty page
 }
 
 func (a *api) atoms(c *call) (any, error) {
-	run, err := c.run(a)
-	if err != nil {
-		return nil, err
-	}
-	limit, err := c.limit()
+	run, limit, err := c.page(a)
 	if err != nil {
 		return nil, err
 	}
@@ -81,11 +77,7 @@ type History struct {
 }
 
 func (a *api) history(c *call) (any, error) {
-	run, err := c.run(a)
-	if err != nil {
-		return nil, err
-	}
-	limit, err := c.limit()
+	run, limit, err := c.page(a)
 	if err != nil {
 		return nil, err
 	}
@@ -93,21 +85,8 @@ func (a *api) history(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := History{Entries: []inspect.Entry{}}
-	for e, err := range inspect.History(c.Context(), a.store, &run, after) {
-		if err != nil {
-			return nil, err
-		}
-		if e.Kind == storage.EntryEvent {
-			continue
-		}
-		if len(out.Entries) == limit {
-			out.Next = out.Entries[limit-1].Seq
-			break
-		}
-		out.Entries = append(out.Entries, inspect.EntryOf(&run.Secrets, &e))
-	}
-	return out, nil
+	entries, next, err := inspect.HistoryPage(c.Context(), a.store, &run, after, limit)
+	return History{entries, next}, err
 }
 
 // UndoStack is a page of the undo stack of a run, topmost first: the top is undone first.
@@ -123,11 +102,7 @@ type UndoEntry struct {
 }
 
 func (a *api) undoStack(c *call) (any, error) {
-	run, err := c.run(a)
-	if err != nil {
-		return nil, err
-	}
-	limit, err := c.limit()
+	run, limit, err := c.page(a)
 	if err != nil {
 		return nil, err
 	}

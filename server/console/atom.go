@@ -32,9 +32,12 @@ func (c *console) atom(ctx context.Context, b *runBody, run *storage.Run, path s
 			b.Values = append(b.Values, value{one.name, text(one.v.String())})
 		}
 	}
-	for name, f := range map[string]*atom.Failure{"stack": a.Failure, "stack of revert": a.RevertFailure} {
-		if f != nil && f.Stack != "" {
-			b.Values = append(b.Values, value{name, text(f.Stack)})
+	for _, one := range []struct {
+		name string
+		f    *atom.Failure
+	}{{"stack", a.Failure}, {"stack of revert", a.RevertFailure}} {
+		if one.f != nil && one.f.Stack != "" {
+			b.Values = append(b.Values, value{one.name, text(one.f.Stack)})
 		}
 	}
 	return nil
@@ -51,18 +54,7 @@ func text(s string) string {
 // history reads a page of the history.
 func (c *console) history(ctx context.Context, b *runBody, run *storage.Run, after string) error {
 	from, _ := strconv.ParseInt(after, 10, 64) // a text that is no number begins at the start
-	for e, err := range inspect.History(ctx, c.store, run, max(from, 0)) {
-		if err != nil {
-			return err
-		}
-		if e.Kind == storage.EntryEvent {
-			continue
-		}
-		if len(b.History) == mostSteps {
-			b.Next = b.History[mostSteps-1].Seq
-			return nil
-		}
-		b.History = append(b.History, inspect.EntryOf(&run.Secrets, &e))
-	}
-	return nil
+	var err error
+	b.History, b.Next, err = inspect.HistoryPage(ctx, c.store, run, max(from, 0), mostSteps)
+	return err
 }

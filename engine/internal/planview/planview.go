@@ -57,18 +57,14 @@ type edge struct {
 // A Writer stores the diagram of each plan once. The zero Writer is ready to use.
 type Writer struct {
 	mu      sync.Mutex
-	written map[string]bool // by the hashes of plans
+	written map[string]bool // by the hashes of plans; also those that are being written
 }
 
 // Write stores the diagram of a plan, unless the Writer has done so, or another process. A plan with more than 2,000
-// atoms has none. If the store fails, the diagram is missing, and the next call tries again.
+// atoms has none. If the store fails, the diagram is missing, and the next call tries again. While one call waits for
+// the store, others return at once.
 func (w *Writer) Write(ctx context.Context, store storage.NamedRecords, p *flow.Plan) {
-	if len(p.Atoms) > maxAtoms {
-		return
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.written[p.Hash] {
+	if len(p.Atoms) > maxAtoms || !w.begin(p.Hash) {
 		return
 	}
 	_, err := store.NamedRecord(ctx, recordKind, p.Hash)
@@ -78,12 +74,24 @@ func (w *Writer) Write(ctx context.Context, store storage.NamedRecords, p *flow.
 		})
 	}
 	if err != nil {
-		return
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		delete(w.written, p.Hash)
+	}
+}
+
+// begin reports whether the caller is to write the diagram with that hash.
+func (w *Writer) begin(hash string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.written[hash] {
+		return false
 	}
 	if w.written == nil {
 		w.written = map[string]bool{}
 	}
-	w.written[p.Hash] = true
+	w.written[hash] = true
+	return true
 }
 
 func recordOf(v draw.View) record {
