@@ -1,16 +1,12 @@
 package console
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
-	"errors"
-	"html/template"
 	"iter"
 	"net/http"
-	"net/url"
 	"path"
 	"strings"
 	"time"
@@ -19,7 +15,6 @@ import (
 
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/draw"
-	"github.com/ebbflow/ebb/internal/logevent"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -45,7 +40,7 @@ type Options struct {
 	Log     hclog.Logger // nil means no log
 }
 
-//go:embed templates static
+//go:embed static
 var files embed.FS
 
 // policy is the content security policy of all pages. They have no script.
@@ -59,7 +54,7 @@ const pageTime = 20 * time.Second
 type console struct {
 	store storage.Store
 	o     Options
-	pages *template.Template
+	pages []page
 	style []byte
 	sheet string // file name of the style sheet, with its hash
 }
@@ -70,7 +65,7 @@ func New(store storage.Store, o Options) http.Handler {
 	if o.Log == nil {
 		o.Log = hclog.NewNullLogger()
 	}
-	c := &console{store: store, o: o}
+	c := &console{store: store, o: o, pages: pages()}
 	style, err := files.ReadFile("static/console.css")
 	if err != nil {
 		panic(err) // it is embedded
@@ -78,17 +73,7 @@ func New(store storage.Store, o Options) http.Handler {
 	c.style = []byte(string(style) + draw.SVGStyle())
 	sum := sha256.Sum256(c.style)
 	c.sheet = "console." + hex.EncodeToString(sum[:6]) + ".css"
-	c.pages = template.Must(template.New("").Funcs(functions).ParseFS(files, "templates/*.html"))
 	return c
-}
-
-// A page is what every template receives.
-type page struct {
-	Title string
-	Sheet string
-	Here  string // name of the page in the navigation
-	Now   time.Time
-	Body  any
 }
 
 // ServeHTTP implements [http.Handler].
@@ -116,57 +101,5 @@ func (c *console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), pageTime)
 	defer cancel()
 	h.Set("Cache-Control", "no-store")
-	c.answer(ctx, w, name, r.URL.Query())
-}
-
-// answer writes the page of a name.
-func (c *console) answer(ctx context.Context, w http.ResponseWriter, name string, q url.Values) {
-	p := page{Sheet: c.sheet, Here: name, Now: time.Now().UTC()}
-	var err error
-	status := http.StatusOK
-	switch name {
-	case "":
-		p.Title, p.Here = "Home", "home"
-		p.Body, err = c.home(ctx, p.Now)
-	case "runs":
-		p.Title = "Runs"
-		p.Body, err = c.runs(ctx, q, p.Now)
-	case "run":
-		p.Title = q.Get("id")
-		p.Body, err = c.run(ctx, q, p.Now)
-	case "jobs", "schedules", "limits", "processes":
-		p.Title = strings.ToUpper(name[:1]) + name[1:]
-		p.Body, err = c.table(ctx, name, p.Now)
-	default:
-		err = storage.ErrNotFound
-	}
-	if err != nil {
-		status = http.StatusInternalServerError
-		text := "The database did not answer. The log of the server has the reason."
-		switch {
-		case errors.Is(err, storage.ErrNotFound):
-			status, text = http.StatusNotFound, "There is no such page, run or atom. It may have been pruned."
-		case errors.Is(err, context.DeadlineExceeded):
-			text = "The database took too long. Narrow the filter, or use ebb show."
-		}
-		if status != http.StatusNotFound {
-			c.o.Log.Error(logevent.PageFailed, "error", err)
-		}
-		p.Title, p.Body, p.Here, name = "Problem", text, "", "problem"
-	}
-	if p.Here == "home" {
-		name = "home"
-	}
-	if _, is := p.Body.(*tableBody); is {
-		name = "table"
-	}
-	var out bytes.Buffer
-	if err := c.pages.ExecuteTemplate(&out, name+".html", p); err != nil {
-		c.o.Log.Error(logevent.PageFailed, "error", err)
-		http.Error(w, "the page cannot be written", http.StatusInternalServerError)
-		return
-	}
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.WriteHeader(status)
-	_, _ = w.Write(out.Bytes()) // the client may have disconnected
+	c.answer(ctx, w, name, &visit{query: r.URL.Query(), now: time.Now().UTC()})
 }

@@ -1,29 +1,24 @@
 package console
 
 import (
-	"html/template"
+	"maps"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/ebbflow/ebb/engine/inspect"
 	"github.com/ebbflow/ebb/engine/inspect/runfilter"
-	"github.com/ebbflow/ebb/internal/visible"
 )
 
-// functions are what templates call.
-var functions = template.FuncMap{
-	"ago": ago, "span": inspect.Span, "symbol": symbol, "class": class, "clock": clock, "line": visible.Line,
-	"iso": func(t time.Time) string { return t.UTC().Format(time.RFC3339) }, "address": address,
-	"views": func() []string { return []string{"tree", "graph", "timeline", "undo", "history"} }, "rows": newRunTable,
-	"childrenOf": childrenOf,
-}
-
 // childrenOf returns the filter of the runs that a run has started.
-func childrenOf(run string) (string, error) {
+func childrenOf(run string) string {
 	f, err := runfilter.Term("parent", run)
-	return f.String(), err
+	if err != nil {
+		return "" // an id has no such character
+	}
+	return f.String()
 }
 
 // symbols are shown beside the texts of states, so that color is never the only signal.
@@ -33,10 +28,8 @@ var symbols = map[string]string{
 	"SUSPENDED": "‖", "SUSPENDING": "‖",
 }
 
-func symbol(state string) string { return symbols[state] }
-
-// class returns the style class of a state.
-func class(state string) string {
+// stateClass returns the style class of a state.
+func stateClass(state string) string {
 	if symbols[state] == "" {
 		return "s-none"
 	}
@@ -68,8 +61,8 @@ func clock(t time.Time) string {
 	return t.UTC().Format("2006-01-02 15:04:05.000 UTC")
 }
 
-// address returns a page with a query, of names and values in turn; empty values are left out.
-func address(name string, pairs ...string) string {
+// link returns the address of a page with a query, of names and values in turn; empty values are left out.
+func link(name string, pairs ...string) address {
 	q := url.Values{}
 	for i := 0; i+1 < len(pairs); i += 2 {
 		if pairs[i+1] != "" {
@@ -77,15 +70,61 @@ func address(name string, pairs ...string) string {
 		}
 	}
 	if len(q) == 0 {
-		return name
+		return address(name)
 	}
-	return name + "?" + q.Encode()
+	return address(name + "?" + q.Encode())
 }
 
-// A runTable is what the template of a table of runs receives.
-type runTable struct {
-	Rows []runRow
-	Now  time.Time
+// chip shows a state, with its symbol.
+func chip(state string) node {
+	return el("span", class("chip", stateClass(state)),
+		el("span", attr("aria-hidden", "true"), words(symbols[state])), words(" "+state))
 }
 
-func newRunTable(rows []runRow, now time.Time) runTable { return runTable{rows, now} }
+// moment shows a time as how long ago it was; the exact time is its title.
+func moment(t, now time.Time) node {
+	return el("time", attr("datetime", t.UTC().Format(time.RFC3339)), attr("title", clock(t)), words(ago(t, now)))
+}
+
+// exact shows a time to the millisecond.
+func exact(t time.Time) node {
+	return el("time", attr("datetime", t.UTC().Format(time.RFC3339)), words(clock(t)))
+}
+
+// took shows how long something took; nothing if that is not known.
+func took(d time.Duration) node {
+	return when(d > 0, el("span", class("num soft"), words(inspect.Span(d))))
+}
+
+func soft(parts ...node) node { return el("p", append([]node{class("soft")}, parts...)...) }
+
+// calm says that there is nothing to show.
+func calm(text string) node { return el("p", class("calm"), words(text)) }
+
+// labelNodes shows the labels of a run, in order.
+func labelNodes(labels map[string]string) node {
+	var all fragment
+	for _, key := range slices.Sorted(maps.Keys(labels)) {
+		all = append(all, words(" "), el("span", class("label"), words(key+"="+labels[key])))
+	}
+	return all
+}
+
+// grid returns a table with a heading for each column.
+func grid(heads []string, rows node) node {
+	return el("div", class("wide"), attr("tabindex", "0"), attr("role", "region"), attr("aria-label", "table"), el("table",
+		el("thead", el("tr", each(heads, func(h *string) node { return el("th", attr("scope", "col"), words(*h)) }))),
+		el("tbody", rows)))
+}
+
+// runTable shows runs.
+func runTable(rows []runRow, now time.Time) node {
+	return grid([]string{"State", "Run", "Flow", "Created", "Took", "Why"}, each(rows, func(r *runRow) node {
+		return el("tr", el("td", chip(r.State)), el("td", runLink(r.Run.Run)), el("td", words(r.Flow)),
+			el("td", moment(r.Created, now)), el("td", class("num"), took(r.Took)),
+			el("td", class("cause"), when(r.Person, el("b", words("needs a person")), words(" ")), words(r.Cause),
+				labelNodes(r.Labels)))
+	}))
+}
+
+func runLink(id string) node { return el("a", href(link("run", "id", id)), words(id)) }

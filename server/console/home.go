@@ -11,22 +11,32 @@ import (
 // few is how many records of a kind a page shows.
 const few = 50
 
-// A homeBody is what needs a person now.
-type homeBody struct {
-	Stuck   []runRow
-	Parked  []storage.Job
-	Waiting []runRow // due runs that no live process drives
-}
-
-func (c *console) home(ctx context.Context, now time.Time) (*homeBody, error) {
+// home shows what needs a person now.
+func (c *console) home(ctx context.Context, v *visit) (node, error) {
 	stuck, err := c.store.Runs(ctx, storage.RunQuery{Stuck: true, Brief: true, Limit: few})
 	if err != nil {
 		return nil, err
 	}
-	due, err := c.store.Runs(ctx, storage.RunQuery{Due: now.Add(-time.Minute), Brief: true, Limit: few})
+	due, err := c.store.Runs(ctx, storage.RunQuery{Due: v.now.Add(-time.Minute), Brief: true, Limit: few})
 	if err != nil {
 		return nil, err
 	}
 	parked, err := c.store.JobList(ctx, storage.JobQuery{States: []states.Job{states.JobParked}, Limit: few})
-	return &homeBody{rowsOf(stuck), parked, rowsOf(due)}, err
+	if err != nil {
+		return nil, err
+	}
+	return fragment{
+		el("h1", words("What needs a person now")),
+		when(len(stuck)+len(due)+len(parked) == 0, calm("✓ Nothing needs you now.")),
+		when(len(stuck) > 0, el("h2", words("Runs that a person must decide about")), runTable(rowsOf(stuck), v.now)),
+		when(len(due) > 0, el("h2", words("Runs that are due, and that no process drives")),
+			soft(words("Start ebb serve, or the program that has their flow.")), runTable(rowsOf(due), v.now)),
+		when(len(parked) > 0, el("h2", words("Parked jobs")), el("ul", each(parked, func(j *storage.Job) node {
+			text := j.ID + " of " + j.Flow
+			if j.Failure != nil {
+				text += ": " + j.Failure.Error()
+			}
+			return el("li", words(text))
+		}))),
+	}, nil
 }

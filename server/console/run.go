@@ -2,15 +2,11 @@ package console
 
 import (
 	"context"
-	"errors"
-	"html/template"
-	"net/url"
-	"strings"
+	"strconv"
 	"time"
 
 	"github.com/ebbflow/ebb/engine/inspect"
 	"github.com/ebbflow/ebb/flow"
-	"github.com/ebbflow/ebb/flow/draw"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -21,211 +17,173 @@ const (
 	mostUndone  = 100     // entries of the undo stack on a page
 )
 
-// A runBody is the page of one run.
-type runBody struct {
-	inspect.Run
-	Parent, Owner, Job, Trace string
-	View                      string // tree, graph, timeline, undo or history
-	Sentences                 []string
-	Undo                      inspect.Undo
-	Large                     bool // the run has too long a history for a tree
+// A runPage is the page of one run.
+type runPage struct {
+	*console
 
-	Steps  []treeRow
-	More   bool // the tree has more steps
-	Undone []treeRow
-	Stack  []storage.Undo
-	Graph  template.HTML
-	Chart  *chart
-
-	History []inspect.Entry
-	Next    int64 // number after which the next page of the history begins; 0 if there is none
-
-	Atom   *inspect.Atom
-	Values []value
-	Input  string
-	Output string
+	run     storage.Run
+	machine Machine // nil if the definition is not known here
+	why     *inspect.Diagnosis
+	view    string // name of the view
+	chosen  string // path of the atom that is chosen; "" means none
+	visit   *visit
 }
 
-// A treeRow is a step of a tree.
+// A view is one way to see a run.
+type view struct {
+	name string
+	read func(*runPage, context.Context) (node, error)
+}
+
+// views returns the ways to see a run, in the order of the tabs.
+func views() []view {
+	return []view{
+		{"tree", (*runPage).tree},
+		{"graph", (*runPage).graph},
+		{"timeline", (*runPage).timeline},
+		{"undo", (*runPage).undo},
+		{"history", (*runPage).history},
+	}
+}
+
+// runPage shows one run.
+func (c *console) runPage(ctx context.Context, v *visit) (node, error) {
+	run, err := c.store.Run(ctx, v.query.Get("id"))
+	if err != nil {
+		return nil, err
+	}
+	v.title = run.ID
+	p := &runPage{console: c, run: run, view: v.query.Get("view"), chosen: v.query.Get("atom"), visit: v}
+	if c.o.Machine != nil {
+		if p.machine, err = c.o.Machine(ctx, &run); err != nil {
+			p.machine = nil // the definition is in a program, or of a newer Ebb: the atoms tell what happened
+		}
+	}
+	if p.why, err = p.diagnosis(ctx); err != nil {
+		return nil, err
+	}
+	shown, err := p.shown(ctx)
+	if err != nil {
+		return nil, err
+	}
+	panel, err := p.panel(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return fragment{
+		p.header(),
+		el("section", class("why"), attr("aria-label", "Why"), each(p.why.Sentences(v.now), func(s *string) node {
+			return el("p", literal(*s))
+		})),
+		el("nav", class("tabs"), attr("aria-label", "Views"), each(views(), func(o *view) node {
+			return el("a", href(p.link(o.name)), when(o.name == p.view, attr("aria-current", "page")), words(o.name))
+		})),
+		el("div", class("split"), el("div", class("pane"), shown), el("aside", attr("aria-label", "Atom"), panel)),
+	}, nil
+}
+
+// link returns the address of a view, in which the same atom is chosen.
+func (p *runPage) link(view string, pairs ...string) address {
+	return link("run", append([]string{"id", p.run.ID, "view", view, "atom", p.chosen}, pairs...)...)
+}
+
+// isLarge reports whether the history is too long to build a tree of it.
+func (p *runPage) isLarge() bool { return p.run.Entries > mostEntries }
+
+// diagnosis reads why the run is in its state.
+func (p *runPage) diagnosis(ctx context.Context) (*inspect.Diagnosis, error) {
+	w, err := inspect.Diagnose(ctx, p.store, p.run)
+	if err != nil || p.machine == nil {
+		return w, err
+	}
+	if !p.run.State.Ended() && len(p.run.Memory) > 0 {
+		w.Machine = p.machine.Waits(&p.run)
+	}
+	if !p.isLarge() {
+		w.Failed, err = inspect.Ending(ctx, p.store, &p.run, p.machine.Tracer(), p.machine.Handlers)
+	}
+	return w, err
+}
+
+// shown returns the chosen view.
+func (p *runPage) shown(ctx context.Context) (node, error) {
+	var before node = none
+	if p.isLarge() {
+		before = soft(words("The history of this run is too long for a picture. It is shown page by page."))
+		p.view = "history"
+	}
+	for _, o := range views() {
+		if o.name == p.view {
+			n, err := o.read(p, ctx)
+			return fragment{before, n}, err
+		}
+	}
+	p.view = "tree"
+	return p.tree(ctx)
+}
+
+// header says what the run is, and how it stands.
+func (p *runPage) header() node {
+	r := inspect.RunOf(&p.run)
+	fact := func(shown bool, name string, value node) node {
+		return when(shown, words(" · "+name+" "), value)
+	}
+	owner := ""
+	if p.why.Alive() {
+		owner = p.why.Owner.Host
+	}
+	return fragment{
+		el("h1", words(r.Run+" "), chip(r.State)),
+		soft(words(r.Flow),
+			fact(true, "outcome", words(r.Outcome)), fact(true, "undo", words(r.Undo)),
+			fact(true, "created", exact(r.Created)), fact(!r.Ended.IsZero(), "ended", exact(r.Ended)),
+			fact(owner != "", "driven on", words(owner)),
+			fact(p.run.Parent != "", "parent", runLink(p.run.Parent)),
+			words(" · "), el("a", href(link("runs", "filter", childrenOf(r.Run), "children", "1")), words("child runs")),
+			fact(p.run.Job != "", "job", words(p.run.Job)), labelNodes(r.Labels)),
+	}
+}
+
+// recorded reads the tree of the run.
+func (p *runPage) recorded(ctx context.Context) (*inspect.Tree, error) {
+	var tracer flow.Tracer
+	if p.machine != nil {
+		tracer = p.machine.Tracer()
+	}
+	return inspect.Recorded(ctx, p.store, &p.run, tracer)
+}
+
+// history shows a page of the history.
+func (p *runPage) history(ctx context.Context) (node, error) {
+	from, _ := strconv.ParseInt(p.visit.query.Get("after"), 10, 64) // a text that is no number begins at the start
+	lines, next, err := inspect.HistoryPage(ctx, p.store, &p.run, max(from, 0), mostSteps)
+	if err != nil {
+		return nil, err
+	}
+	return fragment{
+		grid([]string{"#", "Time", "Atom", "From", "To", "Why"}, each(lines, func(e *inspect.Entry) node {
+			var of node = words("run")
+			if e.Path != "" {
+				of = el("a", href(link("run", "id", p.run.ID, "view", "history", "atom", e.Path)), words(e.Path))
+			}
+			cause := ""
+			if e.Failure != nil {
+				cause = e.Failure.Code + " " + e.Failure.Message
+			}
+			return el("tr", el("td", class("num"), words(strconv.FormatInt(e.Seq, 10))), el("td", words(clock(e.Time))),
+				el("td", of), el("td", words(e.From)), el("td", chip(e.To)), el("td", class("cause"), words(cause)))
+		})),
+		when(next > 0, el("p", el("a", attr("rel", "next"), href(p.link("history", "after", strconv.FormatInt(next, 10))),
+			words("Later lines →")))),
+	}, nil
+}
+
+// A treeRow is a step of a tree, or of the undo.
 type treeRow struct {
 	Path, Name, Status string
 	Depth              int
 	Attempt            int
 	Took               time.Duration
 	Cause              string
-	Chosen             bool
 	Note               string // counts the steps that a group leaves out; then the rest is empty
-}
-
-// A value is shown in the panel of an atom.
-type value struct{ Name, Text string }
-
-func (c *console) run(ctx context.Context, q url.Values, now time.Time) (*runBody, error) {
-	run, err := c.store.Run(ctx, q.Get("id"))
-	if err != nil {
-		return nil, err
-	}
-	b := &runBody{
-		Run: inspect.RunOf(&run), Parent: run.Parent, Job: run.Job, Trace: run.Trace, View: q.Get("view"),
-		Large: run.Entries > mostEntries,
-	}
-	b.Input, b.Output = text(b.Run.Input.String()), ""
-	if b.Run.Output != nil {
-		b.Output = text(b.Run.Output.String())
-	}
-	var m Machine
-	if c.o.Machine != nil {
-		if m, err = c.o.Machine(ctx, &run); err != nil {
-			m = nil // the definition is in a program, or of a newer Ebb: the atoms tell what happened
-		}
-	}
-	if err := c.diagnose(ctx, b, &run, m, now); err != nil {
-		return nil, err
-	}
-	if path := q.Get("atom"); path != "" {
-		if err := c.atom(ctx, b, &run, path); err != nil {
-			return nil, err
-		}
-	}
-	return b, c.view(ctx, b, &run, m, q)
-}
-
-// diagnose reads why the run is in its state.
-func (c *console) diagnose(ctx context.Context, b *runBody, run *storage.Run, m Machine, now time.Time) error {
-	w, err := inspect.Diagnose(ctx, c.store, *run)
-	if err != nil {
-		return err
-	}
-	if m != nil && !run.State.Ended() && len(run.Memory) > 0 {
-		w.Machine = m.Waits(run)
-	}
-	if m != nil && !b.Large {
-		if w.Failed, err = inspect.Ending(ctx, c.store, run, m.Tracer(), m.Handlers); err != nil {
-			return err
-		}
-	}
-	b.Sentences, b.Undo = w.Sentences(now), w.Undo
-	if w.Alive() {
-		b.Owner = w.Owner.Host
-	}
-	return nil
-}
-
-// view reads what the chosen view shows.
-func (c *console) view(ctx context.Context, b *runBody, run *storage.Run, m Machine, q url.Values) error {
-	switch {
-	case b.View == "history" || b.Large:
-		b.View = "history"
-		return c.history(ctx, b, run, q.Get("after"))
-	case b.View == "graph":
-		if is, err := c.graph(ctx, b, run, m, q.Get("atom")); is || err != nil {
-			return err
-		}
-	}
-	var tracer flow.Tracer
-	if m != nil {
-		tracer = m.Tracer()
-	}
-	t, err := inspect.Recorded(ctx, c.store, run, tracer)
-	if err != nil {
-		return err
-	}
-	switch b.View {
-	case "timeline":
-		b.Chart = chartOf(t)
-	case "undo":
-		b.Chart = chartOf(t)
-		for _, s := range t.Undone {
-			b.Undone = append(b.Undone, undoRow(s))
-		}
-		b.Stack, err = c.store.Undos(ctx, run.ID, 0, mostUndone)
-	default:
-		if b.View != "graph" { // without a diagram the tree is the picture
-			b.View = "tree"
-		}
-		b.steps(&t.Top, 0, q.Get("atom"))
-	}
-	return err
-}
-
-// steps appends the rows of all steps below one.
-func (b *runBody) steps(s *inspect.Step, depth int, chosen string) {
-	shown, rest := s.Few()
-	for _, step := range shown {
-		if len(b.Steps) >= mostSteps {
-			b.More = true
-			return
-		}
-		b.Steps = append(b.Steps, rowOf(step, depth, chosen))
-		b.steps(step, depth+1, chosen)
-	}
-	if rest != "" {
-		b.Steps = append(b.Steps, treeRow{Depth: depth, Note: rest})
-	}
-}
-
-func rowOf(s *inspect.Step, depth int, chosen string) treeRow {
-	path, _, _ := strings.Cut(s.Path, "\x00") // what follows tells the visits of a state without atoms apart
-	r := treeRow{
-		Path: path, Name: s.Name, Status: string(s.Status()), Depth: depth, Attempt: s.Attempt, Chosen: path == chosen,
-	}
-	if !s.Began.IsZero() && !s.Ended.IsZero() {
-		r.Took = s.Ended.Sub(s.Began) - s.Waited
-	}
-	if s.Failure != nil && !s.Inner {
-		r.Cause = inspect.Cause(s.Failure)
-	}
-	return r
-}
-
-func undoRow(s *inspect.Step) treeRow {
-	r := treeRow{Path: s.Path, Name: s.Path, Status: s.State.String(), Attempt: s.UndoTry}
-	if !s.Undoing.IsZero() && !s.Undone.IsZero() {
-		r.Took = s.Undone.Sub(s.Undoing) - s.UndoWait
-	}
-	if s.UndoFail != nil {
-		r.Cause = inspect.Cause(s.UndoFail)
-	}
-	return r
-}
-
-// graph draws the machine, or the flow of a program, with what became of it, and the way back. It reports whether there
-// is a diagram.
-func (c *console) graph(ctx context.Context, b *runBody, run *storage.Run, m Machine, chosen string) (bool, error) {
-	picture, err := c.picture(ctx, run, m)
-	if errors.Is(err, storage.ErrNotFound) {
-		return false, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	o := draw.SVGOptions{Bare: true, Link: func(n *draw.Node) string {
-		if n.Label == "" || n.Kind == draw.Start || n.Kind == draw.End || n.State == "" {
-			return ""
-		}
-		return address("run", "id", run.ID, "view", "graph", "atom", n.Label)
-	}}
-	byLabel := map[string]string{}
-	for i := range picture.Nodes {
-		byLabel[picture.Nodes[i].Label] = picture.Nodes[i].ID
-	}
-	o.Selected = byLabel[chosen]
-	for path, err := range inspect.Undone(ctx, c.store, run) {
-		if err != nil {
-			return false, err
-		}
-		if id := byLabel[path]; id != "" && len(o.Undone) < mostUndone {
-			o.Undone = append(o.Undone, id)
-		}
-	}
-	b.Graph = template.HTML(draw.SVG(picture, o)) //nolint:gosec // package draw escapes all texts
-	return true, nil
-}
-
-// picture returns the diagram of a run. If there is none, the error wraps ErrNotFound.
-func (c *console) picture(ctx context.Context, run *storage.Run, m Machine) (draw.View, error) {
-	if m == nil {
-		return inspect.PlanView(ctx, c.store, run)
-	}
-	return m.Became(m.Picture(run.Flow), storage.EachEntry(ctx, c.store, run.ID, 0))
 }

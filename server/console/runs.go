@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"net/url"
+	"strconv"
 	"time"
 
 	"github.com/ebbflow/ebb/engine/inspect"
@@ -43,7 +44,7 @@ type stateCount struct {
 	More     bool // there are more than Count
 	Filtered bool // Count is not known
 	Chosen   bool
-	Link     string
+	Link     address
 }
 
 // A runsBody is a page of runs.
@@ -53,7 +54,7 @@ type runsBody struct {
 	Problem       string
 	Counts        []stateCount
 	Runs          []runRow
-	Next          string    // address of the next page; "" if there is none
+	Next          address   // address of the next page; "" if there is none
 	Back          time.Time // how far back was looked, if there may be more runs than these
 }
 
@@ -63,7 +64,16 @@ var flowStates = []states.Flow{
 	states.FlowReverted,
 }
 
-func (c *console) runs(ctx context.Context, q url.Values, now time.Time) (*runsBody, error) {
+// runs shows the runs that a filter selects.
+func (c *console) runs(ctx context.Context, v *visit) (node, error) {
+	b, err := c.findRuns(ctx, v.query, v.now)
+	if err != nil {
+		return nil, err
+	}
+	return b.node(v.now), nil
+}
+
+func (c *console) findRuns(ctx context.Context, q url.Values, now time.Time) (*runsBody, error) {
 	b := &runsBody{Filter: q.Get("filter"), State: q.Get("state"), Children: q.Get("children")}
 	filter, err := runfilter.Parse(b.Filter)
 	if err != nil {
@@ -93,7 +103,7 @@ func (c *console) runs(ctx context.Context, q url.Values, now time.Time) (*runsB
 		return nil, err
 	}
 	if next := page.Next.String(); next != "" {
-		b.Next = address("runs", "filter", b.Filter, "children", b.Children, "state", b.State, "after", next)
+		b.Next = link("runs", "filter", b.Filter, "children", b.Children, "state", b.State, "after", next)
 		if len(page.Runs) < few {
 			b.Back = page.Back
 		}
@@ -120,8 +130,58 @@ func (c *console) countStates(ctx context.Context, b *runsBody) error {
 		if one.Chosen {
 			text = ""
 		}
-		one.Link = address("runs", "filter", b.Filter, "children", b.Children, "state", text)
+		one.Link = link("runs", "filter", b.Filter, "children", b.Children, "state", text)
 		b.Counts = append(b.Counts, one)
 	}
 	return nil
 }
+
+func (b *runsBody) node(now time.Time) node {
+	return fragment{
+		el("h1", words("Runs")),
+		el("form", class("filter"), attr("method", "get"), attr("action", "runs"), attr("role", "search"),
+			el("label", class("grow"), words("Filter "), el("input", attr("name", "filter"), attr("value", b.Filter),
+				attr("placeholder", "flow:trip -code:Full ended:<1h label:team=a"), attr("spellcheck", "false"),
+				attr("autocapitalize", "off"))),
+			el("input", attr("type", "hidden"), attr("name", "state"), attr("value", b.State)),
+			el("label", class("check"), checkbox("children", b.Children != ""), words(" child runs")),
+			el("button", words("Filter"))),
+		filterHelp,
+		when(b.Problem != "", el("p", attr("role", "alert"), words(b.Problem))),
+		el("p", class("counts"), each(b.Counts, (*stateCount).node)),
+		when(len(b.Runs) > 0, runTable(b.Runs, now)),
+		when(len(b.Runs) == 0, calm("No run matches.")),
+		when(!b.Back.IsZero(), soft(words("These are the matches since "), exact(b.Back), words("."))),
+		when(b.Next != "", el("p", el("a", href(b.Next), attr("rel", "next"), words("Older runs →")))),
+	}
+}
+
+func (s *stateCount) node() node {
+	count := ""
+	if !s.Filtered {
+		count = " " + strconv.Itoa(s.Count)
+		if s.More {
+			count += "+"
+		}
+	}
+	return fragment{
+		el("a", href(s.Link), class("count"), when(s.Chosen, attr("aria-current", "true")), chip(s.State), words(count)),
+		words(" "),
+	}
+}
+
+func checkbox(name string, checked bool) node {
+	return el("input", attr("type", "checkbox"), attr("name", name), attr("value", "1"),
+		when(checked, attr("checked", "")))
+}
+
+// filterHelp says what a filter can say.
+var filterHelp = el("details", class("soft"), el("summary", words("What a filter can say")), el("p",
+	words("Terms are separated by spaces, and all must hold: "), code("FIELD:VALUE,VALUE"),
+	words(", or a text with which the id begins. "), code("-"), words(" before a term negates it. "), code("*"),
+	words(" at the end of a value means that it is a beginning. Fields: "),
+	code("flow id parent definition code state outcome undo label created ended is"), words(". Times: "), code("<1h"),
+	words(", "), code(">2d"), words(", "), code("2026-11-01..2026-11-26"), words(". "), code("is:"),
+	words(" is top, person, open or ended.")))
+
+func code(text string) node { return el("code", words(text)) }

@@ -18,35 +18,47 @@ type tableBody struct {
 	Empty string
 }
 
-// table reads the page of a name.
-func (c *console) table(ctx context.Context, name string, now time.Time) (*tableBody, error) {
-	switch name {
-	case "jobs":
-		return c.jobs(ctx, now)
-	case "schedules":
-		return c.schedules(ctx, now)
-	case "limits":
-		limits, err := c.store.Limits(ctx)
-		b := &tableBody{Heads: []string{"Limit"}, Empty: "No limits are set (ebb limit sets one)."}
-		for i := range limits {
-			b.Rows = append(b.Rows, []string{limits[i].String()})
+// tablePage returns the page of a table.
+func tablePage(
+	title string, read func(*console, context.Context, time.Time) (*tableBody, error),
+) func(*console, context.Context, *visit) (node, error) {
+	return func(c *console, ctx context.Context, v *visit) (node, error) {
+		b, err := read(c, ctx, v.now)
+		if err != nil {
+			return nil, err
 		}
-		return b, err
-	default:
-		owners, err := c.store.Owners(ctx)
-		b := &tableBody{
-			Heads: []string{"Host", "Process", "Alive", "Started", "Seen"}, Empty: "No process has the database open.",
-		}
-		for i := range owners {
-			o := &owners[i]
-			alive := "yes"
-			if !o.Alive {
-				alive = "no: it has died"
-			}
-			b.Rows = append(b.Rows, []string{o.Host, strconv.Itoa(o.PID), alive, clock(o.Started), ago(o.Seen, now)})
-		}
-		return b, err
+		rows := each(b.Rows, func(row *[]string) node {
+			return el("tr", each(*row, func(cell *string) node { return el("td", words(*cell)) }))
+		})
+		return fragment{
+			el("h1", words(title)), when(len(b.Rows) > 0, grid(b.Heads, rows)), when(len(b.Rows) == 0, calm(b.Empty)),
+		}, nil
 	}
+}
+
+func (c *console) limits(ctx context.Context, _ time.Time) (*tableBody, error) {
+	limits, err := c.store.Limits(ctx)
+	b := &tableBody{Heads: []string{"Limit"}, Empty: "No limits are set (ebb limit sets one)."}
+	for i := range limits {
+		b.Rows = append(b.Rows, []string{limits[i].String()})
+	}
+	return b, err
+}
+
+func (c *console) processes(ctx context.Context, now time.Time) (*tableBody, error) {
+	owners, err := c.store.Owners(ctx)
+	b := &tableBody{
+		Heads: []string{"Host", "Process", "Alive", "Started", "Seen"}, Empty: "No process has the database open.",
+	}
+	for i := range owners {
+		o := &owners[i]
+		alive := "yes"
+		if !o.Alive {
+			alive = "no: it has died"
+		}
+		b.Rows = append(b.Rows, []string{o.Host, strconv.Itoa(o.PID), alive, clock(o.Started), ago(o.Seen, now)})
+	}
+	return b, err
 }
 
 func (c *console) jobs(ctx context.Context, now time.Time) (*tableBody, error) {

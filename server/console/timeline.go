@@ -2,7 +2,10 @@ package console
 
 import (
 	"cmp"
+	"context"
+	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/ebbflow/ebb/engine/inspect"
@@ -90,6 +93,39 @@ func chartOf(t *inspect.Tree) *chart {
 	}
 	ch.Height = ch.Line + laneHeight + len(undone)*laneHeight
 	return ch
+}
+
+// timeline shows when the steps were executed and undone.
+func (p *runPage) timeline(ctx context.Context) (node, error) {
+	t, err := p.recorded(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return chartOf(t).node(), nil
+}
+
+// node draws the chart.
+func (ch *chart) node() node {
+	px := strconv.Itoa
+	note := "Execution is above the line, undo below it. In all " + inspect.Span(ch.Took) + "."
+	if ch.More > 0 {
+		note += " " + px(ch.More) + " more steps are not drawn."
+	}
+	at := func(name string, value int) node { return attr(name, px(value)) }
+	return fragment{soft(words(note)), framed(el("svg", class("ebb"), at("width", ch.Width), at("height", ch.Height),
+		attr("viewBox", fmt.Sprintf("0 0 %d %d", ch.Width, ch.Height)), attr("role", "img"), el("title", words("Timeline")),
+		el("line", class("axis"), attr("x1", "0"), at("x2", ch.Width), at("y1", ch.Line), at("y2", ch.Line)),
+		each(ch.Links, func(l *chartLink) node {
+			return el("path", class("undo"),
+				attr("d", fmt.Sprintf("M%d %dC%d %d %d %d %d %d", l.X1, l.Y1, l.X1, l.Y2, l.X2, l.Y1, l.X2, l.Y2)))
+		}),
+		each(ch.Bars, func(b *bar) node {
+			return el("g", class("node", stateClass(b.Status)), el("title", words(b.Title)),
+				el("text", class("row"), attr("x", "4"), at("y", b.Y), attr("dy", "15"),
+					words(symbols[b.Status]+" "+b.Name)),
+				el("rect", class("shape"), at("x", b.X), at("y", b.Y), at("width", b.Width), attr("height", "16"),
+					attr("rx", "3")))
+		})), "timeline")}
 }
 
 // collect appends the steps below one that began and do not only contain others.

@@ -1,0 +1,127 @@
+package console
+
+import (
+	"html"
+	"strings"
+
+	"github.com/ebbflow/ebb/internal/visible"
+)
+
+// Pages are built from nodes, not from templates: package html/template calls methods by name, so that the linker would
+// keep every exported method of the program. That made the binary 4 MB larger.
+
+// A node is a part of a page: an element, an attribute of the element around it, a text, or several of these. All texts
+// of nodes are escaped, and no node is written as it is but a drawing of package draw.
+type node interface{ write(out *strings.Builder) }
+
+// An element is an HTML or SVG element.
+type element struct {
+	name  string
+	parts []node
+}
+
+// el returns an element with its attributes and contents.
+func el(name string, parts ...node) node { return element{name, parts} }
+
+// empties are the elements that have no end tag.
+var empties = map[string]bool{"meta": true, "link": true, "input": true, "br": true}
+
+func (e element) write(out *strings.Builder) {
+	out.WriteByte('<')
+	out.WriteString(e.name)
+	eachPart(e.parts, func(n node) {
+		if a, is := n.(attribute); is {
+			a.write(out)
+		}
+	})
+	out.WriteByte('>')
+	if empties[e.name] {
+		return
+	}
+	eachPart(e.parts, func(n node) {
+		if _, is := n.(attribute); !is {
+			n.write(out)
+		}
+	})
+	out.WriteString("</")
+	out.WriteString(e.name)
+	out.WriteByte('>')
+}
+
+// eachPart passes all parts on, also those of fragments.
+func eachPart(parts []node, pass func(node)) {
+	for _, n := range parts {
+		if f, is := n.(fragment); is {
+			eachPart(f, pass)
+		} else if n != nil {
+			pass(n)
+		}
+	}
+}
+
+// A fragment is several nodes, or none.
+type fragment []node
+
+func (f fragment) write(out *strings.Builder) {
+	eachPart(f, func(n node) { n.write(out) })
+}
+
+// none is no node.
+var none fragment
+
+// when returns the nodes if the condition holds.
+func when(holds bool, parts ...node) node {
+	if holds {
+		return fragment(parts)
+	}
+	return none
+}
+
+// each returns a node for each item.
+func each[T any](items []T, show func(*T) node) node {
+	all := make(fragment, len(items))
+	for i := range items {
+		all[i] = show(&items[i])
+	}
+	return all
+}
+
+// A words is a text that a page shows on one line. What cannot be seen is shown as an escape, see package visible.
+type words string
+
+func (w words) write(out *strings.Builder) {
+	out.WriteString(html.EscapeString(visible.Line(string(w))))
+}
+
+// A literal is a text in which line breaks and tabs stay, such as a value in JSON.
+type literal string
+
+func (l literal) write(out *strings.Builder) {
+	out.WriteString(html.EscapeString(visible.Lines(string(l))))
+}
+
+// A drawing is an image that package draw has written. It escapes all texts.
+type drawing string
+
+func (d drawing) write(out *strings.Builder) { out.WriteString(string(d)) }
+
+// An attribute belongs to the element around it.
+type attribute struct{ name, value string }
+
+func attr(name, value string) node { return attribute{name, value} }
+
+func class(names ...string) node { return attribute{"class", strings.Join(names, " ")} }
+
+func (a attribute) write(out *strings.Builder) {
+	out.WriteByte(' ')
+	out.WriteString(a.name)
+	out.WriteString(`="`)
+	out.WriteString(html.EscapeString(a.value))
+	out.WriteByte('"')
+}
+
+// An address is a link to a page of the console. It is relative and starts with a name that the program chose, so it
+// cannot lead elsewhere.
+type address string
+
+func href(to address) node { return attribute{"href", string(to)} }

@@ -1,0 +1,110 @@
+package console
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/ebbflow/ebb/internal/logevent"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// A visit is one request for a page.
+type visit struct {
+	query url.Values
+	now   time.Time
+	title string // title of the page; pages of one thing set it
+}
+
+// A page is what answers at a name.
+type page struct {
+	name  string // last element of the path; "" is the first page
+	title string
+	menu  bool // is in the navigation
+	read  func(*console, context.Context, *visit) (node, error)
+}
+
+// pages returns all pages, in the order of the navigation.
+func pages() []page {
+	return []page{
+		{"", "Home", true, (*console).home},
+		{"runs", "Runs", true, (*console).runs},
+		{"run", "", false, (*console).runPage},
+		{"jobs", "Jobs", true, tablePage("Jobs", (*console).jobs)},
+		{"schedules", "Schedules", true, tablePage("Schedules", (*console).schedules)},
+		{"limits", "Limits", true, tablePage("Limits", (*console).limits)},
+		{"processes", "Processes", true, tablePage("Processes", (*console).processes)},
+	}
+}
+
+// answer writes the page of a name.
+func (c *console) answer(ctx context.Context, w http.ResponseWriter, name string, v *visit) {
+	err := storage.ErrNotFound
+	var body node
+	for i := range c.pages {
+		if p := &c.pages[i]; p.name == name {
+			v.title = p.title
+			body, err = p.read(c, ctx, v)
+		}
+	}
+	status := http.StatusOK
+	if err != nil {
+		status, body = c.problem(err)
+		v.title = "Problem"
+	}
+	var out strings.Builder
+	out.WriteString("<!doctype html>\n")
+	c.layout(name, v, body).write(&out)
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(status)
+	_, _ = w.Write([]byte(out.String())) // the client may have disconnected
+}
+
+// problem returns what a page says about an error.
+func (c *console) problem(err error) (status int, body node) {
+	status, text := http.StatusInternalServerError, "The database did not answer. The log of the server has the reason."
+	switch {
+	case errors.Is(err, storage.ErrNotFound):
+		status, text = http.StatusNotFound, "There is no such page, run or atom. It may have been pruned."
+	case errors.Is(err, context.DeadlineExceeded):
+		text = "The database took too long. Narrow the filter, or use ebb show."
+	}
+	if status != http.StatusNotFound {
+		c.o.Log.Error(logevent.PageFailed, "error", err)
+	}
+	return status, fragment{
+		el("h1", words("Problem")), el("p", words(text)), el("p", el("a", href("runs"), words("All runs"))),
+	}
+}
+
+// layout returns a whole page.
+func (c *console) layout(name string, v *visit, body node) node {
+	return el("html", attr("lang", "en"),
+		el("head",
+			el("meta", attr("charset", "utf-8")),
+			el("meta", attr("name", "viewport"), attr("content", "width=device-width,initial-scale=1")),
+			el("meta", attr("name", "color-scheme"), attr("content", "light dark")),
+			el("title", words(v.title+" · Ebb")),
+			el("link", attr("rel", "stylesheet"), href(address(c.sheet)))),
+		el("body",
+			el("a", class("skip"), href("#main"), words("Skip to content")),
+			el("header",
+				el("a", class("brand"), href("./"), words("≈ Ebb")),
+				el("nav", attr("aria-label", "Pages"), each(c.pages, func(p *page) node {
+					return when(p.menu, el("a", href(address(pathOf(p.name))),
+						when(p.name == name, attr("aria-current", "page")), words(p.title)))
+				})),
+				el("span", class("soft"), words("read only · "+clock(v.now)))),
+			el("main", attr("id", "main"), body)))
+}
+
+// pathOf returns the relative path of a page.
+func pathOf(name string) string {
+	if name == "" {
+		return "./"
+	}
+	return name
+}

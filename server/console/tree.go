@@ -1,0 +1,69 @@
+package console
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"github.com/ebbflow/ebb/engine/inspect"
+)
+
+// deepest is how many levels of a tree are indented.
+const deepest = 8
+
+// tree shows the steps of the run as a list.
+func (p *runPage) tree(ctx context.Context) (node, error) {
+	t, err := p.recorded(ctx)
+	if err != nil {
+		return nil, err
+	}
+	rows, more := treeRows(nil, &t.Top, 0)
+	return fragment{
+		el("ul", class("tree"), each(rows, p.treeRow)),
+		when(more, soft(words("More steps: see the "), el("a", href(p.link("history")), words("history")), words("."))),
+	}, nil
+}
+
+func (p *runPage) treeRow(r *treeRow) node {
+	classes := []string{"d" + strconv.Itoa(min(r.Depth, deepest))}
+	if r.Note != "" {
+		return el("li", class(classes...), el("span", class("soft"), words("… "+r.Note)))
+	}
+	if r.Path == p.chosen {
+		classes = append(classes, "chosen")
+	}
+	to := link("run", "id", p.run.ID, "view", "tree", "atom", r.Path)
+	return el("li", class(classes...), el("a", href(to), words(r.Name)), words(" "), chip(r.Status), words(" "),
+		took(r.Took), when(r.Attempt > 1, el("span", class("soft"), words(" attempt "+strconv.Itoa(r.Attempt)))),
+		words(" "), el("span", class("cause"), words(r.Cause)))
+}
+
+// treeRows appends the rows of all steps below one. It reports whether there are more.
+func treeRows(rows []treeRow, s *inspect.Step, depth int) (_ []treeRow, more bool) {
+	shown, rest := s.Few()
+	for _, step := range shown {
+		if len(rows) >= mostSteps {
+			return rows, true
+		}
+		rows = append(rows, rowOf(step, depth))
+		if rows, more = treeRows(rows, step, depth+1); more {
+			return rows, true
+		}
+	}
+	if rest != "" {
+		rows = append(rows, treeRow{Depth: depth, Note: rest})
+	}
+	return rows, false
+}
+
+func rowOf(s *inspect.Step, depth int) treeRow {
+	path, _, _ := strings.Cut(s.Path, "\x00") // what follows tells the visits of a state without atoms apart
+	r := treeRow{Path: path, Name: s.Name, Status: string(s.Status()), Depth: depth, Attempt: s.Attempt}
+	if !s.Began.IsZero() && !s.Ended.IsZero() {
+		r.Took = s.Ended.Sub(s.Began) - s.Waited
+	}
+	if s.Failure != nil && !s.Inner {
+		r.Cause = inspect.Cause(s.Failure)
+	}
+	return r
+}
