@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/flow/asl/teststate"
 	"github.com/ebbflow/ebb/internal/redact"
 )
 
@@ -77,6 +78,8 @@ func (r request) ask(ctx context.Context, in atom.Values, key string) (atom.Valu
 	if req.Header.Get("Idempotency-Key") == "" {
 		req.Header.Set("Idempotency-Key", key)
 	}
+	exchange := teststate.ExchangeIn(ctx)
+	sent(exchange, req)
 	answer, err := r.do(req)
 	if refused, ok := errors.AsType[*atom.Failure](err); ok {
 		return nil, refused
@@ -89,6 +92,7 @@ func (r request) ask(ctx context.Context, in atom.Values, key string) (atom.Valu
 	}
 	defer func() { _ = answer.Body.Close() }() // it was read as far as it is wanted
 	body, err := io.ReadAll(io.LimitReader(answer.Body, atom.MaxValue+1))
+	received(exchange, answer, body)
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return nil, context.Cause(ctx)

@@ -11,8 +11,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine/tasks"
+	"github.com/ebbflow/ebb/flow/asl/teststate"
 )
 
 // An HTTP task asks what its input says, and tells all of the answer.
@@ -90,6 +93,45 @@ func TestHTTPInvoke(t *testing.T) {
 		}
 		if !strings.HasPrefix(got, c.want) {
 			t.Errorf("%s\ngot  %s\nwant %s", c.in, got, c.want)
+		}
+	}
+}
+
+// TestHTTPInvokeExchange records what an HTTP task sent and received, for TestState.
+func TestHTTPInvokeExchange(t *testing.T) {
+	t.Parallel()
+	s := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("X-Book", "7")
+		http.Error(w, "no such book", http.StatusNotFound)
+	})
+	r := &tasks.Registry{Client: s.Client()}
+	body, err := r.Task("arn:aws:states:::http:invoke")
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := atom.FromJSON([]byte(`{"ApiEndpoint": "` + s.URL + `/a", "Method": "POST", "Headers": {"x-who": ["me", "you"]}, "QueryParameters": {"y": 2}, "RequestBody": {"n":1}}`))
+	for _, recorded := range []*teststate.Exchange{nil, {}} {
+		ctx := calling(t, atom.Call{Run: "r", Path: "Ask"})
+		if recorded != nil {
+			ctx = teststate.WithExchange(ctx, recorded)
+		}
+		if _, err := body.Execute(ctx, atom.Single(in)); err == nil {
+			t.Fatal("no error")
+		}
+		if recorded == nil {
+			continue
+		}
+		want := teststate.HTTPRequest{
+			Protocol: "http", Method: "POST", URL: s.URL + "/a?y=2", Body: `{"n":1}`,
+			Headers: "[Content-Type: application/json, Idempotency-Key: r/Ask/0, X-Who: me, X-Who: you]",
+		}
+		if diff := cmp.Diff(&want, recorded.Request); diff != "" {
+			t.Error(diff)
+		}
+		got := recorded.Response
+		if got == nil || got.Protocol+" "+got.StatusCode+" "+got.StatusMessage != "http 404 Not Found" ||
+			got.Body != "no such book\n" || !strings.Contains(got.Headers, "X-Book: 7") {
+			t.Errorf("%+v", got)
 		}
 	}
 }

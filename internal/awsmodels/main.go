@@ -49,7 +49,22 @@ type shape struct {
 	Member   *reference           `json:"member"`
 	Value    *reference           `json:"value"`
 	Enum     []string             `json:"enum"`
+	Min      json.Number          `json:"min"`
+	Max      json.Number          `json:"max"`
 	Document bool                 `json:"document"`
+}
+
+// limits returns the length or the range of a shape as answers.zip has it; "" if the shape has none. A least length
+// of 0 limits nothing.
+func (s *shape) limits(length bool) string {
+	least := s.Min.String()
+	if length && least == "0" {
+		least = ""
+	}
+	if least == "" && s.Max == "" {
+		return ""
+	}
+	return "#" + least + ":" + s.Max.String() + "#"
 }
 
 func main() {
@@ -209,17 +224,21 @@ func (m *model) body(s *shape, needed map[string]bool) string {
 		}
 		return "{" + strings.Join(fields, ",") + "}"
 	case "list":
-		return "[" + m.use(s.Member, needed) + "]"
+		return "[" + s.limits(true) + m.use(s.Member, needed) + "]"
 	case "map":
-		return "<" + m.use(s.Value, needed) + ">"
-	case "integer", "long", "float", "double", "short", "biginteger", "bigdecimal":
-		return "n"
+		return "<" + s.limits(true) + m.use(s.Value, needed) + ">"
+	case "integer", "long", "short", "biginteger":
+		return "i" + s.limits(false)
+	case "float", "double", "bigdecimal":
+		return "n" + s.limits(false)
 	case "boolean":
 		return "b"
-	default: // texts, times and blobs
+	case "timestamp", "blob": // as texts, whose length is not that of the model
+		return "s"
+	default:
 		words := strings.Join(s.Enum, "|")
 		if words == "" || strings.ContainsAny(words, ")\n") {
-			return "s"
+			return "s" + s.limits(true)
 		}
 		return "s(" + words + ")"
 	}

@@ -9,12 +9,16 @@
 //
 //	s    a text; s(A|B) one of these
 //	n    a number
+//	i    a whole number
 //	b    true or false
 //	*    anything
 //	[x]  an array of x
 //	<x>  an object with any names, each an x
 //	{…}  an object; a field with ! behind its shape must be there
 //	@x   what stands behind @x in another line
+//
+// Behind the first character may stand #min:max#: the range of a number, or the length of a text, an array or an
+// object. Either end may be missing.
 //
 // Fields and operations have the names of the models. To renew the files, download the module of the models and run
 // go generate with its folder in AWS_SDK_GO.

@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"bytes"
 	_ "embed" // the shapes
+	"encoding/json"
 	"io"
 	"slices"
 	"strings"
@@ -127,6 +128,12 @@ func (r *reader) take(prefix string) (taken bool) {
 func (r *reader) shape() *shape {
 	s := &shape{kind: r.text[0]}
 	r.text = r.text[1:]
+	if s.kind != '@' && r.take("#") {
+		s.least = json.Number(r.until(":"))
+		r.take(":")
+		s.most = json.Number(r.until("#"))
+		r.take("#")
+	}
 	switch s.kind {
 	case '@':
 		s.name = r.until("!,]>}")

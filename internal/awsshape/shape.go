@@ -16,6 +16,8 @@ type shape struct {
 	of     *shape // of the elements of an array, or of an object's values
 	fields []field
 	name   string // of another shape, if kind is '@'
+
+	least, most json.Number // of a number, or of a length; "" is no limit
 }
 
 type field struct {
@@ -24,20 +26,27 @@ type field struct {
 	required bool
 }
 
-// Check compares an answer of an operation with the shape of the service's answers. The service and the action are
-// those of the integration's ARN, such as lambda and invoke, or aws-sdk:s3 and getObject. Check returns what is wrong
-// in the words of AWS. The answer is a JSON tree with numbers as [json.Number]. Fields that the service does not have
-// are fine. If strict, the required ones must be there. Check accepts any answer of an operation that it does not know.
-func Check(service, action string, answer any, strict bool) error {
+// Check compares an answer of an operation with the shape of the service's answers. The service, the action and the
+// pattern are those of the integration's ARN, such as lambda, invoke and "", or aws-sdk:s3, getObject and "". With the
+// pattern .sync or .sync:2, the answer is that of the operation with which Step Functions looks whether the job has
+// ended, such as describeExecution. Check returns what is wrong in the words of AWS. The answer is a JSON tree with
+// numbers as [json.Number]. Fields that the service does not have are fine. If strict, the required ones must be there.
+// Check accepts any answer of an operation that it does not know, or that a token brings.
+func Check(service, action, pattern string, answer any, strict bool) error {
 	key, sdk := strings.CutPrefix(service, "aws-sdk:")
 	c := checker{strict: strict, written: pascal}
 	if !sdk {
-		c.written = upperFirst
+		c.written, c.free = upperFirst, parsed[service+":"+action+pattern]
 		if unchecked[service] {
 			return nil
 		}
 		if other, ok := optimized[service]; ok {
 			key = other
+		}
+	}
+	if pattern != "" {
+		if action = polled[service+":"+action]; action == "" || !strings.HasPrefix(pattern, ".sync") {
+			return nil
 		}
 	}
 	if c.service = serviceOf(key); c.service == nil {
@@ -61,6 +70,7 @@ type checker struct {
 	service *service
 	strict  bool
 	written func(name string) string // how the integration writes the names of the model
+	free    []string                 // the fields that may have any value
 }
 
 func (c *checker) check(s *shape, name string, value any) error {
@@ -68,6 +78,9 @@ func (c *checker) check(s *shape, name string, value any) error {
 		if s = c.service.shape("@" + s.name); s == nil {
 			return nil
 		}
+	}
+	if s.kind == '*' {
+		return nil
 	}
 	switch v := value.(type) {
 	case map[string]any:
@@ -79,43 +92,51 @@ func (c *checker) check(s *shape, name string, value any) error {
 		}
 	case []any:
 		if s.kind == '[' {
-			for _, element := range v {
-				if err := c.check(s.of, name, element); err != nil {
-					return err
-				}
-			}
-			return nil
+			return c.elements(s, name, v)
 		}
 	case string:
-		if s.kind == 's' && len(s.words) > 0 && !slices.Contains(s.words, v) {
-			//nolint:staticcheck // AWS's words
-			return fmt.Errorf("Mock result schema validation error: Field '%s' is not an expected value", name)
-		}
 		if s.kind == 's' {
-			return nil
+			return s.checkText(name, v)
 		}
 	case json.Number:
-		if s.kind == 'n' {
-			return nil
+		if s.kind == 'n' || s.kind == 'i' {
+			return s.checkNumber(name, v)
 		}
 	case bool:
 		if s.kind == 'b' {
 			return nil
 		}
 	}
-	if s.kind == '*' {
-		return nil
-	}
-	//nolint:staticcheck // AWS's words
-	return fmt.Errorf("Mock result schema validation error: Field '%s' must be %s", name, kindNames[s.kind])
+	return invalid(name, "must be "+kindNames[s.kind])
 }
 
 var kindNames = map[byte]string{
-	's': "a string", 'n': "a number", 'b': "a boolean", '[': "an array", '<': "an object",
+	's': "a string", 'n': "a number", 'i': "a number", 'b': "a boolean", '[': "an array", '<': "an object",
 	'{': "an object",
 }
 
+// invalid returns the error for a field, in AWS's words as far as they are known.
+func invalid(field, why string) error {
+	//nolint:staticcheck // AWS's words
+	return fmt.Errorf("Mock result schema validation error: Field '%s' %s", field, why)
+}
+
+func (c *checker) elements(s *shape, name string, array []any) error {
+	if err := s.checkLength(name, len(array)); err != nil {
+		return err
+	}
+	for _, element := range array {
+		if err := c.check(s.of, name, element); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (c *checker) values(s *shape, name string, object map[string]any) error {
+	if err := s.checkLength(name, len(object)); err != nil {
+		return err
+	}
 	for _, key := range slices.Sorted(maps.Keys(object)) {
 		if err := c.check(s.of, name, object[key]); err != nil {
 			return err
@@ -137,7 +158,7 @@ func (c *checker) members(s *shape, object map[string]any) error {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(object)) {
-		if of := known[name]; of != nil {
+		if of := known[name]; of != nil && !slices.Contains(c.free, name) {
 			if err := c.check(of, name, object[name]); err != nil {
 				return err
 			}

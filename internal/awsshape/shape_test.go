@@ -53,6 +53,23 @@ func uses(s *shape) (names []string) {
 	return names
 }
 
+// TestPolled: each operation that looks after a job exists.
+func TestPolled(t *testing.T) {
+	t.Parallel()
+	for started, polls := range polled {
+		service, action, _ := strings.Cut(started, ":")
+		if other, ok := optimized[service]; ok {
+			service = other
+		}
+		if s := serviceOf(service); s == nil || s.shape(polls) == nil {
+			t.Errorf("%s: the service has no %s", started, polls)
+		}
+		if service != "emr" && serviceOf(service).shape(action) == nil { // addStep is a name of the integration
+			t.Errorf("%s: the service has no %s", started, action)
+		}
+	}
+}
+
 // TestPascal has names whose words the AWS SDK for Java 2 documents.
 func TestPascal(t *testing.T) {
 	t.Parallel()
@@ -115,6 +132,52 @@ func TestCheck(t *testing.T) {
 			"Field 'S' must be a string",
 		},
 		{"apigateway", "invoke", `[]`, "", ""},
+		// Fields that Step Functions decodes
+		{"lambda", "invoke", `{"Payload": {"a": 1}}`, "", ""},
+		{"lambda", "invoke.waitForTaskToken", `7`, "", ""},
+		{"aws-sdk:lambda", "invoke", `{"Payload": {"a": 1}}`, "Field 'Payload' must be a string", "Field 'Payload' must be a string"},
+		// Jobs: the answer is that of the operation that looks after the job
+		{"states", "startExecution.sync:2", `{"Output": {"a": 1}}`, "Required field 'ExecutionArn' is missing", ""},
+		{"states", "startExecution.sync", `{"Output": {"a": 1}}`, "Required field 'ExecutionArn' is missing", "Field 'Output' must be a string"},
+		{"states", "startExecution.sync", `{"Status": "DONE"}`, "Required field 'ExecutionArn' is missing", "Field 'Status' is not an expected value"},
+		{"batch", "submitJob.sync", `{"Jobs": 1}`, "Field 'Jobs' must be an array", "Field 'Jobs' must be an array"},
+		{"eks", "runJob.sync", `1`, "", ""},
+		// Lengths, ranges and whole numbers
+		{
+			"aws-sdk:sfn", "startExecution", `{"ExecutionArn": "", "StartDate": "d"}`,
+			"Field 'ExecutionArn' must have length greater than or equal to 1",
+			"Field 'ExecutionArn' must have length greater than or equal to 1",
+		},
+		{
+			"aws-sdk:sfn", "startExecution", `{"ExecutionArn": "` + strings.Repeat("é", 256) + `", "StartDate": "d"}`, "", "",
+		},
+		{
+			"aws-sdk:sfn", "startExecution", `{"ExecutionArn": "` + strings.Repeat("é", 257) + `", "StartDate": "d"}`,
+			"Field 'ExecutionArn' must have length less than or equal to 256",
+			"Field 'ExecutionArn' must have length less than or equal to 256",
+		},
+		{
+			"aws-sdk:appconfig", "getDeployment", `{"GrowthFactor": 100.5}`,
+			"Field 'GrowthFactor' must have value less than or equal to 100.0",
+			"Field 'GrowthFactor' must have value less than or equal to 100.0",
+		},
+		{
+			"aws-sdk:appconfig", "getDeployment", `{"GrowthFactor": 0.5}`,
+			"Field 'GrowthFactor' must have value greater than or equal to 1.0",
+			"Field 'GrowthFactor' must have value greater than or equal to 1.0",
+		},
+		{"aws-sdk:appconfig", "getDeployment", `{"GrowthFactor": 1.5}`, "", ""},
+		{"lambda", "invoke", `{"StatusCode": 200.5}`, "Field 'StatusCode' must be an integer", "Field 'StatusCode' must be an integer"},
+		{"lambda", "invoke", `{"StatusCode": 1e-400000000}`, "", ""},
+		{"lambda", "invoke", `{"StatusCode": 1e400000000}`, "Field 'StatusCode' must be a number", "Field 'StatusCode' must be a number"},
+		{"lambda", "invoke", `{"StatusCode": 2.0e2}`, "", ""},
+		{"lambda", "invoke", `{"StatusCode": 200.0}`, "", ""},
+		{"lambda", "invoke", `{"StatusCode": null}`, "Field 'StatusCode' must be a number", "Field 'StatusCode' must be a number"},
+		{
+			"aws-sdk:backup", "describeFramework", `{"FrameworkControls": [{"ControlName": "c", "ControlScope": {"ComplianceResourceIds": []}}]}`,
+			"Field 'ComplianceResourceIds' must have length greater than or equal to 1",
+			"Field 'ComplianceResourceIds' must have length greater than or equal to 1",
+		},
 	} {
 		d := json.NewDecoder(strings.NewReader(c.answer))
 		d.UseNumber()
@@ -122,8 +185,12 @@ func TestCheck(t *testing.T) {
 		if err := d.Decode(&answer); err != nil {
 			t.Fatal(err)
 		}
+		action, pattern := c.action, ""
+		if i := strings.IndexByte(action, '.'); i >= 0 {
+			action, pattern = action[:i], action[i:]
+		}
 		for strict, want := range map[bool]string{true: c.strict, false: c.loose} {
-			err := Check(c.service, c.action, answer, strict)
+			err := Check(c.service, action, pattern, answer, strict)
 			if got := text(err); !strings.HasSuffix(got, want) || want == "" && got != "" {
 				t.Errorf("%s:%s %s: strict %t: %q, want %q", c.service, c.action, c.answer, strict, got, want)
 			}

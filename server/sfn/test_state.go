@@ -55,6 +55,8 @@ func (s *Server) testState(ctx context.Context, _ *aws.Caller, in *testStateInpu
 		},
 	}
 	refused := ""
+	test.Exchange = &teststate.Exchange{}
+	ctx = teststate.WithExchange(ctx, test.Exchange)
 	if call := s.config.Call; call != nil {
 		test.Call = func(resource string, input atom.Value) (atom.Value, *atom.Failure) {
 			if !s.mayName(resource) {
@@ -81,7 +83,9 @@ func (s *Server) testState(ctx context.Context, _ *aws.Caller, in *testStateInpu
 	if c := in.Configuration; c != nil {
 		test.Configuration = teststate.Configuration{
 			RetrierRetryCount: c.RetryCount, ErrorCausedByState: c.CausedBy, MapIterationFailureCount: c.FailureCount,
-			MapItemReaderData: jsonOf(c.ItemsFromRead),
+		}
+		if c.ItemsFromRead != nil {
+			test.Configuration.MapItemReaderData = []byte(*c.ItemsFromRead)
 		}
 	}
 	result, err := teststate.Run(test)

@@ -4,8 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
+	"strings"
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/flow/asl/internal/syntax"
@@ -33,6 +32,8 @@ func (t *Test) check(s *syntax.State) error {
 		return invalidTest("RoleArn must be specified when testing a Task state")
 	case t.Mock == nil && s.Kind == syntax.TaskState && t.Call == nil:
 		return invalidTest("A Task state is tested with a mock, or with something that can be called")
+	case t.Mock == nil && len(t.Context) > 0:
+		return invalidTest("A Context object can be specified only when a mock is specified.")
 	case t.Mock == nil:
 		return t.checkConfiguration(s)
 	case !mockable:
@@ -41,6 +42,8 @@ func (t *Test) check(s *syntax.State) error {
 		return invalidTest("TestState does not support RevealSecrets when a mock is specified.")
 	case (t.Mock.Result != nil) == (t.Mock.ErrorOutput != nil):
 		return invalidTest("A test mock should have only one of the following fields: [result, errorOutput].")
+	case t.Mock.ErrorOutput != nil && t.Mock.ErrorOutput.Error == "":
+		return invalidTest("The error field must be specified when a test mock has the field errorOutput.")
 	}
 	if err := t.checkConfiguration(s); err != nil {
 		return err
@@ -53,13 +56,23 @@ func (t *Test) checkConfiguration(s *syntax.State) error {
 	switch {
 	case c.RetrierRetryCount < 0 || c.MapIterationFailureCount < 0:
 		return invalidTest("RetrierRetryCount and MapIterationFailureCount must not be negative")
-	case len(c.MapItemReaderData) > 0 && !json.Valid(c.MapItemReaderData.JSON()):
-		return invalidTest("MapItemReaderData must be valid JSON")
 	case c.ErrorCausedByState != "" && !isAround(s, c.ErrorCausedByState):
 		return invalidTest("The state " + c.ErrorCausedByState +
 			" that is to cause the error is not in the state that is tested")
 	}
 	return nil
+}
+
+// variables returns the variables of the test: nil if there are none.
+func (t *Test) variables() (atom.Value, error) {
+	if len(t.Variables) == 0 {
+		return nil, nil
+	}
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(t.Variables.JSON(), &members); err != nil || members == nil {
+		return nil, invalidTest("Variables must be a JSON object.")
+	}
+	return t.Variables, nil
 }
 
 // isAround reports whether s contains a state with that name, at any depth.
@@ -97,10 +110,12 @@ func (m *Mock) check(s *syntax.State) error {
 			return invalidTest("Mocked result must contain the same number of items as number of Parallel branches.")
 		}
 	case syntax.TaskState:
-		if m.FieldValidationMode == "NONE" || s.Task.Pattern != "" || result == nil {
+		if m.FieldValidationMode == "NONE" || result == nil {
 			return nil
 		}
-		if err := awsshape.Check(s.Task.Service, s.Task.Action, result, m.FieldValidationMode != "PRESENT"); err != nil {
+		pattern, strict := s.Task.Pattern, m.FieldValidationMode != "PRESENT"
+		err := awsshape.Check(s.Task.Service, strings.TrimSuffix(s.Task.Action, pattern), pattern, result, strict)
+		if err != nil {
 			return invalidTest(err.Error())
 		}
 	default:
@@ -123,65 +138,4 @@ func (t *Test) checkItems(s *syntax.State, count int) error {
 		return invalidTest("Input array does not equal the mocked result array's size.")
 	}
 	return nil
-}
-
-// contextFields lists the members of a context object that a test may set, with their types.
-var contextFields = map[string]map[string]string{
-	"Execution": {
-		"Id": "string", "Input": "object", "Name": "string", "RoleArn": "string", "StartTime": "string",
-		"RedriveCount": "integer", "RedriveTime": "string",
-	},
-	"State":        {"EnteredTime": "string", "Name": "string", "RetryCount": "integer"},
-	"StateMachine": {"Id": "string", "Name": "string"},
-	"Task":         {"Token": "string"},
-}
-
-// checkContext reports errors in a given context object.
-func checkContext(context atom.Value, s *syntax.State) error {
-	refuse := func(why string) error { return invalidTest("Invalid Context object provided: " + why) }
-	var object map[string]json.RawMessage
-	if err := json.Unmarshal(context.JSON(), &object); err != nil || object == nil {
-		return refuse("it must be a JSON object")
-	}
-	for _, name := range slices.Sorted(maps.Keys(object)) {
-		fields, known := contextFields[name]
-		switch {
-		case name == "Map":
-			return refuse("'Map' field is not supported when mocking a Context object")
-		case !known:
-			return refuse("Field '" + name + "' is not allowed")
-		case name == "Task" && (s.Kind != syntax.TaskState || s.Task.Pattern == ""):
-			return refuse("'Task' is for a state with a '.sync' or '.waitForTaskToken' service integration pattern")
-		case !isOf("object", object[name]):
-			return refuse(name + " must be a object")
-		}
-		var members map[string]json.RawMessage
-		if err := json.Unmarshal(object[name], &members); err != nil {
-			return refuse(name + " must be a object")
-		}
-		for _, member := range slices.Sorted(maps.Keys(members)) {
-			kind, known := fields[member]
-			if !known {
-				return refuse("Field '" + member + "' is not allowed")
-			}
-			if !isOf(kind, members[member]) {
-				return refuse(name + "." + member + " must be a " + kind)
-			}
-		}
-	}
-	return nil
-}
-
-// isOf reports whether a member of a context object is of a type, or null.
-func isOf(kind string, text json.RawMessage) bool {
-	var into any
-	switch kind {
-	case "object":
-		into = &map[string]json.RawMessage{}
-	case "integer":
-		into = new(int64)
-	default:
-		into = new(string)
-	}
-	return json.Unmarshal(text, into) == nil
 }

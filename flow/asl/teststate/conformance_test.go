@@ -41,12 +41,15 @@ func tested(t *testing.T, record *conformance.StateTest) *conformance.StateTestO
 		},
 		Configuration: teststate.Configuration{
 			RetrierRetryCount: p.StateConfiguration.RetrierRetryCount, ErrorCausedByState: p.StateConfiguration.ErrorCausedByState,
-			MapIterationFailureCount: p.StateConfiguration.MapIterationFailureCount, MapItemReaderData: value(p.StateConfiguration.MapItemReaderData),
+			MapIterationFailureCount: p.StateConfiguration.MapIterationFailureCount,
 		},
 		Call: func(string, atom.Value) (atom.Value, *atom.Failure) {
 			a := record.Answer()
 			return atom.FromJSON(a.Output), failureOf(&a)
 		},
+	}
+	if items := p.StateConfiguration.MapItemReaderData; items != nil {
+		test.Configuration.MapItemReaderData = []byte(*items)
 	}
 	if p.Mock != nil {
 		test.Mock = &teststate.Mock{FieldValidationMode: p.Mock.FieldValidationMode, ErrorOutput: (*teststate.ErrorOutput)(p.Mock.ErrorOutput)}

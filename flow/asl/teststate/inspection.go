@@ -17,7 +17,9 @@ type Inspection struct {
 	AfterParameters     atom.Value `json:"afterParameters,omitempty"`     // value after Parameters
 	AfterArguments      atom.Value `json:"afterArguments,omitempty"`      // value after Arguments
 	AfterItemsPath      atom.Value `json:"afterItemsPath,omitempty"`      // value after ItemsPath
+	AfterItemsPointer   atom.Value `json:"afterItemsPointer,omitempty"`   // value after ItemsPointer
 	AfterItemSelector   atom.Value `json:"afterItemSelector,omitempty"`   // value after ItemSelector
+	AfterItemBatcher    atom.Value `json:"afterItemBatcher,omitempty"`    // value after ItemBatcher
 	Result              atom.Value `json:"result,omitempty"`              // result of the task
 	AfterResultSelector atom.Value `json:"afterResultSelector,omitempty"` // value after ResultSelector
 	AfterResultPath     atom.Value `json:"afterResultPath,omitempty"`     // value after ResultPath
@@ -26,7 +28,7 @@ type Inspection struct {
 	// Of a Map state; nil for others
 	MaxConcurrency *int `json:"maxConcurrency,omitempty"`
 	// Of a Map state; nil for others
-	ToleratedFailureCount *int `json:"toleratedFailureCount,omitempty"`
+	ToleratedFailureCount *int64 `json:"toleratedFailureCount,omitempty"`
 	// Of a Map state; nil for others
 	ToleratedFailurePercentage *float64 `json:"toleratedFailurePercentage,omitempty"`
 	// ErrorDetails describes the handling of an error; nil if there was none.
@@ -58,13 +60,16 @@ var (
 		},
 		syntax.ParallelState: {interpreter.AfterResultSelector, interpreter.AfterResultPath},
 		syntax.MapState: {
-			interpreter.AfterInputPath, interpreter.AfterItemsPath, interpreter.AfterItemSelector,
-			interpreter.AfterResultSelector, interpreter.AfterResultPath,
+			interpreter.AfterInputPath, interpreter.AfterItemsPath, interpreter.AfterItemsPointer,
+			interpreter.AfterItemSelector, interpreter.AfterItemBatcher, interpreter.AfterResultSelector,
+			interpreter.AfterResultPath,
 		},
 	}
 	shownInJSONata = map[syntax.Kind][]interpreter.Stage{
 		syntax.TaskState: {interpreter.AfterParameters, interpreter.WorkResult},
-		syntax.MapState:  {interpreter.AfterItemSelector},
+		syntax.MapState: {
+			interpreter.AfterItemsPointer, interpreter.AfterItemSelector, interpreter.AfterItemBatcher,
+		},
 	}
 )
 
@@ -85,8 +90,8 @@ func stagesShown(s *syntax.State) []interpreter.Stage {
 func show(i *Inspection, w *interpreter.Interpreter) {
 	i.Input = w.Input.Encoded()
 	fields := [interpreter.Stages]*atom.Value{
-		&i.AfterInputPath, &i.AfterParameters, &i.AfterItemsPath, &i.AfterItemSelector, &i.Result, &i.AfterResultSelector,
-		&i.AfterResultPath,
+		&i.AfterInputPath, &i.AfterParameters, &i.AfterItemsPath, &i.AfterItemsPointer, &i.AfterItemSelector,
+		&i.AfterItemBatcher, &i.Result, &i.AfterResultSelector, &i.AfterResultPath,
 	}
 	if w.State.Language == syntax.JSONata {
 		fields[interpreter.AfterParameters] = &i.AfterArguments

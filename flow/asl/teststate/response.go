@@ -6,7 +6,7 @@ import "github.com/ebbflow/ebb/atom"
 const (
 	Info  = "INFO"  // status, output, next state and error
 	Debug = "DEBUG" // also the data at each step
-	Trace = "TRACE" // as DEBUG; AWS also shows the request and response of an HTTP task, and Ebb does not
+	Trace = "TRACE" // also the request and response of an HTTP task
 )
 
 // A Response is the answer of AWS's API to a call of TestState. Its JSON has AWS's names and forms: values are
@@ -27,15 +27,19 @@ type InspectionData struct {
 	AfterParameters            *string       `json:"afterParameters,omitempty"`            // value after Parameters
 	AfterArguments             *string       `json:"afterArguments,omitempty"`             // value after Arguments
 	AfterItemsPath             *string       `json:"afterItemsPath,omitempty"`             // value after ItemsPath
+	AfterItemsPointer          *string       `json:"afterItemsPointer,omitempty"`          // value after ItemsPointer
 	AfterItemSelector          *string       `json:"afterItemSelector,omitempty"`          // value after ItemSelector
+	AfterItemBatcher           *string       `json:"afterItemBatcher,omitempty"`           // value after ItemBatcher
 	Result                     *string       `json:"result,omitempty"`                     // result of the task
 	AfterResultSelector        *string       `json:"afterResultSelector,omitempty"`        // value after ResultSelector
 	AfterResultPath            *string       `json:"afterResultPath,omitempty"`            // value after ResultPath
 	Variables                  *string       `json:"variables,omitempty"`                  // variables after the state
 	MaxConcurrency             *int          `json:"maxConcurrency,omitempty"`             // of a Map state
-	ToleratedFailureCount      *int          `json:"toleratedFailureCount,omitempty"`      // of a Map state
+	ToleratedFailureCount      *int64        `json:"toleratedFailureCount,omitempty"`      // of a Map state
 	ToleratedFailurePercentage *float64      `json:"toleratedFailurePercentage,omitempty"` // of a Map state
 	ErrorDetails               *ErrorDetails `json:"errorDetails,omitempty"`               // handling of an error
+	Request                    *HTTPRequest  `json:"request,omitempty"`                    // of an HTTP task, at [Trace]
+	Response                   *HTTPResponse `json:"response,omitempty"`                   // of an HTTP task, at [Trace]
 }
 
 // Response returns the result in the form of AWS's API, at an inspection level. "" means [Info].
@@ -50,10 +54,14 @@ func (r *Result) Response(level string) *Response {
 	out.Inspection = &InspectionData{
 		Input: text(i.Input), AfterInputPath: text(i.AfterInputPath), AfterParameters: text(i.AfterParameters),
 		AfterArguments: text(i.AfterArguments), AfterItemsPath: text(i.AfterItemsPath),
-		AfterItemSelector: text(i.AfterItemSelector), Result: text(i.Result),
+		AfterItemsPointer: text(i.AfterItemsPointer), AfterItemSelector: text(i.AfterItemSelector),
+		AfterItemBatcher: text(i.AfterItemBatcher), Result: text(i.Result),
 		AfterResultSelector: text(i.AfterResultSelector), AfterResultPath: text(i.AfterResultPath),
 		Variables: text(i.Variables), MaxConcurrency: i.MaxConcurrency, ToleratedFailureCount: i.ToleratedFailureCount,
 		ToleratedFailurePercentage: i.ToleratedFailurePercentage, ErrorDetails: i.ErrorDetails,
+	}
+	if level == Trace && r.Exchange != nil {
+		out.Inspection.Request, out.Inspection.Response = r.Exchange.Request, r.Exchange.Response
 	}
 	return out
 }

@@ -1,7 +1,6 @@
 package teststate
 
 import (
-	"encoding/json"
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
@@ -11,7 +10,6 @@ import (
 	"github.com/ebbflow/ebb/flow/asl/internal/interpreter"
 	"github.com/ebbflow/ebb/flow/asl/internal/stateerror"
 	"github.com/ebbflow/ebb/flow/asl/internal/syntax"
-	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
 // A Test is one state to run alone, like the TestState call of AWS's API. Its fields have AWS's names.
@@ -28,7 +26,9 @@ type Test struct {
 
 	// Call does the work of a Task state without a mock.
 	Call func(resource string, input atom.Value) (atom.Value, *atom.Failure)
-	Now  time.Time // time at which the state is entered
+	// Exchange is what Call fills in for an HTTP task, see [WithExchange]; nil if it does not.
+	Exchange *Exchange
+	Now      time.Time // time at which the state is entered
 }
 
 // A Mock is the outcome of a state's work: either Result or ErrorOutput.
@@ -46,10 +46,10 @@ type ErrorOutput struct {
 
 // A Configuration sets the progress of a state when it is tested.
 type Configuration struct {
-	RetrierRetryCount        int        // how often the retrier that matches the error was used
-	ErrorCausedByState       string     // the state inside a Map or Parallel that raises the mocked error
-	MapIterationFailureCount int        // how many iterations of a Map have failed
-	MapItemReaderData        atom.Value // of a Map state: the data that its ItemReader has read
+	RetrierRetryCount        int    // how often the retrier that matches the error was used
+	ErrorCausedByState       string // the state inside a Map or Parallel that raises the mocked error
+	MapIterationFailureCount int    // how many iterations of a Map have failed
+	MapItemReaderData        []byte // of a Map state: the data in the source of its ItemReader, such as a CSV file
 }
 
 // The statuses of a tested state, see [Result.Status]. The texts are AWS's.
@@ -68,6 +68,7 @@ type Result struct {
 	Error      string     // name of the error; "" if there is none
 	Cause      string     // text of the error for people
 	Inspection Inspection // what AWS shows with the inspection levels DEBUG and TRACE
+	Exchange   *Exchange  // what AWS shows with TRACE of an HTTP task; nil if it is not known
 }
 
 // An Error is the reason why a state was not tested: the exception of AWS's API.
@@ -104,6 +105,7 @@ func Run(t *Test) (*Result, error) {
 	}
 	concludeTest(w, t, result, out, f)
 	show(&result.Inspection, w)
+	result.Exchange = t.Exchange
 	return result, nil
 }
 
@@ -120,6 +122,10 @@ func (t *Test) enter(m *syntax.Machine, s *syntax.State) (*interpreter.Interpret
 		return nil, &Error{Exception: "InvalidExecutionInput", Message: "Invalid State Machine Execution Input: '" +
 			err.Error() + "'"}
 	}
+	variables, err := t.variables()
+	if err != nil {
+		return nil, err
+	}
 	attributes := t.Attributes
 	attributes.Express = true // a test cannot be redriven
 	w := interpreter.NewInterpreter(m, &flow.Ask{
@@ -127,7 +133,7 @@ func (t *Test) enter(m *syntax.Machine, s *syntax.State) (*interpreter.Interpret
 			ID: "TestState", Flow: "TestState", Started: t.Now, Input: input.Encoded(),
 			Attributes: atom.MustEncode(attributes),
 		},
-		Memory: t.Variables, Index: -1, Now: t.Now, Event: 1, Token: func() string { return "TestStateTaskToken" },
+		Memory: variables, Index: -1, Now: t.Now, Event: 1, Token: func() string { return "TestStateTaskToken" },
 	})
 	w.Inspection = &interpreter.Inspection{}
 	w.Enter(s, input)
@@ -137,49 +143,8 @@ func (t *Test) enter(m *syntax.Machine, s *syntax.State) (*interpreter.Interpret
 			w.Tries[0] = t.Configuration.RetrierRetryCount
 		}
 	}
-	var err error
 	w.Given, err = t.context(w)
 	return w, err
-}
-
-// context returns the context object that the state sees.
-func (t *Test) context(w *interpreter.Interpreter) (*data.Value, error) {
-	if len(t.Context) > 0 {
-		return data.Text(t.Context), checkContext(t.Context, w.State)
-	}
-	tree := w.Context()
-	set := func(object, name string, value any) {
-		if of, ok := tree.Get(object); ok {
-			if of, ok := of.(*jsontext.OrderedMap); ok {
-				of.Set(name, value)
-			}
-		}
-	}
-	set("State", "Name", testedState)
-	if t.isInMap(w) { // as AWS does, the first iteration, whose item is the input
-		value, err := w.Input.Decoded()
-		if err != nil {
-			return nil, err
-		}
-		tree.Set("Map", jsontext.OrderedMapOf("Item", jsontext.OrderedMapOf("Index", json.Number("0"), "Value", value)))
-	}
-	if t.Attributes.RoleARN == "" {
-		set("Execution", "RoleArn", nil)
-	}
-	return data.Tree(tree), nil
-}
-
-// isInMap reports whether the state is inside of a Map state.
-func (t *Test) isInMap(w *interpreter.Interpreter) bool {
-	if t.StateName == "" {
-		return false
-	}
-	for _, s := range w.Machine.States {
-		if s.Kind == syntax.MapState && isAround(s, t.StateName) {
-			return true
-		}
-	}
-	return false
 }
 
 // visit runs the state. A time for which the state would wait has passed. The error is an [Error].

@@ -18,6 +18,13 @@ func mockError(name string) *teststate.Mock {
 	return &teststate.Mock{ErrorOutput: &teststate.ErrorOutput{Error: name, Cause: "why"}}
 }
 
+// reading returns a Map state that reads its items from the object k of the bucket b.
+func reading(config string) string {
+	return `{"Type": "Map", "ItemReader": {"Resource": "arn:aws:states:::s3:getObject", "ReaderConfig": ` + config + `, "Parameters": {"Bucket": "b", "Key": "k"}},
+		"ItemSelector": {"v.$": "$$.Map.Item.Value", "from.$": "$$.Map.Item.Source"}, "End": true,
+		"ItemProcessor": {"ProcessorConfig": {"Mode": "DISTRIBUTED", "ExecutionType": "STANDARD"}, "StartAt": "Q", "States": {"Q": {"Type": "Pass", "End": true}}}}`
+}
+
 // What a tested state comes to, and how its data looked on the way.
 func TestStateAlone(t *testing.T) {
 	t.Parallel()
@@ -99,6 +106,90 @@ func TestStateAlone(t *testing.T) {
 			`{"input":{},"maxConcurrency":0,"toleratedFailurePercentage":25,"errorDetails":{"catchIndex":0}}`,
 		},
 		{
+			"an ItemBatcher",
+			teststate.Test{
+				Definition: []byte(`{"Type": "Map", "ItemsPath": "$.all", "ItemSelector": {"v.$": "$$.Map.Item.Value", "s.$": "$$.Map.Item.Source", "e.$": "$$.Execution.Name"},
+					"ItemBatcher": {"MaxItemsPerBatchPath": "$.each", "BatchInput": {"b.$": "$.b"}}, "End": true,
+					"ItemProcessor": {"ProcessorConfig": {"Mode": "DISTRIBUTED", "ExecutionType": "EXPRESS"}, "StartAt": "Q", "States": {"Q": {"Type": "Pass", "End": true}}}}`),
+				Input: atom.FromJSON([]byte(`{"all":["a","b","c"],"each":2,"b":7}`)), Mock: mockResult(`[1, 2]`),
+				Context: atom.FromJSON([]byte(`{"Execution":{"Name":"n"}}`)),
+			},
+			`SUCCEEDED [1, 2]`,
+			`{"input":{"all":["a","b","c"],"each":2,"b":7},"afterInputPath":{"all":["a","b","c"],"each":2,"b":7},"afterItemsPath":["a","b","c"],` +
+				`"afterItemSelector":[{"v":"a","s":"STATE_DATA","e":"n"},{"v":"b","s":"STATE_DATA","e":"n"},{"v":"c","s":"STATE_DATA","e":"n"}],` +
+				`"afterItemBatcher":[{"BatchInput":{"b":7},"Items":[{"v":"a","s":"STATE_DATA","e":"n"},{"v":"b","s":"STATE_DATA","e":"n"}]},{"BatchInput":{"b":7},"Items":[{"v":"c","s":"STATE_DATA","e":"n"}]}],` +
+				`"afterResultSelector":[1,2],"afterResultPath":[1,2],"maxConcurrency":0}`,
+		},
+		{
+			"an ItemBatcher by bytes, of an object's members",
+			teststate.Test{
+				Definition: []byte(`{"Type": "Map", "QueryLanguage": "JSONata", "Items": {"x": 1, "y": 2}, "ItemSelector": "{% $states.context.Map.Item.Key %}",
+					"ItemBatcher": {"MaxInputBytesPerBatch": "{% 16 %}"}, "End": true,
+					"ItemProcessor": {"ProcessorConfig": {"Mode": "DISTRIBUTED", "ExecutionType": "EXPRESS"}, "StartAt": "Q", "States": {"Q": {"Type": "Pass", "End": true}}}}`),
+				Mock: mockResult(`[1, 2]`),
+			},
+			`SUCCEEDED [1, 2]`,
+			`{"input":{},"afterItemSelector":["x","y"],"afterItemBatcher":[{"Items":["x"]},{"Items":["y"]}],"maxConcurrency":0}`,
+		},
+		{
+			"an ItemsPointer, and the first items",
+			teststate.Test{
+				Definition: []byte(reading(`{"InputType": "JSON", "ItemsPointer": "/a~1b/1", "MaxItems": 2}`)),
+				Mock:       mockResult(`[1, 2]`), Configuration: teststate.Configuration{MapItemReaderData: []byte(`{"a/b":[0,[5,6,7]]}`)},
+			},
+			`SUCCEEDED [1, 2]`,
+			`{"input":{},"afterInputPath":{},"afterItemsPointer":[5,6,7],"afterItemSelector":[{"v":5,"from":"S3://b/k"},{"v":6,"from":"S3://b/k"}],` +
+				`"afterResultSelector":[1,2],"afterResultPath":[1,2],"maxConcurrency":0}`,
+		},
+		{
+			"rows of a CSV file",
+			teststate.Test{
+				Definition: []byte(reading(`{"InputType": "CSV", "CSVHeaderLocation": "FIRST_ROW", "CSVDelimiter": "SEMICOLON"}`)),
+				Mock:       mockResult(`[1, 2]`), Configuration: teststate.Configuration{MapItemReaderData: []byte("x;y\n1;\"2;3\"\n4\n")},
+			},
+			`SUCCEEDED [1, 2]`,
+			`{"input":{},"afterInputPath":{},"afterItemSelector":[{"v":{"x":"1","y":"2;3"},"from":"S3://b/k"},{"v":{"x":"4","y":""},"from":"S3://b/k"}],` +
+				`"afterResultSelector":[1,2],"afterResultPath":[1,2],"maxConcurrency":0}`,
+		},
+		{
+			"lines of JSON",
+			teststate.Test{
+				Definition: []byte(reading(`{"InputType": "JSONL"}`)),
+				Mock:       mockResult(`[1, 2]`), Configuration: teststate.Configuration{MapItemReaderData: []byte("{\"x\":1}\n\n2\n")},
+			},
+			`SUCCEEDED [1, 2]`,
+			`{"input":{},"afterInputPath":{},"afterItemSelector":[{"v":{"x":1},"from":"S3://b/k"},{"v":2,"from":"S3://b/k"}],` +
+				`"afterResultSelector":[1,2],"afterResultPath":[1,2],"maxConcurrency":0}`,
+		},
+		{
+			"JSON without an array",
+			teststate.Test{
+				Definition: []byte(reading(`{"InputType": "JSON"}`)),
+				Mock:       mockResult(`[]`), Configuration: teststate.Configuration{MapItemReaderData: []byte(`{}`)},
+			},
+			`FAILED States.ItemReaderFailed Attempting to map over non-iterable node.`, `{"input":{}}`,
+		},
+		{
+			"negative tolerance",
+			teststate.Test{
+				Definition: []byte(`{"Type": "Map", "QueryLanguage": "JSONata", "Items": [1], "ToleratedFailureCount": "{% -1 %}", "End": true,
+					"ItemProcessor": {"ProcessorConfig": {"Mode": "DISTRIBUTED", "ExecutionType": "EXPRESS"}, "StartAt": "Q", "States": {"Q": {"Type": "Pass", "End": true}}}}`),
+				Mock: mockResult(`[1]`),
+			},
+			`FAILED States.Runtime ToleratedFailureCount cannot be negative.`, `{"input":{},"maxConcurrency":0}`,
+		},
+		{
+			"in a Map, with a context object",
+			teststate.Test{
+				Definition: []byte(`{"StartAt": "M", "States": {"M": {"Type": "Map", "End": true, "ItemProcessor": {"StartAt": "Q", "States": {
+					"Q": {"Type": "Task", "Resource": "arn:aws:states:::sqs:sendMessage", "Parameters": {"i.$": "$$.Map.Item.Index", "v.$": "$$.Map.Item.Value", "e.$": "$$.Execution.Name"}, "End": true}}}}}}`),
+				StateName: "Q", Input: atom.FromJSON([]byte(`7`)), Mock: mockResult(`{}`),
+				Context: atom.FromJSON([]byte(`{"Execution":{"Name":"n"}}`)),
+			},
+			`SUCCEEDED {}`,
+			`{"input":7,"afterInputPath":7,"afterParameters":{"i":0,"v":7,"e":"n"},"result":{},"afterResultSelector":{},"afterResultPath":{}}`,
+		},
+		{
 			"a function is called",
 			teststate.Test{
 				Definition: []byte(`{"Type": "Task", "QueryLanguage": "JSONata", "Resource": "arn:aws:lambda:us-east-1:123456789012:function:F", "Arguments": {"x": "{% 1 + 1 %}"}, "Output": "{% $states.result.y %}", "End": true}`),
@@ -172,6 +263,13 @@ func TestStateRefused(t *testing.T) {
 		{teststate.Test{Definition: []byte(`{"Type": "Map", ` + inner), Input: atom.FromJSON([]byte(`[1, 2]`)), Mock: mockResult(`[1, 2, 3]`)}, "ValidationException: Input array does not equal the mocked result array's size."},
 		{teststate.Test{Definition: []byte(`{"Type": "Map", ` + inner), Input: atom.FromJSON([]byte(`[1]`)), Mock: mockResult(`[1]`), Configuration: teststate.Configuration{MapIterationFailureCount: 2}}, "ValidationException: Map iteration failure count must be less than or equal to the number of Map iterations."},
 		{teststate.Test{Definition: []byte(`{"Type": "Map", "ItemReader": {"Resource": "arn:aws:states:::s3:getObject", "ReaderConfig": {"InputType": "JSON"}, "Parameters": {"Bucket": "b", "Key": "k"}}, ` + inner), Mock: mockResult(`[]`)}, "ValidationException: ItemReader data must be specified when testing a Map state with ItemReader specified."},
+		{teststate.Test{Definition: []byte(`{"Type": "Pass", "End": true}`), Context: atom.FromJSON([]byte(`{}`))}, "ValidationException: A Context object can be specified only when a mock is specified."},
+		{teststate.Test{Definition: []byte(`{"Type": "Pass", "End": true}`), Variables: atom.FromJSON([]byte(`[]`))}, "ValidationException: Variables must be a JSON object."},
+		{teststate.Test{Definition: []byte(`{"Type": "Pass", "End": true}`), Variables: atom.FromJSON([]byte(`{`))}, "ValidationException: Variables must be a JSON object."},
+		{teststate.Test{Definition: []byte(`{"Type": "Choice", "Choices": [{"Variable": "$.a", "IsPresent": true, "Next": "B"}]}`), Mock: mockResult(`{}`)}, "ValidationException: State type 'Choice' is not supported when a mock is specified"},
+		{teststate.Test{Definition: []byte(task), Mock: mockError("")}, "ValidationException: The error field must be specified"},
+		{teststate.Test{Definition: []byte(strings.Replace(task, "lambda:invoke", "states:startExecution.sync:2", 1)), Mock: mockResult(`{"Output": {}}`)}, "ValidationException: Mock result schema validation error: Required field 'ExecutionArn' is missing"},
+		{teststate.Test{Definition: []byte(task), Mock: mockResult(`{"StatusCode": 1.5}`)}, "ValidationException: Mock result schema validation error: Field 'StatusCode' must be an integer"},
 	} {
 		_, err := teststate.Run(&c.test)
 		if refused, ok := errors.AsType[*teststate.Error](err); !ok || !strings.HasPrefix(refused.Error(), c.want) {

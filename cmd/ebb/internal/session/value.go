@@ -13,26 +13,9 @@ import (
 
 // Value returns the JSON value of a flag: its text, the file after @, or for - standard input.
 func (s *Session) Value(flag, given string) (atom.Value, error) {
-	var text []byte
-	var err error
-	name := flag
-	switch {
-	case given == "-":
-		name = "standard input"
-		if text, err = io.ReadAll(io.LimitReader(s.In, atom.MaxValue+1)); err != nil {
-			return nil, limitedfile.Unreadable(name, err)
-		}
-	case given != "" && given[0] == '@':
-		name = given[1:]
-		if text, err = limitedfile.Read(name, atom.MaxValue); err != nil {
-			return nil, err
-		}
-	default:
-		text = []byte(given)
-	}
-	what := valueNames[flag]
-	if len(text) > atom.MaxValue {
-		return nil, exit.Usagef("%s: %s is larger than %d bytes", name, what, atom.MaxValue)
+	text, name, err := s.Text(flag, given)
+	if err != nil {
+		return nil, err
 	}
 	var value any
 	if err := json.Unmarshal(text, &value); err != nil {
@@ -43,9 +26,33 @@ func (s *Session) Value(flag, given string) (atom.Value, error) {
 		if broken, ok := errors.AsType[*json.SyntaxError](err); ok {
 			name = fmt.Sprintf("%s, character %d", name, broken.Offset)
 		}
-		return nil, exit.Usagef("%s: %s is no JSON: %w%s", name, what, err, fix)
+		return nil, exit.Usagef("%s: %s is no JSON: %w%s", name, valueNames[flag], err, fix)
 	}
 	return atom.FromJSON(text), nil
+}
+
+// Text returns the text of a flag: as it is given, that of the file after @, or for - standard input. The name is that
+// of the flag, of the file, or "standard input".
+func (s *Session) Text(flag, given string) (text []byte, name string, err error) {
+	name = flag
+	switch {
+	case given == "-":
+		name = "standard input"
+		if text, err = io.ReadAll(io.LimitReader(s.In, atom.MaxValue+1)); err != nil {
+			return nil, name, limitedfile.Unreadable(name, err)
+		}
+	case given != "" && given[0] == '@':
+		name = given[1:]
+		if text, err = limitedfile.Read(name, atom.MaxValue); err != nil {
+			return nil, name, err
+		}
+	default:
+		text = []byte(given)
+	}
+	if len(text) > atom.MaxValue {
+		return nil, name, exit.Usagef("%s: %s is larger than %d bytes", name, valueNames[flag], atom.MaxValue)
+	}
+	return text, name, nil
 }
 
 // valueNames are the names of flags' values in errors.

@@ -107,7 +107,7 @@ func (w *history) mapStarted(length int) {
 	w.event("MapStateStarted", ended(details))
 }
 
-// lengthOf returns the number of items: elements of an array, or members of an object.
+// lengthOf returns the number of items: elements of an array, or members of an object if the Map is distributed.
 func (w *history) lengthOf(items *data.Value) (int, *stateerror.Error) {
 	tree, f := items.Look()
 	if f != nil {
@@ -117,7 +117,7 @@ func (w *history) lengthOf(items *data.Value) (int, *stateerror.Error) {
 	case []any:
 		return len(tree), nil
 	case *jsontext.OrderedMap:
-		if w.State.Items.Items != nil {
+		if w.State.Items.Items != nil && w.State.Items.Distributed != nil {
 			return tree.Len(), nil
 		}
 	}

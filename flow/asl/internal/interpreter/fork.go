@@ -77,19 +77,14 @@ func (w *Interpreter) MapOver(told *Shared) (count, slots int, f *stateerror.Err
 	if told.items, f = w.items(v); f != nil {
 		return 0, 0, f
 	}
-	tree, f := told.items.Look()
-	if f != nil {
+	if count, f = w.lengthOf(told.items); f != nil {
 		return 0, 0, f
-	}
-	items, ok := tree.([]any)
-	if !ok {
-		return 0, 0, w.noArray(told.items)
 	}
 	if w.Read == nil {
 		w.Inspected(AfterItemsPath, told.items)
 	}
 	most, f := w.Amount(&m.Concurrency, 0, math.MaxInt64)
-	return len(items), int(min(most, syntax.MaxSeconds)), f
+	return count, int(min(most, syntax.MaxSeconds)), f
 }
 
 // forkAgain runs all branches again.

@@ -72,20 +72,33 @@ func (r *mapRun) batch(page *ItemPage, first bool) (*data.Value, int, *stateerro
 		input, f := r.selected(&page.Items[0], 0)
 		return input, 1, f
 	}
+	input, n, full, f := r.set.fill(len(page.Items), r.Items, func(i int) (*data.Value, *stateerror.Error) {
+		return r.selected(&page.Items[i], i)
+	})
+	if f != nil || !full && !page.End && !first {
+		return nil, 0, f
+	}
+	return input, n, nil
+}
+
+// fill puts the next of count items into a batch, after those that were taken. It returns the batch, how many items
+// are in it, and whether no more fit.
+func (m *mapSettings) fill(count int, taken int64, item func(i int) (*data.Value, *stateerror.Error)) (
+	input *data.Value, n int, full bool, f *stateerror.Error,
+) {
 	text := []byte{atom.CodecJSON, '{'}
-	if r.set.BatchInput != nil {
-		text = append(append(append(text, `"BatchInput":`...), r.set.BatchInput...), ',')
+	if m.BatchInput != nil {
+		text = append(append(append(text, `"BatchInput":`...), m.BatchInput...), ',')
 	}
 	text = append(text, `"Items":[`...)
 	most := int64(data.MaxPayload)
-	if r.set.BatchBytes > 0 {
-		most = min(most, r.set.BatchBytes)
+	if m.BatchBytes > 0 {
+		most = min(most, m.BatchBytes)
 	}
-	n, full := 0, false
-	for ; n < len(page.Items) && !full; n++ {
-		item, f := r.selected(&page.Items[n], n)
+	for ; n < count && !full; n++ {
+		item, f := item(n)
 		if f != nil {
-			return nil, 0, f
+			return nil, 0, false, f
 		}
 		if n > 0 && int64(len(text)+len(item.Encoded())+len("]}"))-1 > most {
 			full = true
@@ -95,13 +108,9 @@ func (r *mapRun) batch(page *ItemPage, first bool) (*data.Value, int, *stateerro
 			text = append(text, ',')
 		}
 		text = append(text, item.Encoded().JSON()...)
-		left := r.set.MaxItems - r.Items
-		full = int64(n+1) == r.set.PerBatch || r.set.MaxItems > 0 && int64(n+1) == left
+		full = int64(n+1) == m.PerBatch || m.MaxItems > 0 && int64(n+1) == m.MaxItems-taken
 	}
-	if !full && !page.End && !first {
-		return nil, 0, nil
-	}
-	return data.Text(append(text, "]}"...)), n, nil
+	return data.Text(append(text, "]}"...)), n, full, nil
 }
 
 // selected returns what a child is given for an item, ahead of those that were

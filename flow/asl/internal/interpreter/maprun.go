@@ -160,7 +160,11 @@ func (r *mapRun) heed() {
 }
 
 func (r *mapRun) refuseMaxItems() {
-	r.end(&stateerror.Error{Name: stateerror.ItemReader, Cause: "field MaxItems must be positive"})
+	r.end(maxItemsNegative())
+}
+
+func maxItemsNegative() *stateerror.Error {
+	return &stateerror.Error{Name: stateerror.ItemReader, Cause: "field MaxItems must be positive"}
 }
 
 // failedAs returns the error for a failed task that reads or writes for a map run.

@@ -121,7 +121,9 @@ const (
 	AfterInputPath Stage = iota
 	AfterParameters
 	AfterItemsPath
+	AfterItemsPointer
 	AfterItemSelector
+	AfterItemBatcher
 	WorkResult
 	AfterResultSelector
 	AfterResultPath
@@ -132,7 +134,7 @@ const (
 type Inspection struct {
 	Data                [Stages]*data.Value
 	Concurrency         *int
-	ToleratedCount      *int
+	ToleratedCount      *int64
 	ToleratedPercentage *float64
 }
 

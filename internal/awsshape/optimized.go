@@ -1,0 +1,35 @@
+package awsshape
+
+// parsed are the fields of optimized integrations that Step Functions decodes: texts that contain JSON become JSON.
+var parsed = map[string][]string{
+	"lambda:invoke":                {"Payload"},
+	"states:startExecution.sync:2": {"Input", "Output"},
+}
+
+// polled are the operations with which Step Functions looks whether the job of a .sync integration has ended.
+var polled = map[string]string{
+	"athena:startQueryExecution":              "getQueryExecution",
+	"batch:submitJob":                         "describeJobs",
+	"codebuild:startBuild":                    "batchGetBuilds",
+	"codebuild:startBuildBatch":               "batchGetBuildBatches",
+	"databrew:startJobRun":                    "describeJobRun",
+	"ecs:runTask":                             "describeTasks",
+	"elasticmapreduce:addStep":                "describeStep",
+	"elasticmapreduce:createCluster":          "describeCluster",
+	"elasticmapreduce:terminateCluster":       "describeCluster",
+	"emr-containers:deleteVirtualCluster":     "describeVirtualCluster",
+	"emr-containers:startJobRun":              "describeJobRun",
+	"emr-serverless:createApplication":        "getApplication",
+	"emr-serverless:deleteApplication":        "getApplication",
+	"emr-serverless:startApplication":         "getApplication",
+	"emr-serverless:startJobRun":              "getJobRun",
+	"emr-serverless:stopApplication":          "getApplication",
+	"glue:startJobRun":                        "getJobRun",
+	"mediaconvert:createJob":                  "getJob",
+	"sagemaker:createHyperParameterTuningJob": "describeHyperParameterTuningJob",
+	"sagemaker:createLabelingJob":             "describeLabelingJob",
+	"sagemaker:createProcessingJob":           "describeProcessingJob",
+	"sagemaker:createTrainingJob":             "describeTrainingJob",
+	"sagemaker:createTransformJob":            "describeTransformJob",
+	"states:startExecution":                   "describeExecution",
+}
