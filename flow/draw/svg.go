@@ -29,8 +29,12 @@ func SVG(v View, o SVGOptions) string {
 		p.Width += nodeGap + groupMargin // for the way back, which is to the right of the nodes
 	}
 	s := &svg{view: &v, options: o}
-	s.f(`<svg xmlns="http://www.w3.org/2000/svg" class="ebb" width="%s" height="%s" viewBox="0 0 %[1]s %[2]s" role="img">`,
-		px(p.Width), px(p.Height))
+	role := "img"
+	if o.Link != nil {
+		role = "group" // an image hides the links in it from screen readers
+	}
+	s.f(`<svg xmlns="http://www.w3.org/2000/svg" class="ebb" width="%s" height="%s" viewBox="0 0 %[1]s %[2]s" role="%s">`,
+		px(p.Width), px(p.Height), role)
 	s.f("<title>%s</title>", svgText(cmp.Or(v.Title, "flow")))
 	if !o.Bare {
 		s.out.WriteString("<style>svg.ebb{background:var(--bg)}" + SVGStyle() + "</style>")
