@@ -2,9 +2,7 @@ package console
 
 import (
 	"context"
-	"crypto/sha256"
 	"embed"
-	"encoding/hex"
 	"iter"
 	"net/http"
 	"path"
@@ -55,8 +53,9 @@ type console struct {
 	store storage.Store
 	o     Options
 	pages []page
-	style []byte
-	sheet string // file name of the style sheet, with its hash
+	files map[string]asset // by address
+	sheet string           // address of the style sheet
+	icon  string
 }
 
 // New returns the pages of a store. The handler serves below any path that ends with a slash: it looks at the last
@@ -65,14 +64,9 @@ func New(store storage.Store, o Options) http.Handler {
 	if o.Log == nil {
 		o.Log = hclog.NewNullLogger()
 	}
-	c := &console{store: store, o: o, pages: pages()}
-	style, err := files.ReadFile("static/console.css")
-	if err != nil {
-		panic(err) // it is embedded
-	}
-	c.style = []byte(string(style) + draw.SVGStyle())
-	sum := sha256.Sum256(c.style)
-	c.sheet = "console." + hex.EncodeToString(sum[:6]) + ".css"
+	c := &console{store: store, o: o, pages: pages(), files: map[string]asset{}}
+	c.sheet = c.addFile("console.css", "text/css; charset=utf-8", draw.SVGStyle())
+	c.icon = c.addFile("icon.svg", "image/svg+xml", "")
 	return c
 }
 
@@ -92,10 +86,8 @@ func (c *console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !strings.HasSuffix(r.URL.Path, "/") {
 		name = path.Base(r.URL.Path)
 	}
-	if name == c.sheet {
-		h.Set("Content-Type", "text/css; charset=utf-8")
-		h.Set("Cache-Control", "public, max-age=31536000, immutable")
-		_, _ = w.Write(c.style) // the client may have disconnected
+	if file, is := c.files[name]; is {
+		file.serve(w)
 		return
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), pageTime)

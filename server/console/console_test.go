@@ -104,15 +104,18 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestStyleSheet: each page names a style sheet that may be kept for ever.
-func TestStyleSheet(t *testing.T) {
+// TestFiles: each page names a style sheet and an icon that may be kept for ever.
+func TestFiles(t *testing.T) {
 	t.Parallel()
 	h := undone(t)
-	_, rest, _ := strings.Cut(get(t, h, http.MethodGet, "/console/").Body.String(), `rel="stylesheet" href="`)
-	name, _, _ := strings.Cut(rest, `"`)
-	w := get(t, h, http.MethodGet, "/console/"+name)
-	if w.Code != http.StatusOK || !strings.Contains(w.Header().Get("Cache-Control"), "immutable") ||
-		!strings.Contains(w.Body.String(), ".s-reverted") {
-		t.Errorf("%s: %d %v", name, w.Code, w.Header())
+	page := get(t, h, http.MethodGet, "/console/").Body.String()
+	for rel, want := range map[string]string{"stylesheet": ".s-reverted", "icon": "<svg"} {
+		_, rest, _ := strings.Cut(page, `rel="`+rel+`" href="`)
+		name, _, _ := strings.Cut(rest, `"`)
+		w := get(t, h, http.MethodGet, "/console/"+name)
+		if w.Code != http.StatusOK || !strings.Contains(w.Header().Get("Cache-Control"), "immutable") ||
+			!strings.Contains(w.Body.String(), want) {
+			t.Errorf("%s: %d %v", name, w.Code, w.Header())
+		}
 	}
 }

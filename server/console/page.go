@@ -88,6 +88,7 @@ func (c *console) layout(name string, v *visit, body node) node {
 			el("meta", attr("name", "viewport"), attr("content", "width=device-width,initial-scale=1")),
 			el("meta", attr("name", "color-scheme"), attr("content", "light dark")),
 			el("title", words(v.title+" · Ebb")),
+			el("link", attr("rel", "icon"), href(address(c.icon))),
 			el("link", attr("rel", "stylesheet"), href(address(c.sheet)))),
 		el("body",
 			el("a", class("skip"), href("#main"), words("Skip to content")),
