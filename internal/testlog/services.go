@@ -14,7 +14,9 @@ import (
 // and says what it found, or nothing.
 var services = map[string]func() string{
 	"aws":             func() string { return findProgram("aws") },
-	"client-sfn":      findClientSFN,
+	"axe-core":        func() string { return findModule("server", "console", "axe-core") },
+	"chromium":        func() string { return findProgram("chromium") },
+	"client-sfn":      func() string { return findModule("server", "sfn", "@aws-sdk", "client-sfn") },
 	"postgres":        findPostgres,
 	"conformance":     findConformance,
 	"initdb":          findInitdb,
@@ -65,9 +67,9 @@ func findProgram(name string) string {
 	return ""
 }
 
-// findClientSFN looks for the SDK for JavaScript, where npm installs it.
-func findClientSFN() string {
-	folder := filepath.Join("server", "sfn", "interop", "node", "node_modules", "@aws-sdk", "client-sfn")
+// findModule looks for a package of JavaScript where npm installs it for the tests of a server.
+func findModule(root, server string, name ...string) string {
+	folder := filepath.Join(append([]string{root, server, "interop", "node", "node_modules"}, name...)...)
 	if _, err := os.Stat(folder); err != nil {
 		return ""
 	}

@@ -1,0 +1,113 @@
+package interop_test
+
+import (
+	"context"
+	"fmt"
+	"html"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// fetch returns the text of an address, without a browser.
+func fetch(ctx context.Context, address string) (string, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
+	if err != nil {
+		return "", err
+	}
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = answer.Body.Close() }()
+	text, err := io.ReadAll(answer.Body)
+	if err == nil && answer.StatusCode >= http.StatusInternalServerError {
+		err = fmt.Errorf("%s: %s", address, answer.Status)
+	}
+	return string(text), err
+}
+
+func contains(page, what string) bool { return strings.Contains(html.UnescapeString(page), what) }
+
+// link finds the addresses that a page leads to.
+var link = regexp.MustCompile(`<a\s[^>]*?\bhref="([^"]*)"`)
+
+// mostAlike is how many pages that differ only in which run, atom or filter they show are enough.
+const mostAlike = 2
+
+// crawl returns the addresses of the pages that links lead to from some pages, in the order in which they are found. It
+// takes a few only of those that are alike: those with the same name, and the same names in the query.
+func crawl(t *testing.T, from ...string) []string {
+	t.Helper()
+	alike := map[string]int{}
+	var found []string
+	for next := from; len(next) > 0; {
+		address := next[0]
+		next = next[1:]
+		if slices.Contains(found, address) {
+			continue
+		}
+		found = append(found, address)
+		text, err := fetch(t.Context(), address)
+		if err != nil {
+			t.Errorf("%s: %v", clip(address), err)
+			continue
+		}
+		at, err := url.Parse(address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range link.FindAllStringSubmatch(text, -1) {
+			to, err := at.Parse(html.UnescapeString(m[1]))
+			if err != nil {
+				t.Errorf("%s: the link %q: %v", clip(address), clip(m[1]), err)
+				continue
+			}
+			if to.Fragment = ""; to.Host != at.Host {
+				t.Errorf("%s leads to %s", clip(address), clip(to.String()))
+				continue
+			}
+			if !strings.Contains(to.Path, "/console/") || slices.Contains(found, to.String()) || slices.Contains(next, to.String()) {
+				continue
+			}
+			if k := kind(to); alike[k] < mostAlike {
+				alike[k]++
+				next = append(next, to.String())
+			}
+		}
+	}
+	return found
+}
+
+// kind is the same for pages that are alike.
+func kind(at *url.URL) string {
+	kind := at.Path
+	q := at.Query()
+	for _, name := range slices.Sorted(maps.Keys(q)) {
+		kind += " " + name
+		if name == "view" {
+			kind += "=" + q.Get(name)
+		}
+	}
+	return kind
+}
+
+// everyPage returns the pages of the shared site: those that links lead to, and each view of each kind of run.
+func everyPage(t *testing.T, s *site) []string {
+	t.Helper()
+	from := []string{s.page("")}
+	for _, run := range []string{tripRun, stuckRun, signalRun, tokenRun, parentRun, eachRun, nestedRun, retryRun, sagaRun, creditRun, timerRun, queueRun} {
+		from = append(from, s.page("run", "id", run))
+	}
+	for _, view := range []string{"tree", "graph", "timeline", "undo", "history"} {
+		for _, run := range []string{tripRun, stuckRun, largeRun, nestedRun, sagaRun} {
+			from = append(from, s.page("run", "id", run, "view", view))
+		}
+	}
+	return crawl(t, append(from, s.page("run", "id", "none"), s.page("runs", "filter", "sate:X"), s.page("runs", "filter", "flow:none"))...)
+}
