@@ -33,7 +33,7 @@ func ExampleDeferrable() {
 	fmt.Println(errors.Is(err, engine.ErrWaiting))
 
 	// The party that has the token answers, from any process.
-	_, err = store.EndToken(ctx, <-mail, atom.MustEncode("Ann"), nil)
+	_, err = store.EndToken(ctx, <-mail, storage.TokenEnd{Result: atom.MustEncode("Ann")})
 	check(err)
 
 	res, err := eng.Run(ctx, "order-1")

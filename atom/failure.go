@@ -32,6 +32,7 @@ const (
 	CodeNoStart         = "Ebb.NoStart"         // the run cannot be created
 	CodeLost            = "Ebb.Lost"            // too many processes or workers died during the run or the attempt
 	CodeLanguage        = "Ebb.Language"        // a growing flow's language gave an impossible answer
+	CodeRefused         = "Ebb.Refused"         // the run did not allow the command
 	CodeLimit           = "Ebb.LimitExceeded"   // the run has reached one of the limits that bound its growth
 )
 

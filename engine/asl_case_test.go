@@ -269,8 +269,8 @@ func (a *aslTask) endLater(ctx context.Context, reply *aslReply) {
 		time.Sleep(time.Until(reply.at))
 		result, err := reply.end()
 		failure, _ := errors.AsType[*atom.Failure](err)
-		if _, err := a.inside.Load().EndToken(context.Background(), token, result, failure); err != nil { // it has died
-			_, _ = a.outside.EndToken(context.Background(), token, result, failure)
+		if _, err := a.inside.Load().EndToken(context.Background(), token, storage.TokenEnd{Result: result, Failure: failure}); err != nil { // it has died
+			_, _ = a.outside.EndToken(context.Background(), token, storage.TokenEnd{Result: result, Failure: failure})
 		}
 	}()
 }

@@ -108,7 +108,7 @@ func TestCalled(t *testing.T) {
 				if err := a.Spec.Decode(&spec); err != nil {
 					t.Fatal(err)
 				}
-				if _, err := s.EndToken(t.Context(), spec.Token, atom.MustEncode("end"), failure); err != nil {
+				if _, err := s.EndToken(t.Context(), spec.Token, storage.TokenEnd{Result: atom.MustEncode("end"), Failure: failure}); err != nil {
 					t.Errorf("the token that is stored with the node: %v", err)
 				}
 			})
@@ -129,7 +129,7 @@ func TestCalledEarly(t *testing.T) {
 		eng := newEngine(t, flow.Growing("f", reports(&tokens)), append(opts, engine.WithTasks(slow))...)
 		go func() {
 			time.Sleep(time.Second)
-			if _, err := eng.Store().EndToken(t.Context(), tokens.at(0), atom.MustEncode("end"), nil); err != nil {
+			if _, err := eng.Store().EndToken(t.Context(), tokens.at(0), storage.TokenEnd{Result: atom.MustEncode("end")}); err != nil {
 				t.Error(err)
 			}
 		}()

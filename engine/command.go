@@ -18,6 +18,14 @@ import (
 // effect as applying it once. The owner applies commands in the order in which they arrived.
 type Command struct{ c inbox.Command }
 
+// By returns the command with who gives it. The history of the run then says who gave the command, and whether it was
+// applied or refused, in the commit with its effect; [storage.Audits] lists these lines of all runs. Without By, the
+// history shows only the effect.
+func (o Command) By(who storage.Issuer) Command {
+	o.c.By = &who
+	return o
+}
+
 // Hold suspends a run: running atoms may end, and the run starts no other atom. The run stays suspended until
 // [Engine.Run] or a command resumes it; servers do not resume it. If the run has ended, Hold is refused. See
 // [Suspend], which needs no engine.
@@ -133,7 +141,7 @@ func (e *Engine) Command(ctx context.Context, id string, o Command) (*Result, er
 		return nil, err
 	}
 	if o.c.Kind == inbox.Suspend {
-		run, err := Suspend(ctx, e.env.Store, id)
+		run, err := suspend(ctx, e.env.Store, id, o.c.By)
 		if err != nil {
 			return nil, err
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -303,7 +304,7 @@ func TestRetryFromKeepsWhatWasDone(t *testing.T) {
 }
 
 // TestCommandsSurvive lets the process die after every commit in turn while it
-// applies a command: the result is the same.
+// applies a command: the result is the same, and the audit has one line of it.
 func TestCommandsSurvive(t *testing.T) {
 	t.Parallel()
 	commands := map[string]engine.Command{
@@ -314,6 +315,10 @@ func TestCommandsSurvive(t *testing.T) {
 			t.Run(fmt.Sprint(name, " ", policy), func(t *testing.T) {
 				t.Parallel()
 				want, _ := runCommanded(t, o, policy, 1<<20)
+				lines := strings.Count(want, "alice (console)")
+				if refused := name == "abandon"; refused && lines != 0 || !refused && lines != 1 { // before it was sent
+					t.Fatalf("the audit has %d lines of alice: %s", lines, want)
+				}
 				for die := 1; ; die++ {
 					got, died := runCommanded(t, o, policy, die)
 					if got != want {
@@ -342,7 +347,8 @@ func runCommanded(t *testing.T, o engine.Command, policy engine.Checkpoints, die
 	if _, err := on(store).Run(t.Context(), "r"); err != nil {
 		t.Fatal(err)
 	}
-	_, err := on(&mortal{Store: store, left: die}).Command(t.Context(), "r", o)
+	by := storage.Issuer{Via: storage.ViaConsole, Name: "alice"}
+	_, err := on(&mortal{Store: store, left: die}).Command(t.Context(), "r", o.By(by))
 	if died = errors.Is(err, errDied); died {
 		next := store.Join()
 		if err := store.Close(); err != nil {
@@ -365,7 +371,7 @@ func runCommanded(t *testing.T, o engine.Command, policy engine.Checkpoints, die
 	for _, a := range atoms {
 		end += fmt.Sprint(" ", a.Path, " ", a.State, " ", a.Intention, " @", a.Incarnation)
 	}
-	return end, died
+	return end + audited(t, store), died
 }
 
 // TestRetryTimedOut gives a run that took too long its time anew.

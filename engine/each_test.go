@@ -465,7 +465,7 @@ func TestEachAwaitsTokens(t *testing.T) {
 		e := newEngine(t, flow.Each("answers", people, ask), engine.WithInputs(people), engine.WithStore(store))
 		go func() {
 			for i := range 2 {
-				_, _ = store.EndToken(context.WithoutCancel(t.Context()), <-tokens, atom.MustEncode("yes"+strconv.Itoa(i)), nil)
+				_, _ = store.EndToken(context.WithoutCancel(t.Context()), <-tokens, storage.TokenEnd{Result: atom.MustEncode("yes" + strconv.Itoa(i))})
 			}
 		}()
 		res, err := e.Run(t.Context(), "r", engine.With(people, []string{"ann", "bob"}))
@@ -490,7 +490,7 @@ func TestEachChecksWhatEndsAnItem(t *testing.T) {
 		people := atom.NewKey[[]string]("people")
 		e := newEngine(t, flow.Each("ages", people, ask), engine.WithInputs(people), engine.WithStore(store))
 		go func() {
-			_, _ = store.EndToken(context.WithoutCancel(t.Context()), <-tokens, atom.MustEncode("old"), nil)
+			_, _ = store.EndToken(context.WithoutCancel(t.Context()), <-tokens, storage.TokenEnd{Result: atom.MustEncode("old")})
 		}()
 		_, err := e.Run(t.Context(), "r", engine.With(people, []string{"ann"}))
 		failed, is := errors.AsType[*engine.FailedError](err)

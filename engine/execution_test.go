@@ -201,7 +201,7 @@ func TestStartExecutionToken(t *testing.T) {
 					if err := child.Input.Data.Decode(&in); err != nil {
 						t.Error(err)
 					}
-					if _, err := eng.Store().EndToken(t.Context(), in.Token, atom.FromJSON([]byte(`{"by":"token"}`)), nil); err != nil {
+					if _, err := eng.Store().EndToken(t.Context(), in.Token, storage.TokenEnd{Result: atom.FromJSON([]byte(`{"by":"token"}`))}); err != nil {
 						t.Error(err)
 					}
 				}()

@@ -128,7 +128,7 @@ func TestGrowingTokens(t *testing.T) {
 			if _, err := eng.Run(t.Context(), "r", engine.Unload()); !errors.Is(err, engine.ErrWaiting) {
 				t.Fatal(err)
 			}
-			if _, err := eng.Store().EndToken(t.Context(), tokens.at(n), atom.MustEncode(what), nil); err != nil {
+			if _, err := eng.Store().EndToken(t.Context(), tokens.at(n), storage.TokenEnd{Result: atom.MustEncode(what)}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -145,7 +145,7 @@ func TestGrowingTokens(t *testing.T) {
 		tokens = &box[string]{}
 		go func() {
 			time.Sleep(time.Hour)
-			if _, err := eng.Store().EndToken(t.Context(), tokens.at(0), atom.Null, nil); err != nil {
+			if _, err := eng.Store().EndToken(t.Context(), tokens.at(0), storage.TokenEnd{Result: atom.Null}); err != nil {
 				t.Error(err)
 			}
 		}()
@@ -186,7 +186,7 @@ func TestWorkers(t *testing.T) {
 				t.Errorf("the work is %s: %v", a.Input.Data, err)
 			}
 			time.Sleep(time.Minute)
-			if _, err := store.EndToken(t.Context(), tok.ID, atom.MustEncode("out"), nil); err != nil {
+			if _, err := store.EndToken(t.Context(), tok.ID, storage.TokenEnd{Result: atom.MustEncode("out")}); err != nil {
 				t.Error(err)
 			}
 		}()

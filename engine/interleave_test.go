@@ -137,9 +137,9 @@ func (s *boxed) Send(ctx context.Context, messages ...storage.Message) error {
 	return s.Store.Send(ctx, messages...)
 }
 
-func (s *boxed) EndToken(ctx context.Context, id string, result atom.Value, f *atom.Failure) (storage.Token, error) {
+func (s *boxed) EndToken(ctx context.Context, id string, end storage.TokenEnd) (storage.Token, error) {
 	defer s.around("EndToken")()
-	return s.Store.EndToken(ctx, id, result, f)
+	return s.Store.EndToken(ctx, id, end)
 }
 
 func (s *boxed) Messages(ctx context.Context, run string, after int64) (int64, []storage.Message, error) {
@@ -496,7 +496,7 @@ func (w *approvals) end(ctx context.Context, s storage.Store, r *report) {
 	for {
 		select {
 		case token := <-w.tokens:
-			_, err := s.EndToken(context.WithoutCancel(ctx), token, atom.MustEncode("yes"), nil)
+			_, err := s.EndToken(context.WithoutCancel(ctx), token, storage.TokenEnd{Result: atom.MustEncode("yes")})
 			if err != nil && !errors.Is(err, storage.ErrGone) {
 				r.faultf("EndToken: %v", err)
 			}

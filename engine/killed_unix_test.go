@@ -256,7 +256,7 @@ func waitsSurvive(t *testing.T, w waitsOf) bool {
 	if err != nil || len(tokens) != 1 {
 		t.Fatal(tokens, err)
 	}
-	if _, err := store.EndToken(t.Context(), tokens[0].ID, atom.Null, nil); err != nil {
+	if _, err := store.EndToken(t.Context(), tokens[0].ID, storage.TokenEnd{Result: atom.Null}); err != nil {
 		t.Fatal(err)
 	}
 	kill = w.serve(t)

@@ -153,7 +153,7 @@ func TestRemoteLimitsUnloaded(t *testing.T) {
 		if took := time.Since(before); took < 5*time.Second || took > 7*time.Second || undo.Undoes.Outcome != "unknown" {
 			t.Errorf("%+v after %v", undo.Undoes, took)
 		}
-		if _, err := store.FinishToken(t.Context(), w.Token, w.Take, atom.MustEncode("late"), nil); !errors.Is(err, storage.ErrGone) {
+		if _, err := store.EndToken(t.Context(), w.Token, storage.TokenEnd{Take: w.Take, Result: atom.MustEncode("late")}); !errors.Is(err, storage.ErrGone) {
 			t.Errorf("it was done too late: %v", err)
 		}
 		finish(t, store, undo, nil)

@@ -48,7 +48,7 @@ func take(t *testing.T, store storage.Store, queues ...string) *engine.Work {
 
 func finish(t *testing.T, store storage.Store, w *engine.Work, result any) {
 	t.Helper()
-	if _, err := store.FinishToken(t.Context(), w.Token, w.Take, atom.MustEncode(result), nil); err != nil {
+	if _, err := store.EndToken(t.Context(), w.Token, storage.TokenEnd{Take: w.Take, Result: atom.MustEncode(result)}); err != nil {
 		t.Errorf("%s: %v", w.Path, err)
 	}
 }
@@ -163,7 +163,7 @@ func TestRemoteLease(t *testing.T) {
 		if _, err := store.KeepToken(t.Context(), stopped.Token, storage.Keeping{Take: stopped.Take, Lease: time.Minute}); !errors.Is(err, storage.ErrTaken) {
 			t.Errorf("it keeps what another has: %v", err)
 		}
-		if _, err := store.FinishToken(t.Context(), stopped.Token, stopped.Take, atom.MustEncode("stale"), nil); !errors.Is(err, storage.ErrTaken) {
+		if _, err := store.EndToken(t.Context(), stopped.Token, storage.TokenEnd{Take: stopped.Take, Result: atom.MustEncode("stale")}); !errors.Is(err, storage.ErrTaken) {
 			t.Errorf("it ends what another has: %v", err)
 		}
 		finish(t, store, other, "fresh")
@@ -215,7 +215,7 @@ func TestRemoteMachine(t *testing.T) {
 		if pay.Input.String() != `{"seat":7}` || pay.Undoes != nil {
 			t.Errorf("to pay: %+v", pay)
 		}
-		if _, err := store.FinishToken(t.Context(), pay.Token, pay.Take, nil, &atom.Failure{Code: "Busy"}); err != nil {
+		if _, err := store.EndToken(t.Context(), pay.Token, storage.TokenEnd{Take: pay.Take, Failure: &atom.Failure{Code: "Busy"}}); err != nil {
 			t.Error(err)
 		}
 		again := take(t, store, "worker:pay")
@@ -226,7 +226,7 @@ func TestRemoteMachine(t *testing.T) {
 		if undo.Input.String() != `{"input":{"to":"Rome"},"output":{"seat":7}}` && undo.Undoes == nil {
 			t.Errorf("to undo: %+v with %s", undo, undo.Input)
 		}
-		if _, err := store.FinishToken(t.Context(), again.Token, again.Take, nil, nil); !errors.Is(err, storage.ErrGone) {
+		if _, err := store.EndToken(t.Context(), again.Token, storage.TokenEnd{Take: again.Take}); !errors.Is(err, storage.ErrGone) {
 			t.Errorf("it was paid too late: %v", err)
 		}
 		finish(t, store, undo, nil)
@@ -279,7 +279,7 @@ func testRemoteSuspended(t *testing.T, kind string, late bool, root flow.Node, o
 	finish(t, store, take(t, store, "book", "worker:book"), reservation{"7a"})
 	if kind == "ASL" {
 		pay := take(t, store, "worker:pay")
-		if _, err := store.FinishToken(t.Context(), pay.Token, pay.Take, nil, &atom.Failure{Code: "NoMoney"}); err != nil {
+		if _, err := store.EndToken(t.Context(), pay.Token, storage.TokenEnd{Take: pay.Take, Failure: &atom.Failure{Code: "NoMoney"}}); err != nil {
 			t.Error(err)
 		}
 	}
@@ -318,7 +318,7 @@ func TestRemoteActivity(t *testing.T) {
 				t.Errorf("it was given %+v", second)
 			}
 			for {
-				if _, err := store.FinishToken(t.Context(), second.Token, second.Take, atom.MustEncode("fine"), nil); err == nil {
+				if _, err := store.EndToken(t.Context(), second.Token, storage.TokenEnd{Take: second.Take, Result: atom.MustEncode("fine")}); err == nil {
 					return
 				}
 				second = take(t, store, activity)
@@ -358,7 +358,7 @@ func TestRemoteSM4C(t *testing.T) {
 		book := take(t, store, "worker:book")
 		finish(t, store, book, reservation{"7a"})
 		pay := take(t, store, "worker:pay")
-		if _, err := store.FinishToken(t.Context(), pay.Token, pay.Take, nil, &atom.Failure{Code: "NoMoney"}); err != nil {
+		if _, err := store.EndToken(t.Context(), pay.Token, storage.TokenEnd{Take: pay.Take, Failure: &atom.Failure{Code: "NoMoney"}}); err != nil {
 			t.Error(err)
 		}
 		undo := take(t, store, "worker:unbook")

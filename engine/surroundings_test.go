@@ -77,7 +77,7 @@ func (w *surroundings) end(token string, a conformance.Answer) {
 	}
 	w.later(func() {
 		result, failure := ended(a)
-		if _, err := w.store.EndToken(w.t.Context(), token, result, failure); err != nil {
+		if _, err := w.store.EndToken(w.t.Context(), token, storage.TokenEnd{Result: result, Failure: failure}); err != nil {
 			w.t.Error(err)
 		}
 	})

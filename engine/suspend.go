@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine/internal/checkpoint"
 	"github.com/ebbflow/ebb/engine/internal/driver"
 	"github.com/ebbflow/ebb/engine/internal/inbox"
 	"github.com/ebbflow/ebb/states"
@@ -21,8 +22,19 @@ import (
 // If the run has ended, Suspend returns an error that wraps [ErrRefused]. If ctx ends while Suspend waits for the
 // owner, it returns [ErrStopped]; the owner still suspends the run.
 func Suspend(ctx context.Context, store storage.Store, run string) (storage.Run, error) {
+	return suspend(ctx, store, run, nil)
+}
+
+// SuspendBy is [Suspend] with who gives the command, see [Command.By].
+func SuspendBy(ctx context.Context, store storage.Store, run string, who storage.Issuer) (storage.Run, error) {
+	return suspend(ctx, store, run, &who)
+}
+
+func suspend(ctx context.Context, store storage.Store, run string, by *storage.Issuer) (storage.Run, error) {
+	hold := Hold()
+	hold.c.By = by
 	for told := false; ; told = true {
-		err := holdUnowned(ctx, store, run, nil)
+		err := holdUnowned(ctx, store, run, nil, by)
 		if _, owned := errors.AsType[*storage.OwnedError](err); !owned {
 			if err != nil {
 				return storage.Run{}, err
@@ -31,7 +43,7 @@ func Suspend(ctx context.Context, store storage.Store, run string) (storage.Run,
 			return row, driver.WrapStore(run, err)
 		}
 		if !told {
-			if err := Send(ctx, store, run, Hold()); err != nil {
+			if err := Send(ctx, store, run, hold); err != nil {
 				return storage.Run{}, driver.WrapStore(run, err)
 			}
 		}
@@ -57,7 +69,9 @@ func rests(run *storage.Run) bool {
 
 // holdUnowned marks a run without an owner as suspended. If why is not nil, an operator must decide how the run
 // continues.
-func holdUnowned(ctx context.Context, store storage.Store, id string, why *atom.Failure) error {
+func holdUnowned(
+	ctx context.Context, store storage.Store, id string, why *atom.Failure, by *storage.Issuer,
+) error {
 	err := store.Step(ctx, id, func(snap *storage.Snapshot) (*storage.Checkpoint, error) {
 		run := &snap.Run
 		if run.State.Ended() {
@@ -84,6 +98,14 @@ func holdUnowned(ctx context.Context, store storage.Store, id string, why *atom.
 			}
 		}
 		cp.Taken = inbox.Holds(snap.Messages)
+		for i := range snap.Messages {
+			if l := &snap.Messages[i]; l.Kind == inbox.Suspend && l.Issuer != nil {
+				command(cp, l)
+			}
+		}
+		if by != nil && (!run.Hold || run.State != cp.Head.State) {
+			command(cp, &storage.Message{Kind: inbox.Suspend, Issuer: by})
+		}
 		if run.Hold && run.State == cp.Head.State && len(cp.Taken) == 0 {
 			return nil, nil //nolint:nilnil // nothing is to be written
 		}
@@ -96,6 +118,14 @@ func holdUnowned(ctx context.Context, store storage.Store, id string, why *atom.
 		return err
 	}
 	return driver.WrapStore(id, err)
+}
+
+// command adds the line of a command to the history of a run that no process drives.
+func command(cp *storage.Checkpoint, m *storage.Message) {
+	cp.Head.Entries++
+	e := checkpoint.CommandEntry(m)
+	e.Seq, e.Time = cp.Head.Entries, cp.Head.Time
+	cp.History = append(cp.History, e)
 }
 
 // WhileOwned waits as long as a live process owns the run, and returns the run's record after that. If ctx ends

@@ -136,7 +136,7 @@ func (s *Server) take(ctx context.Context, t *storage.Taking, tok *storage.Token
 //   - [storage.ErrTaken] if the work was delivered again since
 //
 // An attempt that the language is not asked about at its end, such as that of a planned flow, is ended with
-// [storage.Inbox.FinishToken]; then the reply is nil.
+// [storage.Inbox.EndToken]; then the reply is nil.
 func (s *Server) CompleteTask(ctx context.Context, token string, delivery int64, result atom.Value) (
 	atom.Value, error,
 ) {
@@ -177,7 +177,7 @@ func (s *Server) endTask(ctx context.Context, token string, delivery int64, resu
 			of.Atom, of.Attempt = tok.Path, tok.Attempt
 			f = &of
 		}
-		_, err = store.FinishToken(ctx, token, delivery, result, f)
+		_, err = store.EndToken(ctx, token, storage.TokenEnd{Take: delivery, Result: result, Failure: f})
 	}
 	return r.Reply, err
 }

@@ -45,7 +45,7 @@ var answer = atom.NewKey[string]("answer")
 
 func (a *approval) end(t *testing.T, store storage.Store, result any, failure *atom.Failure) {
 	t.Helper()
-	if _, err := store.EndToken(t.Context(), a.tokens.at(-1), atom.MustEncode(result), failure); err != nil {
+	if _, err := store.EndToken(t.Context(), a.tokens.at(-1), storage.TokenEnd{Result: atom.MustEncode(result), Failure: failure}); err != nil {
 		t.Error(err)
 	}
 }
@@ -80,7 +80,7 @@ func TestDeferred(t *testing.T) {
 			t.Errorf("owned by %q, due %v: %v", run.Owner, run.Due, err)
 		}
 		a.end(t, eng.Store(), "no", nil)
-		if _, err := eng.Store().EndToken(t.Context(), a.tokens.at(1), nil, nil); !errors.Is(err, storage.ErrGone) {
+		if _, err := eng.Store().EndToken(t.Context(), a.tokens.at(1), storage.TokenEnd{}); !errors.Is(err, storage.ErrGone) {
 			t.Errorf("the token was used twice: %v", err)
 		}
 		res, err = eng.Run(t.Context(), "rows", engine.Unload())
@@ -142,7 +142,7 @@ func TestDeferredTimes(t *testing.T) {
 				t.Errorf("%s after %v; want %v", code, took, want)
 			}
 			wantActs(t, &a.stage, "a", "ask", "undo ask unknown", "undo a done")
-			if _, err := eng.Store().EndToken(t.Context(), a.tokens.at(0), nil, nil); !errors.Is(err, storage.ErrGone) {
+			if _, err := eng.Store().EndToken(t.Context(), a.tokens.at(0), storage.TokenEnd{}); !errors.Is(err, storage.ErrGone) {
 				t.Errorf("the token still holds: %v", err)
 			}
 		}
@@ -210,7 +210,7 @@ func TestCancelDeferred(t *testing.T) {
 		reverted(t, err)
 		wantEnd(t, res, "REVERTED", storage.Cancelled, storage.UndoneAll)
 		wantActs(t, &a.stage, "a", "ask", "undo ask unknown", "undo a done")
-		if _, err := eng.Store().EndToken(t.Context(), a.tokens.at(0), nil, nil); !errors.Is(err, storage.ErrGone) {
+		if _, err := eng.Store().EndToken(t.Context(), a.tokens.at(0), storage.TokenEnd{}); !errors.Is(err, storage.ErrGone) {
 			t.Errorf("the token still holds: %v", err)
 		}
 	})

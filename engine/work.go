@@ -13,7 +13,7 @@ import (
 )
 
 // Work is an attempt that a worker has taken from a queue. The worker ends the attempt with
-// [storage.Inbox.FinishToken], and extends its lease with [storage.Inbox.KeepToken]. It passes both Token and Take,
+// [storage.Inbox.EndToken], and extends its lease with [storage.Inbox.KeepToken]. It passes both Token and Take,
 // so the calls have no effect after another worker has taken the attempt. If no other worker can take the attempt,
 // the caller may use EndToken and Beat, without Take.
 type Work struct {
@@ -86,10 +86,11 @@ func LeaseWork(ctx context.Context, store storage.Store, t storage.Taking, wait 
 
 // lose fails an attempt that was lost by every worker.
 func lose(ctx context.Context, store storage.Store, tok *storage.Token) error {
-	_, err := store.FinishToken(ctx, tok.ID, tok.Take, nil, &atom.Failure{
+	_, err := store.EndToken(ctx, tok.ID, storage.TokenEnd{Take: tok.Take, Failure: &atom.Failure{
 		Atom: tok.Path, Attempt: tok.Attempt, Code: atom.CodeLost,
 		Message: fmt.Sprintf("%d workers took the work and let their leases expire", maxTaken),
-	})
+	}})
+
 	if errors.Is(err, storage.ErrGone) || errors.Is(err, storage.ErrTaken) {
 		return nil
 	}

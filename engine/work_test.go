@@ -82,10 +82,10 @@ func twoWorkers(t *testing.T, store storage.Store) {
 			t.Error(err)
 		}
 	}
-	if _, err := store.EndToken(t.Context(), first.Token, atom.Null, nil); !errors.Is(err, storage.ErrGone) {
+	if _, err := store.EndToken(t.Context(), first.Token, storage.TokenEnd{Result: atom.Null}); !errors.Is(err, storage.ErrGone) {
 		t.Errorf("the dead one's token still holds: %v", err)
 	}
-	if _, err := store.EndToken(t.Context(), second.Token, atom.MustEncode("fine"), nil); err != nil {
+	if _, err := store.EndToken(t.Context(), second.Token, storage.TokenEnd{Result: atom.MustEncode("fine")}); err != nil {
 		t.Error(err)
 	}
 }

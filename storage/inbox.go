@@ -16,10 +16,10 @@ type Inbox interface {
 	// is due at once. If a message has a Key that an earlier message to the run had, Send drops it. If one of the
 	// runs does not exist, or no run holds the key of ToKey, Send sends nothing and returns ErrNotFound.
 	Send(ctx context.Context, messages ...Message) error
-	// EndToken ends an open token: with the result if failure is nil, else with the failure. In the same
-	// transaction it sends the token's run a message of kind MessageToken. If the token is not open, it returns
-	// ErrGone. If the token does not exist, it returns ErrNotFound.
-	EndToken(ctx context.Context, id string, result atom.Value, failure *atom.Failure) (Token, error)
+	// EndToken ends an open token. In the same transaction it sends the token's run a message of kind MessageToken. If
+	// the token is not open, it returns ErrGone. If the token does not exist, it returns ErrNotFound. If end.Take does
+	// not fit, it changes nothing and returns ErrTaken.
+	EndToken(ctx context.Context, id string, end TokenEnd) (Token, error)
 	// TakeToken gives a worker the work that has waited longest in any of the queues. The token then belongs to
 	// that worker, and its heartbeat starts now. If the lease of a worker expires, another worker can take the
 	// work; it counts as waiting since the lease expired. TakeToken sends the run a message of kind MessageTaken or
@@ -30,10 +30,6 @@ type Inbox interface {
 	// what the worker reports. It returns the token, see [Token.GiveUp]. It succeeds even if the lease has expired, unless
 	// another worker has taken the token since; then it returns ErrTaken. It also returns the errors of Beat.
 	KeepToken(ctx context.Context, id string, k Keeping) (Token, error)
-	// FinishToken is EndToken for the worker that took the token under the number take. With Untaken it applies
-	// only if no worker has taken the token. If another worker has taken the token since, it changes nothing and
-	// returns ErrTaken.
-	FinishToken(ctx context.Context, id string, take int64, result atom.Value, failure *atom.Failure) (Token, error)
 	// Beat renews an open token's heartbeat. If the token is not open, it returns ErrGone. If the token does not
 	// exist, it returns ErrNotFound.
 	Beat(ctx context.Context, id string) (Token, error)
@@ -138,6 +134,9 @@ type Message struct {
 	From    string     `json:",omitempty"` // id of the run that sent the message; "" if no run did
 	Receipt string     `json:",omitempty"` // name of the receipt that From gets, see [MessageReceipt]; "" for none
 	Note    atom.Value `json:",omitempty"` // data of the sender, which the receipt returns; or of the end of a child run
+	// Issuer is who gave the command that the message is. The history of the run says so when the run takes the
+	// message. If it is nil, the history does not mention the message.
+	Issuer *Issuer `json:",omitempty"`
 }
 
 // An Arrival names a run that received messages.
@@ -187,11 +186,14 @@ func (l *Message) Check() error {
 		return fmt.Errorf("%w: the message's key %.20q… is longer than %d bytes", ErrInvalid, l.Key, MaxID)
 	case len(l.Receipt) > MaxID:
 		return fmt.Errorf("%w: the message's receipt %.20q… is longer than %d bytes", ErrInvalid, l.Receipt, MaxID)
+	case l.Issuer != nil && len(l.Issuer.Name) > MaxID:
+		return fmt.Errorf("%w: the name %.20q… of who gives a command is longer than %d bytes", ErrInvalid,
+			l.Issuer.Name, MaxID)
 	case l.Receipt != "" && l.From == "":
 		return fmt.Errorf("%w: a message with the receipt %q needs a sender", ErrInvalid, l.Receipt)
 	}
 	if err := checkKey(l.ToKey); err != nil {
 		return err
 	}
-	return checkTexts(l.Run, string(l.Kind), l.Name, l.Key, l.From, l.Receipt)
+	return checkTexts(l.Run, string(l.Kind), l.Name, l.Key, l.From, l.Receipt, l.Issuer.Text())
 }

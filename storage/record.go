@@ -190,6 +190,7 @@ const (
 	EntryEvent                    // the language recorded an event of its own history, such as an event of AWS
 	EntryStays                    // the undo has passed an atom that nothing reverts: what it did stays done
 	EntryMayStay                  // as EntryStays, but whether the atom had its effect is not known
+	EntryCommand                  // somebody commanded something: a command was applied or refused, or a message was read
 )
 
 // An Entry is one line of the history of a run. A history only grows. If a field's comment begins with a kind, the
@@ -198,12 +199,12 @@ type Entry struct {
 	Seq  int64     // number of the line: 1, 2 and so on
 	Kind EntryKind // what the line reports
 	Time time.Time // time of the commit
-	Path string    // path of the atom; EntryEvent: path or name of the state
+	Path string    // path of the atom; EntryEvent: path or name of the state; EntryCommand: what it names, or ""
 
 	From, To    uint8         // state before and after; EntryFlow: a states.Flow; EntryAtom: a states.Task
 	Incarnation int           // EntryAtom: of the atom
 	Attempt     int           // EntryAtom: of the atom, or of its revert, counted from 1
-	Failure     *atom.Failure // why the run or atom failed, if To is a state of failure
+	Failure     *atom.Failure // why the run or atom failed, if To is a state of failure; EntryCommand: why it was refused
 	// Ended is when the attempt ended, if that was a millisecond or more before Time; else zero.
 	Ended time.Time
 	// Waited is how long the attempt that ended waited until the process had a free slot for it.
@@ -212,10 +213,11 @@ type Entry struct {
 	Flow    string     // EntryEvent: path of the flow whose event it is, such as "Ship[3]"; "" is the run's own flow
 	Number  int64      // EntryEvent: number of the event: 1, 2 and so on
 	Prev    int64      // EntryEvent: number of the event that led to it; 0 means none
-	Type    string     // EntryEvent: the language's type of the event, such as "TaskStateEntered"
+	Type    string     // EntryEvent: the language's type of the event; EntryCommand: the command, such as "cancel"
 	Details atom.Value // EntryEvent: further fields, a JSON object; may be nil
 	Key     string     // EntryEvent: name of the member of Details whose value is Body
 	Body    Held       // EntryAtom: the result; EntryEvent: the value under Key
+	Issuer  *Issuer    // EntryCommand: who gave the command
 }
 
 // A TimerRow is a durable timer of a run. A timer may fire twice. The process that drives the run therefore checks

@@ -23,6 +23,7 @@ type Store interface {
 	NamedRecords
 	Jobs
 	Schedules
+	Audits
 
 	// Purge deletes runs that have ended, with all records that belong to them, and returns how many runs it
 	// deleted. Messages that a run still has to send stay. Purge skips runs that have not ended, have an owner, or still

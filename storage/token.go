@@ -6,6 +6,14 @@ import (
 	"github.com/ebbflow/ebb/atom"
 )
 
+// A TokenEnd is how a token ends, see [Inbox.EndToken].
+type TokenEnd struct {
+	Take    int64         // only if the worker of this take has the token, or nobody with Untaken; 0 means in any case
+	Result  atom.Value    // result of the atom, if Failure is nil
+	Failure *atom.Failure // why the atom failed
+	Issuer  *Issuer       // who ends it, if a person does, see [Message]; nil for a worker
+}
+
 // Untaken is passed in place of the number of a take. The call then applies only if no worker has taken the token.
 // The number 0 applies in any case.
 const Untaken int64 = -1

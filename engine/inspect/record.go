@@ -116,16 +116,27 @@ var kinds = map[storage.AtomKind]string{
 type Entry struct {
 	Seq         int64      `json:"seq"`                   // number of the line, rising within the run
 	Time        time.Time  `json:"time"`                  // of the commit, in UTC
-	Kind        string     `json:"kind"`                  // "run" or "atom"
+	Kind        string     `json:"kind"`                  // "run", "atom" or "command"
 	Path        string     `json:"path,omitempty"`        // path of the atom
 	From        string     `json:"from"`                  // state before
-	To          string     `json:"to"`                    // state after, or a text of [storage.Status]
+	To          string     `json:"to"`                    // state after, a text of [storage.Status], or [Applied] …
 	Incarnation int        `json:"incarnation,omitempty"` // of the atom
 	Attempt     int        `json:"attempt,omitempty"`     // of the atom, or of its revert
 	Failure     *Failure   `json:"failure,omitempty"`     // why it changed to a state of failure
 	WaitedMS    int64      `json:"waited_ms,omitempty"`   // how long the attempt that ended waited for a free slot
 	Result      atom.Value `json:"result,omitempty"`      // of the atom, when it succeeded
+	Command     string     `json:"command,omitempty"`     // of kind "command": what somebody commanded, such as "cancel"
+	By          string     `json:"by,omitempty"`          // who did: the name of a key, or the name that was given
+	Via         string     `json:"via,omitempty"`         // how: "command", "library", "console" or "api"
+	Claimed     bool       `json:"claimed,omitempty"`     // nobody checked the name
 }
+
+// What became of a command.
+const (
+	Applied = "applied" // the run took it
+	Refused = "refused" // the run did not allow it
+	Issued  = "issued"  // it was given; what has no history does not say what became of it
+)
 
 // EntryOf returns the line of the history as the JSON output shows it, with secrets masked.
 func EntryOf(secrets *storage.Secrets, e *storage.Entry) Entry {
@@ -140,6 +151,14 @@ func EntryOf(secrets *storage.Secrets, e *storage.Entry) Entry {
 		j.To = string(e.Status())
 	case storage.EntryFlow:
 		j.Kind, j.From, j.To = "run", states.Flow(e.From).String(), states.Flow(e.To).String()
+	case storage.EntryCommand:
+		j.Kind, j.From, j.To, j.Command = "command", "", Applied, e.Type
+		if e.Failure != nil {
+			j.To = Refused
+		}
+		if by := e.Issuer; by != nil {
+			j.By, j.Via, j.Claimed = by.Name, string(by.Via), by.Name != "" && by.Claimed()
+		}
 	default: // an atom's states, as above
 	}
 	return j

@@ -111,6 +111,7 @@ func entries() *rapid.Generator[storage.Entry] {
 			Body:        helds().Draw(t, "body"),
 			Waited:      time.Duration(rapid.Int64Range(0, 1<<40).Draw(t, "waited")) * time.Microsecond,
 			Ended:       times().Draw(t, "ended"),
+			Issuer:      storage.ParseIssuer(rapid.SampledFrom([]string{"", "console:", "api:a:b"}).Draw(t, "issuer")),
 		}
 	})
 }

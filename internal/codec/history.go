@@ -27,6 +27,7 @@ const (
 	entryFlow
 	entryWaited // in microseconds
 	entryEnded
+	entryIssuer
 )
 
 func (s *scan) entry(payload Payloads) storage.Entry {
@@ -67,6 +68,8 @@ func (s *scan) entry(payload Payloads) storage.Entry {
 			e.Waited = time.Duration(s.number()) * time.Microsecond
 		case entryEnded:
 			e.Ended = s.time()
+		case entryIssuer:
+			e.Issuer = storage.ParseIssuer(s.text())
 		default:
 			s.unknown()
 		}
@@ -97,6 +100,7 @@ func AppendHistory(b []byte, entries []storage.Entry) []byte {
 		f.text(entryFlow, e.Flow)
 		f.number(entryWaited, uint64(max(e.Waited, 0)/time.Microsecond))
 		f.time(entryEnded, e.Ended)
+		f.text(entryIssuer, e.Issuer.Text())
 		b = f
 		size := len(b) - start - 1
 		if size < 0x80 {

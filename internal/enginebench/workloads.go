@@ -13,6 +13,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/storage"
 )
 
 // engine returns an engine on the workload's database.
@@ -160,7 +161,7 @@ func wait(ctx context.Context, b *bench) error {
 	go func() { served <- eng.Serve(serving, engine.WithSlots(b.size(1000))) }()
 	answer := atom.MustEncode(payload{body})
 	err = each(n, func(i int) error {
-		_, err := b.target.store.EndToken(ctx, tokens[i], answer, nil)
+		_, err := b.target.store.EndToken(ctx, tokens[i], storage.TokenEnd{Result: answer})
 		return err
 	})
 	if err == nil {

@@ -70,7 +70,7 @@ func (a *answerer) answer(ctx context.Context, store storage.Store, plan *flow.P
 	for i := range tokens {
 		if to, ok := a.answerTo(tokens[i].Path); ok && err == nil && tokens[i].State == storage.TokenOpen {
 			result, failure := to.encoded(tokens[i].Path)
-			_, _ = store.EndToken(ctx, tokens[i].ID, result, failure)
+			_, _ = store.EndToken(ctx, tokens[i].ID, storage.TokenEnd{Result: result, Failure: failure})
 		}
 	}
 	atoms, err := store.Atoms(ctx, runID, storage.AtomQuery{Live: true})

@@ -88,7 +88,7 @@ func Sometimes(seed uint64, share float64, faults ...Fault) Plan {
 var writes = map[string]bool{
 	"Create": true, "Begin": true, "Try": true, "Acquit": true, "Commit": true, "Release": true, "Step": true,
 	"Transact": true,
-	"Send":     true, "EndToken": true, "TakeToken": true, "KeepToken": true, "FinishToken": true, "Beat": true,
+	"Send":     true, "EndToken": true, "TakeToken": true, "KeepToken": true, "Beat": true,
 	"PutDefinition": true, "WriteRecords": true, "Sent": true, "Unsent": true, "Purge": true,
 	"PostJob": true, "ClaimJobs": true, "RenewJob": true, "EndJob": true, "PurgeJobs": true,
 	"PutSchedule": true, "MoveSchedule": true, "DeleteSchedule": true,
@@ -238,11 +238,9 @@ func (f *store) Send(ctx context.Context, messages ...storage.Message) error {
 	return f.do(ctx, Call{Method: "Send"}, func() error { return f.Store.Send(ctx, messages...) })
 }
 
-func (f *store) EndToken(ctx context.Context, id string, result atom.Value, failure *atom.Failure) (storage.Token,
-	error,
-) {
+func (f *store) EndToken(ctx context.Context, id string, end storage.TokenEnd) (storage.Token, error) {
 	return answer(ctx, f, Call{Method: "EndToken"}, func() (storage.Token, error) {
-		return f.Store.EndToken(ctx, id, result, failure)
+		return f.Store.EndToken(ctx, id, end)
 	})
 }
 
@@ -271,14 +269,6 @@ func (f *store) RunsWithMessages(ctx context.Context, since int64) (changed []st
 func (f *store) KeepToken(ctx context.Context, id string, k storage.Keeping) (storage.Token, error) {
 	return answer(ctx, f, Call{Method: "KeepToken"}, func() (storage.Token, error) {
 		return f.Store.KeepToken(ctx, id, k)
-	})
-}
-
-func (f *store) FinishToken(ctx context.Context, id string, take int64, result atom.Value, failure *atom.Failure) (
-	storage.Token, error,
-) {
-	return answer(ctx, f, Call{Method: "FinishToken"}, func() (storage.Token, error) {
-		return f.Store.FinishToken(ctx, id, take, result, failure)
 	})
 }
 

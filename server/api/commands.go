@@ -193,6 +193,6 @@ func (a *api) complete(c *call) (any, error) {
 	} else if body.Result == nil {
 		body.Result = atom.Null
 	}
-	was, err = a.store.EndToken(c.Context(), was.ID, body.Result, failure)
+	was, err = a.store.EndToken(c.Context(), was.ID, storage.TokenEnd{Result: body.Result, Failure: failure})
 	return Completed{how, was.Run, was.Path, was.Attempt}, err
 }

@@ -56,7 +56,7 @@ func (s *Server) sendTaskSuccess(ctx context.Context, _ *aws.Caller, in *sendTas
 	if err != nil {
 		return nil, err
 	}
-	_, err = s.config.Store.FinishToken(ctx, id, take, output, nil)
+	_, err = s.config.Store.EndToken(ctx, id, storage.TokenEnd{Take: take, Result: output})
 	return nil, taskError(err)
 }
 
@@ -73,7 +73,7 @@ func (s *Server) sendTaskFailure(ctx context.Context, _ *aws.Caller, in *sendTas
 	if in.Error != nil {
 		why.Code = *in.Error
 	}
-	_, err = s.config.Store.FinishToken(ctx, id, take, nil, why)
+	_, err = s.config.Store.EndToken(ctx, id, storage.TokenEnd{Take: take, Failure: why})
 	return nil, taskError(err)
 }
 

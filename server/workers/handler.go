@@ -326,7 +326,7 @@ func (h *handler) end(ctx context.Context, id string, result atom.Value, f *atom
 		}
 		f.Atom, f.Attempt = t.Path, t.Attempt
 	}
-	if _, err := h.store.FinishToken(ctx, token, take, result, f); err != nil {
+	if _, err := h.store.EndToken(ctx, token, storage.TokenEnd{Take: take, Result: result, Failure: f}); err != nil {
 		if again := h.said(ctx, token, take, result, f); again {
 			return struct{}{}, nil
 		}

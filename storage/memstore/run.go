@@ -235,6 +235,7 @@ func (m *memory) apply(r *runRecord, cp *storage.Checkpoint) {
 		r.atoms.forget(path)
 	}
 	r.remember(cp.History)
+	m.audit.commanded(r, cp)
 	r.undo = r.undo[:len(r.undo)-cp.Pop]
 	for i := range cp.Push {
 		r.undo = append(r.undo, cp.Push[i].Path)

@@ -58,6 +58,7 @@ type memory struct {
 	posted    int64          // number of jobs posted so far
 	defs      definitions
 	records   namedRecords
+	audit     audit
 	schedules map[string]*storage.Schedule
 	outbox    []storage.Outgoing // in the order of their numbers
 	sent      int64              // number of the last message added to the outbox

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/internal/rules"
 )
@@ -76,31 +75,22 @@ func (m *memory) takenToken(id string, take int64) (*storage.Token, error) {
 }
 
 // EndToken implements [storage.Inbox.EndToken].
-func (m *store) EndToken(ctx context.Context, id string, result atom.Value,
-	failure *atom.Failure,
-) (storage.Token, error) {
-	return m.FinishToken(ctx, id, 0, result, failure)
-}
-
-// FinishToken implements [storage.Inbox.FinishToken].
-func (m *store) FinishToken(ctx context.Context, id string, take int64, result atom.Value,
-	failure *atom.Failure,
-) (storage.Token, error) {
+func (m *store) EndToken(ctx context.Context, id string, end storage.TokenEnd) (storage.Token, error) {
 	if err := m.enter(ctx); err != nil {
 		return storage.Token{}, err
 	}
 	defer m.mu.Unlock()
-	t, err := m.takenToken(id, take)
+	t, err := m.takenToken(id, end.Take)
 	if err != nil {
 		return storage.Token{}, err
 	}
-	t.State, t.Work, t.Result, t.Failure = storage.TokenCompleted, nil, result, nil
-	if failure != nil {
-		t.State, t.Result, t.Failure = storage.TokenFailed, nil, rules.CopyFailure(failure)
+	t.State, t.Work, t.Result, t.Failure = storage.TokenCompleted, nil, end.Result, nil
+	if end.Failure != nil {
+		t.State, t.Result, t.Failure = storage.TokenFailed, nil, rules.CopyFailure(end.Failure)
 	}
 	r := m.runs[t.Run]
 	r.shut(id)
-	m.deliver(r, rules.EndedMessage(t))
+	m.deliver(r, rules.EndedMessage(t, end.Issuer))
 	return m.token(id), nil
 }
 

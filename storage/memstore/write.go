@@ -287,6 +287,7 @@ func (m *store) Purge(ctx context.Context, runs ...string) (int, error) {
 		purged[r] = true
 	}
 	m.order = slices.DeleteFunc(m.order, func(r *runRecord) bool { return purged[r] })
+	m.audit.purge(purged)
 	return len(purged), nil
 }
 

@@ -211,6 +211,7 @@ func writeContents(ctx context.Context, w *session, n int64, run string, cp *sto
 		func() error { return writeTokens(ctx, w, n, cp.Tokens) },
 		func() error { return giveUpTokens(ctx, w, n, cp.GiveUp) },
 		func() error { return takeMessages(ctx, w, n, cp.Taken) },
+		func() error { return writeAudit(ctx, w, n, cp) },
 		func() error { return writeOutbox(ctx, w, run, cp.Outbox) },
 		func() error { return writeChildren(ctx, w, cp) },
 		func() error { return deliverAll(ctx, w, cp.Messages, true) },

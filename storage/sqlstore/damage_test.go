@@ -158,7 +158,7 @@ func useAll(s *sqlstore.Store) error {
 	}
 	_, jobs := s.JobList(ctx, storage.JobQuery{})
 	_, outgoing := s.Outgoing(ctx, at(100), 0)
-	_, token := s.EndToken(ctx, "t-open", nil, nil)
+	_, token := s.EndToken(ctx, "t-open", storage.TokenEnd{})
 	_, def := s.Definition(ctx, "h1")
 	_, purged := s.Purge(ctx, "over")
 	return errors.Join(append(errs, jobs, outgoing, token, def, purged, useRecords(ctx, s))...)

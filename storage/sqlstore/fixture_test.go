@@ -387,8 +387,8 @@ func fillRunning(t *testing.T, s *sqlstore.Store) {
 		}
 	}
 	_, sent := s.Transact(t.Context(), claim, "k", func(*sql.Tx) (atom.Value, error) { return atom.MustEncode("sent"), nil })
-	_, done := s.EndToken(t.Context(), "t-done", atom.MustEncode("ok"), nil)
-	_, failed := s.EndToken(t.Context(), "t-failed", nil, &atom.Failure{Code: "Bad", Message: "worse"})
+	_, done := s.EndToken(t.Context(), "t-done", storage.TokenEnd{Result: atom.MustEncode("ok")})
+	_, failed := s.EndToken(t.Context(), "t-failed", storage.TokenEnd{Failure: &atom.Failure{Code: "Bad", Message: "worse"}})
 	if err := errors.Join(sent, done, failed); err != nil {
 		t.Fatal(err)
 	}

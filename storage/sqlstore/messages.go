@@ -16,11 +16,11 @@ import (
 
 var insertMessage = statement{
 	onSQLite: `INSERT INTO messages (run, n, kind, path, incarnation, name, key, body, failure, sent, sender, receipt,
-		note)
-SELECT n, wakeups, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM runs WHERE n = ?`,
+		note, issuer)
+SELECT n, wakeups, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM runs WHERE n = ?`,
 	onPostgres: `INSERT INTO messages (run, n, kind, path, incarnation, name, key, body, failure, sent, sender, receipt,
-		note)
-SELECT n, wakeups, $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11 FROM runs WHERE n = $12`,
+		note, issuer)
+SELECT n, wakeups, $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12 FROM runs WHERE n = $13`,
 }
 
 const (
@@ -29,7 +29,7 @@ const (
 	wakeRun = `UPDATE runs SET wakeups = wakeups + 1,
   due = CASE WHEN owner = '' AND (due IS NULL OR due > $1) THEN $1 ELSE due END
 WHERE n = $2`
-	selectMessages = `SELECT n, kind, path, incarnation, name, key, body, failure, sent, sender, receipt, note
+	selectMessages = `SELECT n, kind, path, incarnation, name, key, body, failure, sent, sender, receipt, note, issuer
 		FROM messages WHERE run = $1 AND n > $2 ORDER BY n LIMIT $3`
 	selectOpen    = `SELECT r.n, r.state FROM runs r JOIN origins o ON o.n = r.n WHERE o.id = $1`
 	selectWakeups = `SELECT wakeups FROM runs WHERE n = $1`
@@ -49,7 +49,8 @@ func deliver(ctx context.Context, w *session, n int64, l *storage.Message) error
 		return err
 	}
 	return w.Post(ctx, nil, insertMessage[w.dialect.db], string(l.Kind), l.Path, l.Incarnation, l.Name, l.Key,
-		[]byte(l.Body), codec.EncodeFailure(l.Failure), micros(orNow(l.Sent)), l.From, l.Receipt, []byte(l.Note), n)
+		[]byte(l.Body), codec.EncodeFailure(l.Failure), micros(orNow(l.Sent)), l.From, l.Receipt, []byte(l.Note),
+		l.Issuer.Text(), n)
 }
 
 // deliverAll delivers messages. If no run can receive one, it returns the message to its sender if it has a receipt.
@@ -173,6 +174,7 @@ func readMessages(ctx context.Context, s *session, n int64, run string, after in
 		Sender      string
 		Receipt     string
 		Note        []byte
+		Issuer      string
 	}
 	if err := s.All(ctx, &rows, selectMessages, n, after, limit); err != nil {
 		return nil, err
@@ -186,7 +188,7 @@ func readMessages(ctx context.Context, s *session, n int64, run string, after in
 		out[i] = storage.Message{
 			N: r.N, Run: run, Kind: flow.MessageKind(r.Kind), Path: r.Path, Incarnation: r.Incarnation,
 			Name: r.Name, Key: r.Key, Body: r.Body, Failure: failure, Sent: r.Sent.time(),
-			From: r.Sender, Receipt: r.Receipt, Note: r.Note,
+			From: r.Sender, Receipt: r.Receipt, Note: r.Note, Issuer: storage.ParseIssuer(r.Issuer),
 		}
 	}
 	return out, nil

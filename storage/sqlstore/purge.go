@@ -17,6 +17,7 @@ FROM runs r JOIN origins o ON o.n = r.n WHERE o.id = $1`
 // deleteAll deletes the records of a run, table by table.
 var deleteAll = [...]string{
 	`DELETE FROM labels WHERE run = $1`,
+	`DELETE FROM audit WHERE run = $1`,
 	`DELETE FROM atoms WHERE run = $1`,
 	`DELETE FROM settled WHERE run = $1`,
 	`DELETE FROM undo WHERE run = $1`,

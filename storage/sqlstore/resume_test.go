@@ -156,7 +156,7 @@ var fixtureFlows = []fixtureFlow{
 		if err != nil || len(tokens) != 1 {
 			t.Fatal(tokens, err)
 		}
-		if _, err := s.EndToken(t.Context(), tokens[0].ID, atom.MustEncode("ok"), nil); err != nil {
+		if _, err := s.EndToken(t.Context(), tokens[0].ID, storage.TokenEnd{Result: atom.MustEncode("ok")}); err != nil {
 			t.Fatal(err)
 		}
 	}},
@@ -168,7 +168,7 @@ var fixtureFlows = []fixtureFlow{
 		if err != nil || token.Run != id || token.Work == nil {
 			t.Fatal(token, err)
 		}
-		if _, err := s.FinishToken(t.Context(), token.ID, token.Take, atom.MustEncode("ok"), nil); err != nil {
+		if _, err := s.EndToken(t.Context(), token.ID, storage.TokenEnd{Take: token.Take, Result: atom.MustEncode("ok")}); err != nil {
 			t.Fatal(err)
 		}
 	}},

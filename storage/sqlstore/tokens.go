@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/internal/codec"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/internal/rules"
@@ -218,18 +217,9 @@ func holdRunOf(ctx context.Context, w *session, id string) error {
 }
 
 // EndToken implements [storage.Inbox.EndToken].
-func (s *Store) EndToken(ctx context.Context, id string, result atom.Value,
-	failure *atom.Failure,
-) (storage.Token, error) {
-	return s.FinishToken(ctx, id, 0, result, failure)
-}
-
-// FinishToken implements [storage.Inbox.FinishToken].
-func (s *Store) FinishToken(ctx context.Context, id string, take int64, result atom.Value,
-	failure *atom.Failure,
-) (t storage.Token, err error) {
-	state := storage.TokenCompleted
-	if failure != nil {
+func (s *Store) EndToken(ctx context.Context, id string, end storage.TokenEnd) (t storage.Token, err error) {
+	state, result := storage.TokenCompleted, end.Result
+	if end.Failure != nil {
 		state, result = storage.TokenFailed, nil
 	}
 	err = s.update(ctx, &write{
@@ -238,12 +228,13 @@ func (s *Store) FinishToken(ctx context.Context, id string, take int64, result a
 			if err := holdRunOf(ctx, w, id); err != nil {
 				return err
 			}
-			ended, n, err := changeToken(ctx, w, id, endToken, state, []byte(result), codec.EncodeFailure(failure), id, take)
+			ended, n, err := changeToken(ctx, w, id, endToken, state, []byte(result), codec.EncodeFailure(end.Failure), id,
+				end.Take)
 			if err != nil {
 				return err
 			}
 			t = ended
-			message := rules.EndedMessage(&ended)
+			message := rules.EndedMessage(&ended, end.Issuer)
 			return deliver(ctx, w, n, &message)
 		},
 		arrivals: wakeup.Moves,

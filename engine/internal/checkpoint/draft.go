@@ -24,12 +24,13 @@ type Draft struct {
 	settled   int64         // bytes that the run has written up to the last commit
 	forgotten storage.Entry // the last line of a history that is not stored
 	payloads  payloads
-	attempts  []Attempt          // attempts of the atoms of the plan
-	overflows map[int32]overflow // by atom: retries with many tries
-	grown     map[any]*grown     // data of open nodes and child flows
-	ending    []any              // keys of grown to drop with the next commit
-	earlier   map[string]earlier // data of loaded grown atoms, by path, until they are used
-	at        map[string]int     // index in Atoms, by path of a grown atom; nil while there are few
+	attempts  []Attempt               // attempts of the atoms of the plan
+	overflows map[int32]overflow      // by atom: retries with many tries
+	grown     map[any]*grown          // data of open nodes and child flows
+	ending    []any                   // keys of grown to drop with the next commit
+	earlier   map[string]earlier      // data of loaded grown atoms, by path, until they are used
+	issued    map[int64]storage.Entry // by number: lines for the messages of people that are not taken yet
+	at        map[string]int          // index in Atoms, by path of a grown atom; nil while there are few
 }
 
 // Init prepares the draft of a run of the plan. If quiet is true, lines of history are counted and not stored.
@@ -174,5 +175,6 @@ func (d *Draft) Use(u storage.TokenUse) { d.Used, d.Dirty = append(d.Used, u), t
 func (d *Draft) Take(n int64) {
 	if n > 0 {
 		d.Taken, d.Dirty = append(d.Taken, n), true
+		d.told(n)
 	}
 }

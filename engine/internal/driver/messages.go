@@ -35,6 +35,7 @@ func (d *Driver) readMessages() error {
 func (d *Driver) follow(messages []storage.Message) error {
 	defer d.ask.attend()()
 	d.box.note(messages)
+	d.next.Issued(messages)
 	for i := range messages {
 		if err := d.open(&messages[i]); err != nil {
 			return err
@@ -223,6 +224,7 @@ func (d *Driver) settle() error {
 // FirstCommand returns the command with which a run must start, if one waits in its inbox, and the other messages.
 // The command voids requests to suspend that arrived before it.
 func (d *Driver) FirstCommand(messages []storage.Message) (*scheduler.OperatorCommand, []storage.Message, error) {
+	d.next.Issued(messages)
 	var others []storage.Message // without messages that were refused
 	for i := range messages {
 		o, ok := inbox.CommandOf(&messages[i])
@@ -241,6 +243,7 @@ func (d *Driver) FirstCommand(messages []storage.Message) (*scheduler.OperatorCo
 // WithoutHolds removes the requests to suspend the run from its inbox, and returns the
 // other messages.
 func (d *Driver) WithoutHolds(messages []storage.Message) []storage.Message {
+	d.next.Issued(messages)
 	var rest []storage.Message
 	for i := range messages {
 		if messages[i].Kind == inbox.Suspend {
@@ -260,6 +263,7 @@ func (d *Driver) accept(o *inbox.Command, n int64) (so scheduler.OperatorCommand
 			return so, false, err
 		}
 		d.env.Log.Warn(logevent.CommandRefused, "run", d.claim.Run, "command", o.Kind, "error", err)
+		d.next.Refused(n, err)
 		d.next.Take(n)
 		if o.Kind == inbox.Retry && d.State().Ended() { // the parent run may have sent it
 			d.children.tellParent()

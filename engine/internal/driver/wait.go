@@ -218,7 +218,7 @@ func (d *Driver) expire(k timerKey) error {
 		if take == 0 {
 			take = storage.Untaken
 		}
-		_, err := d.env.Store.FinishToken(d.storing, e.token.ID, take, nil, overdue(&e.token, limit))
+		_, err := d.env.Store.EndToken(d.storing, e.token.ID, storage.TokenEnd{Take: take, Failure: overdue(&e.token, limit)})
 		switch {
 		case errors.Is(err, storage.ErrTaken):
 		case err != nil && !errors.Is(err, storage.ErrGone):

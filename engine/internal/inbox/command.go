@@ -31,6 +31,7 @@ type Command struct {
 	Undo  bool                  // for Cancel: undo the run
 	Live  bool                  // for Cancel: refuse it if the run has ended
 	Input map[string]atom.Value // for RetryFrom: replaces inputs with the same name
+	By    *storage.Issuer       // who gave it; nil if the history is not to mention it
 	Err   error                 // why it cannot be sent as a message; nil if it can
 }
 
@@ -54,7 +55,7 @@ func (c *Command) Message(run string) (storage.Message, error) {
 		return storage.Message{}, ErrEmpty
 	}
 	b, err := atom.Encode(body{c.Undo, c.Live, c.Input})
-	return storage.Message{Run: run, Kind: c.Kind, Path: c.Path, Failure: c.Why, Body: b}, err
+	return storage.Message{Run: run, Kind: c.Kind, Path: c.Path, Failure: c.Why, Body: b, Issuer: c.By}, err
 }
 
 // CommandOf returns the command that a message carries. It returns false if the
@@ -64,7 +65,9 @@ func CommandOf(m *storage.Message) (c Command, ok bool) {
 	case Suspend, Cancel, RevertTo, Retry, RetryRevert, Skip:
 		var b body
 		err := m.Body.Decode(&b)
-		return Command{Kind: m.Kind, Path: m.Path, Why: m.Failure, Undo: b.Undo, Live: b.Live, Input: b.Input, Err: err}, true
+		return Command{
+			Kind: m.Kind, Path: m.Path, Why: m.Failure, Undo: b.Undo, Live: b.Live, Input: b.Input, By: m.Issuer, Err: err,
+		}, true
 	default:
 		return c, false
 	}

@@ -59,10 +59,10 @@ func Has(t *storage.Token, take int64) bool {
 }
 
 // EndedMessage returns the message to the token's run that the token ended.
-func EndedMessage(t *storage.Token) storage.Message {
+func EndedMessage(t *storage.Token, by *storage.Issuer) storage.Message {
 	return storage.Message{
 		Run: t.Run, Kind: storage.MessageToken, Path: t.Path, Incarnation: t.Incarnation,
-		Name: t.ID, Body: t.Result, Failure: t.Failure,
+		Name: t.ID, Body: t.Result, Failure: t.Failure, Issuer: by,
 	}
 }
 

@@ -36,10 +36,10 @@ func testRunsWithMessages(t *testing.T, m Maker) {
 	foreign.write(t, storage.Checkpoint{Messages: []storage.Message{signal("b")}})
 	expect("a message in a checkpoint", storage.Arrival{Run: "b", Wakeups: 3})
 	p.write(t, storage.Checkpoint{Tokens: []storage.Token{{ID: "t", Run: "a", Path: "x"}}})
-	_, err := other.EndToken(t.Context(), "t", value(1), nil)
+	_, err := other.EndToken(t.Context(), "t", storage.TokenEnd{Result: value(1)})
 	must(t, "EndToken", err)
 	expect("the end of a token", storage.Arrival{Run: "a", Wakeups: 3})
-	if _, err := other.EndToken(t.Context(), "t", value(1), nil); err == nil {
+	if _, err := other.EndToken(t.Context(), "t", storage.TokenEnd{Result: value(1)}); err == nil {
 		t.Fatalf("a token was ended twice")
 	}
 	expect("a token that was ended before")

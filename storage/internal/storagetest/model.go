@@ -366,7 +366,7 @@ func (w *world) endToken(rt *rapid.T) {
 	}
 	id := rapid.SampledFrom(slices.Sorted(maps.Keys(w.tokens))).Draw(rt, "token")
 	t := w.tokens[id]
-	_, err := w.any(rt).EndToken(w.t.Context(), id, value("done"), nil)
+	_, err := w.any(rt).EndToken(w.t.Context(), id, storage.TokenEnd{Result: value("done")})
 	if t.State != storage.TokenOpen {
 		want(w.t, "EndToken", err, storage.ErrGone)
 		return
@@ -374,7 +374,7 @@ func (w *world) endToken(rt *rapid.T) {
 	must(w.t, "EndToken", err)
 	t.State, t.Result = storage.TokenCompleted, value("done")
 	w.tokens[id] = t
-	w.delivered(w.runs[t.Run], rules.EndedMessage(&t))
+	w.delivered(w.runs[t.Run], rules.EndedMessage(&t, nil))
 }
 
 // stale commits and releases under a claim that is void.

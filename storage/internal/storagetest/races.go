@@ -235,7 +235,7 @@ func testRaceTokens(t *testing.T, m Maker) {
 			if i == 3 {
 				failure = &atom.Failure{Code: "C"}
 			}
-			_, err := end.EndToken(t.Context(), token, value(i), failure)
+			_, err := end.EndToken(t.Context(), token, storage.TokenEnd{Result: value(i), Failure: failure})
 			switch {
 			case err == nil:
 				won.Add(1)

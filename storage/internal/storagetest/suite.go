@@ -72,6 +72,7 @@ func Run(t *testing.T, m Maker) {
 		{"AtomPages", testAtomPages},
 		{"LargePages", testLargePages},
 		{"History", testHistory},
+		{"Audit", testAudit},
 		{"Events", testEvents},
 		{"Payloads", testPayloads},
 		{"UndoStack", testUndoStack},

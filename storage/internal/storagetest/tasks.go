@@ -102,7 +102,7 @@ func testTokenUses(t *testing.T, m Maker) {
 		t.Errorf("a refused commit took a token: %+v", got)
 	}
 	refused("no such token", storage.TokenUse{Token: queued("none")})
-	must(t, "EndToken", errOf(s.EndToken(t.Context(), "t2", nil, nil)))
+	must(t, "EndToken", errOf(s.EndToken(t.Context(), "t2", storage.TokenEnd{})))
 	refused("ended", storage.TokenUse{Token: other})
 
 	done := taken
@@ -148,7 +148,7 @@ func testHeartbeats(t *testing.T, m Maker) {
 	for _, k := range []storage.Keeping{{Take: -1}, {Lease: -1}, {Progress: 1.5}, {Progress: -1}} {
 		want(t, "KeepToken", errOf(s.KeepToken(t.Context(), "t", k)), storage.ErrInvalid)
 	}
-	must(t, "EndToken", errOf(s.EndToken(t.Context(), "t", nil, nil)))
+	must(t, "EndToken", errOf(s.EndToken(t.Context(), "t", storage.TokenEnd{})))
 	if got := ask[storage.Token](t, "Token")(s.Token(t.Context(), "t")); got.Progress != 0.25 || got.Details == nil {
 		t.Errorf("what was reported is gone with the end: %+v", got)
 	}

@@ -38,12 +38,13 @@ func testTokens(t *testing.T, m Maker) {
 	}
 	same(t, "beaten token", beaten, token())
 
-	done := ask[storage.Token](t, "EndToken")(s.EndToken(t.Context(), "t1", value("result"), nil))
+	done := ask[storage.Token](t, "EndToken")(s.EndToken(t.Context(), "t1", storage.TokenEnd{Result: value("result")}))
 	wantDone := beaten
 	wantDone.State, wantDone.Result = storage.TokenCompleted, value("result")
 	same(t, "completed token", wantDone, done)
 	same(t, "completed token", wantDone, token())
-	failed := ask[storage.Token](t, "EndToken")(s.EndToken(t.Context(), "t2", nil, &atom.Failure{Code: "C"}))
+	why := &atom.Failure{Code: "C"}
+	failed := ask[storage.Token](t, "EndToken")(s.EndToken(t.Context(), "t2", storage.TokenEnd{Failure: why}))
 	same(t, "failed token", storage.Token{
 		ID: "t2", Run: "a", Path: "y", State: storage.TokenFailed, Failure: &atom.Failure{Code: "C"},
 	}, failed)
@@ -58,10 +59,10 @@ func testTokens(t *testing.T, m Maker) {
 	}, messages, cmpopts.IgnoreFields(storage.Message{}, "Sent"))
 
 	for _, id := range []string{"t1", "t2"} {
-		want(t, "EndToken again", errOf(s.EndToken(t.Context(), id, value(1), nil)), storage.ErrGone)
+		want(t, "EndToken again", errOf(s.EndToken(t.Context(), id, storage.TokenEnd{Result: value(1)})), storage.ErrGone)
 		want(t, "Beat of an ended token", errOf(s.Beat(t.Context(), id)), storage.ErrGone)
 	}
-	want(t, "EndToken of none", errOf(s.EndToken(t.Context(), "zz", nil, nil)), storage.ErrNotFound)
+	want(t, "EndToken of none", errOf(s.EndToken(t.Context(), "zz", storage.TokenEnd{})), storage.ErrNotFound)
 	want(t, "Beat of none", errOf(s.Beat(t.Context(), "zz")), storage.ErrNotFound)
 	want(t, "Token of none", errOf(s.Token(t.Context(), "zz")), storage.ErrNotFound)
 
@@ -71,7 +72,8 @@ func testTokens(t *testing.T, m Maker) {
 		{ID: "t3", Run: "a", Path: "z", State: storage.TokenGone},
 	}})
 	same(t, "token that ended before", wantDone, token())
-	want(t, "EndToken of one that is gone", errOf(s.EndToken(t.Context(), "t3", value(1), nil)), storage.ErrGone)
+	want(t, "EndToken of one that is gone", errOf(s.EndToken(t.Context(), "t3", storage.TokenEnd{Result: value(1)})),
+		storage.ErrGone)
 
 	p.write(t, storage.Checkpoint{Tokens: []storage.Token{{ID: "t4", Run: "a", Path: "z"}}})
 	same(t, "open tokens", []storage.Token{{ID: "t4", Run: "a", Path: "z"}},
@@ -100,7 +102,7 @@ func testQueues(t *testing.T, m Maker) {
 	want(t, "TakeToken without a queue", errOf(s.TakeToken(t.Context(), taking("", "w"))), storage.ErrInvalid)
 	want(t, "TakeToken without a name", errOf(s.TakeToken(t.Context(), taking("q", ""))), storage.ErrInvalid)
 	want(t, "TakeToken of an unknown queue", errOf(s.TakeToken(t.Context(), taking("none", "w"))), storage.ErrNotFound)
-	must(t, "EndToken", errOf(s.EndToken(t.Context(), "t5", value(2), nil)))
+	must(t, "EndToken", errOf(s.EndToken(t.Context(), "t5", storage.TokenEnd{Result: value(2)})))
 	for _, id := range []string{"t2", "t4"} {
 		taken := ask[storage.Token](t, "TakeToken")(s.TakeToken(t.Context(), taking("q", "w")))
 		if taken.ID != id || taken.Worker != "w" || time.Since(taken.Beat) > time.Minute {
@@ -115,7 +117,7 @@ func testQueues(t *testing.T, m Maker) {
 		{N: 1, Run: "b", Kind: storage.MessageToken, Path: "z", Name: "t5", Body: value(2)},
 		{N: 2, Run: "b", Kind: storage.MessageTaken, Path: "y", Incarnation: 1, Name: "t4", Body: value("w")},
 	}, messages, cmpopts.IgnoreFields(storage.Message{}, "Sent"))
-	must(t, "EndToken of a taken one", errOf(s.EndToken(t.Context(), "t4", value(1), nil)))
+	must(t, "EndToken of a taken one", errOf(s.EndToken(t.Context(), "t4", storage.TokenEnd{Result: value(1)})))
 }
 
 func taking(queue, worker string) storage.Taking {
@@ -167,16 +169,18 @@ func testLeases(t *testing.T, m Maker) {
 	}
 	same(t, "its work", work, again.Work)
 	want(t, "KeepToken of what another has", errOf(keepTaken(s, "t1", time.Hour)), storage.ErrTaken)
-	want(t, "FinishToken of what another has", errOf(s.FinishToken(t.Context(), "t1", 1, value(1), nil)), storage.ErrTaken)
+	want(t, "EndToken of what another has",
+		errOf(s.EndToken(t.Context(), "t1", storage.TokenEnd{Take: 1, Result: value(1)})), storage.ErrTaken)
 	want(t, "TakeToken without an end", errOf(s.TakeToken(t.Context(), taking("q", "v"))), storage.ErrNotFound)
-	done := ask[storage.Token](t, "FinishToken")(s.FinishToken(t.Context(), "t1", 2, value(2), nil))
+	done := ask[storage.Token](t, "EndToken")(s.EndToken(t.Context(), "t1", storage.TokenEnd{Take: 2, Result: value(2)}))
 	if done.State != storage.TokenCompleted || done.Work != nil || done.Take != 2 {
 		t.Errorf("finished as %+v", done)
 	}
-	want(t, "FinishToken again", errOf(s.FinishToken(t.Context(), "t1", 2, value(2), nil)), storage.ErrGone)
+	want(t, "EndToken again", errOf(s.EndToken(t.Context(), "t1", storage.TokenEnd{Take: 2, Result: value(2)})),
+		storage.ErrGone)
 	want(t, "KeepToken of what has ended", errOf(keepTaken(s, "t1", time.Hour)), storage.ErrGone)
 	want(t, "KeepToken of none", errOf(keepTaken(s, "zz", time.Hour)), storage.ErrNotFound)
-	want(t, "FinishToken of none", errOf(s.FinishToken(t.Context(), "zz", 1, nil, nil)), storage.ErrNotFound)
+	want(t, "EndToken of none", errOf(s.EndToken(t.Context(), "zz", storage.TokenEnd{Take: 1})), storage.ErrNotFound)
 	_, messages, err := s.Messages(t.Context(), "a", 0)
 	must(t, "Messages", err)
 	same(t, "messages", []storage.Message{ // none when a worker takes a token with Work of its own
@@ -226,10 +230,11 @@ func testWorkLimits(t *testing.T, m Maker) {
 	if second := take("q", 0); second.Take != 2 || !second.Since.After(first.Since) {
 		t.Errorf("taken %+v after %+v", second, first)
 	}
-	want(t, "FinishToken of what was taken",
-		errOf(s.FinishToken(t.Context(), "t1", storage.Untaken, nil, &atom.Failure{Code: "C"})), storage.ErrTaken)
-	must(t, "FinishToken of a token that no worker has taken",
-		errOf(s.FinishToken(t.Context(), "t2", storage.Untaken, nil, &atom.Failure{Code: "C"})))
+	want(t, "EndToken of what was taken",
+		errOf(s.EndToken(t.Context(), "t1", storage.TokenEnd{Take: storage.Untaken, Failure: &atom.Failure{Code: "C"}})),
+		storage.ErrTaken)
+	must(t, "EndToken of a token that no worker has taken",
+		errOf(s.EndToken(t.Context(), "t2", storage.TokenEnd{Take: storage.Untaken, Failure: &atom.Failure{Code: "C"}})))
 	_, messages, err := s.Messages(t.Context(), "a", 0)
 	must(t, "Messages", err)
 	same(t, "messages", []storage.Message{

@@ -241,6 +241,6 @@ func (w *watched) work(ctx context.Context, run string, t *storage.Token) {
 		if err != nil {
 			failure = atom.NewFailure(call.Path, call.Attempt, err)
 		}
-		_, _ = w.records.EndToken(w.ctx, id, result, failure) // its time is up, perhaps
+		_, _ = w.records.EndToken(w.ctx, id, storage.TokenEnd{Result: result, Failure: failure}) // its time is up, perhaps
 	})
 }

@@ -66,7 +66,9 @@ func (s subcommands) complete(ctx context.Context, token string, c *completion) 
 			how, failure = "failed", &atom.Failure{Atom: was.Path, Attempt: was.Attempt, Code: c.code, Message: c.cause}
 			c.result = nil
 		}
-		switch ended, err := store.EndToken(ctx, token, c.result, failure); {
+		by := s.Issuer()
+		end := storage.TokenEnd{Result: c.result, Failure: failure, Issuer: &by}
+		switch ended, err := store.EndToken(ctx, token, end); {
 		case errors.Is(err, storage.ErrGone):
 			now, err := findToken(ctx, store, token)
 			if err != nil {

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -35,8 +36,9 @@ func (s subcommands) historyCommand() *cobra.Command {
 		Long: `List each change of state of a run and its atoms, in the order of their commits.
 With --events list the history of the run's language: for the Amazon States Language
 the events of AWS, with AWS's numbers. The undo passes atoms that nothing reverts,
-which is not listed; the line STAYS_DONE says what it leaves done. All share the numbers
-of the lines, so the numbers have gaps. With -o json each line is an object. If --limit cuts the
+which is not listed; the line STAYS_DONE says what it leaves done. A line says who gave
+each command (ebb audit lists those of all runs). All share the numbers of the lines, so
+the numbers have gaps. With -o json each line is an object. If --limit cuts the
 list, the number for --after is printed on standard error.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -91,6 +93,10 @@ func (s subcommands) entry(secrets *storage.Secrets, e *storage.Entry) error {
 		path = "(run)"
 	}
 	change := j.From + " → " + j.To
+	if e.Kind == storage.EntryCommand {
+		change = visible.Line(j.Command) + " " + j.To + ", by " + visible.Line(e.Issuer.String())
+		path = cmp.Or(path, "(run)")
+	}
 	if e.Kind == storage.EntryStays || e.Kind == storage.EntryMayStay {
 		change = j.To + " (no Revert)"
 	}

@@ -51,6 +51,9 @@ func (s subcommands) jobCommand(use, short string,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return s.WithStore(cmd.Context(), func(store *sqlstore.Store) error {
 				ctx, id := cmd.Context(), args[0]
+				if err := s.Audit(ctx, store, cmd.Name(), "job "+id); err != nil {
+					return exit.DatabaseError(err)
+				}
 				err := change(ctx, jobs.New(store, jobs.Policy{}), id)
 				if err != nil && !errors.Is(err, jobs.ErrRefused) {
 					return noJob(err, id)

@@ -65,6 +65,9 @@ all limits.`,
 					}
 				}
 				change(&limit)
+				if err := s.Audit(ctx, store, "limit", limit.String()); err != nil {
+					return exit.DatabaseError(err)
+				}
 				return exit.DatabaseError(store.SetLimit(ctx, limit))
 			})
 		},

@@ -61,6 +61,9 @@ func (s subcommands) post(ctx context.Context, text string, f *postFlags) error 
 		if job.Version, err = what.store(ctx, store); err != nil {
 			return err
 		}
+		if err := s.Audit(ctx, store, "post", "job "+job.ID); err != nil {
+			return exit.DatabaseError(err)
+		}
 		if _, err = jobs.New(store, jobs.Policy{}).Post(ctx, job); err != nil {
 			return exit.DatabaseError(err)
 		}

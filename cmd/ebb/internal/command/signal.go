@@ -48,7 +48,10 @@ source and id count once.`,
 			if event != "" {
 				return s.tellOf(cmd.Context(), args[0], event)
 			}
-			l := storage.Message{Run: args[0], Kind: flow.MessageSignal, Name: args[1], Key: key, Body: atom.Null}
+			by := s.Issuer()
+			l := storage.Message{
+				Run: args[0], Kind: flow.MessageSignal, Name: args[1], Key: key, Body: atom.Null, Issuer: &by,
+			}
 			switch {
 			case l.Name == "" || len(l.Name) > storage.MaxID:
 				return exit.Usagef("the signal %.20q: a name has 1 to %d bytes", l.Name, storage.MaxID)

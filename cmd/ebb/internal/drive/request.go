@@ -37,6 +37,7 @@ func (r *Request) AddFlags(flags *pflag.FlagSet) {
 // Give applies the request to the run and shows the result. If another process drives the run, Give sends it the
 // command and waits. Otherwise this process drives the run.
 func (r *Request) Give(ctx context.Context, s *session.Session, id string) error {
+	r.Command = r.Command.By(s.Issuer())
 	return WithRun(ctx, s, id, func(store *sqlstore.Store, run *storage.Run, owner *storage.Owner) error {
 		if err := r.Refuse(run); err != nil {
 			return err
@@ -71,6 +72,7 @@ func (r *Request) Give(ctx context.Context, s *session.Session, id string) error
 // Suspend applies a request to suspend a run. It does not need the run's flow, so it can suspend the runs of any
 // program.
 func (r *Request) Suspend(ctx context.Context, s *session.Session, id string) error {
+	r.Command = r.Command.By(s.Issuer())
 	return WithRun(ctx, s, id, func(store *sqlstore.Store, run *storage.Run, owner *storage.Owner) error {
 		if err := r.Refuse(run); err != nil {
 			return err
@@ -82,7 +84,7 @@ func (r *Request) Suspend(ctx context.Context, s *session.Session, id string) er
 			noticeTold(s, run, owner)
 		}
 		return r.await(ctx, s, store, id, func(ctx context.Context) (storage.Run, error) {
-			return engine.Suspend(ctx, store, id)
+			return engine.SuspendBy(ctx, store, id, s.Issuer())
 		})
 	})
 }

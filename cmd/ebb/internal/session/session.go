@@ -27,6 +27,7 @@ type Session struct {
 
 	Drove bool   // the command has driven a run, whose end determines the exit status
 	DSN   string // the database
+	by    string // who uses the command, see Issuer
 
 	// Definitions are the files of definitions in the file of flags.
 	Definitions []string
@@ -74,6 +75,8 @@ func New(in io.Reader, out, errs io.Writer) *Session {
 func (s *Session) AddFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&s.DSN, "dsn", "sqlite:ebb.db",
 		"database of the runs: sqlite:FILE or postgres://… (EBB_DSN)")
+	flags.StringVar(&s.by, "by", "",
+		"who gives the command, for the history and ebb audit (EBB_BY; default the login name)")
 	flags.StringVarP(&s.output, "output", "o", asText, "text or json (EBB_OUTPUT)")
 	flags.StringVar(&s.level, "log-level", "", "what to log to standard error: debug, info, warn, error or off "+
 		"(EBB_LOG_LEVEL; default info for ebb serve, off for other commands)")

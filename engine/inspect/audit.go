@@ -1,0 +1,46 @@
+package inspect
+
+import (
+	"context"
+
+	"github.com/ebbflow/ebb/storage"
+)
+
+// An AuditLine is one line of `ebb audit -o json`: who commanded what, and whether it was refused.
+type AuditLine struct {
+	N       int64  `json:"n"`                 // number of the line, rising
+	Run     string `json:"run,omitempty"`     // id of the run that got the command
+	Subject string `json:"subject,omitempty"` // what it is about if not a run, such as "job nightly-7"
+	Entry
+}
+
+// Issuer returns who gave the command, and how, as a text for people.
+func (l *AuditLine) Issuer() string {
+	by := storage.Issuer{Via: storage.Via(l.Via), Name: l.By}
+	return by.String()
+}
+
+// Audit returns the lines that q selects, newest first. With a limit it returns that many if there are, in contrast to
+// [storage.Audits]. Errors are the store's.
+func Audit(ctx context.Context, store storage.Audits, q storage.AuditQuery) ([]AuditLine, error) {
+	out := []AuditLine{}
+	for limit := q.Limit; limit == 0 || len(out) < limit; {
+		if limit > 0 {
+			q.Limit = limit - len(out)
+		}
+		page, err := store.Audit(ctx, q)
+		if err != nil || len(page) == 0 {
+			return out, err
+		}
+		for i := range page {
+			l := &page[i]
+			line := AuditLine{l.N, l.Run, l.Subject, EntryOf(&storage.Secrets{}, &l.Entry)}
+			if l.Run == "" {
+				line.To = Issued
+			}
+			out = append(out, line)
+			q.Below = l.N
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,20 @@
+package codec
+
+import (
+	"fmt"
+
+	"github.com/ebbflow/ebb/storage"
+)
+
+// AuditLine decodes one line of an audit, which AppendHistory wrote as an entry of the history. The entry has no number
+// if the line is about something without a history. It returns [storage.ErrCorrupt] for anything else.
+func AuditLine(b []byte, seq int64, space *Space) (storage.AuditLine, error) {
+	entries, err := DecodeHistory(seq, b, seq-1, space, nil)
+	if err == nil && len(entries) != 1 {
+		err = fmt.Errorf("%w: a line of the audit has %d entries", storage.ErrCorrupt, len(entries))
+	}
+	if err != nil {
+		return storage.AuditLine{}, err
+	}
+	return storage.AuditLine{Entry: entries[0]}, nil
+}

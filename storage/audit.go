@@ -1,0 +1,100 @@
+package storage
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// An Issuer is who gave a command to a run, or changed something else that Ebb keeps.
+type Issuer struct {
+	Via  Via    // how the command was given
+	Name string // name of the person, or of the key of a program; "" if it is not known
+}
+
+// Via is how a command was given.
+type Via string
+
+// The ways to give a command.
+const (
+	ViaCommand Via = "command" // by the ebb command, which opened the database itself
+	ViaLibrary Via = "library" // by a program that uses Ebb as a library
+	ViaConsole Via = "console" // on a page of the console
+	ViaAPI     Via = "api"     // through the REST API
+)
+
+// Claimed reports whether nobody checked the name: who opens the database directly can give any.
+func (i *Issuer) Claimed() bool { return i.Via != ViaConsole && i.Via != ViaAPI }
+
+// String returns the name and how the command was given, such as "alice (console)" or "bob (command, claimed)".
+func (i *Issuer) String() string {
+	name, way := i.Name, string(i.Via)
+	if name == "" {
+		name = "somebody"
+	} else if i.Claimed() {
+		way += ", claimed"
+	}
+	return fmt.Sprintf("%s (%s)", name, way)
+}
+
+// Text returns the issuer as one text, for [ParseIssuer]; "" for nil.
+func (i *Issuer) Text() string {
+	if i == nil {
+		return ""
+	}
+	return string(i.Via) + ":" + i.Name
+}
+
+// ParseIssuer returns the issuer of a text of [Issuer.Text]; nil for "".
+func ParseIssuer(text string) *Issuer {
+	if text == "" {
+		return nil
+	}
+	via, name, _ := strings.Cut(text, ":")
+	return &Issuer{Via(via), name}
+}
+
+// Audits is the part of a [Store] that lists who commanded what.
+type Audits interface {
+	// Audit returns up to q.Limit lines that q selects, newest first. It may return fewer, see [PageBytes]; an empty
+	// result means that none is left.
+	Audit(ctx context.Context, q AuditQuery) ([]AuditLine, error)
+	// WriteAudit adds a line about something that has no history of its own, such as a job. The lines of a run are
+	// the entries of its history with the kind EntryCommand; the commit of such an entry adds its line.
+	WriteAudit(ctx context.Context, line AuditLine) error
+}
+
+// An AuditLine says who commanded what, and whether it was refused. Purging a run deletes its lines.
+type AuditLine struct {
+	N       int64  // number of the line, given by the store; later lines have larger numbers
+	Run     string // id of the run; "" if it is about something else
+	Subject string // what it is about, if not a run, such as "job nightly-7"
+	Entry   Entry  // the line: an entry with the kind EntryCommand; Seq is 0 if Run is ""
+}
+
+// Check returns an error that wraps ErrInvalid if [Audits.WriteAudit] cannot write the line.
+func (l *AuditLine) Check() error {
+	switch {
+	case l.Run != "" || l.Subject == "" || len(l.Subject) > MaxSubject:
+		return fmt.Errorf("%w: want a subject of 1 to %d bytes and no run", ErrInvalid, MaxSubject)
+	case l.Entry.Kind != EntryCommand || l.Entry.Issuer == nil || l.Entry.Type == "":
+		return fmt.Errorf("%w: want an entry of a command, with its type and its issuer", ErrInvalid)
+	}
+	return checkTexts(l.Subject, l.Entry.Type, l.Entry.Path, l.Entry.Issuer.Name)
+}
+
+// MaxSubject is the maximum length of the subject of an [AuditLine] in bytes.
+const MaxSubject = 2 * MaxID
+
+// An AuditQuery selects lines of [Audits]. The zero query selects all lines.
+type AuditQuery struct {
+	Below int64  // only lines with smaller numbers, for paging; 0 means all
+	Run   string // only lines about this run; "" means all
+	Limit int    // maximum number of lines; 0 means all
+}
+
+// Command returns the line of a command about something that has no history of its own, given now.
+func Command(by Issuer, verb, subject string, now time.Time) AuditLine {
+	return AuditLine{Subject: subject, Entry: Entry{Kind: EntryCommand, Time: now, Type: verb, Issuer: &by}}
+}

@@ -1,0 +1,99 @@
+package storagetest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/states"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// testAudit writes lines of commands with checkpoints and on their own, and reads them back in pages: newest first, of
+// all runs and of one. A purged run takes its lines with it. A message keeps its issuer.
+func testAudit(t *testing.T, m Maker) {
+	s := m.open(t)
+	alice, bob := &storage.Issuer{Via: storage.ViaConsole, Name: "alice"}, &storage.Issuer{Via: storage.ViaCommand}
+	var all []storage.AuditLine
+	pens := map[string]*pen{}
+	for i := range 5 {
+		for _, name := range []string{"a", "b"} {
+			id := fmt.Sprint(name, i)
+			create(t, s, run(id))
+			p := begin(t, s, id)
+			pens[id] = p
+			refused := &atom.Failure{Code: atom.CodeRefused, Message: "no"}
+			cp := p.next(storage.Checkpoint{History: []storage.Entry{
+				{Kind: storage.EntryFlow, Time: at(1)},
+				{Kind: storage.EntryCommand, Time: at(1), Type: "cancel", Path: "x", Issuer: alice},
+				{Kind: storage.EntryCommand, Time: at(1), Type: "skip", Failure: refused, Issuer: bob},
+			}})
+			must(t, "Commit", p.commit(t.Context(), cp))
+			for _, e := range cp.History[1:] {
+				all = append(all, storage.AuditLine{Run: id, Entry: e})
+			}
+		}
+		line := storage.AuditLine{Subject: fmt.Sprint("job ", i), Entry: storage.Entry{
+			Kind: storage.EntryCommand, Time: at(i), Type: "release", Issuer: alice,
+		}}
+		must(t, "WriteAudit", s.WriteAudit(t.Context(), line))
+		all = append(all, line)
+	}
+	slices.Reverse(all)
+	read := func(run string, limit int) (out []storage.AuditLine) {
+		for below := int64(0); ; {
+			page := audited(t, s, storage.AuditQuery{Below: below, Run: run, Limit: limit})
+			if len(page) == 0 {
+				return out
+			}
+			if limit > 0 && len(page) > limit {
+				t.Fatalf("a page of %d lines, limit %d", len(page), limit)
+			}
+			below = page[len(page)-1].N
+			for i := range page {
+				page[i].N = 0
+			}
+			out = append(out, page...)
+		}
+	}
+	for _, limit := range []int{0, 1, 3, 100} {
+		same(t, fmt.Sprint("all lines by ", limit), all, read("", limit))
+	}
+	var ofOne []storage.AuditLine
+	for _, line := range all {
+		if line.Run == "b3" {
+			ofOne = append(ofOne, line)
+		}
+	}
+	same(t, "lines of one run", ofOne, read("b3", 1))
+	same(t, "lines of no run", []storage.AuditLine(nil), read("none", 0))
+	pens["a2"].finish(t, states.FlowSuccess)
+	ask[int](t, "Purge")(s.Purge(t.Context(), "a2"))
+	all = slices.DeleteFunc(all, func(l storage.AuditLine) bool { return l.Run == "a2" })
+	same(t, "lines after a purge", all, read("", 0))
+
+	must(t, "Send", s.Send(t.Context(), storage.Message{Run: "b0", Kind: "signal", Name: "go", Issuer: alice}))
+	_, messages, err := s.Messages(t.Context(), "b0", 0)
+	must(t, "Messages", err)
+	if len(messages) != 1 || messages[0].Issuer == nil || *messages[0].Issuer != *alice {
+		t.Errorf("the message of alice is %+v", messages)
+	}
+	for _, wrong := range []storage.AuditLine{
+		{},
+		{Run: "a0", Subject: "x", Entry: all[0].Entry},
+		{Subject: "job", Entry: storage.Entry{Kind: storage.EntryFlow}},
+		{Subject: strings.Repeat("x", storage.MaxSubject+1), Entry: all[0].Entry},
+		{Subject: "a\x00b", Entry: all[0].Entry},
+	} {
+		want(t, "WriteAudit of a wrong line", s.WriteAudit(t.Context(), wrong), storage.ErrInvalid)
+	}
+}
+
+func audited(t *testing.T, s storage.Store, q storage.AuditQuery) []storage.AuditLine {
+	t.Helper()
+	lines, err := s.Audit(t.Context(), q)
+	must(t, "Audit", err)
+	return lines
+}
