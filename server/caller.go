@@ -3,6 +3,8 @@ package server
 import (
 	"context"
 	"net/http"
+
+	"github.com/ebbflow/ebb/storage"
 )
 
 // A Caller is who sent a request. [Server.Guard] names the caller of each request that it passes on. A program with its
@@ -10,6 +12,8 @@ import (
 type Caller struct {
 	Name    string // name of the key; "" if the server requires no key
 	Operate bool   // may change something; otherwise the caller may only read
+	// Via is how the request came, for the audit; "" means that the handler decides.
+	Via storage.Via
 }
 
 type callerKey struct{}

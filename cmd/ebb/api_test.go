@@ -165,6 +165,9 @@ func TestAPI(t *testing.T) {
 	if run, err := engine.Await(t.Context(), store, "boot-1"); err != nil || run.Outcome != storage.Succeeded {
 		t.Errorf("the run is %v, %v", run.Outcome, err)
 	}
+	w.ask(http.StatusOK, http.MethodGet, "runs/{run}/preview", "command=cancel", "")
+	w.ask(http.StatusOK, http.MethodGet, "runs/{run}/preview", "command=retry&from=boot", "")
+	w.ask(http.StatusBadRequest, http.MethodGet, "runs/{run}/preview", "command=dance", "")
 	preview := w.ask(http.StatusOK, http.MethodGet, "runs/{run}/preview", "", "")
 	if got := fmt.Sprint(list(preview, "undo")); got != "[map[path:boot status:STAYS_DONE] map[path:volume status:REVERTED]]" {
 		t.Errorf("the preview is %s", got)
@@ -174,6 +177,7 @@ func TestAPI(t *testing.T) {
 		t.Error(err)
 	}
 	w.commands()
+	w.changes(store)
 	w.tokens(store)
 	w.everyRoute()
 }
@@ -282,6 +286,63 @@ func (w *apiWorld) commands() {
 	}
 	w.ask(http.StatusBadRequest, http.MethodGet, "runs", "filtr=x", "")
 	w.ask(http.StatusBadRequest, http.MethodGet, "runs", "limit=0", "")
+}
+
+// changes sets up what runs need, twice with the same key, and reads who did it.
+func (w *apiWorld) changes(store storage.Store) {
+	w.Helper()
+	post := func(status int, route, body string, headers ...string) map[string]any {
+		w.Helper()
+		return w.ask(status, http.MethodPost, route, "", body, headers...)
+	}
+	job := `{"flow":"else","input":{"n":1},"priority":2,"after":"90m","needs":{"gpu":"a"},"labels":{"team":"b"}}`
+	first := post(http.StatusOK, "jobs", job, "Idempotency-Key", "once")
+	if again := post(http.StatusOK, "jobs", job, "Idempotency-Key", "once"); again["job"] != first["job"] {
+		w.Errorf("a job was posted twice: %v, %v", first, again)
+	}
+	for _, wrong := range []string{`{}`, `{"flow":"x","version":-1}`, `{"flow":"x","after":"soon"}`, `{"flow":"x","needs":{"":"y"}}`} {
+		post(http.StatusBadRequest, "jobs", wrong)
+	}
+	added := post(http.StatusOK, "schedules", `{"id":"s","spec":"30  2 * * *","zone":"Europe/Rome","flow":"else"}`)
+	if added["when"] != "TZ=Europe/Rome 30 2 * * *" {
+		w.Errorf("the schedule is %v", added)
+	}
+	for _, wrong := range []string{`{}`, `{"id":"s","spec":"x","flow":"else"}`, `{"spec":"@daily","flow":"else"}`, `{"id":"s","spec":"@daily"}`} {
+		post(http.StatusBadRequest, "schedules", wrong)
+	}
+	post(http.StatusOK, "schedules/{schedule}/remove", "")
+	post(http.StatusNotFound, "schedules/{schedule}/remove", "")
+	post(http.StatusNotFound, "schedules/{schedule}/pause", "")
+	if set := post(http.StatusOK, "limits", `{"flow":"else","runs":4,"rate":"10/1m"}`); !strings.Contains(fmt.Sprint(set), "runs:4") {
+		w.Errorf("the limits are %v", set)
+	}
+	post(http.StatusBadRequest, "limits", `{"runs":-1}`)
+	post(http.StatusBadRequest, "limits", `{"rate":"fast"}`)
+	if none := post(http.StatusOK, "limits", `{"flow":"else"}`); len(list(none, "limits")) != 0 {
+		w.Errorf("the limits are %v", none)
+	}
+	if _, err := engine.Suspend(w.Context(), store, "boot-1"); err == nil {
+		w.Error("a run that has ended was suspended")
+	}
+	post(http.StatusConflict, "runs/{run}/resume", "")
+
+	audit := w.ask(http.StatusOK, http.MethodGet, "audit", "limit=3", "")
+	verbs := ""
+	for _, line := range list(audit, "lines") {
+		l := line.(map[string]any)
+		verbs += fmt.Sprint(l["command"], " by ", l["by"], " via ", l["via"], "; ")
+	}
+	if verbs != "remove limit by ann via api; limit by ann via api; remove by ann via api; " {
+		w.Errorf("the audit says %s", verbs)
+	}
+	next := fmt.Sprint("below=", audit["next"])
+	if rest := list(w.ask(http.StatusOK, http.MethodGet, "audit", next, ""), "lines"); len(rest) < 4 {
+		w.Errorf("the rest of the audit has %v", rest)
+	}
+	ofRun := list(w.ask(http.StatusOK, http.MethodGet, "audit", "run=boot-1", ""), "lines")
+	if len(ofRun) != 1 || ofRun[0].(map[string]any)["command"] != "retry" {
+		w.Errorf("the audit of the run says %v", ofRun)
+	}
 }
 
 // tokens are hidden from those who may only read, who cannot send commands either.

@@ -57,10 +57,17 @@ func (a *api) job(c *call) (any, error) {
 }
 
 // changeJob changes a job, and serves it.
-func changeJob(change func(b *jobs.Board, c *call) error) func(*api, *call) (any, error) {
+func changeJob(verb string, change func(b *jobs.Board, c *call) error) func(*api, *call) (any, error) {
 	return func(a *api, c *call) (any, error) {
+		id := c.PathValue("job")
+		if _, err := a.store.Job(c.Context(), id); err != nil {
+			return nil, there(err, "job", id)
+		}
+		if err := c.audit(a, verb, "job "+id); err != nil {
+			return nil, err
+		}
 		if err := change(jobs.New(a.store, jobs.Policy{}), c); err != nil {
-			return nil, there(err, "job", c.PathValue("job"))
+			return nil, there(err, "job", id)
 		}
 		return a.job(c)
 	}
@@ -81,9 +88,15 @@ func (a *api) schedules(c *call) (any, error) {
 }
 
 // pauseSchedule pauses or resumes a schedule, and serves it.
-func pauseSchedule(paused bool) func(*api, *call) (any, error) {
+func pauseSchedule(verb string, paused bool) func(*api, *call) (any, error) {
 	return func(a *api, c *call) (any, error) {
 		id := c.PathValue("schedule")
+		if _, err := a.store.Schedule(c.Context(), id); err != nil {
+			return nil, there(err, "schedule", id)
+		}
+		if err := c.audit(a, verb, "schedule "+id); err != nil {
+			return nil, err
+		}
 		if err := jobs.New(a.store, jobs.Policy{}).PauseSchedule(c.Context(), id, paused); err != nil {
 			return nil, there(err, "schedule", id)
 		}

@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -9,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"time"
 
 	"github.com/ebbflow/ebb/internal/jsontext"
 	"github.com/ebbflow/ebb/server"
@@ -115,4 +117,14 @@ func (c *call) key() (string, error) {
 			maxIdempotencyKey)
 	}
 	return fmt.Sprint(keyPrefix, key), nil
+}
+
+// issuer returns who sends the request, for the audit.
+func (c *call) issuer() storage.Issuer {
+	return storage.Issuer{Via: cmp.Or(c.caller.Via, storage.ViaAPI), Name: c.caller.Name}
+}
+
+// audit records who is about to change something that has no history of its own.
+func (c *call) audit(a *api, verb, subject string) error {
+	return a.store.WriteAudit(c.Context(), storage.Command(c.issuer(), verb, subject, time.Now()))
 }

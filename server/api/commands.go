@@ -8,6 +8,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -21,23 +22,23 @@ type Sent struct {
 // Bodies of commands.
 type (
 	cancelBody struct {
-		Reason string `json:"reason,omitempty"`  // is stored with the run
-		NoUndo bool   `json:"no_undo,omitempty"` // revert nothing
+		Reason string `json:"reason,omitempty"  text:"is stored with the run"`
+		NoUndo bool   `json:"no_undo,omitempty" text:"revert nothing"`
 	}
 	retryBody struct {
-		From  string                `json:"from,omitempty"`  // path of the atom to resume from; "" is where the run failed
-		Input map[string]atom.Value `json:"input,omitempty"` // members that replace those of the run's input
+		From  string                `json:"from,omitempty"  text:"path of the atom to resume from; empty is where it failed"`
+		Input map[string]atom.Value `json:"input,omitempty" text:"members that replace those of the run's input"`
 	}
 	revertBody struct {
-		To     string `json:"to,omitempty"`     // undo only the atoms after this one
-		Reason string `json:"reason,omitempty"` // is stored with a run that is undone as a whole
+		To     string `json:"to,omitempty"     text:"undo only the atoms after this one"`
+		Reason string `json:"reason,omitempty" text:"is stored with a run that is undone as a whole"`
 	}
 	atomBody struct {
-		Atom string `json:"atom,omitempty"` // path of the atom whose revert failed; "" for all that failed
+		Atom string `json:"atom,omitempty" text:"path of the atom whose revert failed; empty for all that failed"`
 	}
 	signalBody struct {
-		Name string     `json:"name"`           // name of the signal or event
-		Data atom.Value `json:"data,omitempty"` // its data; null if left out
+		Name string     `json:"name"           text:"name of the signal or event"`
+		Data atom.Value `json:"data,omitempty" text:"its data; null if left out"`
 	}
 )
 
@@ -65,6 +66,10 @@ func (b *revertBody) command() engine.Command {
 
 // A commander is the body of a command.
 type commander interface{ command() engine.Command }
+
+type resumeBody struct{}
+
+func (*resumeBody) command() engine.Command { return engine.RetryFrom("") }
 
 type suspendBody struct{}
 
@@ -99,7 +104,7 @@ func sends[B any, P interface {
 		if why := refuse(&run); why != "" {
 			return nil, problem(http.StatusConflict, "refused", "run %q is %s: %s", run.ID, run.State, why)
 		}
-		if err := engine.SendOnce(c.Context(), a.store, run.ID, key, P(&body).command()); err != nil {
+		if err := engine.SendOnce(c.Context(), a.store, run.ID, key, P(&body).command().By(c.issuer())); err != nil {
 			return nil, err
 		}
 		return Sent{"sent", run.ID, name}, nil
@@ -130,6 +135,16 @@ func refuseMended(run *storage.Run) string {
 	return ""
 }
 
+func refuseResumed(run *storage.Run) string {
+	switch {
+	case run.State.Ended():
+		return "it has ended: retry continues it where it failed"
+	case run.State != states.FlowSuspended && !run.Hold:
+		return "it is not suspended"
+	}
+	return ""
+}
+
 func refuseNone(*storage.Run) string { return "" }
 
 // signal sends a signal or an event to a run.
@@ -155,8 +170,9 @@ func (a *api) signal(c *call) (any, error) {
 	if body.Data == nil {
 		body.Data = atom.Null
 	}
+	by := c.issuer()
 	return Sent{"sent", run.ID, "signal"}, a.store.Send(c.Context(), storage.Message{
-		Run: run.ID, Kind: flow.MessageSignal, Name: body.Name, Key: key, Body: body.Data,
+		Run: run.ID, Kind: flow.MessageSignal, Name: body.Name, Key: key, Body: body.Data, Issuer: &by,
 	})
 }
 
@@ -169,9 +185,9 @@ type Completed struct {
 }
 
 type completeBody struct {
-	Result atom.Value `json:"result,omitempty"` // result of the atom; null if left out
-	Error  string     `json:"error,omitempty"`  // fail the atom with this code
-	Cause  string     `json:"cause,omitempty"`  // with error: the message of the failure
+	Result atom.Value `json:"result,omitempty" text:"result of the atom; null if left out"`
+	Error  string     `json:"error,omitempty"  text:"fail the atom with this code"`
+	Cause  string     `json:"cause,omitempty"  text:"with error: the message of the failure"`
 }
 
 // complete ends the atom that waits for a token.
@@ -193,6 +209,8 @@ func (a *api) complete(c *call) (any, error) {
 	} else if body.Result == nil {
 		body.Result = atom.Null
 	}
-	was, err = a.store.EndToken(c.Context(), was.ID, storage.TokenEnd{Result: body.Result, Failure: failure})
+	by := c.issuer()
+	end := storage.TokenEnd{Result: body.Result, Failure: failure, Issuer: &by}
+	was, err = a.store.EndToken(c.Context(), was.ID, end)
 	return Completed{how, was.Run, was.Path, was.Attempt}, err
 }

@@ -1,6 +1,8 @@
 package api
 
 import (
+	"net/http"
+
 	"github.com/ebbflow/ebb/engine"
 )
 
@@ -19,9 +21,13 @@ type PreviewStep struct {
 	Status string `json:"status"` // REVERTED, or STAYS_DONE or MAY_STAY_DONE because nothing reverts it
 }
 
-// preview serves what reverting a run would undo: all, or with to the atoms after that one.
+// preview serves what a command to a run would undo.
 func (a *api) preview(c *call) (any, error) {
 	run, err := c.run(a)
+	if err != nil {
+		return nil, err
+	}
+	command, err := c.previewed()
 	if err != nil {
 		return nil, err
 	}
@@ -36,8 +42,8 @@ func (a *api) preview(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	out, revert := Preview{Undo: []PreviewStep{}}, revertBody{To: c.query.Get("to")}
-	for step, err := range eng.Preview(c.Context(), run.ID, revert.command()) {
+	out := Preview{Undo: []PreviewStep{}}
+	for step, err := range eng.Preview(c.Context(), run.ID, command) {
 		if err != nil {
 			return nil, err
 		}
@@ -47,4 +53,19 @@ func (a *api) preview(c *call) (any, error) {
 		out.Undo = append(out.Undo, PreviewStep{step.Path, string(step.Status)})
 	}
 	return out, nil
+}
+
+// previewed returns the command that is to be previewed.
+func (c *call) previewed() (engine.Command, error) {
+	switch name := c.query.Get("command"); name {
+	case "", "revert":
+		return (&revertBody{To: c.query.Get("to")}).command(), nil
+	case "cancel":
+		return (&cancelBody{}).command(), nil
+	case "retry":
+		return (&retryBody{From: c.query.Get("from")}).command(), nil
+	default:
+		return engine.Command{}, problem(http.StatusBadRequest, "invalid",
+			"command is %.50q: want revert, cancel or retry", name)
+	}
 }

@@ -48,8 +48,10 @@ func reads() []route {
 		get("runs/{run}/undo", "getUndoStack", "What of a run can be reverted, the top of the stack first", UndoStack{},
 			(*api).undoStack, param{"below", "integer", "number of the last entry that is known"}, limit),
 		get("runs/{run}/why", "explainRun", "Why a run is in its state, and what would change that", Why{}, (*api).why),
-		get("runs/{run}/preview", "previewRevert", "What reverting a run would undo", Preview{}, (*api).preview,
-			param{"to", "string", "only what would be undone after this atom"}),
+		get("runs/{run}/preview", "previewCommand", "What a command to a run would undo", Preview{}, (*api).preview,
+			param{"command", "string", "revert, cancel or retry; revert if left out"},
+			param{"to", "string", "revert: only what would be undone after this atom"},
+			param{"from", "string", "retry: path of the atom to resume from"}),
 		get("jobs", "listJobs", "Jobs, in the order in which they are claimed", Jobs{}, (*api).jobs,
 			param{"state", "string", "only jobs in this state; may be repeated"}, after, limit),
 		get("jobs/{job}", "getJob", "A job", inspect.Job{}, (*api).job),
@@ -57,6 +59,9 @@ func reads() []route {
 		get("limits", "listLimits", "All limits", Limits{}, (*api).limits),
 		get("definitions", "listDefinitions", "Stored definitions, without their texts", Definitions{}, (*api).definitions,
 			param{"flow", "string", "only definitions of this flow"}),
+		get("audit", "listCommands", "Who commanded what, newest first", Audit{}, (*api).audit,
+			param{"run", "string", "only commands to this run"}, param{"below", "integer", "n of the last line that is known"},
+			limit),
 		get("definitions/{definition}", "getDefinition", "A stored definition", Definition{}, (*api).definition),
 	}
 }
@@ -79,8 +84,11 @@ func writes() []route {
 			http.StatusAccepted, (*api).signal),
 		post("tokens/{token}/complete", "completeToken", "Complete or fail the atom that waits for a token", completeBody{},
 			Completed{}, http.StatusOK, (*api).complete),
+		post("runs/{run}/resume", "resumeRun", "Resume a suspended run", resumeBody{}, Sent{}, http.StatusAccepted,
+			sends[resumeBody]("resume", refuseResumed)),
+		post("jobs", "postJob", "Post a job: a request for a run", jobBody{}, inspect.Job{}, http.StatusOK, (*api).postJob),
 		post("jobs/{job}/cancel", "cancelJob", "End an unclaimed job", reasonBody{}, inspect.Job{}, http.StatusOK,
-			changeJob(func(b *jobs.Board, c *call) error {
+			changeJob("cancel", func(b *jobs.Board, c *call) error {
 				var body reasonBody
 				if err := c.decode(&body); err != nil {
 					return err
@@ -88,14 +96,21 @@ func writes() []route {
 				return b.Cancel(c.Context(), c.PathValue("job"), body.Reason)
 			})),
 		post("jobs/{job}/release", "releaseJob", "Let a job be claimed at once", nil, inspect.Job{}, http.StatusOK,
-			changeJob(func(b *jobs.Board, c *call) error { return b.Release(c.Context(), c.PathValue("job")) })),
+			changeJob("release", func(b *jobs.Board, c *call) error {
+				return b.Release(c.Context(), c.PathValue("job"))
+			})),
+		post("schedules", "addSchedule", "Add a schedule, or change it", scheduleBody{}, inspect.Schedule{}, http.StatusOK,
+			(*api).addSchedule),
 		post("schedules/{schedule}/pause", "pauseSchedule", "Let the ticks of a schedule post no jobs", nil,
-			inspect.Schedule{}, http.StatusOK, pauseSchedule(true)),
+			inspect.Schedule{}, http.StatusOK, pauseSchedule("pause", true)),
 		post("schedules/{schedule}/resume", "resumeSchedule", "Let the ticks of a schedule post jobs again", nil,
-			inspect.Schedule{}, http.StatusOK, pauseSchedule(false)),
+			inspect.Schedule{}, http.StatusOK, pauseSchedule("resume", false)),
+		post("schedules/{schedule}/remove", "removeSchedule", "Remove a schedule; its posted jobs stay", nil, Removed{},
+			http.StatusOK, (*api).removeSchedule),
+		post("limits", "setLimit", "Set a limit, or remove it", limitBody{}, Limits{}, http.StatusOK, (*api).setLimit),
 	}
 }
 
 type reasonBody struct {
-	Reason string `json:"reason,omitempty"` // is stored with the job
+	Reason string `json:"reason,omitempty" text:"is stored with the job"`
 }

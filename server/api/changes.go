@@ -1,0 +1,219 @@
+package api
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine/inspect"
+	"github.com/ebbflow/ebb/jobs"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// A jobBody is a job to post.
+type jobBody struct {
+	ID       string            `json:"id,omitempty"       text:"id of the job and of its run; a known id posts nothing"`
+	Flow     string            `json:"flow"               text:"name of the flow, or of the stored definition"`
+	Version  int64             `json:"version,omitempty"  text:"version of the definition; empty is the newest"`
+	Input    atom.Value        `json:"input,omitempty"    text:"input of the run; {} if left out"`
+	Priority int               `json:"priority,omitempty" text:"larger ones are claimed first"`
+	After    string            `json:"after,omitempty"    text:"earliest start: a time, or a duration such as 90m"`
+	Needs    map[string]string `json:"needs,omitempty"    text:"offers that a process needs to run the job"`
+	Labels   map[string]string `json:"labels,omitempty"   text:"labels of the run"`
+}
+
+func (b *jobBody) job(now time.Time) (jobs.Job, error) {
+	if b.Flow == "" {
+		return jobs.Job{}, problem(http.StatusBadRequest, "invalid", "flow is missing: it names the flow of the run")
+	}
+	if b.Version < 0 {
+		return jobs.Job{}, problem(http.StatusBadRequest, "invalid", "version is %d: want a number from 1 on", b.Version)
+	}
+	if b.Input == nil {
+		b.Input = atom.MustEncode(struct{}{})
+	}
+	job := jobs.Job{
+		ID: b.ID, Flow: b.Flow, Version: b.Version, Input: b.Input, Priority: b.Priority, Labels: b.Needs,
+		RunLabels: b.Labels,
+	}
+	if b.After == "" {
+		return job, nil
+	}
+	if d, err := time.ParseDuration(b.After); err == nil {
+		job.NotBefore = now.Add(d)
+	} else if job.NotBefore, err = time.Parse(time.RFC3339, b.After); err != nil {
+		return job, problem(http.StatusBadRequest, "invalid",
+			"after is %.50q: want a time such as 2026-11-30T08:00:00Z, or a duration such as 90m", b.After)
+	}
+	return job, nil
+}
+
+// newID returns the id of a job without one. A repeated request with the same Idempotency-Key gets the same id, so it
+// posts nothing.
+func (c *call) newID(flow string) (string, error) {
+	key, err := c.key()
+	if key == "" || err != nil {
+		return flow + "-" + strings.ToLower(rand.Text()[:8]), err
+	}
+	sum := sha256.Sum256([]byte(c.caller.Name + "\x00" + key))
+	return flow + "-" + hex.EncodeToString(sum[:8]), nil
+}
+
+// postJob posts a job. With an id that is known it serves the job of that id.
+func (a *api) postJob(c *call) (any, error) {
+	var body jobBody
+	if err := c.decode(&body); err != nil {
+		return nil, err
+	}
+	job, err := body.job(time.Now())
+	if err != nil {
+		return nil, err
+	}
+	if job.ID == "" {
+		if job.ID, err = c.newID(body.Flow); err != nil {
+			return nil, err
+		}
+	}
+	if err := c.audit(a, "post", "job "+job.ID); err != nil {
+		return nil, err
+	}
+	if _, err := jobs.New(a.store, jobs.Policy{}).Post(c.Context(), job); err != nil {
+		return nil, err
+	}
+	posted, err := a.store.Job(c.Context(), job.ID)
+	return inspect.JobOf(&posted), there(err, "job", job.ID)
+}
+
+// A scheduleBody is a schedule to add.
+type scheduleBody struct {
+	ID      string `json:"id"                 text:"id of the schedule; a known id changes it"`
+	Spec    string `json:"spec"               text:"five fields as in crontab, or @daily, or @every 90s"`
+	Zone    string `json:"zone,omitempty"     text:"time zone, such as Europe/Rome; UTC if left out"`
+	CatchUp int    `json:"catch_up,omitempty" text:"number of missed ticks to make up for; 1 if left out"`
+	Flow    string `json:"flow"               text:"name of the flow, or of the stored definition"`
+	Version int64  `json:"version,omitempty"  text:"version of the definition; empty is the newest at each tick"`
+
+	Input atom.Value `json:"input,omitempty" text:"input of the runs; {} if left out"`
+}
+
+func (a *api) addSchedule(c *call) (any, error) {
+	var body scheduleBody
+	if err := c.decode(&body); err != nil {
+		return nil, err
+	}
+	of := jobBody{Flow: body.Flow, Version: body.Version, Input: body.Input}
+	job, err := of.job(time.Now())
+	if err != nil {
+		return nil, err
+	}
+	spec := strings.Join(strings.Fields(body.Spec), " ")
+	if body.Zone != "" {
+		spec = "TZ=" + body.Zone + " " + spec
+	}
+	if body.ID == "" {
+		return nil, problem(http.StatusBadRequest, "invalid", "id is missing: it names the schedule")
+	}
+	if _, err := jobs.Ticks(spec, time.Now(), 1); err != nil {
+		return nil, err
+	}
+	if err := c.audit(a, "add", "schedule "+body.ID); err != nil {
+		return nil, err
+	}
+	err = jobs.New(a.store, jobs.Policy{}).AddSchedule(c.Context(), jobs.Schedule{
+		ID: body.ID, Spec: spec, CatchUp: body.CatchUp, Job: job,
+	})
+	if err != nil {
+		return nil, err
+	}
+	is, err := a.store.Schedule(c.Context(), body.ID)
+	return inspect.ScheduleOf(&is), there(err, "schedule", body.ID)
+}
+
+// Removed says that a schedule is no more.
+type Removed struct {
+	Event    string `json:"event"` // "removed"
+	Schedule string `json:"schedule"`
+}
+
+func (a *api) removeSchedule(c *call) (any, error) {
+	id := c.PathValue("schedule")
+	if _, err := a.store.Schedule(c.Context(), id); err != nil {
+		return nil, there(err, "schedule", id)
+	}
+	if err := c.audit(a, "remove", "schedule "+id); err != nil {
+		return nil, err
+	}
+	err := jobs.New(a.store, jobs.Policy{}).RemoveSchedule(c.Context(), id)
+	return Removed{"removed", id}, there(err, "schedule", id)
+}
+
+// A limitBody is a limit to set.
+type limitBody struct {
+	Flow  string `json:"flow,omitempty"  text:"count the runs of this flow; of every flow if left out"`
+	Label string `json:"label,omitempty" text:"count runs separately for each value of this label"`
+	Runs  int    `json:"runs,omitempty"  text:"how many runs are driven at once; 0 is without limit"`
+	Rate  string `json:"rate,omitempty"  text:"how many jobs are claimed within a time, such as 100/1m"`
+}
+
+// setLimit sets the limit of a flow and label, or removes it, and serves all limits.
+func (a *api) setLimit(c *call) (any, error) {
+	var body limitBody
+	if err := c.decode(&body); err != nil {
+		return nil, err
+	}
+	limit := storage.Limit{Flow: body.Flow, Label: body.Label, Runs: body.Runs}
+	if body.Rate != "" {
+		count, per, _ := strings.Cut(body.Rate, "/")
+		var err, bad error
+		limit.Rate, err = strconv.Atoi(count)
+		limit.Per, bad = time.ParseDuration(per)
+		if err != nil || bad != nil {
+			return nil, problem(http.StatusBadRequest, "invalid", "rate is %.50q: want a number and a time, such as 100/1m",
+				body.Rate)
+		}
+	}
+	if err := limit.Check(); err != nil {
+		return nil, err
+	}
+	verb := "limit"
+	if limit.None() {
+		verb = "remove limit"
+	}
+	if err := c.audit(a, verb, limit.String()); err != nil {
+		return nil, err
+	}
+	if err := a.store.SetLimit(c.Context(), limit); err != nil {
+		return nil, err
+	}
+	return a.limits(c)
+}
+
+// Audit is a page of lines that say who commanded what, newest first.
+type Audit struct {
+	Lines []inspect.AuditLine `json:"lines"`
+	Next  int64               `json:"next,omitempty"` // number for below, for the next page; 0 if there are no more lines
+}
+
+func (a *api) audit(c *call) (any, error) {
+	limit, err := c.limit()
+	if err != nil {
+		return nil, err
+	}
+	below, err := c.number("below", 0)
+	if err != nil {
+		return nil, err
+	}
+	lines, err := inspect.Audit(c.Context(), a.store, storage.AuditQuery{
+		Below: below, Run: c.query.Get("run"), Limit: limit,
+	})
+	out := Audit{Lines: lines}
+	if len(lines) == limit {
+		out.Next = lines[limit-1].N
+	}
+	return out, err
+}
