@@ -33,6 +33,7 @@ const (
 	CodeLost            = "Ebb.Lost"            // too many processes or workers died during the run or the attempt
 	CodeLanguage        = "Ebb.Language"        // a growing flow's language gave an impossible answer
 	CodeRefused         = "Ebb.Refused"         // the run did not allow the command
+	CodeNeedsPerson     = "Ebb.NeedsPerson"     // not a failure: a growing flow waits for the decision of a person
 	CodeLimit           = "Ebb.LimitExceeded"   // the run has reached one of the limits that bound its growth
 )
 

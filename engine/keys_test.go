@@ -325,7 +325,9 @@ func TestLeaveAtEnd(t *testing.T) {
 		case c.Kind == flow.Overdue:
 			return flow.Growth{Leave: []string{"left"}, Send: say, End: &flow.End{Failure: c.Failure, TimedOut: true}}
 		case c.Kind == flow.Stopped:
-			return flow.Growth{Leave: []string{"left"}, Send: say}
+			after := child("after")
+			after.Child = &flow.Child{Flow: "ways", Detached: true}
+			return flow.Growth{Add: []flow.Spec{after, child("ignored")}, Leave: []string{"left"}, Send: say}
 		default:
 			return flow.Growth{}
 		}
@@ -360,6 +362,14 @@ func TestLeaveAtEnd(t *testing.T) {
 			} {
 				if run := runOf(t, store, how+"/"+name); run.Outcome != want {
 					t.Errorf("%s: the run of %s ended with %v, want %v", how, name, run.Outcome, want)
+				}
+			}
+			if how == "stopped" {
+				if run := runOf(t, store, how+"/after"); run.Outcome != storage.Succeeded {
+					t.Errorf("the run of after ended with %v", run.Outcome)
+				}
+				if _, err := store.Run(t.Context(), how+"/ignored"); !errors.Is(err, storage.ErrNotFound) {
+					t.Errorf("the end of a run begins a run to wait for: %v", err)
 				}
 			}
 			said := map[string]string{"ends": "begin", "overdue": "overdue", "stopped": "stopped"}[how]

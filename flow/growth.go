@@ -128,7 +128,7 @@ const (
 	Overdue
 	Continue // the last answer asked for More
 	// Stopped means that an operator or a parent ended the run, with Failure if a reason was given. The engine uses
-	// only the Events, Labels, Send, Out and Leave of the answer.
+	// only the Events, Labels, Send, Out and Leave of the answer, and the Detached runs of its Add.
 	Stopped
 	// Told means that the run received a message: Message is its kind, Name its name, Result its body. The flow whose
 	// path the message has gets it, and without a path the run's own flow. Ebb drops a message to a flow that is not
@@ -226,6 +226,10 @@ type Growth struct {
 	// comes before that.
 	More   atom.Value
 	Labels map[string]string // labels of the run to set; an empty value removes a label
+	// Person, from the run's own flow, says that a person must decide how the run continues, and its Message says about
+	// what. Meanwhile the run is listed among those that need a person. It does not stop: the language hears what the
+	// person has decided by a message or a call. The end of the run, or a Person without a Message, ends this.
+	Person *atom.Failure
 	// Send has messages to runs. The engine drops a message to a run that does not exist, unless it has a Receipt.
 	Send     []Message
 	Out      []Message // to targets outside the database, in order for each target

@@ -1,6 +1,9 @@
 package storage
 
-import "github.com/ebbflow/ebb/states"
+import (
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/states"
+)
 
 // A Status is what every view shows of an atom: the text of its state, or [StatusStaysDone] or [StatusMayStayDone].
 // The states are TaskFlow's: an atom is REVERTED even if nothing reverted it. The status of such an atom says instead
@@ -61,8 +64,20 @@ func (e *Entry) Status() Status {
 	}
 }
 
-// NeedsPerson reports whether a person must decide before the run continues: its undo failed, or it was suspended
-// because of a failure, such as a run that kills its processes. A run that an operator suspended needs no person.
+// AsksPerson reports whether the run's language says that a person must decide how the run continues, while the run is
+// open. The run's failure says about what.
+func (r *Run) AsksPerson() bool { return asksPerson(r.Outcome, r.Undo, r.Failure) }
+
+// AsksPerson is [Run.AsksPerson] after the commit.
+func (h *Head) AsksPerson() bool { return asksPerson(h.Outcome, h.Undo, h.Failure) }
+
+func asksPerson(outcome Outcome, undo Undone, failure *atom.Failure) bool {
+	return outcome == Unfinished && undo == UndoFailed && failure != nil && failure.Code == atom.CodeNeedsPerson
+}
+
+// NeedsPerson reports whether a person must decide before the run continues: its undo failed, its language asks a
+// person, or it was suspended because of a failure, such as a run that kills its processes. A run that an operator
+// suspended needs no person.
 func (r *Run) NeedsPerson() bool {
 	return r.Undo == UndoFailed || r.State == states.FlowSuspended && r.Failure != nil && r.Outcome == Unfinished
 }

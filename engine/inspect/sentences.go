@@ -84,12 +84,14 @@ func stands(w *Diagnosis) string {
 		return text + ", and needs a person: its undo failed."
 	case run.State.Ended():
 		return text + ", and has ended."
+	case run.AsksPerson():
+		text += ", and needs a person"
 	case run.Outcome == storage.Cancelled:
 		text += ", being cancelled"
 	case run.Outcome == storage.TimedOut:
 		text += ", its time being up"
 	}
-	if run.Failure != nil && run.Outcome != storage.Unfinished {
+	if run.Failure != nil && (run.Outcome != storage.Unfinished || run.AsksPerson()) {
 		text += " (" + Cause(run.Failure) + ")"
 	}
 	switch {

@@ -142,10 +142,19 @@ func (t *turn) activityTask(n *note) {
 		return
 	}
 	open := t.memory.Activities[shorten(n.ID)]
-	delete(t.memory.Activities, shorten(n.ID))
 	t.growth.Reply = atom.Null
 	event, a := t.activityEnd(open)
 	t.emit(event, n.Event, c.Name, a.Ref("scheduledEventId", n.Event).Ref("startedEventId", n.Started))
+	if t.closed { // the history is full: how the activity ended is not known
+		return
+	}
+	delete(t.memory.Activities, shorten(n.ID))
+	if event == history.ActivityCompleted || event == history.ActivityTimedOut {
+		t.mayNeedUndo(open.Undo)
+	}
+	if t.start.Undoes != nil {
+		t.undoneActivity(n.ID, event)
+	}
 }
 
 func (t *turn) activityStarted(n *note) {
@@ -155,6 +164,9 @@ func (t *turn) activityStarted(n *note) {
 	n.ToClose = dueAfter(t.ask.Now, time.Duration(n.ToClose)*time.Millisecond)
 	if open, known := t.memory.Activities[shorten(n.ID)]; known {
 		open.Started = n.Started
+		if t.start.Undoes == nil {
+			open.Undo = t.settings.undoes(*n.Type)
+		}
 		t.memory.Activities[shorten(n.ID)] = open
 	}
 }

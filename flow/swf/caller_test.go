@@ -126,10 +126,18 @@ var (
 		DefaultTaskScheduleToCloseTimeout: "60", DefaultTaskScheduleToStartTimeout: "50", DefaultTaskStartToCloseTimeout: "40",
 		DefaultTaskPriority: "7",
 	}
+	undoDefaults = swf.ActivityDefaults{
+		DefaultTaskList: &swf.TaskList{Name: "undo"}, DefaultTaskHeartbeatTimeout: "NONE",
+		DefaultTaskScheduleToCloseTimeout: "60", DefaultTaskScheduleToStartTimeout: "50", DefaultTaskStartToCloseTimeout: "40",
+		DefaultTaskPriority: "7",
+	}
 	activityTypes = []swf.KnownActivityType{
 		{Type: swf.Type{Name: "at", Version: "1"}, Defaults: all},
 		{Type: swf.Type{Name: "at-dep", Version: "1"}, Defaults: all, Deprecated: true},
 		{Type: swf.Type{Name: "at-bare", Version: "1"}},
+		{Type: swf.Type{Name: "at-free", Version: "1"}, Defaults: all},
+		{Type: swf.Type{Name: "at-odd", Version: "1"}, Defaults: all},
+		{Type: swf.Type{Name: "at-undo", Version: "1"}, Defaults: undoDefaults},
 	}
 	full = swf.WorkflowDefaults{
 		DefaultTaskList: &swf.TaskList{Name: "wt-default"}, DefaultTaskStartToCloseTimeout: "60",

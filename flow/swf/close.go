@@ -13,6 +13,10 @@ import (
 func (t *turn) end(status string, end flow.End) {
 	t.label(LabelCloseStatus, LabelValue(t.start.Domain, status))
 	t.growth.End = &end
+	switch status {
+	case "FAILED", "TIMED_OUT", "TERMINATED":
+		t.startUndo()
+	}
 }
 
 func (t *turn) label(key, value string) {

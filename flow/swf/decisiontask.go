@@ -9,6 +9,10 @@ import (
 
 // decisionTask answers what happened to a decision task.
 func (t *turn) decisionTask(n *note) {
+	if t.start.Undoes != nil {
+		t.undoDecision(n)
+		return
+	}
 	switch c := &t.ask.Cause; c.Kind {
 	case flow.Taken:
 		t.decisionStarted(n)

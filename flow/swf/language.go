@@ -15,6 +15,11 @@ type Settings struct {
 	OpenTimers     int
 	OpenChildren   int
 	OpenLambdas    int
+	// Undo says which activities undo which, if an execution fails, is terminated or times out. The execution remembers
+	// it when it first matters.
+	Undo []UndoType
+	// UndoFinder is the body of [UndoTask]. Without one, executions that undo wait for a process that has one.
+	UndoFinder atom.Body
 }
 
 // The quotas of the service. It does not state that of lambda functions.
@@ -35,6 +40,7 @@ func New(s Settings) *Language {
 		OpenTimers:     cmp.Or(s.OpenTimers, DefaultOpen),
 		OpenChildren:   cmp.Or(s.OpenChildren, DefaultOpen),
 		OpenLambdas:    cmp.Or(s.OpenLambdas, DefaultOpen),
+		Undo:           s.Undo, UndoFinder: s.UndoFinder,
 	}}
 }
 

@@ -20,6 +20,9 @@ type memory struct {
 	Lambdas    map[string]int64        `json:"lambdas,omitempty"`    // by id: the LambdaFunctionScheduled event
 	Children   map[string]openChild    `json:"children,omitempty"`   // by the name of the node
 
+	Undo    []UndoType `json:"undo,omitempty"`    // of activities that are to be undone if the execution fails
+	Undoing *undoState `json:"undoing,omitempty"` // of an execution that undoes
+
 	CancelRequested bool  `json:"cancelRequested,omitempty"`
 	LatestActivity  int64 `json:"latestActivity,omitempty"` // when the last activity was scheduled, in milliseconds
 	Context         int64 `json:"context,omitempty"`        // the event with the latest context
@@ -47,9 +50,10 @@ type override struct {
 
 // An openActivity is a scheduled or started activity task.
 type openActivity struct {
-	Scheduled       int64 `json:"s"`
-	Started         int64 `json:"t,omitempty"`
-	CancelRequested int64 `json:"c,omitempty"` // the last request
+	Scheduled       int64     `json:"s"`
+	Started         int64     `json:"t,omitempty"`
+	CancelRequested int64     `json:"c,omitempty"` // the last request
+	Undo            *UndoType `json:"u,omitempty"` // what undoes it, if it is started
 }
 
 // An openChild is an execution that a decision started.

@@ -21,7 +21,7 @@ import (
 func TestRandomDeciders(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
-		w := newWorld(t, swf.Settings{Events: rapid.SampledFrom([]int64{30, 80, 25000}).Draw(rt, "events"), OpenActivities: 2, OpenTimers: 2, OpenChildren: 2, OpenLambdas: 2})
+		w := newWorld(t, swf.Settings{Events: rapid.SampledFrom([]int64{30, 80, 25000}).Draw(rt, "events"), OpenActivities: 2, OpenTimers: 2, OpenChildren: 2, OpenLambdas: 2, Undo: undoes})
 		r := &randomClient{w: w, rt: rt}
 		defer func() {
 			if t.Failed() {
@@ -56,6 +56,7 @@ func TestRandomDeciders(t *testing.T) {
 				t.Errorf("%d closing events\n%s", closing, run.story())
 			}
 		}
+		checkUndone(t, w)
 		if signals > w.signals || signals+full < w.signals {
 			t.Errorf("%d signals were accepted or delivered, %d are in the histories", w.signals, signals)
 		}
@@ -113,7 +114,7 @@ func (r *randomClient) step() {
 		}
 		r.respond(got)
 	case "work":
-		if got := w.poll(swf.ActivityQueue(domain, "al"), "a"); got != nil {
+		if got := w.poll(swf.ActivityQueue(domain, r.pick("al", "al", "at-default", "undo")), "a"); got != nil {
 			r.work = append(r.work, got)
 		}
 		if len(r.work) > 0 {
@@ -128,7 +129,7 @@ func (r *randomClient) step() {
 	case "advance":
 		w.advance(time.Duration(rapid.SampledFrom([]int{0, 100, 1000, 5000, 40000}).Draw(r.rt, "ms")) * time.Millisecond)
 	case "signal":
-		if w.call(run, swf.CallSignal, swf.Signal{SignalName: "s"}) == nil {
+		if w.call(run, swf.CallSignal, swf.Signal{SignalName: r.pick("s", swf.SignalRetry, swf.SignalSkip)}) == nil {
 			w.signals++
 		}
 	case "cancel":

@@ -89,6 +89,7 @@ func (t *turn) signaled(name string, input *string, from *Execution, initiated i
 		a.Execution("externalWorkflowExecution", from.WorkflowID, from.RunID)
 	}
 	t.emit(history.Signaled, 0, name, a.Ref("externalInitiatedEventId", initiated))
+	t.personDecided(name)
 }
 
 func (t *turn) cancelRequested(from *Execution, initiated int64, cause string) {

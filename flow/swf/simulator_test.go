@@ -3,6 +3,7 @@ package swf_test
 import (
 	"encoding/json"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -28,6 +29,8 @@ type world struct {
 	runs    map[string]*simRun
 	order   []*simRun
 	keys    map[string]*simRun
+	lost    bool     // the histories of closed executions are deleted
+	broken  int      // how often what finds the next undo still fails
 	signals int      // accepted by a run, of the API and of other executions
 	ready   []func() // what happens at once, after the commit of an answer
 	seq     int
@@ -45,6 +48,8 @@ type simRun struct {
 	labels map[string]string
 	end    *flow.End
 	parent *simNode
+	person string // what a person must decide; "" for nothing
+	listen bool
 }
 
 type simNode struct {
@@ -74,7 +79,7 @@ func (w *world) bits() uint64 {
 // create makes a run, unless an open run has its key.
 func (w *world) create(c *flow.Child, parent *simNode) *simRun {
 	w.t.Helper()
-	if w.keys[c.Key] != nil {
+	if c.Key != "" && w.keys[c.Key] != nil {
 		return nil
 	}
 	r := &simRun{
@@ -82,10 +87,13 @@ func (w *world) create(c *flow.Child, parent *simNode) *simRun {
 		info: &flow.RunInfo{ID: c.ID, Flow: c.Flow, Key: c.Key, Started: w.now, Input: c.Input, Attributes: c.Attributes},
 	}
 	maps.Copy(r.labels, c.Labels)
-	if w.runs[c.ID] != nil || c.ID == "" || c.Key == "" || c.Flow != swf.FlowName {
+	if w.runs[c.ID] != nil || c.ID == "" || (c.Key == "") != c.Detached || c.Flow != swf.FlowName {
 		w.t.Fatalf("the run %+v cannot be created", c)
 	}
-	w.runs[c.ID], w.keys[c.Key], w.order = r, r, append(w.order, r)
+	w.runs[c.ID], w.order = r, append(w.order, r)
+	if c.Key != "" {
+		w.keys[c.Key] = r
+	}
 	w.ready = append(w.ready, func() { r.ask(flow.Cause{Kind: flow.Begin, Input: c.Input}, nil) })
 	return r
 }
@@ -126,11 +134,18 @@ func (r *simRun) ask(c flow.Cause, n *simNode) *flow.Growth {
 func (r *simRun) commit(c *flow.Cause, g *flow.Growth, n *simNode) {
 	w := r.world
 	w.t.Helper()
-	if g.More != nil || g.Undo != nil || g.Again != nil || g.Outer != nil || !g.Deadline.IsZero() || len(g.Out) > 0 {
+	if g.More != nil || g.Undo != nil || g.Outer != nil || !g.Deadline.IsZero() || len(g.Out) > 0 {
 		w.t.Fatalf("the world does not know this answer: %+v", g)
 	}
-	if n != nil && (c.Kind == flow.Ended || c.Kind == flow.Failed) {
+	switch {
+	case g.Again != nil:
+		n.ends = w.now.Add(g.Again.After)
+		n.call()
+	case n != nil && (c.Kind == flow.Ended || c.Kind == flow.Failed):
 		r.remove(n)
+	}
+	if r.listen = g.Listen; g.Person != nil {
+		r.person = g.Person.Message
 	}
 	if g.Note != nil && n != nil {
 		n.spec.Note = g.Note
@@ -201,6 +216,11 @@ func (r *simRun) begin(spec flow.Spec) {
 			w.t.Fatalf("work with a token and without a queue: %+v", spec)
 		}
 	case flow.Nested:
+		if spec.Child.Detached {
+			w.create(spec.Child, nil)
+			r.remove(n)
+			return
+		}
 		if n.child = w.create(spec.Child, n); n.child == nil {
 			w.ready = append(w.ready, func() {
 				n.endWith(flow.Cause{Kind: flow.Failed, Failure: &atom.Failure{Code: atom.CodeKeyTaken}})
@@ -222,6 +242,10 @@ func (r *simRun) begin(spec flow.Spec) {
 // call lets the engine call the task of a node.
 func (n *simNode) call() {
 	w := n.run.world
+	if n.spec.Task == swf.UndoTask {
+		n.findUndo()
+		return
+	}
 	var in struct {
 		FunctionName string
 		Payload      json.RawMessage
@@ -240,6 +264,38 @@ func (n *simNode) call() {
 	if n.spec.Timeout > 0 && after > n.spec.Timeout {
 		n.ends, n.taskEnd = w.now.Add(n.spec.Timeout), flow.Cause{Kind: flow.Failed, Failure: &atom.Failure{Code: atom.CodeTimeout}}
 	}
+}
+
+// findUndo finds what an execution that undoes has to undo next.
+func (n *simNode) findUndo() {
+	w := n.run.world
+	n.ends = w.now.Add(time.Millisecond)
+	var ask swf.UndoAsk
+	if err := n.spec.Input.Decode(&ask); err != nil {
+		w.t.Fatal(err)
+	}
+	if w.broken > 0 {
+		w.broken--
+		n.taskEnd = flow.Cause{Kind: flow.Failed, Failure: &atom.Failure{Code: "Boom"}}
+		return
+	}
+	step, err := swf.NextUndo(&ask, func(before int64) iter.Seq2[swf.NumberedEvent, error] {
+		return func(yield func(swf.NumberedEvent, error) bool) {
+			of := w.runs[ask.RunID]
+			for i := min(before-2, int64(len(of.events))-1); i >= 0 && !w.lost; i-- {
+				if !yield(swf.NumberedEvent{Number: i + 1, Event: of.events[i]}, nil) {
+					return
+				}
+			}
+		}
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if i := slices.IndexFunc(activityTypes, func(k swf.KnownActivityType) bool { return k.Type == step.By }); i >= 0 && step.Item != nil {
+		step.Known = &activityTypes[i]
+	}
+	n.taskEnd = flow.Cause{Kind: flow.Ended, Result: atom.MustEncode(step)}
 }
 
 func (n *simNode) endWith(c flow.Cause) {
@@ -461,13 +517,16 @@ func (r *simRun) check() {
 	work := 0
 	for _, n := range r.open {
 		nodes[n.spec.Kind]++
-		if n.spec.Kind == flow.Work && n.spec.Token == "" {
+		if n.spec.Kind == flow.Work && n.spec.Task == swf.LambdaTask {
 			work++
 		}
 	}
 	timeouts := 0
 	if nodes[flow.Timer] > counts.OpenTimers {
 		timeouts = 1
+	}
+	if r.end == nil && len(r.open) == 0 && !r.listen {
+		t.Fatalf("there is nothing to wait for\n%s", r.story())
 	}
 	if r.end == nil && (nodes[flow.Timer] != counts.OpenTimers+timeouts || nodes[flow.Nested] != counts.OpenChildWorkflowExecutions ||
 		work != counts.OpenLambdaFunctions || nodes[flow.Work]-work != counts.OpenActivityTasks+counts.OpenDecisionTasks) {

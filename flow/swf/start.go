@@ -29,6 +29,8 @@ type Start struct {
 	ParentInitiatedEventID int64      `json:"parentInitiatedEventId,omitempty"`
 	// ContinuedExecutionRunID is the run that continued as this one; "" for none.
 	ContinuedExecutionRunID string `json:"continuedExecutionRunId,omitempty"`
+	// Undoes is what the execution undoes; nil for one that has a decider.
+	Undoes *Undoing `json:"undoes,omitempty"`
 }
 
 // Run returns the run of the execution, for its caller to start. id is its runId, see [RunID].
@@ -73,6 +75,10 @@ const (
 	LabelCloseStatus = "swf.close"
 	// LabelCancelRequested is "true" after a request to cancel the execution.
 	LabelCancelRequested = "swf.cancelRequested"
+	// LabelUndo is the runId of the execution that undoes this one, and LabelUndoes that of the one that this one undoes.
+	// The parent of an execution that undoes is the one that it undoes.
+	LabelUndo   = "swf.undo"
+	LabelUndoes = "swf.undoes"
 )
 
 // LabelTag returns the label that an execution with the tag has. Its value is that of [LabelDomain].

@@ -31,7 +31,7 @@ func (t *turn) emit(event string, prev int64, name string, a *history.Attributes
 	}
 	entry := history.ByType(event)
 	n := t.ask.Event + int64(len(t.growth.Events))
-	if n > t.settings.Events && !entry.Closes {
+	if n > t.settings.Events && !entry.Closes && t.start.Undoes == nil {
 		t.terminate("", nil, nil, "EVENT_LIMIT_EXCEEDED")
 		return 0
 	}
@@ -72,7 +72,8 @@ func (t *turn) finish() flow.Growth {
 			t.schedule()
 		}
 		t.offer()
-		if t.closed { // its event was one too many
+		g.Listen = t.start.Undoes != nil // no node is open while a person decides
+		if t.closed {                    // its event was one too many
 			t.release()
 		}
 	}
@@ -121,6 +122,10 @@ func (t *turn) offer() {
 		return
 	}
 	task.Offered = true
+	if t.start.Undoes != nil {
+		t.offerUndo(task)
+		return
+	}
 	toStart := limit(task.ToStart)
 	n := note{Kind: decisionNode, Event: task.Event, StartDue: dueAfter(t.ask.Now, toStart)}
 	t.add(flow.Spec{
@@ -149,6 +154,9 @@ func (t *turn) begin() {
 	}
 	a.Ref("parentInitiatedEventId", s.ParentInitiatedEventID).Filled("lambdaRole", s.LambdaRole)
 	t.emit(history.Started, 0, "", &a)
+	if s.Undoes != nil {
+		t.memory.Undoing = &undoState{Before: s.Undoes.Closed}
+	}
 	if s.ExecutionStartToCloseTimeout != decision.None {
 		due := t.ask.Now.Add(max(seconds(s.ExecutionStartToCloseTimeout), 0))
 		t.memory.Due = due.UnixMilli()

@@ -19,6 +19,8 @@ const (
 	RunQueued = "run.queued"
 	// RunSetAside: a run is suspended because it kills processes or uses too much memory.
 	RunSetAside = "run.set_aside"
+	// RunNeedsPerson: the language of an open run says that a person must decide.
+	RunNeedsPerson = "run.needs_person"
 	// RunOnTrial: a run is on trial.
 	RunOnTrial = "run.on_trial"
 	// RunTrialEnded: the trial of a run ended without a result.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/ebbflow/ebb/flow/swf"
 	"github.com/ebbflow/ebb/server/aws"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -20,6 +21,8 @@ type Config struct {
 	Stopping <-chan struct{}
 	// Quotas replaces default values of quotas, see [Quotas].
 	Quotas map[aws.Quota]int64
+	// Undo says which activities undo which, if an execution fails, is terminated or times out.
+	Undo []swf.UndoType
 	// Authorizer decides what clients may do. Nil permits everything.
 	Authorizer Authorizer
 	Log        hclog.Logger     // nil means no log

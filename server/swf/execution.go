@@ -114,10 +114,19 @@ func (s *Server) openRun(ctx context.Context, d *domain, of swf.Execution) (stri
 		}
 		return of.RunID, err
 	}
-	run, err := s.config.Store.OpenRun(ctx, swf.Key(d.Name, of.WorkflowID))
+	run, err := s.openByID(ctx, d, of.WorkflowID)
 	if errors.Is(err, storage.ErrNotFound) {
 		err = unknownExecution(of)
 	}
+	return run, err
+}
+
+// openByID returns the id of the run of the open execution with a workflowId, or [storage.ErrNotFound].
+func (s *Server) openByID(ctx context.Context, d *domain, workflowID string) (string, error) {
+	if swf.IsUndo(workflowID) {
+		return s.openUndo(ctx, d, workflowID)
+	}
+	run, err := s.config.Store.OpenRun(ctx, swf.Key(d.Name, workflowID))
 	return run.ID, err
 }
 

@@ -64,7 +64,15 @@ func (s *Server) sweepDomain(ctx context.Context, d *domain) error {
 		}
 		var over []string
 		for i := range runs {
-			if x, ok := executionOf(&runs[i]); ok && x.Domain == d.Name {
+			x, ok := executionOf(&runs[i])
+			if !ok || x.Domain != d.Name {
+				continue
+			}
+			needed, err := s.isBeingUndone(ctx, &runs[i])
+			if err != nil {
+				return err
+			}
+			if !needed {
 				over = append(over, runs[i].ID)
 			}
 		}

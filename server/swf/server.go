@@ -55,6 +55,7 @@ func (s *Server) Flow() flow.Node {
 	return swf.New(swf.Settings{
 		Events: int64(size(QuotaEvents)), OpenActivities: size(QuotaOpenActivities), OpenTimers: size(QuotaOpenTimers),
 		OpenChildren: size(QuotaOpenChildren), OpenLambdas: size(QuotaOpenLambdas),
+		Undo: s.config.Undo, UndoFinder: undoFinder{s},
 	}).Flow()
 }
 

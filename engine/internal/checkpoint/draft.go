@@ -91,7 +91,7 @@ func (d *Draft) line(kind storage.EntryKind) *storage.Entry {
 // FlowState records that the run's own state has changed.
 func (d *Draft) FlowState(cmd *scheduler.Command) {
 	d.Dirty, d.Head.State = true, cmd.FlowTo
-	if cmd.FlowTo == states.FlowRunning { // what stopped the run is over
+	if cmd.FlowTo == states.FlowRunning && !d.Head.AsksPerson() { // what stopped the run is over
 		if d.Head.Undo == storage.UndoFailed {
 			d.Head.Undo = storage.UndonePart
 		}

@@ -252,10 +252,14 @@ func (d *Driver) conclude(cmd *scheduler.Command) error {
 	defer d.endJob()
 	h := &d.next.Head
 	h.Release, h.Wakeups = true, d.box.wakeups
+	asks := h.Failure
+	if !h.AsksPerson() {
+		asks = nil
+	}
 	h.Failure, h.Hold = nil, false
 	switch cmd.FlowTo {
 	case states.FlowSuspended:
-		h.Hold = true
+		h.Hold, h.Failure = true, asks
 		if len(cmd.Failures) > 0 { // a revert failed, and an operator must decide
 			h.Undo = storage.UndoFailed
 			h.Failure = cmd.Failures[0]

@@ -188,7 +188,7 @@ func (d *Driver) load(snap *storage.Snapshot) error {
 		pending, pendingFailure := pendingOf(run)
 		d.s.Load(&scheduler.Saved{
 			Flow: run.State, Memory: run.Memory, Records: records, Undos: run.Undos,
-			Unwound: run.Undo != storage.UndoNone, PendingOutcome: pending, PendingFailure: pendingFailure,
+			Unwound: run.Undo != storage.UndoNone && !run.AsksPerson(), PendingOutcome: pending, PendingFailure: pendingFailure,
 		})
 	}
 	targets := map[string]timerKey{}

@@ -3,15 +3,34 @@ package driver
 import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
+	"github.com/ebbflow/ebb/internal/logevent"
 	"github.com/ebbflow/ebb/storage"
 )
 
 // recordOutcome adds the run's pending outcome and failure to the next commit.
 func (r *run) recordOutcome(cmd *scheduler.Command) {
+	if r.next.Head.AsksPerson() {
+		r.next.Head.Undo = storage.UndoNone
+	}
 	r.next.Head.Outcome = outcomes[cmd.PendingOutcome]
 	r.next.Head.Failure, r.next.Dirty = nil, true
 	if len(cmd.Failures) > 0 {
 		r.next.Head.Failure = cmd.Failures[0]
+	}
+}
+
+// recordPerson adds to the next commit that a person must decide about the run, or need not any longer. If the run is
+// being ended, that is decided.
+func (r *run) recordPerson(cmd *scheduler.Command) {
+	h := &r.next.Head
+	switch {
+	case h.Outcome != storage.Unfinished:
+	case len(cmd.Failures) > 0:
+		h.Undo, h.Failure, r.next.Dirty = storage.UndoFailed, cmd.Failures[0], true
+		r.env.Log.Warn(logevent.RunNeedsPerson, "run", r.claim.Run, "flow", r.about.Flow, "message", h.Failure.Message,
+			"needs_person", true)
+	case h.AsksPerson():
+		h.Undo, h.Failure, r.next.Dirty = storage.UndoNone, nil, true
 	}
 }
 

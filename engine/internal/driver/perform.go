@@ -187,6 +187,8 @@ func (d *Driver) take(cmd *scheduler.Command) {
 		d.tell(cmd)
 	case scheduler.Label:
 		d.label(cmd)
+	case scheduler.NeedPerson:
+		d.recordPerson(cmd)
 	case scheduler.Emit:
 		d.events(cmd)
 	case scheduler.Stays:

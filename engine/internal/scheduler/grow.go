@@ -182,6 +182,7 @@ func (s *Scheduler) grown(g *flow.Growth) {
 	}
 	if q.cause.Kind == flow.Stopped { // the language was told, and cannot change that
 		s.tell(scope, g)
+		s.beginDetached(scope, g.Add)
 		s.endSpared(scope, g.Leave)
 		s.endScope(scope, &flow.End{Failure: s.ending.pendingFailure})
 		return
@@ -196,6 +197,7 @@ func (s *Scheduler) grown(g *flow.Growth) {
 		s.advanceNode(q.node, q.cause.Kind, g)
 	}
 	s.tell(scope, g)
+	s.askPerson(scope, g)
 	if q.cause.Kind == flow.Overdue {
 		s.endSpared(scope, g.Leave)
 	}
@@ -264,6 +266,29 @@ func (s *Scheduler) tell(scope *Scope, g *flow.Growth) {
 	}
 }
 
+// askPerson emits that a person must decide about the run, or need not any longer.
+func (s *Scheduler) askPerson(scope *Scope, g *flow.Growth) {
+	if g.Person == nil || g.End != nil || scope.Parent != nil {
+		return
+	}
+	var why []*atom.Failure
+	if g.Person.Message != "" {
+		why = []*atom.Failure{{Code: atom.CodeNeedsPerson, Message: g.Person.Message, Atom: g.Person.Atom}}
+	}
+	s.emit(Command{Op: NeedPerson, Atom: -1, Detail: &Detail{Failures: why}})
+}
+
+// beginDetached begins the runs that a language wants although its own run was ended from outside.
+func (s *Scheduler) beginDetached(scope *Scope, specs []flow.Spec) {
+	for i := range specs {
+		spec := &specs[i]
+		if _, taken := scope.open[spec.Name]; taken || spec.Kind != flow.Nested || spec.Child == nil || !spec.Child.Detached {
+			continue
+		}
+		s.startNode(s.newNode(scope, *spec))
+	}
+}
+
 // impossible returns the end of a flow whose language gave an answer that cannot be applied.
 func impossible(path, how string) *flow.End {
 	return &flow.End{Failure: &atom.Failure{Atom: path, Code: atom.CodeLanguage, Message: "the flow's language " + how}}
@@ -314,24 +339,31 @@ func (s *Scheduler) remember(q *ask, g *flow.Growth) {
 
 // add creates a node and starts it.
 func (s *Scheduler) add(scope *Scope, spec flow.Spec) {
-	path := scope.Inside(spec.Name)
 	if scope.ending != nil {
 		return
 	}
 	if _, taken := scope.open[spec.Name]; taken {
-		s.endScope(scope, impossible(path, "added two nodes of one name"))
+		s.endScope(scope, impossible(scope.Inside(spec.Name), "added two nodes of one name"))
 		return
 	}
-	s.growth.serial++
-	s.growth.alive++
-	n := &Node{Scope: scope, Path: path, Spec: spec, Kept: true, serial: s.growth.serial, failedAt: -1}
-	if scope.open == nil {
-		scope.open = map[string]*Node{}
-	}
-	scope.open[spec.Name] = n
+	n := s.newNode(scope, spec)
 	if s.flow != states.FlowRunning || scope.stopping {
 		s.emit(Command{Op: Write, Atom: -1, Node: n, Rec: n.Rec})
 		return
 	}
 	s.startNode(n)
+}
+
+// newNode opens a node in a scope.
+func (s *Scheduler) newNode(scope *Scope, spec flow.Spec) *Node {
+	s.growth.serial++
+	s.growth.alive++
+	n := &Node{
+		Scope: scope, Path: scope.Inside(spec.Name), Spec: spec, Kept: true, serial: s.growth.serial, failedAt: -1,
+	}
+	if scope.open == nil {
+		scope.open = map[string]*Node{}
+	}
+	scope.open[spec.Name] = n
+	return n
 }

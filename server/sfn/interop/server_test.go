@@ -70,15 +70,16 @@ func TestMain(m *testing.M) {
 
 // A server is an `ebb serve` that requires signatures.
 type server struct {
-	dir     string // with the database and the keys
-	address string // such as http://127.0.0.1:41234
+	dir     string   // with the database and the keys
+	address string   // such as http://127.0.0.1:41234
+	more    []string // flags
 	process *exec.Cmd
 }
 
 // serve starts a server on a database of its own.
-func serve(t testing.TB) *server {
+func serve(t testing.TB, more ...string) *server {
 	t.Helper()
-	s := &server{dir: t.TempDir(), address: "http://127.0.0.1:0"}
+	s := &server{dir: t.TempDir(), address: "http://127.0.0.1:0", more: more}
 	if err := os.WriteFile(filepath.Join(s.dir, "keys"), []byte(accessKey+" "+secretKey+" aws\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -89,9 +90,11 @@ func serve(t testing.TB) *server {
 // start starts the process, again at the same address, and waits until it listens.
 func (s *server) start(t testing.TB) {
 	t.Helper()
-	s.process = exec.Command(command(t), "serve", "--dsn", "sqlite:"+filepath.Join(s.dir, "ebb.db"),
+	s.process = exec.Command(command(t), append([]string{
+		"serve", "--dsn", "sqlite:" + filepath.Join(s.dir, "ebb.db"),
 		"--listen", strings.TrimPrefix(s.address, "http://"), "--keys", filepath.Join(s.dir, "keys"),
-		"--aws-region", region, "--aws-account", account, "--log-level", "warn")
+		"--aws-region", region, "--aws-account", account, "--log-level", "warn",
+	}, s.more...)...)
 	output, err := s.process.StderrPipe()
 	if err != nil {
 		t.Fatal(err)

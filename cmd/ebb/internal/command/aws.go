@@ -16,6 +16,7 @@ import (
 	"github.com/ebbflow/ebb/cmd/ebb/internal/exit"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/session"
 	"github.com/ebbflow/ebb/engine/tasks"
+	"github.com/ebbflow/ebb/internal/limitedfile"
 	"github.com/ebbflow/ebb/server/aws"
 	"github.com/ebbflow/ebb/server/sfn"
 	"github.com/ebbflow/ebb/server/swf"
@@ -27,7 +28,7 @@ type awsFlags struct {
 	aws                        string // on or off
 	account, region, partition string
 	quotas                     []string
-	mockFile                   string
+	mockFile, undoFile         string
 
 	mocks *tasks.MockFile // nil if there is none
 }
@@ -50,6 +51,9 @@ func (f *awsFlags) register(flags *pflag.FlagSet) {
 	}
 	flags.StringVar(&f.mockFile, "mock", "",
 		"mock file of Step Functions Local, with test cases that clients of AWS name behind a machine's ARN: ARN#CASE")
+	flags.StringVar(&f.undoFile, "swf-undo", "",
+		"file with activity types of Amazon SWF and what undoes them when an execution does not succeed, on each line "+
+			"NAME/VERSION = NAME/VERSION")
 	flags.StringArrayVar(&f.quotas, "aws-quota", nil,
 		"another quota than AWS's, NAME=NUMBER or NAME=none; names: "+strings.Join(names, ", ")+"; may be repeated")
 }
@@ -85,7 +89,28 @@ func (f *awsFlags) config() (*awsSettings, error) {
 			c.sfn.Quotas[aws.Quota(name)] = number // which refuses a quota that does not exist
 		}
 	}
+	if err := f.readUndo(&c.swf); err != nil {
+		return c, err
+	}
 	return c, f.readMocks(&c.sfn)
+}
+
+// maxUndoFile is the size in bytes that the file of --swf-undo may have.
+const maxUndoFile = 1 << 20
+
+// readUndo reads the file of --swf-undo.
+func (f *awsFlags) readUndo(c *swf.Config) error {
+	if f.undoFile == "" {
+		return nil
+	}
+	text, err := limitedfile.Read(f.undoFile, maxUndoFile)
+	if err != nil {
+		return exit.Usagef("--swf-undo: %w", err)
+	}
+	if c.Undo, err = swf.ParseUndo(string(text)); err != nil {
+		return exit.Usagef("--swf-undo: %s: %w", f.undoFile, err)
+	}
+	return nil
 }
 
 // readMocks reads the file of --mock.

@@ -20,6 +20,14 @@ type Named struct {
 	Version *string `json:"version"`
 }
 
+// NewActivity returns the decision to schedule an activity, with the defaults of its type. Nothing is validated: its
+// input may be longer than that of a client.
+func NewActivity(id, name, version, input string) Decision {
+	return Decision{ByType(ScheduleActivityTask), map[string]any{
+		"activityId": id, "activityType": Named{&name, &version}, "input": input,
+	}}
+}
+
 // Text returns the value of a member that is a string; "" if it is absent.
 func (d *Decision) Text(member string) string {
 	text, _ := d.values[member].(string)

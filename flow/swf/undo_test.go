@@ -1,0 +1,298 @@
+package swf_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/swf"
+)
+
+// undoes registers what undoes the activities of the tests.
+var undoes = []swf.UndoType{
+	{Type: swf.Type{Name: "at", Version: "1"}, By: swf.Type{Name: "at-undo", Version: "1"}},
+	{Type: swf.Type{Name: "at-bare", Version: "1"}, By: swf.Type{Name: "at-undo", Version: "1"}},
+	{Type: swf.Type{Name: "at-odd", Version: "1"}, By: swf.Type{Name: "none", Version: "1"}},
+}
+
+var closeBy = map[string]func(w *world, r *simRun){
+	"FAILED":    func(w *world, _ *simRun) { w.decide(decide("FailWorkflowExecution", "reason", "no")) },
+	"TIMED_OUT": func(w *world, _ *simRun) { w.advance(295 * second) },
+	"TERMINATED": func(w *world, r *simRun) {
+		if fault := w.call(r, swf.CallTerminate, swf.Termination{}); fault != nil {
+			w.t.Fatal(fault)
+		}
+	},
+	"OPERATOR": func(w *world, r *simRun) {
+		w.stop(r)
+	},
+	"COMPLETED": func(w *world, _ *simRun) { w.decide(complete) },
+	"CANCELED":  func(w *world, _ *simRun) { w.decide(decide("CancelWorkflowExecution")) },
+	"CONTINUED_AS_NEW": func(w *world, _ *simRun) {
+		w.decide(decide("ContinueAsNewWorkflowExecution", "taskList", named("cl")))
+	},
+}
+
+// stop lets an operator end a run.
+func (w *world) stop(r *simRun) {
+	w.t.Helper()
+	g := w.lang.Grow(&flow.Ask{
+		Run: r.info, Index: -1, Memory: r.memory, Cause: flow.Cause{Kind: flow.Stopped, Failure: &atom.Failure{Message: "stop"}},
+		Now: w.now, Event: int64(len(r.events)) + 1, Random: w.bits,
+	})
+	r.open = nil
+	g.Leave, g.End = nil, &flow.End{Failure: &atom.Failure{}}
+	r.commit(&flow.Cause{Kind: flow.Stopped}, &g, nil)
+	w.settle()
+}
+
+// did lets a worker do the next activity of a list, and returns its input.
+func (w *world) did(list string, cause flow.Cause) (input string) {
+	w.t.Helper()
+	got := w.poll(swf.ActivityQueue(domain, list), "worker")
+	if got == nil {
+		w.t.Fatalf("no activity task on %q\n%s", list, w.order[len(w.order)-1].story())
+	}
+	if err := got.node.spec.Input.Decode(&input); err != nil {
+		w.t.Fatal(err)
+	}
+	if fault := w.answer(got, cause); fault != nil {
+		w.t.Fatal(fault)
+	}
+	w.advance(2 * second)
+	return got.activity.ActivityType.Name + " " + input
+}
+
+func ended(result string) flow.Cause { return flow.Cause{Kind: flow.Ended, Result: swf.Text(&result)} }
+
+func failed(reason string) flow.Cause {
+	return flow.Cause{Kind: flow.Failed, Failure: swf.ActivityFailed(&reason, nil)}
+}
+
+// undoing returns the only execution that undoes; nil if there is none.
+func (w *world) undoing() (found *simRun) {
+	w.t.Helper()
+	for _, r := range w.order {
+		if r.labels[swf.LabelUndoes] != "" {
+			if found != nil {
+				w.t.Fatal("two executions undo")
+			}
+			found = r
+		}
+	}
+	return found
+}
+
+// TestUndo closes an execution in each way. If it did not succeed, its completed activities are undone, the last one
+// first, by an execution that is linked with it.
+func TestUndo(t *testing.T) {
+	t.Parallel()
+	for status, closes := range closeBy {
+		t.Run(status, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, swf.Settings{Undo: undoes})
+			r := w.start("w")
+			w.decide(activity("a"), activity("b"), activity("other", "activityType", typed("at-free")))
+			for _, result := range []string{"ra", "rb", "ro"} {
+				w.did("al", ended(result))
+			}
+			closes(w, r)
+			w.advance(2 * second)
+			undo := w.undoing()
+			if slices.Contains([]string{"COMPLETED", "CANCELED", "CONTINUED_AS_NEW"}, status) {
+				if undo != nil {
+					t.Errorf("an execution undoes %s", status)
+				}
+				return
+			}
+			if undo == nil {
+				t.Fatal("nothing undoes")
+			}
+			expect(t, undo.event("WorkflowExecutionStarted", 1), "parentInitiatedEventId", 0)
+			if undo.labels[swf.LabelUndoes] != r.info.ID || r.labels[swf.LabelUndo] != undo.info.ID ||
+				undo.labels[swf.LabelWorkflowID] != swf.LabelValue(domain, "w:undo") {
+				t.Errorf("the labels are %v and %v", r.labels, undo.labels)
+			}
+			for _, want := range []string{
+				`at-undo {"input":"in-b","result":"rb","outcome":"done"}`, `at-undo {"input":"in-a","result":"ra","outcome":"done"}`,
+			} {
+				if got := w.did("undo", ended("")); got != want {
+					t.Errorf("got %s, want %s", got, want)
+				}
+			}
+			expect(t, undo.event("ActivityTaskScheduled", 1), "activityId", "b#6", "scheduleToCloseTimeout", "60", "taskPriority", "7")
+			expect(t, undo.event("WorkflowExecutionCompleted", 1), "result", `{"skipped":0,"undone":2}`)
+			undo.ends(1, "WorkflowExecutionStarted", "DecisionTaskScheduled", "DecisionTaskStarted", "DecisionTaskCompleted",
+				"ActivityTaskScheduled", "ActivityTaskStarted", "ActivityTaskCompleted", "DecisionTaskScheduled", "DecisionTaskStarted",
+				"DecisionTaskCompleted", "ActivityTaskScheduled", "ActivityTaskStarted", "ActivityTaskCompleted",
+				"DecisionTaskScheduled", "DecisionTaskStarted", "DecisionTaskCompleted", "WorkflowExecutionCompleted")
+		})
+	}
+}
+
+// TestUndoUnknown undoes activities whose end is not known: they timed out, or a worker has them when the execution
+// closes. Activities that failed, were canceled or were never started are not undone.
+func TestUndoUnknown(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, swf.Settings{Undo: undoes})
+	w.start("w")
+	w.decide(activity("done"), activity("lost", "startToCloseTimeout", "1"), activity("failed"), activity("canceled"),
+		activity("open1"), activity("open2"), activity("waits"))
+	w.did("al", ended("r"))
+	if w.worker() == nil {
+		t.Fatal("no task")
+	}
+	w.advance(2 * second)
+	w.did("al", failed("no"))
+	w.did("al", flow.Cause{Kind: flow.Failed, Failure: swf.ActivityCanceled(nil)})
+	first, second := w.worker(), w.worker()
+	w.decide(decide("FailWorkflowExecution"))
+	w.advance(1e9)
+	for _, got := range []*task{first, second} {
+		if fault := w.answer(got, ended("late")); fault == nil {
+			t.Error("a late answer is accepted")
+		}
+	}
+	for _, want := range []string{
+		`at-undo {"input":"in-open2","result":null,"outcome":"unknown"}`, `at-undo {"input":"in-open1","result":null,"outcome":"unknown"}`,
+		`at-undo {"input":"in-lost","result":null,"outcome":"unknown"}`, `at-undo {"input":"in-done","result":"r","outcome":"done"}`,
+	} {
+		if got := w.did("undo", ended("")); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+	if undo := w.undoing(); undo.end == nil {
+		t.Errorf("the undo goes on\n%s", undo.story())
+	}
+}
+
+// TestUndoFails lets an undo fail: a person must decide, and the execution stays open until then.
+func TestUndoFails(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, swf.Settings{Undo: undoes})
+	w.start("w")
+	w.decide(activity("a"), activity("odd", "activityType", typed("at-odd")), activity("b"))
+	for range 3 {
+		w.did("al", ended("r"))
+	}
+	w.broken = 3
+	w.decide(decide("FailWorkflowExecution"))
+	w.advance(20 * second)
+	undo := w.undoing()
+	stuck := func(why string) {
+		t.Helper()
+		if (undo.person == "") != (why == "") || !strings.Contains(undo.person, why) || undo.end != nil {
+			t.Fatalf("a person decides about %q, want %q\n%s", undo.person, why, undo.story())
+		}
+	}
+	w.did("undo", failed("broken"))
+	stuck("b#7 did not complete: ActivityTaskFailed")
+	w.signal(undo, "other")
+	w.advance(1000 * second)
+	stuck("b#7")
+	w.signal(undo, swf.SignalRetry)
+	w.advance(2 * second)
+	stuck("")
+	w.signal(undo, swf.SignalSkip) // nobody was asked
+	w.advance(55 * second)         // no worker takes it
+	stuck("ActivityTaskTimedOut")
+	w.signal(undo, swf.SignalRetry)
+	w.advance(2 * second)
+	w.did("undo", ended("b"))
+	stuck("none/1 cannot be scheduled")
+	w.signal(undo, swf.SignalSkip)
+	w.advance(2 * second)
+	w.lost = true
+	w.did("undo", failed("again"))
+	stuck("a#5")
+	w.signal(undo, swf.SignalRetry)
+	w.advance(2 * second)
+	stuck("is not there any more")
+	w.signal(undo, swf.SignalSkip)
+	w.advance(2 * second)
+	stuck("is not there any more") // what comes before is not known
+	w.signal(undo, swf.SignalSkip)
+	w.advance(2 * second)
+	expect(t, undo.event("WorkflowExecutionCompleted", 1), "result", `{"skipped":3,"undone":1}`)
+	if undo.person != "" && undo.end == nil {
+		t.Errorf("a person decides about %q", undo.person)
+	}
+}
+
+// TestUndoAtLimits undoes an execution whose history is full, and whose ids and data are as long as they may be.
+func TestUndoAtLimits(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, swf.Settings{Undo: undoes, Events: 20})
+	long, data := strings.Repeat("ä", 256), strings.Repeat("\n", 32768)
+	w.start(long)
+	w.decide(activity(long, "input", data), activity("b"), activity("c"))
+	w.did("al", ended(data))
+	w.did("al", ended(""))
+	got := w.worker()
+	for i := range 10 {
+		w.signal(w.order[0], fmt.Sprint(i))
+		if w.order[0].end != nil {
+			break
+		}
+	}
+	if w.order[0].end == nil || w.answer(got, ended("late")) == nil {
+		t.Fatalf("the history is not full\n%s", w.order[0].story())
+	}
+	w.advance(second)
+	undo := w.undoing()
+	for range 3 {
+		w.did("undo", ended(""))
+	}
+	id, _ := undo.event("ActivityTaskScheduled", 3)["activityId"].(string)
+	if id != strings.Repeat("ä", 254)+"#5" || undo.end == nil || len(undo.events) < 20 {
+		t.Errorf("undone as %s\n%s", id, undo.story())
+	}
+	if id := swf.UndoID(long); !swf.IsUndo(id) || swf.Length(id) != 256 {
+		t.Errorf("the workflowId is %s", id)
+	}
+}
+
+// checkUndone requires that each closed execution that needs it has one execution that undoes it.
+func checkUndone(t *testing.T, w *world) {
+	t.Helper()
+	undoing := map[string]int{}
+	for _, r := range w.order {
+		undoing[r.labels[swf.LabelUndoes]]++
+	}
+	for _, r := range w.order {
+		if r.end == nil {
+			continue
+		}
+		need := 0
+		switch last := r.events[len(r.events)-1].Type; last {
+		case "WorkflowExecutionFailed", "WorkflowExecutionTimedOut", "WorkflowExecutionTerminated":
+			ended := map[any]string{}
+			for i := range r.events {
+				var a map[string]any
+				if err := r.events[i].Details.Decode(&a); err != nil {
+					t.Fatal(err)
+				}
+				switch e := r.events[i].Type; e {
+				case "ActivityTaskStarted", "ActivityTaskCompleted", "ActivityTaskFailed", "ActivityTaskCanceled", "ActivityTaskTimedOut":
+					if n, _ := a["startedEventId"].(float64); n != 0 || e == "ActivityTaskStarted" {
+						ended[a["scheduledEventId"]] = e
+					}
+				}
+			}
+			for _, e := range ended {
+				if e != "ActivityTaskFailed" && e != "ActivityTaskCanceled" {
+					need = 1
+				}
+			}
+		}
+		if r.labels[swf.LabelUndoes] != "" {
+			need = 0
+		}
+		if undoing[r.info.ID] != need {
+			t.Errorf("%d executions undo one, want %d\n%s", undoing[r.info.ID], need, r.story())
+		}
+	}
+}
