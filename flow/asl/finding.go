@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/ebbflow/ebb/flow"
 )
@@ -159,47 +157,15 @@ func otherLanguage(one Finding, path steps, p *flow.Diagnostic) Finding {
 	return one
 }
 
-// notJSON returns the finding for a text that is not JSON. AWS shows the message of its parser, Jackson. Jackson's
-// message for a word that is not a value is known; in others, only the place is Jackson's.
+// notJSON returns the finding for a text that is not JSON. AWS shows the message of its parser.
 func notJSON(text []byte, p *flow.Diagnostic) Finding {
-	message, column := p.Message, p.Column
-	if word := wordAt(text, p.Line, p.Column); word != "" {
-		message = fmt.Sprintf("Unrecognized token '%s': was expecting (JSON String, Number, Array, Object or token 'null', "+
-			"'true' or 'false')", word)
-		column += utf8.RuneCountInString(word)
+	message, place := syntaxMessage(string(text))
+	if message == "" { // JSON that the language does not take
+		message, place = p.Message, source(string(text), p.Line, p.Column)
 	}
-	const most = 500 // characters of the text that Jackson shows
-	shown, cut := string(text), ""
-	if runes := []rune(shown); len(runes) > most {
-		shown, cut = string(runes[:most]), fmt.Sprintf("[truncated %d chars]", len(runes)-most)
-	}
-	place := fmt.Sprintf("[Source: (String)\"%s\"%s; line: %d, column: %d]", shown, cut, p.Line, column)
 	return Finding{
 		Severity: string(p.Severity), Code: string(p.Code), Message: message + "\n at " + place, Location: place,
 	}
-}
-
-// wordAt returns the word at a place of a text, such as a value without its quotes; "" if there is none.
-func wordAt(text []byte, line, column int) string {
-	lines := strings.SplitN(string(text), "\n", line+1)
-	if line > len(lines) {
-		return ""
-	}
-	runes := []rune(lines[line-1])
-	if column > len(runes) {
-		return ""
-	}
-	rest := runes[column-1:]
-	end := slices.IndexFunc(rest, func(r rune) bool {
-		return !unicode.In(r, unicode.L, unicode.Nd) && r != '_' && r != '$'
-	})
-	if end < 0 {
-		end = len(rest)
-	}
-	if end == 0 || unicode.IsDigit(rest[0]) {
-		return ""
-	}
-	return string(rest[:end])
 }
 
 // Steps lead from a document to a value in it.

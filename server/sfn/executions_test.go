@@ -102,7 +102,8 @@ func TestActivityTask(t *testing.T) {
 	x, token := work("good")
 	s.call("SendTaskHeartbeat", object{"taskToken": token})
 	s.refused("SendTaskSuccess", object{"taskToken": token, "output": "{"}, "InvalidOutput",
-		"Invalid Output: 'The text is not valid JSON (byte 1 of 1): unexpected end of JSON input'")
+		"Invalid Output: 'Unexpected end-of-input: expected close marker for Object (start marker at [Source: (String)\"{\"; "+
+			"line: 1, column: 1])\n at [Source: (String)\"{\"; line: 1, column: 2]'")
 	s.call("SendTaskSuccess", object{"taskToken": token, "output": `{"ok":true}`})
 	if x := s.execution(x); x["status"] != "SUCCEEDED" || x["output"] != `{"ok":true}` {
 		t.Errorf("%v", x)

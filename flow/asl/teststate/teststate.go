@@ -1,6 +1,7 @@
 package teststate
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
@@ -119,8 +120,10 @@ func (t *Test) enter(m *syntax.Machine, s *syntax.State) (*interpreter.Interpret
 		input = data.Text(t.Input)
 	}
 	if _, err := input.Decoded(); err != nil {
-		return nil, &Error{Exception: "InvalidExecutionInput", Message: "Invalid State Machine Execution Input: '" +
-			err.Error() + "'"}
+		why := cmp.Or(asl.SyntaxMessage(string(t.Input.JSON())), err.Error())
+		return nil, &Error{
+			Exception: "InvalidExecutionInput", Message: "Invalid State Machine Execution Input: '" + why + "'",
+		}
 	}
 	variables, err := t.variables()
 	if err != nil {

@@ -78,7 +78,7 @@ Exit status: 0 SUCCEEDED, RETRIABLE or CAUGHT_ERROR, or the status that --expect
 	flags.IntVar(&f.retries, "retry-count", 0, "how often the retrier of the error was used")
 	flags.StringVar(&f.errorFrom, "error-from", "", "with --mock-error: the state inside a Map or Parallel that fails")
 	flags.IntVar(&f.failedIterations, "failed-iterations", 0, "how many iterations of a Map have failed")
-	flags.StringVar(&f.readerData, "reader-data", "", "data in the source of a Map's ItemReader, such as CSV: text or @FILE")
+	flags.StringVar(&f.readerData, "reader-data", "", "data in the source of an ItemReader, such as CSV: text or @FILE")
 	flags.StringVar(&f.role, "role", "arn:aws:iam::123456789012:role/ebb", "role in the context object")
 	flags.StringArrayVar(&f.tasks, "task", nil, "without a mock: what a resource stands for, NAME=RESOURCE")
 	flags.StringVar(&f.expect, "expect", "", "exit with 0 if the test has this status, "+strings.Join(testStatuses, ", "))
