@@ -112,7 +112,7 @@ func (ch *chart) node() node {
 		note += " " + px(ch.More) + " more steps are not drawn."
 	}
 	at := func(name string, value int) node { return attr(name, px(value)) }
-	return fragment{soft(words(note)), framed(el("svg", class("ebb"), at("width", ch.Width), at("height", ch.Height),
+	return fragment{soft(words(note)), framed(el("svg", class("ebb chart"), at("width", ch.Width), at("height", ch.Height),
 		attr("viewBox", fmt.Sprintf("0 0 %d %d", ch.Width, ch.Height)), attr("role", "img"), el("title", words("Timeline")),
 		el("line", class("axis"), attr("x1", "0"), at("x2", ch.Width), at("y1", ch.Line), at("y2", ch.Line)),
 		each(ch.Links, func(l *chartLink) node {
