@@ -54,6 +54,10 @@ golden: ## rewrite all golden files and generated pages from what the code gives
 docs: ## rewrite the generated pages of docs/reference
 	go test ./states -update
 
+.PHONY: screenshots
+screenshots: ## take the pictures of README.md and of docs/how-to/use-the-console.md with Chromium, from a test of the console
+	cd server/console/interop && go test -count=1 -run '^TestScreenshots$$' . -pictures ../../../docs/images
+
 .PHONY: soak
 soak: ## run EBB_SOAK (100000) random flows, EBB_CRASH_KILLS (5000) kills of flows in Go, ASL and SM4C, and EBB_CRASH_IMAGES (400) images of broken disks, for as long as it takes
 	EBB_SOAK=$(EBB_SOAK) EBB_CRASH_KILLS=$(EBB_CRASH_KILLS) EBB_CRASH_IMAGES=$(EBB_CRASH_IMAGES) go test -v -count 1 -timeout 0 -run 'Soak|Crash|Torn|BitRot|Truncated|Fsync|DiskFull' work

@@ -106,7 +106,7 @@ func (t *turn) node() {
 		return
 	}
 	switch n.Kind {
-	case TimeoutNode:
+	case timeoutNode:
 		t.timeOut()
 	case decisionNode:
 		t.decisionTask(&n)

@@ -11,11 +11,9 @@ import (
 	"github.com/ebbflow/ebb/internal/nodepath"
 )
 
-// TimeoutNode is the name and the kind of the node that ends an execution when its time is over.
-const TimeoutNode = "timeout"
-
-// The kinds of other nodes.
+// The kinds of nodes.
 const (
+	timeoutNode  = "timeout"
 	decisionNode = "decision"
 	activityNode = "activity"
 	timerNode    = "timer"

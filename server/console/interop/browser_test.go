@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/url"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -160,6 +161,20 @@ func (b *tab) note(event any) {
 			_, _ = chromedp.Call(b.ctx, page.HandleJavaScriptDialog, page.HandleJavaScriptDialogParams{})
 		}()
 	}
+}
+
+// asked returns the addresses that the open page asked for.
+func (b *tab) asked() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Clone(b.requests)
+}
+
+// received returns how many bytes the server sent for the open page, with headers.
+func (b *tab) received() int64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.bytes
 }
 
 // clip shortens a text for a message.

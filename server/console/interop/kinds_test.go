@@ -51,6 +51,8 @@ const (
 	timerRun   = "timer-1"    // waits for a day
 	queueRun   = "queue-1"    // waits for a worker
 	largeRun   = "large-1"    // 10,000 atoms side by side
+	manyRun    = "many-1"     // a Map of 10,000 items in ASL
+	metricRun  = "metric-1"   // failed after a retry and was undone by the server
 	secretText = "hunter2-planted-secret"
 )
 
@@ -95,6 +97,7 @@ func fill(t *testing.T, dir string) {
 		}
 	}
 	command(t, dir, "run", "nested.asl.json", "--id", nestedRun)
+	command(t, dir, "run", "many.asl.json", "--id", manyRun)
 	saga := filepath.Join("..", "..", "..", "examples", "06_sm4c")
 	for _, name := range []string{"trip.sm4c.json", "credit_check.sm4c.yaml"} {
 		text, err := os.ReadFile(filepath.Join(saga, name))
@@ -118,6 +121,7 @@ func fill(t *testing.T, dir string) {
 	command(t, dir, "post", "credit_check.sm4c.yaml", "--id", creditRun, "--input", `{"application": "A-1", "amount": 900}`)
 	command(t, dir, "post", "timer.asl.json", "--id", timerRun, "--label", "team=night")
 	command(t, dir, "post", "queue.asl.json", "--id", queueRun)
+	command(t, dir, "post", "metric.asl.json", "--id", metricRun)
 	command(t, dir, "schedule", "add", "nightly", "30 2 * * *", "timer.asl.json", "--zone", "Europe/Rome")
 	command(t, dir, "limit", "5", "--flow", "timer")
 	command(t, dir, "limit", "1", "--label", "team")
@@ -148,6 +152,15 @@ var definitions = map[string]string{
 		"ItemProcessor": {"StartAt": "Both", "States": {"Both": {"Type": "Parallel", "End": true, "Branches": [
 			{"StartAt": "Left", "States": {"Left": {"Type": "Task", "Resource": "exec:./book.sh left", "End": true}}},
 			{"StartAt": "Right", "States": {"Right": {"Type": "Pass", "End": true}}}]}}}}}}`,
+	"many.asl.json": `{"StartAt": "Numbers", "States": {
+		"Numbers": {"Type": "Pass", "Parameters": {"k.$": "States.ArrayRange(0, 99, 1)"}, "OutputPath": "$.k", "Next": "Each"},
+		"Each": {"Type": "Map", "End": true, "ItemProcessor": {"StartAt": "Hundred", "States": {
+			"Hundred": {"Type": "Pass", "Parameters": {"k.$": "States.ArrayRange(0, 99, 1)"}, "OutputPath": "$.k", "Next": "Inner"},
+			"Inner": {"Type": "Map", "End": true, "ItemProcessor": {"StartAt": "One", "States": {"One": {"Type": "Wait", "Seconds": 0, "End": true}}}}}}}}}`,
+	"metric.asl.json": `{"StartAt": "Book", "States": {
+		"Book": {"Type": "Task", "Resource": "exec:./book.sh", "Revert": "exec:./cancel.sh", "Next": "Pay"},
+		"Pay": {"Type": "Task", "Resource": "exec:./pay.sh", "End": true,
+			"Retry": [{"ErrorEquals": ["States.ALL"], "IntervalSeconds": 1, "MaxAttempts": 1, "BackoffRate": 1}]}}}`,
 	"timer.asl.json": `{"StartAt": "Day", "States": {"Day": {"Type": "Wait", "Seconds": 86400, "End": true}}}`,
 	"queue.asl.json": `{"StartAt": "Review", "States": {"Review": {"Type": "Task", "Resource": "worker:review", "End": true}}}`,
 }

@@ -2,10 +2,13 @@ package interop_test
 
 import (
 	"bufio"
+	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -52,6 +55,16 @@ var atEnd []func()
 // command runs ebb in a folder and returns what it prints. A run that failed, or that was undone, is no error.
 func command(t *testing.T, dir string, args ...string) string {
 	t.Helper()
+	out, err := try(t, dir, args...)
+	if err != nil {
+		t.Fatalf("ebb %s: %v", strings.Join(args, " "), err)
+	}
+	return out
+}
+
+// try is command, for what may be refused.
+func try(t *testing.T, dir string, args ...string) (string, error) {
+	t.Helper()
 	file, err := build()
 	if err != nil {
 		t.Fatal(err)
@@ -61,10 +74,14 @@ func command(t *testing.T, dir string, args ...string) string {
 	var problems strings.Builder
 	cmd.Stderr = &problems
 	out, err := cmd.Output()
-	if code := cmd.ProcessState.ExitCode(); err != nil && code != 1 && code != 3 && code != 4 {
-		t.Fatalf("ebb %s: %v: %s", strings.Join(args, " "), err, problems.String())
+	var exit *exec.ExitError
+	if errors.As(err, &exit) && slices.Contains([]int{1, 3, 4}, exit.ExitCode()) {
+		return string(out), nil
 	}
-	return string(out)
+	if err != nil {
+		return "", fmt.Errorf("%w: %s", err, problems.String())
+	}
+	return string(out), nil
 }
 
 // A server is a process of ebb that serves the console.
