@@ -135,6 +135,8 @@ const (
 	ServerNotReady = "server.not_ready"
 	// WaitsSkipped: `--skip-waits` is on: waits and pauses before retries take no time.
 	WaitsSkipped = "waits.skipped"
+	// LogGroupFailed: lines of a log group of CloudWatch Logs could not be written; the server tries again.
+	LogGroupFailed = "log_group.failed"
 	// KeysReloadFailed: the file of keys has a mistake; the old keys stay.
 	KeysReloadFailed = "keys.reload_failed"
 	// KeysUnlimited: keys without a purpose, which open all paths.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
@@ -30,8 +31,9 @@ type Config struct {
 	Call func(ctx context.Context, resource string, input atom.Value) (atom.Value, *atom.Failure)
 	// Mocked returns an error if there is no test case of mocks with a name for a machine. Nil means that there are none.
 	Mocked func(machine, testCase string) error
-	// LogGroups are the names of the log groups that exist. A machine cannot log to others.
-	LogGroups []string
+	// LogGroups are the log groups that exist, by name. A machine cannot log to others. [Server.Log] writes lines of
+	// JSON into them, whole lines in each call; it writes nothing into one that is nil.
+	LogGroups map[string]io.Writer
 	// Quotas replaces default values of quotas, see [Quotas].
 	Quotas map[aws.Quota]int64
 	Now    func() time.Time // nil means [time.Now]

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"strings"
 	"sync"
 	"testing"
@@ -165,13 +166,13 @@ const (
 )
 
 // logGroups returns the log groups that existed when the transcript was recorded.
-func (p *apiPlay) logGroups() []string {
+func (p *apiPlay) logGroups() map[string]io.Writer {
 	for _, step := range p.record.Steps {
 		if step.Error != nil && strings.Contains(step.Error.Message, "Log Destination not found") {
 			return nil
 		}
 	}
-	return []string{"log_group_name"}
+	return map[string]io.Writer{"log_group_name": nil}
 }
 
 // TestConformanceASLTestStateAPI tests single states over HTTP as they were tested on AWS.

@@ -8,6 +8,8 @@
 //	}
 //	handler := aws.New(aws.Options{Region: api.Region()}, api.Service())
 //
+// To write the histories of machines into log groups, pass [Server.Observe] to the engine and run [Server.Log].
+//
 // # Definitions
 //
 // A definition that a client sends may name the resources that AWS accepts. It may name other resources, such as

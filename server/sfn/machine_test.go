@@ -2,6 +2,7 @@ package sfn_test
 
 import (
 	"fmt"
+	"io"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -58,7 +59,7 @@ func (w *world) machine(t *testing.T, name string) string {
 // TestCreateIsIdempotent repeats the call that created a machine, and calls that differ in one parameter.
 func TestCreateIsIdempotent(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, sfn.Config{LogGroups: []string{"g"}})
+	w := newWorld(t, sfn.Config{LogGroups: map[string]io.Writer{"g": nil}})
 	first := object{"name": "m", "definition": commented(""), "roleArn": role, "publish": true, "versionDescription": "d"}
 	created := w.make(t, "CreateStateMachine", first)
 	with := func(name string, value any) object {

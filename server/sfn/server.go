@@ -14,6 +14,7 @@ type Server struct {
 	quotas  aws.Quotas
 	records *records.Records
 	pollers pollers
+	logs    *logs
 }
 
 // New returns a server, or an error that names what is wrong with the config. It neither reads nor writes the store.
@@ -27,7 +28,7 @@ func New(c Config) (*Server, error) {
 		return nil, fmt.Errorf("sfn: %w", err)
 	}
 	badToken := func(error) error { return errBadToken }
-	return &Server{config: c, quotas: known, records: records.New(c.Store, "sfn", badToken)}, nil
+	return &Server{config: c, quotas: known, records: records.New(c.Store, "sfn", badToken), logs: newLogs()}, nil
 }
 
 // Region returns the region that the server serves, for [aws.Options].

@@ -3,7 +3,6 @@ package sfn
 import (
 	"cmp"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/ebbflow/ebb/server/aws"
@@ -115,7 +114,7 @@ func (s *Server) checkLogging(in *logging) error {
 		return refuse("Must specify exactly one Log Destination.")
 	}
 	name, ok := logGroupName(group.ARN)
-	if !ok || !slices.Contains(s.config.LogGroups, name) {
+	if _, exists := s.config.LogGroups[name]; !ok || !exists {
 		return refuse("Log Destination not found.")
 	}
 	return nil

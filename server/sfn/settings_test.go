@@ -3,6 +3,7 @@ package sfn_test
 import (
 	"context"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 
@@ -89,7 +90,7 @@ func TestTags(t *testing.T) {
 // TestRefusals calls operations with parameters that AWS refuses.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, sfn.Config{LogGroups: []string{"g"}})
+	w := newWorld(t, sfn.Config{LogGroups: map[string]io.Writer{"g": nil}})
 	arn := w.machine(t, "m")
 	with := func(name string, value any) object {
 		return object{"name": "n", "definition": commented(""), "roleArn": role, name: value}

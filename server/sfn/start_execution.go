@@ -129,12 +129,21 @@ func (r *startRequest) startOf(ctx context.Context, t *target) error {
 		opts = append(opts, engine.Labels(labels))
 	}
 	id := asl.RunID(end)
-	err := r.config.Start(ctx, id, t.revision.Definition, opts...)
+	logs, err := r.beginLog(ctx, id, &t.revision.settings)
+	if err != nil {
+		return err
+	}
+	err = r.config.Start(ctx, id, t.revision.Definition, opts...)
 	if errors.Is(err, storage.ErrUnsure) && ctx.Err() == nil {
 		r.unsure = true
 		err = r.config.Start(ctx, id, t.revision.Definition, opts...)
 	}
 	if errors.Is(err, storage.ErrExists) {
+		if logs { // the lines of the execution that has the name were written
+			if err := r.forgetLog(ctx, id); err != nil {
+				return err
+			}
+		}
 		return r.exists(ctx, id)
 	}
 	return err

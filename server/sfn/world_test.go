@@ -29,6 +29,8 @@ type world struct {
 	store   storage.Store
 	client  *http.Client
 	tasksOf func(*storage.Run) (engine.Tasks, error) // nil means the same tasks for all runs
+	// logFailed is told of lines that could not be written; nil means that all can be written.
+	logFailed func(error)
 }
 
 // newWorld starts a server for the time of a test, which drives executions. It completes the config.
@@ -62,7 +64,7 @@ func newWorldOf(t *testing.T, c sfn.Config, of engine.Tasks) *world {
 			}
 			return w.tasksOf(run)
 		})
-	driven, err = conductor.New(w.store, catalog, conductor.WithDrain(0), conductor.WithEngine(engine.WithTasks(of)))
+	driven, err = conductor.New(w.store, catalog, conductor.WithDrain(0), conductor.WithEngine(engine.WithTasks(of), engine.WithObserver(api.Observe)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,6 +74,15 @@ func newWorldOf(t *testing.T, c sfn.Config, of engine.Tasks) *world {
 	w.client = &http.Client{Transport: transport}
 	var serving sync.WaitGroup
 	serving.Go(func() { _ = server.Serve(listener) })
+	serving.Go(func() {
+		api.Log(ctx, func(err error) {
+			if w.logFailed == nil {
+				t.Error(err)
+				return
+			}
+			w.logFailed(err)
+		})
+	})
 	serving.Go(func() {
 		if err := driven.Run(ctx); err != nil {
 			t.Error(err)

@@ -27,7 +27,7 @@ import (
 type awsFlags struct {
 	aws                        string // on or off
 	account, region, partition string
-	quotas                     []string
+	quotas, logGroups          []string
 	mockFile, undoFile         string
 
 	mocks *tasks.MockFile // nil if there is none
@@ -54,6 +54,8 @@ func (f *awsFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.undoFile, "swf-undo", "",
 		"file with activity types of Amazon SWF and what undoes them when an execution does not succeed, on each line "+
 			"NAME/VERSION = NAME/VERSION")
+	flags.StringArrayVar(&f.logGroups, "log-group", nil,
+		"a log group of CloudWatch Logs, NAME=FILE: machines that log to it append their lines to FILE; may be repeated")
 	flags.StringArrayVar(&f.quotas, "aws-quota", nil,
 		"another quota than AWS's, NAME=NUMBER or NAME=none; names: "+strings.Join(names, ", ")+"; may be repeated")
 }
@@ -90,6 +92,9 @@ func (f *awsFlags) config() (*awsSettings, error) {
 		}
 	}
 	if err := f.readUndo(&c.swf); err != nil {
+		return c, err
+	}
+	if err := f.readLogGroups(&c.sfn); err != nil {
 		return c, err
 	}
 	return c, f.readMocks(&c.sfn)

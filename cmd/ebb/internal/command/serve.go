@@ -159,6 +159,9 @@ func (s subcommands) serve(ctx context.Context, files []string, f *serveFlags) e
 	if f.check {
 		return s.checkServers(conducting, settings, defaults)
 	}
+	if err := createLogGroups(&settings.sfn); err != nil {
+		return err
+	}
 	return s.WithStore(ctx, func(file *sqlstore.Store) error {
 		m := metrics.New(file)
 		store := m.Store()
@@ -167,7 +170,12 @@ func (s subcommands) serve(ctx context.Context, files []string, f *serveFlags) e
 				return exit.DatabaseError(err)
 			}
 		}
-		conducting = append(conducting, conductor.WithEngine(s.EngineLimits(), engine.WithObserver(m.Observe)))
+		var machines *sfn.Server // before the first run is driven
+		observe := func(ev engine.Event) {
+			m.Observe(ev)
+			machines.Observe(ev)
+		}
+		conducting = append(conducting, conductor.WithEngine(s.EngineLimits(), engine.WithObserver(observe)))
 		serving, end, err := s.serverOptions(ctx, store, f)
 		if err != nil {
 			return err
@@ -179,8 +187,7 @@ func (s subcommands) serve(ctx context.Context, files []string, f *serveFlags) e
 		settings.sfn.Start = func(ctx context.Context, run, definition string, opts ...engine.RunOption) error {
 			return c.Start(ctx, run, conductor.Ref{Definition: definition}, opts...)
 		}
-		machines, err := s.awsServer(store, &settings.sfn, defaults)
-		if err != nil {
+		if machines, err = s.awsServer(store, &settings.sfn, defaults); err != nil {
 			return err
 		}
 		s.joinAWS(machines)
@@ -208,7 +215,8 @@ func (s subcommands) serve(ctx context.Context, files []string, f *serveFlags) e
 			return err
 		}
 		pruner := &retention.Pruner{Store: store, Policy: policy, Tidy: file.Vacuum, Log: s.Logger()}
-		return s.conduct(ctx, c, srv, pruner.Run, workflows.Run)
+		logs := func(ctx context.Context) { machines.Log(ctx, warnOfLogs(s.Logger())) }
+		return s.conduct(ctx, c, srv, pruner.Run, workflows.Run, logs)
 	})
 }
 
