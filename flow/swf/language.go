@@ -106,7 +106,7 @@ func (t *turn) node() {
 		return
 	}
 	switch n.Kind {
-	case timeoutNode:
+	case TimeoutNode:
 		t.timeOut()
 	case decisionNode:
 		t.decisionTask(&n)

@@ -11,9 +11,11 @@ import (
 	"github.com/ebbflow/ebb/internal/nodepath"
 )
 
-// The kinds of nodes.
+// TimeoutNode is the name and the kind of the node that ends an execution when its time is over.
+const TimeoutNode = "timeout"
+
+// The kinds of other nodes.
 const (
-	timeoutNode  = "timeout"
 	decisionNode = "decision"
 	activityNode = "activity"
 	timerNode    = "timer"

@@ -160,7 +160,7 @@ func (t *turn) begin() {
 	if s.ExecutionStartToCloseTimeout != decision.None {
 		due := t.ask.Now.Add(max(seconds(s.ExecutionStartToCloseTimeout), 0))
 		t.memory.Due = due.UnixMilli()
-		n := note{Kind: timeoutNode}
-		t.add(flow.Spec{Name: timeoutNode, Kind: flow.Timer, Due: due, Note: n.value(), Limits: true})
+		n := note{Kind: TimeoutNode}
+		t.add(flow.Spec{Name: TimeoutNode, Kind: flow.Timer, Due: due, Note: n.value(), Limits: true})
 	}
 }

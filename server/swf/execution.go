@@ -3,6 +3,7 @@ package swf
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow/swf"
@@ -164,6 +165,12 @@ func clientFault(fault *swf.Fault) error {
 	}
 	return aws.Errorf(fault.Type, "%s", fault.Message)
 }
+
+// OpenStates returns the states of runs of open executions.
+func OpenStates() []states.Flow { return slices.Clone(openStates) }
+
+// ClosedStates returns the states of runs of closed executions.
+func ClosedStates() []states.Flow { return slices.Clone(closedStates) }
 
 // openStates are the states of runs of open executions.
 var openStates = []states.Flow{

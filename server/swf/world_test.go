@@ -38,6 +38,8 @@ func newWorld(t *testing.T, c swf.Config) *world {
 		})
 		c.Store = store
 	}
+	store := c.Store
+	t.Cleanup(func() { checkExecutions(t, store) })
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	c.Stopping = ctx.Done()
 	api, handler, driven, err := composed(c)
@@ -53,6 +55,21 @@ func newWorld(t *testing.T, c swf.Config) *world {
 	}()
 	t.Cleanup(func() { stop(); <-done })
 	return &world{api, handler, c.Store}
+}
+
+// checkExecutions wants the rows of all executions to be what their events say.
+func checkExecutions(t *testing.T, store storage.Store) {
+	t.Helper()
+	ctx := context.WithoutCancel(t.Context())
+	for run, err := range storage.EachRun(ctx, store, storage.RunQuery{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		found, err := swf.Check(ctx, store, run.ID)
+		if err != nil || len(found) > 0 {
+			t.Errorf("%s: %v, %q", run.ID, err, found)
+		}
+	}
 }
 
 // composed returns a server, its handler, and the conductor of its executions.

@@ -227,6 +227,9 @@ func (d *doctor) work(ctx context.Context, store *sqlstore.Store, c *sqlstore.Ch
 	if err := d.keys(ctx, store); err != nil {
 		return exit.DatabaseError(err)
 	}
+	if err := d.executions(ctx, store); err != nil {
+		return exit.DatabaseError(err)
+	}
 	return exit.DatabaseError(d.waiting(ctx, store, status))
 }
 

@@ -15,6 +15,9 @@ import (
 	"github.com/ebbflow/ebb/cmd/ebb/internal/exit"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/session"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/view"
+	"github.com/ebbflow/ebb/conductor"
+	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/flow/swf"
 	"github.com/ebbflow/ebb/internal/postgrestest"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
@@ -85,6 +88,36 @@ func (p *patient) records(t *testing.T) {
 	}
 }
 
+// execution makes an open execution of Amazon SWF with four events.
+func (p *patient) execution(t *testing.T) {
+	t.Helper()
+	store := p.open(t)
+	driven, err := conductor.New(store, conductor.NewCatalog().Add(1, swf.New(swf.Settings{}).Flow()), conductor.WithDrain(0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	over := make(chan error)
+	go func() { over <- driven.Run(ctx) }()
+	s := swf.Start{Domain: "d", WorkflowID: "w", Type: swf.Type{Name: "t", Version: "1"}, Configuration: swf.Configuration{
+		TaskList: &swf.TaskList{Name: "l"}, TaskStartToCloseTimeout: "60", ExecutionStartToCloseTimeout: "3000", ChildPolicy: swf.PolicyTerminate,
+	}}
+	run := s.Run("17", nil)
+	if err := driven.Start(ctx, run.ID, conductor.Ref{Flow: run.Flow}, engine.Attributes(run.Attributes), engine.Key(run.Key)); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		signal := atom.MustEncode(swf.Signal{SignalName: "s"})
+		if _, err := driven.Call(ctx, run.ID, swf.CallSignal, signal); err != nil {
+			t.Fatal(err)
+		}
+	}
+	stop()
+	if err := <-over; err != nil {
+		t.Fatal(err)
+	}
+}
+
 // grown makes a run that has grown so much in a minute.
 func (p *patient) grown(t *testing.T, id string, g storage.Growth) {
 	t.Helper()
@@ -137,6 +170,25 @@ func TestDoctor(t *testing.T) {
 			}
 			p.execute(t, `UPDATE runs SET state = 4, ended = created`)
 		}, "keys", Wrong, `1 key held by no open run, such as "order-17"`, "restore the database"},
+		{"executions", func(t *testing.T, p *patient) {
+			t.Helper()
+			p.execution(t)
+		}, "executions", OK, "1 execution of Amazon SWF as their events say", ""},
+		{"event lost", func(t *testing.T, p *patient) {
+			t.Helper()
+			p.execution(t)
+			p.execute(t, `UPDATE runs SET events = events + 1`)
+		}, "executions", Wrong, "it has 4 events, and its row says 5", "ebb cancel"},
+		{"task lost", func(t *testing.T, p *patient) {
+			t.Helper()
+			p.execution(t)
+			p.execute(t, `DELETE FROM tokens`)
+		}, "executions", Wrong, "workers can have 0 decision tasks", "ebb cancel"},
+		{"key lost", func(t *testing.T, p *patient) {
+			t.Helper()
+			p.execution(t)
+			p.execute(t, `DELETE FROM open_keys`)
+		}, "executions", Wrong, "it does not hold its key swf/d/w", "restore the database"},
 		{"records of tomorrow", func(t *testing.T, p *patient) {
 			t.Helper()
 			p.records(t)
