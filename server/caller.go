@@ -12,6 +12,7 @@ import (
 type Caller struct {
 	Name    string // name of the key; "" if the server requires no key
 	Operate bool   // may change something; otherwise the caller may only read
+	Login   bool   // came with the cookie of a login, and so may log out
 	// Via is how the request came, for the audit; "" means that the handler decides.
 	Via storage.Via
 }
@@ -31,12 +32,12 @@ func CallerOf(ctx context.Context) (c Caller, ok bool) {
 
 // callerOf returns the caller of a request. Without keys, everyone who reaches the server may operate it.
 func (s *Server) callerOf(r *http.Request) Caller {
-	if s.keys == nil {
+	if s.isOpen(r) {
 		return Caller{Operate: true}
 	}
-	of := s.keys.of(r)
+	of := s.holderOf(r)
 	if of == nil {
 		return Caller{}
 	}
-	return Caller{Name: of.name, Operate: of.operates()}
+	return Caller{Name: of.name, Operate: of.operates(), Login: of.login}
 }

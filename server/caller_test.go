@@ -21,7 +21,7 @@ func TestPurposes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ann, bob, root := Caller{Name: "ann"}, Caller{Name: "bob", Operate: true}, Caller{Name: "root", Operate: true}
+	ann, bob, root := Caller{Name: "ann"}, Caller{Name: "bob", Operate: true}, Caller{Name: "root"}
 	for _, c := range []struct {
 		method, path, key string
 		want              Caller // none if the request is refused
@@ -37,7 +37,9 @@ func TestPurposes(t *testing.T) {
 		{http.MethodPost, "/api/v1/runs/r/cancel", operateKey, bob},
 		{http.MethodPost, "/events", operateKey, Caller{}},
 		{http.MethodGet, "/operate", operateKey, Caller{}},
-		{http.MethodPost, "/api/v1/runs/r/cancel", rightKey, root},
+		{http.MethodGet, "/api/v1/runs", rightKey, root},
+		{http.MethodPost, "/events", rightKey, root},
+		{http.MethodPost, "/api/v1/runs/r/cancel", rightKey, Caller{}}, // a key must name this purpose
 		{http.MethodGet, "/console/runs", workersKey, Caller{}},
 		{http.MethodGet, "/console/runs", wrongKey, Caller{}},
 	} {

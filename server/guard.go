@@ -6,10 +6,12 @@ import (
 	"mime"
 	"net"
 	"net/http"
+	"net/url"
 	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/hashicorp/go-hclog"
 
@@ -38,6 +40,9 @@ func (s *Server) Guard(next http.Handler) http.Handler {
 		}
 		if why := s.judge(r); why != nil {
 			if why.Status == http.StatusUnauthorized {
+				if s.loginInstead(w, r) {
+					return
+				}
 				w.Header().Set("WWW-Authenticate", "Bearer")
 			}
 			s.refuseFor(w, r, why)
@@ -46,6 +51,8 @@ func (s *Server) Guard(next http.Handler) http.Handler {
 		next, limit := next, workTime
 		if s.isForAWS(r) { // which needs no bearer key
 			next, limit = s.aws, awsTime
+		} else if own := s.loginHandler(r); own != nil {
+			next = own
 		}
 		ctx, cancel := context.WithTimeout(r.Context(), limit)
 		defer cancel()
@@ -93,14 +100,18 @@ func (s *Server) judge(r *http.Request) *Problem {
 		reason := fmt.Sprintf("the host %.100q is not served: ask by an address of the machine, or have the operator add "+
 			"the name to those of the server", r.Host)
 		return &Problem{http.StatusForbidden, "forbidden", reason}
-	case r.Header.Get("Origin") != "":
+	case isConsole(r) && !isOwn(r):
+		return &Problem{
+			http.StatusForbidden, "forbidden", "the request came from a page of another site: open the console itself",
+		}
+	case r.Header.Get("Origin") != "" && !isConsole(r):
 		return &Problem{
 			http.StatusForbidden, "forbidden",
 			"requests with an Origin are not served: pages in browsers may not ask",
 		}
 	case r.URL.Path == "*" || r.URL.Path == "": // OPTIONS *, or CONNECT, which the mux refuses without a reason
 		return &Problem{http.StatusNotFound, "not_found", "a request without a path is not served"}
-	case asForm(r):
+	case asForm(r) && !isConsole(r):
 		return &Problem{
 			http.StatusUnsupportedMediaType, "media_type",
 			"bodies of a form's Content-Type are not served: send JSON",
@@ -113,10 +124,10 @@ func (s *Server) judge(r *http.Request) *Problem {
 			http.StatusUnsupportedMediaType, "media_type",
 			"a Content-Encoding is not supported: send the body as it is",
 		}
-	case s.keys == nil || slices.Contains(healthPaths, r.URL.Path) || s.isForAWS(r):
+	case s.isOpen(r) || slices.Contains(healthPaths, r.URL.Path) || s.isForAWS(r) || isPublic(r):
 		return nil // the handler of AWS's requests requires a signature, if the server requires keys
 	}
-	switch of := s.keys.of(r); {
+	switch of := s.holderOf(r); {
 	case of == nil:
 		return &Problem{
 			http.StatusUnauthorized, "unauthorized",
@@ -127,6 +138,34 @@ func (s *Server) judge(r *http.Request) *Problem {
 			", not for this path and method"}
 	}
 	return nil
+}
+
+// isOpen reports whether everyone who reaches the server may send a request.
+func (s *Server) isOpen(r *http.Request) bool { return s.keys == nil && (s.proxy == nil || !isPage(r)) }
+
+// holderOf returns who sends a request: whom a proxy names, or the holder of its key or cookie. It returns nil if that
+// is not known.
+func (s *Server) holderOf(r *http.Request) *holder {
+	if of := s.proxy.holder(r); of != nil {
+		return of
+	}
+	if s.keys == nil {
+		return nil
+	}
+	if of := s.keys.of(r); of != nil || !isConsole(r) {
+		return of
+	}
+	return s.keys.ofCookie(r, time.Now())
+}
+
+// isOwn reports whether a request to the console does not come from a page of another site.
+func isOwn(r *http.Request) bool {
+	if origin := r.Header.Get("Origin"); origin != "" {
+		if from, err := url.Parse(origin); err != nil || from.Host != r.Host {
+			return false
+		}
+	}
+	return http.NewCrossOriginProtection().Check(r) == nil
 }
 
 // trusts reports whether a request has a key for all paths. The answer may then contain details of errors.

@@ -55,24 +55,31 @@ var accessKeyID = regexp.MustCompile(`^\w{16,128}$`)
 
 // A holder is the client that has a key.
 type holder struct {
-	name string
-	only []string // purposes of the key; nil means all but those that a key must name
+	name  string
+	only  []string // purposes of the key; nil means all but those that a key must name
+	login bool     // the key was given at the login
 }
 
 // may reports whether the holder may send a request of this method to this path.
 func (h *holder) may(method, asked string) bool {
-	if len(h.only) == 0 {
-		return true
-	}
-	first, _, _ := strings.Cut(strings.TrimPrefix(path.Clean("/"+asked), "/"), "/")
+	first, all := firstOf(asked), len(h.only) == 0
 	if slices.Contains(pagePaths, first) {
-		return h.operates() || slices.Contains(h.only, forView) && reads(method)
+		return h.operates() || (all || slices.Contains(h.only, forView)) && reads(method)
 	}
-	return slices.Contains(h.only, first) && first != forView && first != forOperate
+	return all || slices.Contains(h.only, first) && first != forView && first != forOperate
 }
 
-// operates reports whether the holder may change something in the console and the API.
-func (h *holder) operates() bool { return len(h.only) == 0 || slices.Contains(h.only, forOperate) }
+// firstOf returns the first element of a path.
+func firstOf(asked string) string {
+	first, _, _ := strings.Cut(strings.TrimPrefix(path.Clean("/"+asked), "/"), "/")
+	return first
+}
+
+// isPage reports whether a request is for the console or the API.
+func isPage(r *http.Request) bool { return slices.Contains(pagePaths, firstOf(r.URL.Path)) }
+
+// operates reports whether the holder may change something in the console and the API. A key must name that purpose.
+func (h *holder) operates() bool { return slices.Contains(h.only, forOperate) }
 
 // reads reports whether requests of a method change nothing.
 func reads(method string) bool { return method == http.MethodGet || method == http.MethodHead }
@@ -234,7 +241,7 @@ func parseKeys(file string, text []byte) (*keys, error) {
 		case twice: // otherwise one name might open paths that the other must not
 			return nil, fmt.Errorf("keys %s:%d: %s and %s have the same key", file, n, other, name)
 		case !slices.Contains(only, forAWS):
-			all.holders[hash] = holder{name, only}
+			all.holders[hash] = holder{name: name, only: only}
 		case defined:
 			return nil, fmt.Errorf("keys %s:%d: the access key %s has two secrets", file, n, name)
 		default:

@@ -59,6 +59,7 @@ type Options struct {
 	Hosts   []string     // names by which clients know this machine; they may always use its addresses
 	Cert    string       // path of a file with a certificate and its chain, for HTTPS; "" means HTTP
 	CertKey string       // path of the file with the key of that certificate
+	Proxy   *Proxy       // names the callers of the console and the API; nil means that only keys do
 	Log     hclog.Logger // nil means no log
 }
 
@@ -67,8 +68,10 @@ type Server struct {
 	address string
 	local   bool // only this machine can reach it
 	hosts   []string
-	keys    *keyring   // nil if no key is required
-	aws     AWSHandler // set by [Server.ServeAWS]
+	keys    *keyring      // nil if no key is required
+	proxy   *Proxy        // nil if there is none
+	logins  chan struct{} // has an element for each wrong key that waits for its answer
+	aws     AWSHandler    // set by [Server.ServeAWS]
 	tls     *tls.Config
 	log     hclog.Logger
 	http    *http.Server // set by [Server.Start]
@@ -88,7 +91,8 @@ func New(o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{address: o.Address, local: isLoopback(host), hosts: o.Hosts, log: o.Log}
+	s := &Server{address: o.Address, local: isLoopback(host), hosts: o.Hosts, proxy: o.Proxy, log: o.Log}
+	s.logins = make(chan struct{}, loginPauses)
 	if o.Keys != "" {
 		if s.keys, err = newKeyring(o.Keys, o.Log); err != nil {
 			return nil, err

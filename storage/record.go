@@ -211,7 +211,7 @@ type Entry struct {
 	Waited time.Duration
 
 	Flow    string     // EntryEvent: path of the flow whose event it is, such as "Ship[3]"; "" is the run's own flow
-	Number  int64      // EntryEvent: number of the event: 1, 2 and so on
+	Number  int64      // EntryEvent: number of the event: 1, 2 and so on; EntryCommand: number of the message
 	Prev    int64      // EntryEvent: number of the event that led to it; 0 means none
 	Type    string     // EntryEvent: the language's type of the event; EntryCommand: the command, such as "cancel"
 	Details atom.Value // EntryEvent: further fields, a JSON object; may be nil

@@ -29,8 +29,14 @@ type Options struct {
 	Flow func(ctx context.Context, run *storage.Run) (flow.Node, error)
 }
 
-// New returns a handler of the paths below [Prefix].
-func New(store storage.Store, o Options) http.Handler {
+// An API is a handler of the paths below [Prefix].
+type API struct{ mux *http.ServeMux }
+
+// ServeHTTP implements [http.Handler].
+func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.mux.ServeHTTP(w, r) }
+
+// New returns the API of a store.
+func New(store storage.Store, o Options) *API {
 	if o.Diagnose == nil {
 		o.Diagnose = func(ctx context.Context, run storage.Run) (*inspect.Diagnosis, error) {
 			return inspect.Diagnose(ctx, store, run)
@@ -55,7 +61,7 @@ func New(store storage.Store, o Options) http.Handler {
 		problem(http.StatusNotFound, "not_found", "%.100q is not served: %sopenapi.json lists what is", r.URL.Path, Prefix).
 			answer(w)
 	})
-	return mux
+	return &API{mux}
 }
 
 type api struct {

@@ -5,44 +5,15 @@ import (
 	"strings"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/server"
 )
 
-// An Operation is a route that changes something, such as the console makes a form of
-// each.
-type Operation struct {
-	Name    string  // such as "cancel", the last part of its path
-	Of      string  // what it is applied to: "run", "token", "job", "schedule", or "" if it names that in its fields
-	Path    string  // path below [Prefix], such as "runs/{run}/cancel"
-	Summary string  // what it does
-	Fields  []Field // members of its body
-}
-
-// A Field is a member of the body of an [Operation].
-type Field struct {
-	Name string    // name of the member
-	Kind FieldKind // what its value is
-	Text string    // what it means
-}
-
-// A FieldKind is what the value of a [Field] is.
-type FieldKind string
-
-// The kinds of fields.
-const (
-	FieldText    FieldKind = "text"
-	FieldBool    FieldKind = "bool"
-	FieldNumber  FieldKind = "number"
-	FieldValue   FieldKind = "value"   // any value of JSON
-	FieldObject  FieldKind = "object"  // an object of JSON with any values
-	FieldStrings FieldKind = "strings" // an object of JSON whose values are texts
-)
-
-// Operations returns the operations of the API, in the order of their routes.
-func Operations() []Operation {
-	var all []Operation
+// Operations implements [server.Commands], in the order of the routes.
+func (*API) Operations() []server.Operation {
+	var all []server.Operation
 	for _, r := range writes() {
 		parts := strings.Split(r.path, "/")
-		o := Operation{Name: parts[len(parts)-1], Path: r.path, Summary: r.summary}
+		o := server.Operation{Name: parts[len(parts)-1], Path: Prefix + r.path, Summary: r.summary}
 		if len(parts) > 1 {
 			o.Of = strings.Trim(parts[1], "{}")
 		}
@@ -55,34 +26,34 @@ func Operations() []Operation {
 }
 
 // fieldsOf returns the members of a body.
-func fieldsOf(body reflect.Type) []Field {
-	var all []Field
+func fieldsOf(body reflect.Type) []server.Field {
+	var all []server.Field
 	for f := range body.Fields() {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		if f.Anonymous && name == "" {
 			all = append(all, fieldsOf(f.Type)...)
 			continue
 		}
-		all = append(all, Field{Name: name, Kind: kindOf(f.Type), Text: f.Tag.Get("text")})
+		all = append(all, server.Field{Name: name, Kind: kindOf(f.Type), Text: f.Tag.Get("text")})
 	}
 	return all
 }
 
-func kindOf(t reflect.Type) FieldKind {
+func kindOf(t reflect.Type) server.FieldKind {
 	switch t {
 	case reflect.TypeFor[atom.Value]():
-		return FieldValue
+		return server.FieldValue
 	case reflect.TypeFor[map[string]atom.Value]():
-		return FieldObject
+		return server.FieldObject
 	case reflect.TypeFor[map[string]string]():
-		return FieldStrings
+		return server.FieldStrings
 	}
 	switch t.Kind() {
 	case reflect.Bool:
-		return FieldBool
+		return server.FieldBool
 	case reflect.String:
-		return FieldText
+		return server.FieldText
 	default:
-		return FieldNumber
+		return server.FieldNumber
 	}
 }

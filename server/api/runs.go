@@ -139,12 +139,11 @@ func (a *api) why(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	now := time.Now()
-	out := Why{found.Why(now), found.Sentences(now)}
 	if !c.caller.Operate {
-		out.hideTokens()
+		found.HideTokens()
 	}
-	return out, nil
+	now := time.Now()
+	return Why{found.Why(now), found.Sentences(now)}, nil
 }
 
 // problemNoPreview says that only the program that has the flows can tell.

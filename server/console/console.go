@@ -13,6 +13,7 @@ import (
 
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/draw"
+	"github.com/ebbflow/ebb/server"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -35,7 +36,10 @@ type Options struct {
 	// Machine returns the machine of a run. An error means that the definition is not known here. If Machine is nil, a
 	// run of a definition has no graph; that of a flow in Go has the one that the engine stored.
 	Machine func(ctx context.Context, run *storage.Run) (Machine, error)
-	Log     hclog.Logger // nil means no log
+	// Commands is the REST API, see package api. With it the pages have forms for all commands, which go to it. The
+	// caller of a request must be one that may operate, see [server.WithCaller]. If it is nil, the pages only read.
+	Commands server.Commands
+	Log      hclog.Logger // nil means no log
 }
 
 //go:embed static
@@ -55,7 +59,9 @@ type console struct {
 	pages []page
 	files map[string]asset // by address
 	sheet string           // address of the style sheet
-	icon  string
+
+	operations []server.Operation // commands that have a form
+	icon       string
 }
 
 // New returns the pages of a store. The handler serves below any path that ends with a slash: it looks at the last
@@ -65,6 +71,9 @@ func New(store storage.Store, o Options) http.Handler {
 		o.Log = hclog.NewNullLogger()
 	}
 	c := &console{store: store, o: o, pages: pages(), files: map[string]asset{}}
+	if o.Commands != nil {
+		c.operations = o.Commands.Operations()
+	}
 	c.sheet = c.addFile("console.css", "text/css; charset=utf-8", draw.SVGStyle())
 	c.icon = c.addFile("icon.svg", "image/svg+xml", "")
 	return c
@@ -77,14 +86,20 @@ func (c *console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
-	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		h.Set("Allow", "GET, HEAD")
-		http.Error(w, "the console only reads: want GET", http.StatusMethodNotAllowed)
-		return
-	}
+	v := &visit{query: r.URL.Query(), now: time.Now().UTC()}
+	v.caller, _ = server.CallerOf(r.Context())
+	v.operates = c.o.Commands != nil && v.caller.Operate
 	name := ""
 	if !strings.HasSuffix(r.URL.Path, "/") {
 		name = path.Base(r.URL.Path)
+	}
+	switch {
+	case r.Method == http.MethodGet || r.Method == http.MethodHead:
+	case r.Method == http.MethodPost && name == commandPage && v.operates:
+	default:
+		h.Set("Allow", "GET, HEAD")
+		http.Error(w, "this page only reads: want GET", http.StatusMethodNotAllowed)
+		return
 	}
 	if file, is := c.files[name]; is {
 		file.serve(w)
@@ -93,5 +108,11 @@ func (c *console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), pageTime)
 	defer cancel()
 	h.Set("Cache-Control", "no-store")
-	c.answer(ctx, w, name, &visit{query: r.URL.Query(), now: time.Now().UTC()})
+	if r.Method == http.MethodPost {
+		if to := c.give(ctx, v, w, r); to != "" {
+			http.Redirect(w, r, string(to), http.StatusSeeOther)
+			return
+		}
+	}
+	c.answer(ctx, w, name, v)
 }

@@ -36,7 +36,7 @@ func (c *console) home(ctx context.Context, v *visit) (node, error) {
 			if j.Failure != nil {
 				text += ": " + j.Failure.Error()
 			}
-			return el("li", words(text))
+			return el("li", words(text+" "), jobButtons(v, j))
 		}))),
 	}, nil
 }

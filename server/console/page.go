@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/internal/logevent"
+	"github.com/ebbflow/ebb/server"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -17,6 +19,12 @@ type visit struct {
 	query url.Values
 	now   time.Time
 	title string // title of the page; pages of one thing set it
+
+	caller   server.Caller
+	operates bool       // the pages have forms
+	form     url.Values // the form that was sent; nil if none was
+	problem  string     // why the command was not given
+	status   int        // of an answer with a problem; 0 means 200
 }
 
 // A page is what answers at a name.
@@ -37,6 +45,9 @@ func pages() []page {
 		{"schedules", "Schedules", true, tablePage("Schedules", (*console).schedules)},
 		{"limits", "Limits", true, tablePage("Limits", (*console).limits)},
 		{"processes", "Processes", true, tablePage("Processes", (*console).processes)},
+		{"audit", "Audit", true, (*console).audit},
+		{commandPage, "", false, (*console).dialog},
+		{"login", "Log in", false, (*console).login},
 	}
 }
 
@@ -50,7 +61,7 @@ func (c *console) answer(ctx context.Context, w http.ResponseWriter, name string
 			body, err = p.read(c, ctx, v)
 		}
 	}
-	status := http.StatusOK
+	status := cmp.Or(v.status, http.StatusOK)
 	if err != nil {
 		status, body = c.problem(err)
 		v.title = "Problem"
@@ -95,15 +106,15 @@ func (c *console) layout(name string, v *visit, body node) node {
 			el("header",
 				el("a", class("brand"), href("./"), words("≈ Ebb")),
 				el("nav", attr("aria-label", "Pages"), each(c.pages, func(p *page) node {
-					return when(p.menu, el("a", href(address(pathOf(p.name))),
+					return when(p.menu, el("a", href(address(pagePath(p.name))),
 						when(p.name == name, attr("aria-current", "page")), words(p.title)))
 				})),
-				el("span", class("soft"), words("read only · "+clock(v.now)))),
-			el("main", attr("id", "main"), body)))
+				who(v)),
+			el("main", attr("id", "main"), v.told(), body)))
 }
 
-// pathOf returns the relative path of a page.
-func pathOf(name string) string {
+// pagePath returns the relative path of a page.
+func pagePath(name string) string {
 	if name == "" {
 		return "./"
 	}

@@ -38,7 +38,7 @@ func (p *runPage) atom(a *storage.Atom) node {
 		return when(has, el("dt", words(name)), el("dd", value))
 	}
 	return fragment{
-		el("h2", words(shown.Path+" "), chip(shown.Status)),
+		el("h2", words(shown.Path+" "), chip(shown.Status)), p.atomButtons(&shown),
 		el("dl",
 			row(true, "kind", words(shown.Kind)),
 			row(true, "attempt", words(strconv.Itoa(shown.Attempt))),

@@ -70,16 +70,17 @@ func (c *console) runPage(ctx context.Context, v *visit) (node, error) {
 	if err != nil {
 		return nil, err
 	}
-	return fragment{
-		p.header(),
+	body := fragment{
+		p.header(), p.buttons(),
 		el("section", class("why"), attr("aria-label", "Why"), each(p.why.Sentences(v.now), func(s *string) node {
 			return el("p", literal(*s))
-		})),
+		}), p.wakes()),
 		el("nav", class("tabs"), attr("aria-label", "Views"), each(views(), func(o *view) node {
 			return el("a", href(p.link(o.name)), when(o.name == p.view, attr("aria-current", "page")), words(o.name))
 		})),
 		el("div", class("split"), el("div", class("pane"), shown), el("aside", attr("aria-label", "Atom"), panel)),
-	}, nil
+	}
+	return body, nil
 }
 
 // link returns the address of a view, in which the same atom is chosen.
@@ -93,6 +94,9 @@ func (p *runPage) isLarge() bool { return p.run.Entries > mostEntries }
 // diagnosis reads why the run is in its state.
 func (p *runPage) diagnosis(ctx context.Context) (*inspect.Diagnosis, error) {
 	w, err := inspect.Diagnose(ctx, p.store, p.run)
+	if err == nil && !p.visit.operates {
+		w.HideTokens()
+	}
 	if err != nil || p.machine == nil {
 		return w, err
 	}
@@ -140,7 +144,8 @@ func (p *runPage) header() node {
 			fact(owner != "", "driven on", words(owner)),
 			fact(p.run.Parent != "", "parent", runLink(p.run.Parent)),
 			words(" · "), el("a", href(link("runs", "filter", childrenOf(r.Run), "children", "1")), words("child runs")),
-			fact(p.run.Job != "", "job", words(p.run.Job)), labelNodes(r.Labels)),
+			fact(p.run.Job != "", "job", words(p.run.Job)),
+			words(" · "), el("a", href(link("audit", "run", r.Run)), words("audit")), labelNodes(r.Labels)),
 	}
 }
 

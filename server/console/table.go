@@ -5,47 +5,64 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/ebbflow/ebb/jobs"
+	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
 
 // A tableBody is a page that is one table.
 type tableBody struct {
 	Heads []string
-	Rows  [][]string
+	Rows  [][]node
 	Empty string
+	Above node // before the table
 }
 
 // tablePage returns the page of a table.
 func tablePage(
-	title string, read func(*console, context.Context, time.Time) (*tableBody, error),
+	title string, read func(*console, context.Context, *visit) (*tableBody, error),
 ) func(*console, context.Context, *visit) (node, error) {
 	return func(c *console, ctx context.Context, v *visit) (node, error) {
-		b, err := read(c, ctx, v.now)
+		b, err := read(c, ctx, v)
 		if err != nil {
 			return nil, err
 		}
-		rows := each(b.Rows, func(row *[]string) node {
-			return el("tr", each(*row, func(cell *string) node { return el("td", words(*cell)) }))
+		rows := each(b.Rows, func(row *[]node) node {
+			return el("tr", each(*row, func(cell *node) node { return el("td", *cell) }))
 		})
 		return fragment{
-			el("h1", words(title)), when(len(b.Rows) > 0, grid(b.Heads, rows)), when(len(b.Rows) == 0, calm(b.Empty)),
+			el("h1", words(title)), b.Above, when(len(b.Rows) > 0, grid(b.Heads, rows)), when(len(b.Rows) == 0, calm(b.Empty)),
 		}, nil
 	}
 }
 
-func (c *console) limits(ctx context.Context, _ time.Time) (*tableBody, error) {
+// texts returns cells with these texts.
+func texts(all ...string) []node {
+	cells := make([]node, len(all))
+	for i, text := range all {
+		cells[i] = words(text)
+	}
+	return cells
+}
+
+func (c *console) limits(ctx context.Context, v *visit) (*tableBody, error) {
 	limits, err := c.store.Limits(ctx)
-	b := &tableBody{Heads: []string{"Limit"}, Empty: "No limits are set (ebb limit sets one)."}
+	b := &tableBody{
+		Heads: []string{"Limit", ""}, Empty: "No limits are set (ebb limit sets one).", Above: v.button("", "limits", ""),
+	}
 	for i := range limits {
-		b.Rows = append(b.Rows, []string{limits[i].String()})
+		l := &limits[i]
+		pairs := []string{"f.flow", l.Flow, "f.label", l.Label, "f.runs", strconv.Itoa(l.Runs)}
+		if l.Rate > 0 {
+			pairs = append(pairs, "f.rate", fmt.Sprintf("%d/%v", l.Rate, l.Per))
+		}
+		b.Rows = append(b.Rows, append(texts(l.String()), v.button("", "limits", "", pairs...)))
 	}
 	return b, err
 }
 
-func (c *console) processes(ctx context.Context, now time.Time) (*tableBody, error) {
+func (c *console) processes(ctx context.Context, v *visit) (*tableBody, error) {
 	owners, err := c.store.Owners(ctx)
 	b := &tableBody{
 		Heads: []string{"Host", "Process", "Alive", "Started", "Seen"}, Empty: "No process has the database open.",
@@ -56,15 +73,27 @@ func (c *console) processes(ctx context.Context, now time.Time) (*tableBody, err
 		if !o.Alive {
 			alive = "no: it has died"
 		}
-		b.Rows = append(b.Rows, []string{o.Host, strconv.Itoa(o.PID), alive, clock(o.Started), ago(o.Seen, now)})
+		b.Rows = append(b.Rows, texts(o.Host, strconv.Itoa(o.PID), alive, clock(o.Started), ago(o.Seen, v.now)))
 	}
 	return b, err
 }
 
-func (c *console) jobs(ctx context.Context, now time.Time) (*tableBody, error) {
+// jobButtons are the commands that a job may allow now.
+func jobButtons(v *visit, j *storage.Job) node {
+	switch j.State {
+	case states.JobScheduled, states.JobParked:
+		return fragment{v.button("job", "release", j.ID), v.button("job", "cancel", j.ID)}
+	case states.JobUnclaimed:
+		return v.button("job", "cancel", j.ID)
+	default:
+		return none
+	}
+}
+
+func (c *console) jobs(ctx context.Context, v *visit) (*tableBody, error) {
 	b := &tableBody{
-		Heads: []string{"Job", "Run", "Flow", "State", "Priority", "Posted", "Attempts", "Failure"},
-		Empty: "There are no jobs (ebb post posts one).",
+		Heads: []string{"Job", "Run", "Flow", "State", "Priority", "Posted", "Attempts", "Failure", ""},
+		Empty: "There are no jobs (ebb post posts one).", Above: v.button("", "jobs", ""),
 	}
 	list, err := c.store.JobList(ctx, storage.JobQuery{Limit: mostSteps})
 	for i := range list {
@@ -73,24 +102,25 @@ func (c *console) jobs(ctx context.Context, now time.Time) (*tableBody, error) {
 		if j.Failure != nil {
 			failure = j.Failure.Error()
 		}
-		b.Rows = append(b.Rows, []string{
-			j.ID, j.Run, j.Flow, j.State.String(), strconv.Itoa(j.Priority), ago(j.Created, now), strconv.Itoa(j.Attempts),
-			failure,
+		buttons := jobButtons(v, j)
+		b.Rows = append(b.Rows, []node{
+			words(j.ID), runLink(j.Run), words(j.Flow), words(j.State.String()), words(strconv.Itoa(j.Priority)),
+			moment(j.Created, v.now), words(strconv.Itoa(j.Attempts)), words(failure), buttons,
 		})
 	}
 	return b, err
 }
 
-func (c *console) schedules(ctx context.Context, now time.Time) (*tableBody, error) {
+func (c *console) schedules(ctx context.Context, v *visit) (*tableBody, error) {
 	const ticks = 3
 	b := &tableBody{
-		Heads: []string{"Schedule", "Times", "Flow", "Next ticks", "Last", "Paused"},
-		Empty: "There are no schedules (ebb schedule adds one).",
+		Heads: []string{"Schedule", "Times", "Flow", "Next ticks", "Last", "Paused", ""},
+		Empty: "There are no schedules (ebb schedule adds one).", Above: v.button("", "schedules", ""),
 	}
 	list, err := c.store.Schedules(ctx)
 	for i := range list {
 		s := &list[i]
-		next, err := jobs.Ticks(s.Spec, now, ticks)
+		next, err := jobs.Ticks(s.Spec, v.now, ticks)
 		times := make([]string, len(next))
 		for i, at := range next {
 			times[i] = at.Format("2006-01-02 15:04 MST")
@@ -99,11 +129,12 @@ func (c *console) schedules(ctx context.Context, now time.Time) (*tableBody, err
 		if err != nil {
 			text = fmt.Sprint("unknown: ", err)
 		}
-		paused := "no"
+		paused, change := "no", "pause"
 		if s.Paused {
-			paused = "yes"
+			paused, change = "yes", "resume"
 		}
-		b.Rows = append(b.Rows, []string{s.ID, s.Spec, s.Flow, text, ago(s.Last, now), paused})
+		b.Rows = append(b.Rows, append(texts(s.ID, s.Spec, s.Flow, text, ago(s.Last, v.now), paused),
+			fragment{v.button("schedule", change, s.ID), v.button("schedule", "remove", s.ID)}))
 	}
 	return b, err
 }

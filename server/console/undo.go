@@ -26,6 +26,12 @@ func (p *runPage) undo(ctx context.Context) (node, error) {
 	u := &p.why.Undo
 	return fragment{
 		p.paths("Could not be undone", u.Stuck.Count, u.Stuck.First, func(path string) node {
+			if v := p.visit; v.operates {
+				return fragment{
+					el("b", words(path)), words(" "), v.button("run", "retry-revert", p.run.ID, "f.atom", path),
+					v.button("run", "skip", p.run.ID, "f.atom", path),
+				}
+			}
 			return fragment{
 				el("b", words(path)), words(" "), code("ebb retry --revert " + p.run.ID + " " + path), words(" or "),
 				code("ebb skip " + p.run.ID + " " + path),

@@ -30,6 +30,7 @@ type Draft struct {
 	ending    []any                   // keys of grown to drop with the next commit
 	earlier   map[string]earlier      // data of loaded grown atoms, by path, until they are used
 	issued    map[int64]storage.Entry // by number: lines for the messages of people that are not taken yet
+	listed    map[int64]bool          // numbers of messages whose lines the history has
 	at        map[string]int          // index in Atoms, by path of a grown atom; nil while there are few
 }
 
@@ -175,6 +176,6 @@ func (d *Draft) Use(u storage.TokenUse) { d.Used, d.Dirty = append(d.Used, u), t
 func (d *Draft) Take(n int64) {
 	if n > 0 {
 		d.Taken, d.Dirty = append(d.Taken, n), true
-		d.told(n)
+		d.Judged(n, nil)
 	}
 }

@@ -6,12 +6,12 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// Issued remembers which messages are commands of people. When the run takes such a message, its history says who gave
-// the command, in the same commit.
+// Issued remembers which messages are commands of people. The history says who gave such a command when the run accepts
+// or refuses it, or takes the message.
 func (d *Draft) Issued(messages []storage.Message) {
 	for i := range messages {
 		m := &messages[i]
-		if m.Issuer == nil {
+		if m.Issuer == nil || d.listed[m.N] {
 			continue
 		}
 		if d.issued == nil {
@@ -21,9 +21,20 @@ func (d *Draft) Issued(messages []storage.Message) {
 	}
 }
 
+// Listed remembers that the history already has the line of a message, because a former owner of the run accepted the
+// command and died before the command was done.
+func (d *Draft) Listed(n int64) {
+	if d.listed == nil {
+		d.listed = map[int64]bool{}
+	}
+	d.listed[n] = true
+}
+
 // CommandEntry returns the line of the history for a message that has an issuer.
 func CommandEntry(m *storage.Message) storage.Entry {
-	e := storage.Entry{Kind: storage.EntryCommand, Type: string(m.Kind), Path: m.Path, Issuer: m.Issuer}
+	e := storage.Entry{
+		Kind: storage.EntryCommand, Type: string(m.Kind), Path: m.Path, Number: m.N, Issuer: m.Issuer,
+	}
 	switch {
 	case m.Kind == flow.MessageSignal:
 		e.Path = m.Name
@@ -35,21 +46,18 @@ func CommandEntry(m *storage.Message) storage.Entry {
 	return e
 }
 
-// Refused makes the history say that a command was refused, when its message is taken.
-func (d *Draft) Refused(n int64, why error) {
-	if e, is := d.issued[n]; is {
-		e.Failure = &atom.Failure{Code: atom.CodeRefused, Message: why.Error()}
-		d.issued[n] = e
-	}
-}
-
-// told adds the line of a command whose message is taken.
-func (d *Draft) told(n int64) {
+// Judged adds the line of a command that the run accepts, or refuses with an error, in the commit with its first
+// effect. If nobody is known to have given the command, or the history has the line, Judged does nothing.
+func (d *Draft) Judged(n int64, refusal error) {
 	e, is := d.issued[n]
 	if !is {
 		return
 	}
 	delete(d.issued, n)
+	d.Dirty = true
+	if refusal != nil {
+		e.Failure = &atom.Failure{Code: atom.CodeRefused, Message: refusal.Error()}
+	}
 	line := d.line(storage.EntryCommand)
 	e.Seq, e.Time = line.Seq, line.Time
 	*line = e

@@ -224,6 +224,9 @@ func (d *Driver) settle() error {
 // FirstCommand returns the command with which a run must start, if one waits in its inbox, and the other messages.
 // The command voids requests to suspend that arrived before it.
 func (d *Driver) FirstCommand(messages []storage.Message) (*scheduler.OperatorCommand, []storage.Message, error) {
+	if err := d.recall(messages); err != nil {
+		return nil, nil, err
+	}
 	d.next.Issued(messages)
 	var others []storage.Message // without messages that were refused
 	for i := range messages {
@@ -238,6 +241,21 @@ func (d *Driver) FirstCommand(messages []storage.Message) (*scheduler.OperatorCo
 		}
 	}
 	return nil, others, nil
+}
+
+// recall finds the commands whose lines the history has, because a former owner of the run accepted them.
+func (d *Driver) recall(messages []storage.Message) error {
+	for i := range messages {
+		if messages[i].Issuer == nil {
+			continue
+		}
+		lines, err := d.env.Store.Audit(d.storing, storage.AuditQuery{Run: d.claim.Run, Limit: storage.MaxMessages})
+		for i := range lines {
+			d.next.Listed(lines[i].Entry.Number)
+		}
+		return WrapStore(d.claim.Run, err)
+	}
+	return nil
 }
 
 // WithoutHolds removes the requests to suspend the run from its inbox, and returns the
@@ -263,13 +281,14 @@ func (d *Driver) accept(o *inbox.Command, n int64) (so scheduler.OperatorCommand
 			return so, false, err
 		}
 		d.env.Log.Warn(logevent.CommandRefused, "run", d.claim.Run, "command", o.Kind, "error", err)
-		d.next.Refused(n, err)
+		d.next.Judged(n, err)
 		d.next.Take(n)
 		if o.Kind == inbox.Retry && d.State().Ended() { // the parent run may have sent it
 			d.children.tellParent()
 		}
 		return so, false, nil
 	}
+	d.next.Judged(n, nil)
 	d.env.Log.Info(logevent.CommandReceived, logevent.Attributes("run", d.claim.Run, "command", o.Kind, "path", o.Path)...)
 	if o.Kind == inbox.Suspend {
 		d.next.Take(n)

@@ -40,7 +40,7 @@ read. By default only this machine can reach them. ebb serve serves the same pag
 				return exit.Usagef("--listen off: the console needs an address")
 			}
 			return s.Reading(ctx, func(store *sqlstore.Store) error {
-				url, err := srv.Start(ctx, s.paths(store, nil))
+				url, err := srv.Start(ctx, s.paths(store, nil, nil))
 				if err != nil {
 					return exit.Usagef("--listen %s: %w (use another address)", f.address, err)
 				}
@@ -54,26 +54,25 @@ read. By default only this machine can reach them. ebb serve serves the same pag
 	flags.StringVar(&f.address, "listen", server.DefaultAddress,
 		"address of the pages; with --keys, other machines may reach it")
 	flags.StringVar(&f.keys, "keys", "", "file of authorized clients, as in ebb serve")
-	flags.StringArrayVar(&f.hosts, "host", nil, "a name by which clients know this machine; may be repeated")
-	flags.StringVar(&f.cert, "tls-cert", "", "file with the certificate for HTTPS on --listen")
-	flags.StringVar(&f.certKey, "tls-key", "", "file with the key of that certificate")
+	f.addFlags(flags)
 	return cmd
 }
 
 // paths returns a handler of the console and of other paths.
-func (s subcommands) paths(store storage.Store, others map[string]http.Handler) http.Handler {
-	all := s.consolePaths(store)
+func (s subcommands) paths(store storage.Store, commands server.Commands, others map[string]http.Handler) http.Handler {
+	all := s.consolePaths(store, commands)
 	maps.Copy(all, others)
 	return server.Paths(all)
 }
 
-// consolePaths returns the handlers of the console. A browser that asks for the root is sent there.
-func (s subcommands) consolePaths(store storage.Store) map[string]http.Handler {
+// consolePaths returns the handlers of the console, whose forms go to the API, if there is one. A browser that asks for
+// the root is sent there.
+func (s subcommands) consolePaths(store storage.Store, commands server.Commands) map[string]http.Handler {
 	catalog := &definition.Catalog{Store: store}
 	return map[string]http.Handler{
 		"GET /{$}": http.RedirectHandler(consolePath, http.StatusSeeOther),
 		consolePath: console.New(store, console.Options{
-			Log: s.Logger(),
+			Log: s.Logger(), Commands: commands,
 			Machine: func(ctx context.Context, run *storage.Run) (console.Machine, error) {
 				return catalog.MachineOf(ctx, run)
 			},

@@ -101,9 +101,7 @@ Step Functions and Amazon SWF use the URL of the address as their endpoint. Page
 	flags.StringVar(&f.listen.keys, "keys", "",
 		"file of authorized clients, on each line a name, a key (Authorization: Bearer KEY), "+
 			"and its purposes: "+strings.Join(server.Purposes(), ", ")+"; without one it is for all but aws")
-	flags.StringArrayVar(&f.listen.hosts, "host", nil, "a name by which clients know this machine; may be repeated")
-	flags.StringVar(&f.listen.cert, "tls-cert", "", "file with the certificate for HTTPS on --listen")
-	flags.StringVar(&f.listen.certKey, "tls-key", "", "file with the key of that certificate")
+	f.listen.addFlags(flags)
 	flags.StringArrayVar(&f.keep, "keep", nil,
 		"how long to keep ended runs, as in ebb prune (default for ever); may be repeated")
 	flags.StringVar(&f.sink, "sink", "",
@@ -204,13 +202,14 @@ func (s subcommands) serve(ctx context.Context, files []string, f *serveFlags) e
 			srv.ServeAWS(aws.New(aws.Options{Region: machines.Region(), Log: s.Logger()}, machines.Service(),
 				workflows.Service(c)))
 		}
+		rest := restAPI(store) //nolint:contextcheck // each request has its own
 		if srv == nil {
 			s.Noticef("serving")
-		} else if err := s.listen(ctx, srv, f.listen.address, s.paths(store, map[string]http.Handler{
+		} else if err := s.listen(ctx, srv, f.listen.address, s.paths(store, rest, map[string]http.Handler{
 			"/livez": server.Live(), "/readyz": srv.Ready(c.Ready, f.notices()...),
 			"/metrics": server.Only(http.MethodGet, m.Handler()),
 			"/events":  cloudevents.Handler(store), "/tasks/": workers.Handler(ctx, store),
-			api.Prefix: restAPI(store), //nolint:contextcheck // each request has its own
+			api.Prefix: rest,
 		})); err != nil {
 			return err
 		}
@@ -221,7 +220,7 @@ func (s subcommands) serve(ctx context.Context, files []string, f *serveFlags) e
 }
 
 // restAPI serves the REST API of a store, with what the languages know of their runs.
-func restAPI(store storage.Store) http.Handler {
+func restAPI(store storage.Store) *api.API {
 	flows := &definition.Catalog{Store: store}
 	return api.New(store, api.Options{
 		Diagnose: func(ctx context.Context, run storage.Run) (*inspect.Diagnosis, error) {

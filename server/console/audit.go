@@ -1,0 +1,49 @@
+package console
+
+import (
+	"cmp"
+	"context"
+	"strconv"
+
+	"github.com/ebbflow/ebb/engine/inspect"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// audit shows who commanded what, newest first.
+func (c *console) audit(ctx context.Context, v *visit) (node, error) {
+	below, _ := strconv.ParseInt(v.query.Get("below"), 10, 64) // a text that is no number begins at the top
+	run := v.query.Get("run")
+	lines, err := inspect.Audit(ctx, c.store, storage.AuditQuery{Below: max(below, 0), Run: run, Limit: few})
+	if err != nil {
+		return nil, err
+	}
+	title := "Audit"
+	if run != "" {
+		title = "Audit of " + run
+	}
+	rows := each(lines, func(l *inspect.AuditLine) node {
+		var subject node = words(l.Subject)
+		if l.Run != "" {
+			subject = runLink(l.Run)
+		}
+		why := ""
+		if l.Failure != nil {
+			why = l.Failure.Message
+		}
+		return el("tr", el("td", exact(l.Time)), el("td", words(l.Issuer())), el("td", words(l.Command)),
+			el("td", subject, when(l.Path != "", words(" "+l.Path))), el("td", words(l.To)),
+			el("td", class("cause"), words(why)))
+	})
+	var next node = none
+	if len(lines) == few {
+		next = el("p", el("a", attr("rel", "next"), words("Older lines →"),
+			href(link("audit", "run", run, "below", strconv.FormatInt(lines[few-1].N, 10)))))
+	}
+	return fragment{
+		el("h1", words(title)),
+		soft(words("Who commanded what. Claimed names were not checked. A command is issued until its run has applied it.")),
+		when(len(lines) > 0, grid([]string{"Time", "By", "Command", "To", "Became", "Why"}, rows)),
+		when(len(lines) == 0, calm(cmp.Or(map[bool]string{true: "Nobody has commanded anything."}[run == ""],
+			"Nobody has commanded this run anything."))), next,
+	}, nil
+}

@@ -1,0 +1,68 @@
+package console
+
+import (
+	"github.com/ebbflow/ebb/engine/inspect"
+	"github.com/ebbflow/ebb/states"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// buttons are the commands that the run may allow now. The run itself decides.
+func (p *runPage) buttons() node {
+	v, id, run := p.visit, p.run.ID, &p.run
+	if !v.operates {
+		return none
+	}
+	var all fragment
+	held := run.Hold || run.State == states.FlowSuspended
+	switch {
+	case run.State.Ended() && run.Undo == storage.UndoFailed:
+		all = fragment{v.button("run", "retry-revert", id), v.button("run", "skip", id)}
+	case run.State.Ended():
+		if run.Outcome != storage.Succeeded {
+			all = append(all, v.button("run", "retry", id))
+		}
+		if run.State != states.FlowReverted {
+			all = append(all, v.button("run", "revert", id))
+		}
+	case held:
+		all = fragment{v.button("run", "resume", id), v.button("run", "retry", id), v.button("run", "cancel", id)}
+	default:
+		all = fragment{v.button("run", "suspend", id), v.button("run", "signal", id), v.button("run", "cancel", id)}
+	}
+	return el("p", class("buttons"), all, v.button("", "jobs", "", "like", id))
+}
+
+// wakes are the commands that would let the run continue.
+func (p *runPage) wakes() node {
+	v, id := p.visit, p.run.ID
+	if !v.operates {
+		return none
+	}
+	var all fragment
+	for _, w := range p.why.Wakes(p.why.Waits()) {
+		switch w.By {
+		case "token":
+			all = append(all, words(w.Path+" "), v.button("token", "complete", w.Token))
+		case "event":
+			all = append(all, words(w.Event+" "), v.button("run", "signal", id, "f.name", w.Event))
+		}
+	}
+	return when(len(all) > 0, el("p", class("buttons"), all))
+}
+
+// atomButtons are the commands that concern an atom.
+func (p *runPage) atomButtons(a *inspect.Atom) node {
+	v, id := p.visit, p.run.ID
+	if !v.operates {
+		return none
+	}
+	if a.State == states.TaskRevertFailure.String() {
+		return el("p", class("buttons"), v.button("run", "retry-revert", id, "f.atom", a.Path),
+			v.button("run", "skip", id, "f.atom", a.Path))
+	}
+	all := fragment{v.button("run", "revert", id, "f.to", a.Path)}
+	if p.run.Definition == "" { // a run of a language continues only where it failed
+		all = append(all, v.button("run", "retry", id, "f.from", a.Path))
+	}
+	return el("p", class("buttons"), soft(words("To undo only what came after this atom, or to run again from it:")), all)
+}

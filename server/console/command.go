@@ -1,0 +1,186 @@
+package console
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ebbflow/ebb/server"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// commandPage is the name of the page with the form of a command.
+const commandPage = "command"
+
+// A form sends what the REST API takes, through the API itself. So a page can do what a program can, and is refused for
+// the same reasons.
+
+// A problem is an error answer of the API.
+type problem struct {
+	Status int    `json:"status"`
+	Code   string `json:"code"`
+	Detail string `json:"detail"`
+}
+
+// ask sends a request to the API for the caller of the visit, and reads the answer into a value. It returns the problem
+// with which the API answers; nil if there is none.
+func (c *console) ask(ctx context.Context, v *visit, method, path, key string, body []byte, into any) *problem {
+	caller := v.caller
+	caller.Via = storage.ViaConsole
+	r, err := http.NewRequestWithContext(server.WithCaller(ctx, caller), method, path, bytes.NewReader(body))
+	if err != nil {
+		return &problem{Status: http.StatusBadRequest, Detail: "this cannot be an address: " + err.Error()}
+	}
+	r.Header.Set("Content-Type", "application/json")
+	if key != "" {
+		r.Header.Set("Idempotency-Key", key)
+	}
+	w := &answer{header: http.Header{}}
+	c.o.Commands.ServeHTTP(w, r)
+	if w.status < http.StatusBadRequest {
+		if into == nil {
+			return nil
+		}
+		err = json.Unmarshal(w.body.Bytes(), into)
+	} else {
+		var p problem
+		if err = json.Unmarshal(w.body.Bytes(), &p); err == nil {
+			return &p
+		}
+	}
+	if err != nil {
+		return &problem{Status: http.StatusInternalServerError, Detail: "the API did not answer as it should"}
+	}
+	return nil
+}
+
+// An answer is what the API answers.
+type answer struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+// Header implements [http.ResponseWriter].
+func (w *answer) Header() http.Header { return w.header }
+
+// WriteHeader implements [http.ResponseWriter].
+func (w *answer) WriteHeader(status int) { w.status = status }
+
+// Write implements [io.Writer].
+func (w *answer) Write(b []byte) (int, error) { return w.body.Write(b) }
+
+// maxForm is the maximum size of a form in bytes.
+const maxForm = server.MaxBody
+
+// operation returns the command that the address of a visit names; nil if there is none.
+func (c *console) operation(v *visit) *server.Operation {
+	at := slices.IndexFunc(c.operations, func(o server.Operation) bool {
+		return o.Name == v.query.Get("do") && o.Of == v.query.Get("of")
+	})
+	if at < 0 {
+		return nil
+	}
+	return &c.operations[at]
+}
+
+// give gives the command of a form. It returns the page to go to; "" if there is a problem, which the form then shows.
+func (c *console) give(ctx context.Context, v *visit, w http.ResponseWriter, r *http.Request) address {
+	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+	if err := r.ParseForm(); err != nil {
+		v.problem, v.status = "The form cannot be read, or is too large.", http.StatusBadRequest
+		return ""
+	}
+	v.form = r.PostForm
+	o := c.operation(v)
+	if o == nil {
+		return ""
+	}
+	body, wrong := bodyOf(o, v.form)
+	if wrong != "" {
+		v.problem, v.status = wrong, http.StatusBadRequest
+		return ""
+	}
+	id := v.query.Get("id")
+	var done struct{ Run, Job string }
+	var into any
+	if o.Of == "" || o.Of == "token" {
+		into = &done
+	}
+	if p := c.ask(ctx, v, http.MethodPost, pathOf(o, id), v.form.Get("once"), body, into); p != nil {
+		v.problem, v.status = p.Detail, p.Status
+		return ""
+	}
+	return landing(o, id, done.Run, done.Job)
+}
+
+// pathOf returns the path of a command to what has the id.
+func pathOf(o *server.Operation, id string) string {
+	return strings.Replace(o.Path, "{"+o.Of+"}", url.PathEscape(id), 1)
+}
+
+// landing returns the page that shows what a command has done.
+func landing(o *server.Operation, id, run, job string) address {
+	switch {
+	case o.Of == "run":
+		return link("run", "id", id, "did", o.Name)
+	case o.Of == "token":
+		return link("run", "id", run, "did", o.Name)
+	case o.Of != "":
+		return link(o.Of+"s", "did", o.Name)
+	case job != "":
+		return link("jobs", "did", "post")
+	default:
+		return link(o.Name, "did", "set")
+	}
+}
+
+// bodyOf returns the body of a command, with what a form has filled in. It returns what is wrong with a field; "" if
+// nothing is.
+func bodyOf(o *server.Operation, form url.Values) (body []byte, wrong string) {
+	members := map[string]json.RawMessage{}
+	for _, f := range o.Fields {
+		text := form.Get("f." + f.Name)
+		if f.Kind != server.FieldText {
+			text = strings.TrimSpace(text)
+		}
+		if text == "" {
+			continue
+		}
+		switch f.Kind {
+		case server.FieldBool:
+			members[f.Name] = json.RawMessage("true")
+		case server.FieldNumber:
+			if _, err := strconv.ParseInt(text, 10, 64); err != nil {
+				return nil, f.Name + ": want a number"
+			}
+			members[f.Name] = json.RawMessage(text)
+		case server.FieldText:
+			members[f.Name], _ = json.Marshal(text) // a text is always JSON
+		case server.FieldValue, server.FieldObject, server.FieldStrings:
+			if !json.Valid([]byte(text)) {
+				return nil, f.Name + ": this is not JSON, such as {\"a\": 1} or \"text\""
+			}
+			members[f.Name] = json.RawMessage(text)
+		}
+	}
+	body, err := json.Marshal(members)
+	if err != nil {
+		return nil, "the form cannot be sent"
+	}
+	return body, ""
+}
+
+// once returns a key that makes a repeated form count once.
+func (v *visit) once() string {
+	if key := v.form.Get("once"); key != "" {
+		return key
+	}
+	return rand.Text()
+}

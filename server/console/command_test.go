@@ -1,0 +1,278 @@
+package console_test
+
+import (
+	"context"
+	"errors"
+	"html"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/jobs"
+	"github.com/ebbflow/ebb/server"
+	"github.com/ebbflow/ebb/server/api"
+	"github.com/ebbflow/ebb/server/console"
+	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/memstore"
+)
+
+// A desk is a console with forms, and the person at it.
+type desk struct {
+	*testing.T
+
+	store    *memstore.Store
+	commands server.Commands
+	handler  http.Handler
+	caller   server.Caller
+}
+
+// newDesk returns the console of a store with a run in each state in which something can be done.
+func newDesk(t *testing.T) *desk {
+	t.Helper()
+	store := memstore.New()
+	t.Cleanup(func() { _ = store.Close() })
+	d := &desk{T: t, store: store, caller: server.Caller{Name: "ann", Operate: true}}
+	run := func(id string, root flow.Node, want error, opts ...engine.RunOption) {
+		t.Helper()
+		eng, err := engine.New(root, engine.WithStore(store))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := eng.Run(t.Context(), id, opts...); want == nil && err != nil || want != nil && !errors.Is(err, want) {
+			t.Fatalf("%s: %v", id, err)
+		}
+	}
+	book := atom.Pair("book", func(context.Context, struct{}) (string, error) { return "ok", nil },
+		func(context.Context, struct{}, atom.Outcome[string]) error { return errors.New("no") })
+	fail := atom.Func("fail", func(context.Context, struct{}) (string, error) { return "", errors.New("no") })
+	run("done", flow.Linear("trip", book), nil)
+	eng, err := engine.New(flow.Linear("stuck", book, fail), engine.WithStore(store))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := eng.Run(t.Context(), "stuck"); err == nil {
+		t.Fatal("the run succeeded")
+	}
+	eng, err = engine.New(flow.Linear("lost", fail), engine.WithStore(store))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _ = eng.Run(t.Context(), "lost") // fails
+	wait := flow.Linear("order", atom.Remote[struct{}, string]("pay", "pay"))
+	run("open", wait, engine.ErrWaiting, engine.Unload())
+	run("held", wait, engine.ErrWaiting, engine.Unload())
+	if _, err := engine.Suspend(t.Context(), store, "held"); err != nil {
+		t.Fatal(err)
+	}
+	signal := flow.Linear("signal", atom.Awaits[string]("wait", "go", atom.Deferral{}))
+	run("await", signal, engine.ErrWaiting, engine.Unload())
+	board := jobs.New(store, jobs.Policy{})
+	if _, err := board.Post(t.Context(), jobs.Job{ID: "job", Flow: "f"}, jobs.Job{ID: "later", Flow: "f", NotBefore: time.Now().Add(time.Hour)}); err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []string{"nightly", "daily"} {
+		if err := board.AddSchedule(t.Context(), jobs.Schedule{ID: id, Spec: "@daily", Job: jobs.Job{Flow: "f"}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := board.PauseSchedule(t.Context(), "daily", true); err != nil {
+		t.Fatal(err)
+	}
+	d.commands = api.New(store, api.Options{})
+	d.handler = console.New(store, console.Options{Commands: d.commands})
+	return d
+}
+
+func (d *desk) ask(method, address string, form url.Values) *httptest.ResponseRecorder {
+	d.Helper()
+	r := httptest.NewRequestWithContext(server.WithCaller(d.Context(), d.caller), method, "http://localhost/console/"+address,
+		strings.NewReader(form.Encode()))
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	w := httptest.NewRecorder()
+	d.handler.ServeHTTP(w, r)
+	return w
+}
+
+var (
+	links  = regexp.MustCompile(`href="(command\?[^"]*)"`)
+	hidden = regexp.MustCompile(`name="once" value="([^"]*)"`)
+)
+
+// desks are the pages with buttons.
+var desks = []string{
+	"", "runs", "run?id=done", "run?id=done&atom=book", "run?id=stuck", "run?id=stuck&view=undo", "run?id=stuck&atom=book", "run?id=lost", "run?id=open",
+	"run?id=held", "run?id=await", "jobs", "schedules", "limits",
+}
+
+// buttons returns the addresses of all forms, by operation.
+func (d *desk) buttons() map[string][]string {
+	d.Helper()
+	all := map[string][]string{}
+	for _, page := range desks {
+		for _, found := range links.FindAllStringSubmatch(d.ask(http.MethodGet, page, nil).Body.String(), -1) {
+			to := html.UnescapeString(found[1])
+			q, err := url.ParseQuery(strings.TrimPrefix(to, "command?"))
+			if err != nil {
+				d.Fatal(err)
+			}
+			name := q.Get("of") + " " + q.Get("do")
+			all[name] = append(all[name], to)
+		}
+	}
+	return all
+}
+
+// TestEveryCommand presses a button for each operation of the API, sends its form twice, and finds one line about it in
+// the audit or one message in the inbox, which says who did it.
+func TestEveryCommand(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	buttons := d.buttons()
+	fields := map[string]url.Values{
+		" jobs": {"f.flow": {"f"}}, " schedules": {"f.id": {"new"}, "f.spec": {"@daily"}, "f.flow": {"f"}}, " limits": {"f.runs": {"3"}},
+		"run signal": {"f.name": {"go"}, "f.data": {`{"n": 12345678901234567890}`}}, "token complete": {"f.result": {`"paid"`}},
+	}
+	for _, o := range d.commands.Operations() {
+		name := o.Of + " " + o.Name
+		to := buttons[name]
+		if name == "job cancel" { // the other one is released
+			to = slices.DeleteFunc(to, func(one string) bool { return strings.Contains(one, "later") })
+		}
+		if len(to) == 0 {
+			t.Errorf("no page has a button for %q", name)
+			continue
+		}
+		page := d.ask(http.MethodGet, to[0], nil)
+		once := hidden.FindStringSubmatch(page.Body.String())
+		if page.Code != http.StatusOK || once == nil {
+			t.Fatalf("%s: %d %s", to[0], page.Code, page.Body)
+		}
+		before := d.traces()
+		form := url.Values{"once": {once[1]}}
+		maps.Copy(form, fields[name])
+		w := d.ask(http.MethodPost, to[0], form)
+		if w.Code != http.StatusSeeOther || strings.Contains(w.Header().Get("Location"), "//") {
+			t.Errorf("%s: %d %v\n%s", to[0], w.Code, w.Header(), w.Body)
+			continue
+		}
+		if got := d.traces() - before; got != 1 {
+			t.Errorf("%s leaves %d traces of ann", to[0], got)
+		}
+		before = d.traces()
+		if again := d.ask(http.MethodPost, to[0], form); o.Of == "run" && (again.Code != http.StatusSeeOther || d.traces() != before) {
+			t.Errorf("%s counts twice: %d", to[0], again.Code)
+		}
+	}
+}
+
+// traces counts the lines and messages of ann on the console.
+func (d *desk) traces() int {
+	d.Helper()
+	n := 0
+	lines, err := d.store.Audit(d.Context(), storage.AuditQuery{})
+	if err != nil {
+		d.Fatal(err)
+	}
+	ann := storage.Issuer{Via: storage.ViaConsole, Name: "ann"}
+	for i := range lines {
+		if *lines[i].Entry.Issuer == ann {
+			n++
+		}
+	}
+	for _, run := range []string{"done", "stuck", "lost", "open", "held", "await"} {
+		_, messages, err := storage.AllMessages(d.Context(), d.store, run)
+		if err != nil {
+			d.Fatal(err)
+		}
+		for i := range messages {
+			if by := messages[i].Issuer; by != nil && *by == ann {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// TestViewer: a caller who may only read sees no form and no token, and sends nothing.
+func TestViewer(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	forms := d.buttons()
+	tokens, err := d.store.RunTokens(t.Context(), "open")
+	if err != nil || len(tokens) != 1 {
+		t.Fatal(tokens, err)
+	}
+	d.caller = server.Caller{Name: "eve"}
+	if got := d.buttons(); len(got) != 0 {
+		t.Errorf("there are forms: %v", got)
+	}
+	for _, page := range append(slices.Clone(desks), "audit", "audit?run=open", "run?id=open&view=history", "run?id=open&atom=pay") {
+		if body := d.ask(http.MethodGet, page, nil).Body.String(); strings.Contains(body, tokens[0].ID) {
+			t.Errorf("%s has the token", page)
+		}
+	}
+	for _, all := range forms {
+		if w := d.ask(http.MethodGet, all[0], nil); w.Code != http.StatusForbidden {
+			t.Errorf("GET %s: %d", all[0], w.Code)
+		}
+		if w := d.ask(http.MethodPost, all[0], url.Values{"once": {"x"}}); w.Code != http.StatusMethodNotAllowed {
+			t.Errorf("POST %s: %d", all[0], w.Code)
+		}
+	}
+}
+
+// TestWrongForms: what is wrong with a form is said beside it, with what was filled in. Nothing changes.
+func TestWrongForms(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	for to, want := range map[string]string{
+		"command?of=&do=jobs&f.flow=":           "flow is missing",
+		"command?of=&do=jobs&f.version=x":       "version: want a number",
+		"command?of=&do=jobs&f.input={":         "input: this is not JSON",
+		"command?of=&do=limits&f.rate=fast":     "want a number and a time",
+		"command?of=run&do=cancel&id=none":      "there is no run",
+		"command?of=run&do=signal&id=open":      "name: the name of a signal",
+		"command?of=run&do=resume&id=open":      "it is not suspended",
+		"command?of=run&do=cancel&id=done":      "revert undoes what it did",
+		"command?of=token&do=complete&id=none":  "there is no such token",
+		"command?of=schedule&do=pause&id=%00":   "not UTF-8, or has a character of value 0",
+		"command?of=job&do=cancel&id=..%2f..":   "there is no job",
+		"command?of=run&do=signal&id=a%20b%3Fc": "there is no run",
+	} {
+		q, err := url.ParseQuery(strings.TrimPrefix(to, "command?"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		form := url.Values{"once": {"k"}, "f.name": {hostile}}
+		for key := range q {
+			if strings.HasPrefix(key, "f.") {
+				form[key] = q[key]
+			}
+		}
+		if q.Get("do") == "signal" && q.Get("id") == "open" {
+			form.Del("f.name")
+		}
+		w := d.ask(http.MethodPost, to, form)
+		body := html.UnescapeString(w.Body.String())
+		if w.Code < http.StatusBadRequest || !strings.Contains(body, want) || strings.Contains(w.Body.String(), "<script") {
+			t.Errorf("%s: %d, want %q in\n%s", to, w.Code, want, body)
+		}
+	}
+	if n := d.traces(); n != 0 {
+		t.Errorf("there are %d traces", n)
+	}
+	for _, to := range []string{"command", "command?of=run&do=dance&id=open", "command?do=cancel"} {
+		if w := d.ask(http.MethodGet, to, nil); w.Code != http.StatusNotFound {
+			t.Errorf("%s: %d", to, w.Code)
+		}
+	}
+}

@@ -1,0 +1,190 @@
+package console
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/ebbflow/ebb/engine/inspect"
+	"github.com/ebbflow/ebb/server"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// labels are the words on the buttons of commands, by what they are applied to and their names.
+var labels = map[string]string{
+	"run cancel": "Cancel", "run suspend": "Suspend", "run resume": "Resume", "run retry": "Retry",
+	"run revert": "Undo", "run retry-revert": "Retry the undo", "run skip": "Treat as undone",
+	"run signal":     "Send a signal",
+	"token complete": "Complete", "job cancel": "Cancel", "job release": "Release", " jobs": "Start a run",
+	"schedule pause": "Pause", "schedule resume": "Resume", "schedule remove": "Remove", " schedules": "Add a schedule",
+	" limits": "Set a limit",
+}
+
+// effects say what a command does, before it is given.
+var effects = map[string]string{
+	"run cancel":       "The run ends. Atoms that are executing are cancelled.",
+	"run suspend":      "Atoms that are executing may end. The run starts no others until somebody resumes it.",
+	"run resume":       "The run continues where it was suspended.",
+	"run retry":        "The run continues where it failed, or from the atom. What was done before stays done.",
+	"run revert":       "What the run did is undone, the last first, even if it has succeeded.",
+	"run retry-revert": "Ebb tries the failed reverts again, with all their attempts. Then the undo continues.",
+	"run skip":         "Ebb counts the atom as undone, without calling anything. Clean up by hand first.",
+	"run signal":       "The atom that waits for the signal ends with its data. Otherwise the run keeps it.",
+	"token complete":   "The atom that waits for the token ends, with the result or the error. A token counts once.",
+	"job cancel":       "The job ends, and no run of it is started.",
+	"job release":      "A process may claim the job at once.",
+	" jobs":            "A process that serves the flow starts the run. Posting the same id twice starts one run.",
+	"schedule pause":   "The ticks post no jobs until somebody resumes the schedule.",
+	"schedule resume":  "The schedule posts jobs again, from its next tick on.",
+	"schedule remove":  "The schedule is removed. The jobs that it has posted stay.",
+	" schedules":       "A job is posted at each tick while a process serves the database.",
+	" limits":          "It applies to all processes. Without runs and rate the limit is removed.",
+}
+
+// button links to the form of a command. The pairs fill in its fields.
+func (v *visit) button(of, name, id string, pairs ...string) node {
+	if !v.operates {
+		return none
+	}
+	to := link(commandPage, append([]string{"of", of, "do", name, "id", id}, pairs...)...)
+	return fragment{el("a", class("button"), href(to), words(labels[of+" "+name])), words(" ")}
+}
+
+// dialog shows the form of a command, and before it what the command will do.
+func (c *console) dialog(ctx context.Context, v *visit) (node, error) {
+	o := c.operation(v)
+	if o == nil {
+		return nil, storage.ErrNotFound
+	}
+	if !v.operates {
+		v.status = http.StatusForbidden
+		text := "Here you may only read. Commands need ebb serve, and a key for operate if it has keys."
+		return fragment{el("h1", words("Commands")), el("p", words(text))}, nil
+	}
+	id, key := v.query.Get("id"), o.Of+" "+o.Name
+	v.title = labels[key]
+	if id != "" {
+		v.title += " " + o.Of + " " + id
+	}
+	filled, err := c.filledFrom(ctx, v)
+	if err != nil {
+		return nil, err
+	}
+	return fragment{
+		el("h1", words(v.title)),
+		el("p", words(effects[key])),
+		c.preview(ctx, v, o, id),
+		when(v.problem != "", el("p", attr("role", "alert"), words(v.problem))),
+		el("form", class("command"), attr("method", "post"), attr("action", commandPage+"?"+v.query.Encode()),
+			el("input", attr("type", "hidden"), attr("name", "once"), attr("value", v.once())),
+			each(o.Fields, func(f *server.Field) node {
+				at := "f." + f.Name
+				text := cmp.Or(v.query.Get(at), filled[f.Name])
+				if v.form != nil {
+					text = v.form.Get(at)
+				}
+				return field(f, at, text)
+			}),
+			el("p", el("button", class("go"), words(labels[key])), words(" "),
+				when(o.Of == "run", el("a", href(link("run", "id", id)), words("Back to the run"))))),
+	}, nil
+}
+
+// field shows a member of a command's body.
+func field(f *server.Field, at, text string) node {
+	hint := el("span", class("soft"), words(f.Text))
+	name := strings.ReplaceAll(f.Name, "_", " ")
+	switch f.Kind {
+	case server.FieldBool:
+		return el("label", class("check"), checkbox(at, text != ""), words(" "+name+" "), hint)
+	case server.FieldNumber:
+		return el("label", words(name+" "), hint,
+			el("input", attr("type", "number"), attr("name", at), attr("value", text)))
+	case server.FieldValue, server.FieldObject, server.FieldStrings:
+		return el("label", words(name+" "), hint, el("textarea", attr("name", at), attr("rows", "5"),
+			attr("spellcheck", "false"), attr("placeholder", "JSON"), literal(text)))
+	default:
+		return el("label", words(name+" "), hint, el("input", attr("name", at), attr("value", text),
+			attr("autocapitalize", "off"), attr("spellcheck", "false")))
+	}
+}
+
+// filledFrom returns what the form of a new run is filled in with: what an earlier run began with. Values with secrets
+// are left out.
+func (c *console) filledFrom(ctx context.Context, v *visit) (map[string]string, error) {
+	from := v.query.Get("like")
+	if from == "" {
+		return nil, nil //nolint:nilnil // nothing is filled in
+	}
+	run, err := c.store.Run(ctx, from)
+	if err != nil {
+		return nil, err
+	}
+	filled := map[string]string{"flow": run.Flow}
+	if shown := inspect.RunOf(&run); shown.Input.String() == run.Input.Data.String() {
+		filled["input"] = shown.Input.String()
+	}
+	return filled, nil
+}
+
+// A preview is what a command would undo, as the API answers it.
+type preview struct {
+	Undo []previewStep `json:"undo"`
+	More bool          `json:"more"`
+}
+
+type previewStep struct {
+	Path   string `json:"path"`
+	Status string `json:"status"`
+}
+
+// preview shows what a command to a run would undo.
+func (c *console) preview(ctx context.Context, v *visit, o *server.Operation, id string) node {
+	if o.Of != "run" || o.Name != "cancel" && o.Name != "revert" && o.Name != "retry" {
+		return none
+	}
+	q := url.Values{"command": {o.Name}}
+	for _, name := range []string{"to", "from"} {
+		if at := v.query.Get("f." + name); at != "" && (name == "to") == (o.Name == "revert") {
+			q.Set(name, at)
+		}
+	}
+	path := pathOf(o, id)
+	path = path[:strings.LastIndexByte(path, '/')+1] + "preview"
+	var found preview
+	if p := c.ask(ctx, v, http.MethodGet, path+"?"+q.Encode(), "", nil, &found); p != nil {
+		if p.Code == "no_flow" {
+			return soft(words("The program that has this flow decides what is undone: what has a Revert, the last first."))
+		}
+		return el("p", attr("role", "alert"), words(p.Detail))
+	}
+	return fragment{
+		el("h2", words("What would be undone, in this order")),
+		when(len(found.Undo) == 0, calm("Nothing would be undone.")),
+		when(len(found.Undo) > 0, el("ol", class("undone"), each(found.Undo, func(s *previewStep) node {
+			return el("li", words(s.Path+" "), chip(s.Status))
+		}))),
+		when(found.More, soft(words("There are more."))),
+		soft(words("Child runs that the run waits for are undone with it. Others go on.")),
+	}
+}
+
+// told says what was done before the page was shown.
+func (v *visit) told() node {
+	did := v.query.Get("did")
+	for key, label := range labels {
+		of, name, _ := strings.Cut(key, " ")
+		if name != did {
+			continue
+		}
+		if of == "run" {
+			label += ": it is in the inbox of the run, until the process that drives the run applies it."
+		} else {
+			label += ": done."
+		}
+		return el("p", class("told"), attr("role", "status"), words("✓ "+label))
+	}
+	return none
+}

@@ -1,0 +1,30 @@
+package console
+
+import "context"
+
+// login shows the form in which a person gives a key. The server answers it, see package server.
+func (*console) login(_ context.Context, v *visit) (node, error) {
+	return el("section", class("login"),
+		el("h1", words("Log in")),
+		el("p", words("Paste a key of this server for view or operate. The browser then has a cookie for twelve hours.")),
+		when(v.query.Get("wrong") != "", el("p", attr("role", "alert"), words("This key opens nothing here."))),
+		el("form", attr("method", "post"), attr("action", "login"),
+			el("input", attr("type", "hidden"), attr("name", "next"), attr("value", v.query.Get("next"))),
+			el("label", words("Key "), el("input", attr("type", "password"), attr("name", "key"),
+				attr("autocomplete", "current-password"), attr("required", ""))),
+			words(" "), el("button", words("Log in")))), nil
+}
+
+// who says who sees the page, and what they may do.
+func who(v *visit) node {
+	name, may := v.caller.Name, "read only"
+	if v.operates {
+		may = "operate"
+	}
+	if name != "" {
+		may = name + " · " + may
+	}
+	return el("span", class("who soft"), words(may+" · "+clock(v.now)),
+		when(v.caller.Login, words(" "), el("form", attr("method", "post"), attr("action", "logout"),
+			el("button", class("link"), words("Log out")))))
+}

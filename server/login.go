@@ -1,0 +1,206 @@
+package server
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"net/http"
+	"net/url"
+	"path"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A browser logs in with a key: a person pastes it once on the console's page for that, and the browser gets a cookie.
+// The cookie is signed with the hash of the key. So it opens nothing once the key is removed from the file.
+
+// Paths of the console that the server answers itself.
+const (
+	consolePath = "/console/"
+	loginPath   = consolePath + "login"
+	logoutPath  = consolePath + "logout"
+)
+
+const (
+	loginCookie  = "ebb-console"
+	loginTime    = 12 * time.Hour  // after which a person must log in again
+	loginPause   = time.Second     // before a wrong key is answered
+	loginPauses  = 16              // wrong keys that are answered at the same time
+	maxLoginForm = 4 << 10         // bytes of the form
+	signedFor    = "ebb console 1" // separates the signature from other uses of the hash
+)
+
+// isConsole reports whether a request is for a page of the console.
+func isConsole(r *http.Request) bool {
+	return strings.HasPrefix(path.Clean(r.URL.Path)+"/", consolePath)
+}
+
+// isPublic reports whether a request is for something of the console that needs no key: the page on which a person logs
+// in, and what pages look like.
+func isPublic(r *http.Request) bool {
+	if !isConsole(r) {
+		return false
+	}
+	clean := path.Clean(r.URL.Path)
+	switch path.Ext(clean) {
+	case ".css", ".js", ".svg":
+		return reads(r.Method)
+	}
+	return clean == loginPath || clean == logoutPath
+}
+
+// signature returns the signature of a cookie: of the name of a key, and of when the cookie expires.
+func signature(key [sha256.Size]byte, name, expires string) []byte {
+	mac := hmac.New(sha256.New, key[:])
+	for _, part := range []string{signedFor, name, expires} {
+		_, _ = mac.Write([]byte(part + "\x00")) // never fails
+	}
+	return mac.Sum(nil)
+}
+
+// cookieOf returns the value of a cookie for the holder of a key.
+func cookieOf(key [sha256.Size]byte, name string, expires time.Time) string {
+	until := strconv.FormatInt(expires.Unix(), 10)
+	encode := base64.RawURLEncoding.EncodeToString
+	return encode([]byte(name)) + "." + until + "." + encode(signature(key, name, until))
+}
+
+// ofCookie returns the holder of the key with which a request's cookie was signed; nil if there is none.
+func (k *keyring) ofCookie(r *http.Request, now time.Time) *holder {
+	cookie, err := r.Cookie(loginCookie)
+	if err != nil {
+		return nil
+	}
+	parts := strings.Split(cookie.Value, ".")
+	if len(parts) != 3 { //nolint:mnd // name, time and signature
+		return nil
+	}
+	name, err := base64.RawURLEncoding.DecodeString(parts[0])
+	if err != nil {
+		return nil
+	}
+	until, err := strconv.ParseInt(parts[1], 10, 64)
+	if err != nil || now.After(time.Unix(until, 0)) {
+		return nil
+	}
+	signed, err := base64.RawURLEncoding.DecodeString(parts[2])
+	if err != nil {
+		return nil
+	}
+	for key, of := range k.now().holders {
+		if of.name == string(name) && hmac.Equal(signed, signature(key, of.name, parts[1])) {
+			of.login = true
+			return &of
+		}
+	}
+	return nil
+}
+
+// login answers the form in which a person gave a key. A wrong key is answered late, and only some at a time.
+func (s *Server) login(w http.ResponseWriter, r *http.Request) {
+	r.Body = http.MaxBytesReader(w, r.Body, maxLoginForm)
+	if err := r.ParseForm(); err != nil {
+		http.Error(w, "the form cannot be read", http.StatusBadRequest)
+		return
+	}
+	next := nextPage(r.PostForm.Get("next"))
+	key := sha256.Sum256([]byte(strings.TrimSpace(r.PostForm.Get("key"))))
+	of, known := s.keys.now().holders[key]
+	if !known || !of.may(http.MethodGet, consolePath) {
+		s.refuseLogin(r.Context(), w, next)
+		return
+	}
+	expires := time.Now().Add(loginTime)
+	//nolint:gosec // it is Secure if there is TLS; without, only this machine can reach the server, or a proxy
+	http.SetCookie(w, &http.Cookie{
+		Name: loginCookie, Value: cookieOf(key, of.name, expires), Path: consolePath, Expires: expires,
+		HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: s.tls != nil || r.TLS != nil,
+	})
+	http.Redirect(w, r, next, http.StatusSeeOther) //nolint:gosec // nextPage leads to the console only
+}
+
+func (s *Server) refuseLogin(ctx context.Context, w http.ResponseWriter, next string) {
+	select {
+	case s.logins <- struct{}{}:
+		defer func() { <-s.logins }()
+	default:
+		w.Header().Set("Retry-After", "2")
+		http.Error(w, "too many wrong keys; try again", http.StatusTooManyRequests)
+		return
+	}
+	pause := time.NewTimer(loginPause)
+	defer pause.Stop()
+	select {
+	case <-pause.C:
+	case <-ctx.Done():
+	}
+	w.Header().Set("Location", loginAddress(next)+"&wrong=1")
+	w.WriteHeader(http.StatusSeeOther)
+}
+
+// loginAddress returns the address of the page on which a person logs in and then gets to the next one.
+func loginAddress(next string) string { return loginPath + "?next=" + url.QueryEscape(next) }
+
+// nextPage returns the page to which a person gets after the login: a page of the console, whatever was asked for.
+func nextPage(asked string) string {
+	to, err := url.Parse(asked)
+	if err != nil || to.IsAbs() || to.Host != "" {
+		return consolePath
+	}
+	clean := path.Clean("/" + to.Path)
+	if !strings.HasPrefix(clean, consolePath) || clean == loginPath {
+		return consolePath
+	}
+	return (&url.URL{Path: clean, RawQuery: to.RawQuery}).String()
+}
+
+// logout forgets the cookie of a browser.
+func (s *Server) logout(w http.ResponseWriter, r *http.Request) {
+	//nolint:gosec // as above
+	http.SetCookie(w, &http.Cookie{
+		Name: loginCookie, Path: consolePath, MaxAge: -1, HttpOnly: true, SameSite: http.SameSiteStrictMode,
+		Secure: s.tls != nil || r.TLS != nil,
+	})
+	http.Redirect(w, r, loginAddress(consolePath), http.StatusSeeOther)
+}
+
+// again makes a browser ask again for a page to which another site linked. The browser sends no cookie with the first
+// request, because it came from that site, but it does with the second.
+func again(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+	h.Set("Cache-Control", "no-store")
+	h.Set("Refresh", "0; url="+r.URL.RequestURI())
+	_, _ = w.Write([]byte("<!doctype html><html lang=en><title>Ebb</title><p>One moment…</p></html>\n"))
+}
+
+// loginInstead answers a browser that asks for a page of the console without a key. It reports whether it did.
+func (s *Server) loginInstead(w http.ResponseWriter, r *http.Request) bool {
+	if !reads(r.Method) || !isConsole(r) && r.URL.Path != "/" || r.Header.Get("Authorization") != "" ||
+		!strings.Contains(r.Header.Get("Accept"), "text/html") {
+		return false
+	}
+	if _, err := r.Cookie(loginCookie); err != nil && r.Header.Get("Sec-Fetch-Site") == "cross-site" {
+		again(w, r)
+		return true
+	}
+	http.Redirect(w, r, loginAddress(r.URL.RequestURI()), http.StatusSeeOther) //nolint:gosec // leads to the login
+	return true
+}
+
+// loginHandler returns what answers a request to log in or out; nil for other requests.
+func (s *Server) loginHandler(r *http.Request) http.Handler {
+	if s.keys == nil || r.Method != http.MethodPost {
+		return nil
+	}
+	switch path.Clean(r.URL.Path) {
+	case loginPath:
+		return http.HandlerFunc(s.login)
+	case logoutPath:
+		return http.HandlerFunc(s.logout)
+	}
+	return nil
+}

@@ -1,0 +1,257 @@
+package server
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// A visitor is a browser at a server whose handlers only say who the caller is.
+type visitor struct {
+	*testing.T
+
+	s      *Server
+	cookie string
+}
+
+func newVisitor(t *testing.T, o Options) *visitor {
+	t.Helper()
+	s, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &visitor{T: t, s: s}
+}
+
+// ask sends a request with the headers of a browser, and keeps the cookie that it gets.
+func (v *visitor) ask(method, target, form string, headers ...string) (w *httptest.ResponseRecorder, as Caller) {
+	v.Helper()
+	r := httptest.NewRequestWithContext(v.Context(), method, "http://localhost:8083"+target, strings.NewReader(form))
+	r.Header.Set("Accept", "text/html,*/*;q=0.8")
+	if form != "" {
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
+	if v.cookie != "" {
+		r.Header.Set("Cookie", v.cookie)
+	}
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	if r.Header.Get("Remote") != "" {
+		r.RemoteAddr = r.Header.Get("Remote")
+	}
+	w = httptest.NewRecorder()
+	v.s.Guard(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { as, _ = CallerOf(r.Context()) })).ServeHTTP(w, r)
+	for _, c := range w.Result().Cookies() {
+		if v.cookie = c.Name + "=" + c.Value; c.MaxAge < 0 {
+			v.cookie = ""
+		}
+		if !c.HttpOnly || c.SameSite != http.SameSiteStrictMode || c.Path != "/console/" {
+			v.Errorf("the cookie is %v", c)
+		}
+	}
+	return w, as
+}
+
+// keyFile writes keys, and returns the file.
+func keyFile(t *testing.T, lines string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "keys")
+	if err := os.WriteFile(file, []byte(lines), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// TestLogin logs in with a key, and out. The cookie ends with its time, with its key, and with any change of it. It
+// opens the console only. Wrong keys are answered late.
+func TestLogin(t *testing.T) {
+	t.Parallel()
+	const viewKey, operateKey = rightKey + "v", rightKey + "o"
+	file := keyFile(t, "ann "+viewKey+" view\nbob "+operateKey+" operate\npython "+workersKey+" tasks\n")
+	synctest.Test(t, func(t *testing.T) {
+		v := newVisitor(t, Options{Keys: file})
+		run := "/console/run?id=a%26b&view=undo"
+		w, _ := v.ask(http.MethodGet, run, "")
+		login := w.Header().Get("Location")
+		if w.Code != http.StatusSeeOther || login != "/console/login?next="+url.QueryEscape(run) {
+			t.Errorf("without a key: %d %s", w.Code, login)
+		}
+		if w, _ := v.ask(http.MethodGet, login, ""); w.Code != http.StatusOK {
+			t.Errorf("the page to log in is %d", w.Code)
+		}
+		form := func(key, next string) string { return url.Values{"key": {key}, "next": {next}}.Encode() }
+		for _, key := range []string{wrongKey, workersKey, ""} {
+			began := time.Now()
+			w, _ := v.ask(http.MethodPost, "/console/login", form(key, run))
+			if v.cookie != "" || !strings.HasSuffix(w.Header().Get("Location"), "&wrong=1") || time.Since(began) < loginPause {
+				t.Errorf("with %q: %d %v after %v", key, w.Code, w.Header(), time.Since(began))
+			}
+		}
+		for next, want := range map[string]string{
+			run: run, "https://evil.example/console/": "/console/", "//evil.example/console/": "/console/", "": "/console/",
+			"/console/login": "/console/", "/tasks/take": "/console/", "/": "/console/", "%zz": "/console/",
+			"/console/..//evil.example": "/console/",
+		} {
+			if w, _ := v.ask(http.MethodPost, "/console/login", form(" "+operateKey+"\n", next)); w.Header().Get("Location") != want {
+				t.Errorf("the login leads from %q to %q", next, w.Header().Get("Location"))
+			}
+		}
+		if _, as := v.ask(http.MethodGet, run, ""); as != (Caller{Name: "bob", Operate: true, Login: true}) {
+			t.Errorf("the caller is %+v", as)
+		}
+		if w, as := v.ask(http.MethodPost, "/console/act", "a=b", "Origin", "http://localhost:8083"); w.Code != http.StatusOK || !as.Operate {
+			t.Errorf("a form: %d as %+v", w.Code, as)
+		}
+		for _, target := range []string{"/api/v1/runs", "/metrics", "/tasks/take", "/console/../metrics"} {
+			if w, as := v.ask(http.MethodGet, target, ""); w.Code < 300 || as != (Caller{}) {
+				t.Errorf("the cookie opens %s: %d", target, w.Code)
+			}
+		}
+		whole := v.cookie
+		for i := len(loginCookie) + 1; i < len(whole); i += 3 { // a change of each third character
+			other := byte('A')
+			if whole[i] == other {
+				other = 'B'
+			}
+			v.cookie = whole[:i] + string(other) + whole[i+1:]
+			if _, as := v.ask(http.MethodGet, run, ""); as != (Caller{}) && v.cookie[:len(v.cookie)-1] != whole[:len(whole)-1] {
+				t.Fatalf("the cookie %s counts as %s, for %v", v.cookie, whole, as)
+			}
+		}
+		v.cookie = whole
+		if w, _ := v.ask(http.MethodPost, "/console/logout", "x=", "Origin", "http://localhost:8083"); w.Code != http.StatusSeeOther || v.cookie != "" {
+			t.Errorf("the logout: %d, and the cookie is %q", w.Code, v.cookie)
+		}
+
+		v.cookie = whole
+		if err := os.WriteFile(file+".new", []byte("ann "+viewKey+" view\nbob "+rightKey+" operate\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename(file+".new", file); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(keysAge)
+		if _, as := v.ask(http.MethodGet, run, ""); as != (Caller{}) {
+			t.Errorf("the cookie of a key that was removed counts for %v", as)
+		}
+		v.cookie = ""
+		v.ask(http.MethodPost, "/console/login", form(viewKey, run))
+		if _, as := v.ask(http.MethodGet, run, ""); as != (Caller{Name: "ann", Login: true}) {
+			t.Errorf("the caller is %+v", as)
+		}
+		if w, as := v.ask(http.MethodPost, "/console/act", "a=b"); w.Code != http.StatusForbidden || as != (Caller{}) {
+			t.Errorf("a viewer sends a form: %d", w.Code)
+		}
+		time.Sleep(loginTime + time.Second)
+		if _, as := v.ask(http.MethodGet, run, ""); as != (Caller{}) {
+			t.Errorf("the cookie counts after its time for %v", as)
+		}
+	})
+}
+
+// TestManyWrongKeys: only so many wrong keys wait for their answer, and meanwhile a right one opens.
+func TestManyWrongKeys(t *testing.T) {
+	t.Parallel()
+	file := keyFile(t, "ann "+rightKey+" view\n")
+	synctest.Test(t, func(t *testing.T) {
+		v := newVisitor(t, Options{Keys: file})
+		refused := make(chan int)
+		for range 2 * loginPauses {
+			go func() {
+				w, _ := (&visitor{T: t, s: v.s}).ask(http.MethodPost, "/console/login", "key="+wrongKey)
+				refused <- w.Code
+			}()
+		}
+		synctest.Wait()
+		if v.ask(http.MethodPost, "/console/login", "key="+rightKey); v.cookie == "" {
+			t.Error("the right key does not open")
+		}
+		codes := map[int]int{}
+		for range 2 * loginPauses {
+			codes[<-refused]++
+		}
+		if codes[http.StatusSeeOther] != loginPauses || codes[http.StatusTooManyRequests] != loginPauses {
+			t.Errorf("the answers are %v", codes)
+		}
+	})
+}
+
+// TestConsoleOrigin: pages of other sites get nothing from the console, and their forms change nothing. A link from
+// another site works: the browser asks again, with its cookie.
+func TestConsoleOrigin(t *testing.T) {
+	t.Parallel()
+	v := newVisitor(t, Options{})
+	own, evil := "http://localhost:8083", "http://evil.example"
+	for _, c := range []struct {
+		method string
+		want   int
+		with   []string
+	}{
+		{http.MethodPost, http.StatusOK, []string{"Origin", own}},
+		{http.MethodPost, http.StatusOK, []string{"Sec-Fetch-Site", "same-origin"}},
+		{http.MethodGet, http.StatusOK, []string{"Origin", own}},
+		{http.MethodPost, http.StatusForbidden, []string{"Origin", evil}},
+		{http.MethodPost, http.StatusForbidden, []string{"Origin", "null"}},
+		{http.MethodPost, http.StatusForbidden, []string{"Sec-Fetch-Site", "cross-site"}},
+		{http.MethodPost, http.StatusForbidden, []string{"Sec-Fetch-Site", "same-site", "Origin", "http://localhost:9000"}},
+		{http.MethodGet, http.StatusForbidden, []string{"Origin", evil}},
+		{http.MethodGet, http.StatusOK, []string{"Sec-Fetch-Site", "cross-site"}},
+	} {
+		form := ""
+		if c.method == http.MethodPost {
+			form = "a=b"
+		}
+		if w, _ := v.ask(c.method, "/console/act", form, c.with...); w.Code != c.want {
+			t.Errorf("%s with %v: %d, want %d", c.method, c.with, w.Code, c.want)
+		}
+	}
+	if w, _ := v.ask(http.MethodPost, "/api/v1/jobs", "a=b", "Origin", own); w.Code != http.StatusForbidden {
+		t.Errorf("a form of the console's origin at the API: %d", w.Code)
+	}
+	v = newVisitor(t, Options{Keys: keyFile(t, "ann "+rightKey+" view\n")})
+	w, _ := v.ask(http.MethodGet, "/console/run?id=r", "", "Sec-Fetch-Site", "cross-site")
+	if w.Code != http.StatusOK || w.Header().Get("Refresh") != "0; url=/console/run?id=r" {
+		t.Errorf("a link from another site: %d %v", w.Code, w.Header())
+	}
+}
+
+// TestProxy: the header of a proxy names the caller, if it comes from the proxy's address, once, and for the console or
+// the API. Without a key and without a name nobody gets in.
+func TestProxy(t *testing.T) {
+	t.Parallel()
+	v := newVisitor(t, Options{Proxy: &Proxy{Header: "X-User", From: []netip.Prefix{netip.MustParsePrefix("10.1.0.0/16")}}})
+	inside, outside := "10.1.2.3:444", "10.2.2.3:444"
+	ann := Caller{Name: "ann", Operate: true}
+	for _, c := range []struct {
+		target, from, user string
+		want               Caller
+	}{
+		{"/console/", inside, "ann", ann},
+		{"/api/v1/runs", inside, "ann", ann},
+		{"/console/", "[::ffff:10.1.2.3]:444", "ann", ann},
+		{"/console/", outside, "ann", Caller{}},
+		{"/console/", inside, "", Caller{}},
+		{"/console/", inside, strings.Repeat("x", maxCaller+1), Caller{}},
+		{"/tasks/take", inside, "ann", Caller{Operate: true}}, // as without a proxy: the server requires no key
+	} {
+		if _, as := v.ask(http.MethodGet, c.target, "", "Remote", c.from, "X-User", c.user); as != c.want {
+			t.Errorf("%s from %s as %.9q: %+v, want %+v", c.target, c.from, c.user, as, c.want)
+		}
+	}
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "http://localhost/console/", http.NoBody)
+	r.RemoteAddr = inside
+	r.Header["X-User"] = []string{"ann", "bob"}
+	w := httptest.NewRecorder()
+	v.s.Guard(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("two names count as one") })).ServeHTTP(w, r)
+	if w.Code != http.StatusUnauthorized {
+		t.Errorf("with two names: %d", w.Code)
+	}
+}

@@ -1,0 +1,40 @@
+package server
+
+import "net/http"
+
+// Commands serve what changes something in Ebb, and say what there is. Package api implements them, and package console
+// makes a form of each.
+type Commands interface {
+	http.Handler
+	// Operations returns what the handler takes.
+	Operations() []Operation
+}
+
+// An Operation is a request that changes something.
+type Operation struct {
+	Name    string  // such as "cancel", the last part of its path
+	Of      string  // what it is applied to: "run", "token", "job", "schedule", or "" if it names that in its fields
+	Path    string  // such as "/api/v1/runs/{run}/cancel"
+	Summary string  // what it does
+	Fields  []Field // members of its body, which is an object of JSON
+}
+
+// A Field is a member of the body of an [Operation].
+type Field struct {
+	Name string    // name of the member
+	Kind FieldKind // what its value is
+	Text string    // what it means
+}
+
+// A FieldKind is what the value of a [Field] is.
+type FieldKind string
+
+// The kinds of fields.
+const (
+	FieldText    FieldKind = "text"
+	FieldBool    FieldKind = "bool"
+	FieldNumber  FieldKind = "number"
+	FieldValue   FieldKind = "value"   // any value of JSON
+	FieldObject  FieldKind = "object"  // an object of JSON with any values
+	FieldStrings FieldKind = "strings" // an object of JSON whose values are texts
+)
