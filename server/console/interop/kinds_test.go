@@ -56,6 +56,12 @@ const (
 	secretText = "hunter2-planted-secret"
 )
 
+// smallRuns are those of the site with few steps.
+var smallRuns = []string{
+	tripRun, stuckRun, signalRun, tokenRun, parentRun, eachRun, nestedRun, retryRun, sagaRun, creditRun, timerRun, queueRun,
+	metricRun,
+}
+
 // shared returns the site that tests share and do not change.
 func shared(t *testing.T) *site {
 	t.Helper()
@@ -73,6 +79,7 @@ func shared(t *testing.T) *site {
 		s.await(t, timerRun, "Day waits until")
 		s.await(t, queueRun, "worker")
 		s.await(t, creditRun, "creditAnswered")
+		s.await(t, metricRun, "REVERTED") // it retried, failed, and was undone
 		kinds = s
 	})
 	if kinds == nil {
@@ -96,7 +103,7 @@ func fill(t *testing.T, dir string) {
 			t.Fatal(err)
 		}
 	}
-	command(t, dir, "run", "nested.asl.json", "--id", nestedRun)
+	command(t, dir, "run", "nested.asl.json", "--id", nestedRun, "--input", `{"items": ["a", "b"]}`)
 	command(t, dir, "run", "many.asl.json", "--id", manyRun)
 	saga := filepath.Join("..", "..", "..", "examples", "06_sm4c")
 	for _, name := range []string{"trip.sm4c.json", "credit_check.sm4c.yaml"} {

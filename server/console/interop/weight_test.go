@@ -3,10 +3,16 @@ package interop_test
 import (
 	"bytes"
 	"compress/gzip"
+	"errors"
+	"math"
+	"path/filepath"
 	"testing"
+
+	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
-// What a page may weigh: see docs/explanation/console.md.
+// What a page may weigh.
 const (
 	mostGzipped     = 100 << 10 // bytes until a page is usable
 	mostTransferred = 300 << 10 // bytes in all
@@ -22,12 +28,8 @@ func TestWeight(t *testing.T) {
 	for _, run := range []string{tripRun, stuckRun, largeRun, manyRun} {
 		for _, view := range []string{"tree", "graph", "timeline", "undo", "history"} {
 			address := s.page("run", "id", run, "view", view)
-			gzipped, millis := 0, 1e9
-			for range 5 { // the machine may be busy: the fastest counts
-				b.visit(address)
-				millis = min(millis, eval[float64](b, `performance.getEntriesByType("navigation")[0].domContentLoadedEventEnd`))
-			}
-			elements := eval[int](b, `document.querySelectorAll("*").length`)
+			gzipped := 0
+			millis, elements := b.load(address)
 			for _, asset := range b.asked() {
 				text, err := fetch(t.Context(), asset)
 				if err != nil {
@@ -50,4 +52,50 @@ func TestWeight(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestHundredThousand: the pages of a run of 100,000 items, and of their run, come within two seconds.
+func TestHundredThousand(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	store, err := sqlstore.Open(t.Context(), "sqlite:"+filepath.Join(dir, "ebb.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	items := make([]int, 100_000)
+	for i := range items {
+		items[i] = i
+	}
+	eng, err := engine.New(goFlows()[eachRun], engine.WithStore(store), engine.With(numbers, items))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = eng.Run(t.Context(), eachRun)
+	if err := errors.Join(err, store.Close()); err != nil {
+		t.Fatal(err)
+	}
+	s := &site{dir: dir, server: serve(t, dir, "console")}
+	t.Cleanup(s.kill)
+	b := open(t, look{1280, false, true})
+	for _, run := range []string{eachRun, eachRun + "/double"} {
+		for _, view := range []string{"tree", "graph", "timeline", "undo", "history"} {
+			millis, elements := b.load(s.page("run", "id", run, "view", view))
+			t.Logf("%s %s: %d elements, %.0f ms", run, view, elements, millis)
+			if elements > mostElements || millis > 2*mostMillis {
+				t.Errorf("%s %s: %d elements, %.0f ms", run, view, elements, millis)
+			}
+		}
+	}
+}
+
+// load opens a page some times. It returns how long that took at best, since the machine may be busy, and how many
+// elements the page has.
+func (b *tab) load(address string) (millis float64, elements int) {
+	b.t.Helper()
+	millis = math.Inf(1)
+	for range 5 {
+		b.visit(address)
+		millis = min(millis, eval[float64](b, `performance.getEntriesByType("navigation")[0].domContentLoadedEventEnd`))
+	}
+	return millis, eval[int](b, `document.querySelectorAll("*").length`)
 }
