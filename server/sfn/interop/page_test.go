@@ -1,0 +1,72 @@
+package interop_test
+
+import (
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// shellBlocks are the commands of a page.
+var shellBlocks = regexp.MustCompile("(?s)```sh\n(.*?)```")
+
+// foreground are commands of servers that would keep the shell; --check only reads their settings.
+var foreground = regexp.MustCompile(`(?m)^ebb serve( [^&#\n]*)?( #.*)?$`)
+
+// TestPage runs the commands of docs/how-to/use-aws-clients.md in a shell, and looks at what they did.
+func TestPage(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("aws"); err != nil {
+		t.Skip("needs aws: the AWS CLI is not installed")
+	}
+	page, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "how-to", "use-aws-clients.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := listener.Addr().String()
+	if err := listener.Close(); err != nil {
+		t.Fatal(err)
+	}
+	script := "set -euo pipefail\ntrap 'kill $(jobs -p) 2>/dev/null || true' EXIT\n"
+	for _, block := range shellBlocks.FindAllStringSubmatch(string(page), -1) {
+		script += foreground.ReplaceAllString(block[1], "ebb serve --check$1") + "\n"
+	}
+	script = strings.ReplaceAll(script, "127.0.0.1:8083", address)
+	script += `for i in {1..50}; do # until the execution has ended
+	told=$(aws stepfunctions describe-execution --execution-arn $arn:execution:call:tuesday)
+	if [[ $told != *RUNNING* ]]; then break; fi
+done
+echo "$told"
+`
+	dir := t.TempDir()
+	for name, text := range map[string]string{"pay.sh": "#!/bin/sh\ncat\n", "none": ""} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o700); err != nil { //nolint:gosec // a program
+			t.Fatal(err)
+		}
+	}
+	cmd := exec.CommandContext(bounded(t), "bash", "-c", script)
+	cmd.Dir, cmd.WaitDelay = dir, time.Second // servers that are left keep the output open
+	cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(command(t))+string(filepath.ListSeparator)+os.Getenv("PATH"),
+		"EBB_LISTEN="+address, "AWS_DEFAULT_REGION=us-east-1", "AWS_PAGER=", "AWS_EC2_METADATA_DISABLED=true",
+		"AWS_CONFIG_FILE="+filepath.Join(dir, "none"), "AWS_SHARED_CREDENTIALS_FILE="+filepath.Join(dir, "none"))
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s\n%s", err, script, out)
+	}
+	for _, want := range []string{
+		`"error": "Refused"`, `"ActivityFailed"`, `"ExecutionRedriven"`, `"ExecutionSucceeded"`, "trip:monday  SUCCESS",
+		`"output": "{\"StatusCode\": 200}"`,
+	} {
+		if !strings.Contains(string(out), want) {
+			t.Errorf("%s does not come:\n%s", want, out)
+		}
+	}
+}
