@@ -86,11 +86,23 @@ func each[T any](items []T, show func(*T) node) node {
 	return all
 }
 
-// A words is a text that a page shows on one line. What cannot be seen is shown as an escape, see package visible.
+// mostWords is how many bytes of a text stand in a line. Longer ones would push everything else out of sight.
+const mostWords = 600
+
+// A words is a text that a page shows on one line: the beginning, if it is long. What cannot be seen is shown as an
+// escape, see package visible.
 type words string
 
 func (w words) write(out *strings.Builder) {
-	out.WriteString(html.EscapeString(visible.Line(string(w))))
+	out.WriteString(html.EscapeString(visible.Line(beginning(string(w), mostWords))))
+}
+
+// beginning returns the beginning of a text that is longer than some bytes.
+func beginning(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "") + "…"
 }
 
 // A literal is a text in which line breaks and tabs stay, such as a value in JSON.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
@@ -64,7 +63,7 @@ func failureNode(f *inspect.Failure) node {
 	if f == nil {
 		return none
 	}
-	return el("span", class("cause"), words(f.Code+": "+f.Message))
+	return el("span", class("cause"), literal(beginning(f.Code+": "+f.Message, mostValue)))
 }
 
 func stack(name string, f *atom.Failure) node {
@@ -80,7 +79,7 @@ func value(name, text string, open bool) node {
 		return none
 	}
 	if len(text) > mostValue {
-		text = strings.ToValidUTF8(text[:mostValue], "") + "… (all of it: ebb show -o json)"
+		text = beginning(text, mostValue) + " (all of it: ebb show -o json)"
 	}
 	return el("details", when(open, attr("open", "")), el("summary", words(name)),
 		el("pre", attr("tabindex", "0"), literal(text)))

@@ -73,7 +73,7 @@ func (c *console) runPage(ctx context.Context, v *visit) (node, error) {
 	body := fragment{
 		p.header(), p.buttons(),
 		el("section", class("why"), attr("aria-label", "Why"), each(p.why.Sentences(v.now), func(s *string) node {
-			return el("p", literal(*s))
+			return el("p", literal(beginning(*s, 3*mostWords))) // with names and a message
 		}), p.wakes()),
 		el("nav", class("tabs"), attr("aria-label", "Views"), each(views(), func(o *view) node {
 			return el("a", href(p.link(o.name)), when(o.name == p.view, attr("aria-current", "page")), words(o.name))

@@ -41,6 +41,9 @@ var start = sync.OnceValues(func() (context.Context, error) {
 // stopBrowser ends Chromium.
 var stopBrowser = func() {}
 
+// windowHeight is how high the window is, in pixels.
+const windowHeight = 900
+
 // A look is how a page is seen.
 type look struct {
 	width  int64
@@ -100,11 +103,7 @@ func open(t *testing.T, l look) *tab {
 		{Name: "prefers-color-scheme", Value: map[bool]string{true: "dark", false: "light"}[l.dark]},
 		{Name: "prefers-reduced-motion", Value: "reduce"},
 	}})
-	height := int64(900)
-	if l.width < 600 {
-		height = 740
-	}
-	b.resize(l.width, height)
+	b.resize(l.width, windowHeight)
 	set(b, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: !l.script})
 	return b
 }
