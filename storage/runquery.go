@@ -14,6 +14,10 @@ type Lists interface {
 	Runs(ctx context.Context, q RunQuery) ([]Run, error)
 	// CountRuns returns how many runs Runs would return for q. Its cost grows with that number, which q.Limit bounds.
 	CountRuns(ctx context.Context, q RunQuery) (int, error)
+	// Look returns the first of the runs that Runs would return for q. Where no index decides what q selects, it looks at
+	// no more than most runs one by one, in the order of q, so that its cost is bounded. A store that holds its runs in
+	// memory may look at all.
+	Look(ctx context.Context, q RunQuery, most int) (Sight, error)
 	// Labeled returns, for each of these label keys, the ids of the runs that have not ended and have the label
 	// with this value, ordered by id. Keys without such a run are left out. Labeled is one query, however many keys
 	// there are. Its cost grows with the keys and the runs that it finds. It returns ErrInvalid for a text that
@@ -23,6 +27,14 @@ type Lists interface {
 	// number. When the root and every run with that root are purged, the number returns to 0. If no run has that
 	// root, Descendants returns 0 and no error.
 	Descendants(ctx context.Context, root string) (int64, error)
+}
+
+// A Sight is what [Lists.Look] found.
+type Sight struct {
+	Runs []Run
+	// Last is the place of the last run that was looked at, if there may be more runs after it: no other run up to it is
+	// selected. It has the fields that RunQuery.After needs. Nil means that Runs is what [Lists.Runs] returns.
+	Last *Run
 }
 
 // A RunQuery selects runs and orders them. The zero query selects all runs, newest first. Times are compared in
@@ -36,7 +48,9 @@ type RunQuery struct {
 	States   []states.Flow     // states of the runs; empty means every state
 	Outcomes []Outcome         // outcomes of the runs; empty means every outcome, and also none
 	Labels   map[string]string // runs that have all of these labels
+	Undos    []Undone          // how much of the runs was undone; empty means any
 	Parent   string            // id of the run that started the runs; "" means any run, or none
+	Terms    []RunTerm         // conditions on texts of the runs, which must all hold
 	Top      bool              // only runs that no other run started
 	Stuck    bool              // only runs that need a person, see [Run.NeedsPerson]
 
@@ -72,6 +86,13 @@ func (q *RunQuery) Check() error {
 		return fmt.Errorf("%w: a query of runs has order %d: use ByCreated or ByEnded", ErrInvalid, q.Order)
 	case !q.Due.IsZero() && (q.Order != ByCreated || q.Reverse):
 		return fmt.Errorf("%w: a query of due runs is ordered by Run.Due: set neither Order nor Reverse", ErrInvalid)
+	case len(q.Terms) > maxTerms:
+		return fmt.Errorf("%w: a query of runs has %d terms: use at most %d", ErrInvalid, len(q.Terms), maxTerms)
+	}
+	for i := range q.Terms {
+		if err := q.Terms[i].check(); err != nil {
+			return err
+		}
 	}
 	return nil
 }

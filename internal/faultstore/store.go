@@ -308,6 +308,10 @@ func (f *store) Events(ctx context.Context, run string, q storage.EventQuery) ([
 	})
 }
 
+func (f *store) Look(ctx context.Context, q storage.RunQuery, most int) (storage.Sight, error) {
+	return answer(ctx, f, Call{Method: "Look"}, func() (storage.Sight, error) { return f.Store.Look(ctx, q, most) })
+}
+
 func (f *store) CountRuns(ctx context.Context, q storage.RunQuery) (int, error) {
 	return answer(ctx, f, Call{Method: "CountRuns"}, func() (int, error) { return f.Store.CountRuns(ctx, q) })
 }

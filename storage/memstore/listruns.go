@@ -22,6 +22,12 @@ func (m *store) Runs(ctx context.Context, q storage.RunQuery) ([]storage.Run, er
 	})
 }
 
+// Look implements [storage.Reader.Look]. It looks at all runs.
+func (m *store) Look(ctx context.Context, q storage.RunQuery, _ int) (storage.Sight, error) {
+	runs, err := m.Runs(ctx, q)
+	return storage.Sight{Runs: runs}, err
+}
+
 // CountRuns implements [storage.Reader.CountRuns].
 func (m *store) CountRuns(ctx context.Context, q storage.RunQuery) (int, error) {
 	return listed(ctx, m, &q, func(found []*runRecord) int { return len(found) })
@@ -73,9 +79,15 @@ func matches(q *storage.RunQuery, r *storage.Run) bool {
 			return false
 		}
 	}
+	for i := range q.Terms {
+		if !q.Terms[i].Holds(r) {
+			return false
+		}
+	}
 	return (q.Flow == "" || q.Flow == r.Flow) && (!q.Top || r.Parent == "") && (!q.Stuck || r.NeedsPerson()) &&
 		(q.Parent == "" || q.Parent == r.Parent) &&
 		(len(q.States) == 0 || slices.Contains(q.States, r.State)) &&
+		(len(q.Undos) == 0 || slices.Contains(q.Undos, r.Undo)) &&
 		(len(q.Outcomes) == 0 || slices.Contains(q.Outcomes, r.Outcome)) &&
 		within(r.Created, q.CreatedFrom, q.CreatedTo) && within(r.Ended, q.EndedFrom, q.EndedTo) &&
 		(q.Order != storage.ByEnded || !r.Ended.IsZero()) &&

@@ -37,22 +37,22 @@ var insertRun = statement{
 	onSQLite: `INSERT INTO runs
   (n, seq, entries, events, refs, iterations, waited, bytes, undos, updated, memory, recent, state, outcome, undone,
   hold, started, ended,
-  output_ref, output, failure, fence, claim, owner, due, flow, created, child)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  output_ref, output, failure, code, fence, claim, owner, due, flow, created, child)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 	onPostgres: `INSERT INTO runs
   (n, seq, entries, events, refs, iterations, waited, bytes, undos, updated, memory, recent, state, outcome, undone,
   hold, started, ended,
-  output_ref, output, failure, fence, claim, owner, due, flow, created, child)
+  output_ref, output, failure, code, fence, claim, owner, due, flow, created, child)
 SELECT v.n, v.seq, v.entries, v.events, v.refs, v.iterations, v.waited, v.bytes, v.undos, v.updated, v.memory,
 v.recent, v.state, v.outcome,
-  v.undone, v.hold, v.started, v.ended, v.output_ref, v.output, v.failure, v.fence, v.claim, v.owner, v.due,
+  v.undone, v.hold, v.started, v.ended, v.output_ref, v.output, v.failure, v.code, v.fence, v.claim, v.owner, v.due,
   v.flow, v.created, v.child
 FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[],
 $8::bigint[], $9::bigint[],
   $10::bigint[], $11::bytea[], $12::bytea[],
   $13::smallint[], $14::smallint[], $15::smallint[], $16::boolean[], $17::bigint[], $18::bigint[], $19::bigint[],
-  $20::bytea[], $21::bytea[],
-  $22::bigint[], $23::text[], $24::text[], $25::bigint[], $26::text[], $27::bigint[], $28::smallint[])
+  $20::bytea[], $21::bytea[], $22::bytea[],
+  $23::bigint[], $24::text[], $25::text[], $26::bigint[], $27::text[], $28::bigint[], $29::smallint[])
 AS v (n, seq, ` + countColumns + `, ` + endingColumns + `, fence, claim, owner, due, flow, created, child)`,
 }
 

@@ -30,9 +30,9 @@ AS v (` + countColumns + `, ` + claimedColumns + `, ` + countedColumns + `)` + i
 FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[],
 $8::bigint[], $9::bytea[], $10::bytea[],
   $11::smallint[], $12::smallint[], $13::smallint[], $14::boolean[], $15::bigint[], $16::bigint[], $17::bigint[],
-  $18::bytea[], $19::bytea[],
-  $20::bigint[], $21::bigint[], $22::text[], $23::bigint[],
-  $24::bigint[], $25::bigint[], $26::bigint[], $27::bigint[], $28::bigint[], $29::bigint[])
+  $18::bytea[], $19::bytea[], $20::bytea[],
+  $21::bigint[], $22::bigint[], $23::text[], $24::bigint[],
+  $25::bigint[], $26::bigint[], $27::bigint[], $28::bigint[], $29::bigint[], $30::bigint[])
 AS v (` + countColumns + `, ` + endingColumns + `, ` + claimedColumns + `,
 ` + countedColumns + `)` + ifClaimedRows + ifCountedRows,
 	}
@@ -46,10 +46,10 @@ AS v (` + countColumns + `, ` + endingColumns + `, ` + claimedColumns + `,
 FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[],
 $8::bigint[], $9::bytea[], $10::bytea[],
   $11::smallint[], $12::smallint[], $13::smallint[], $14::boolean[], $15::bigint[], $16::bigint[], $17::bigint[],
-  $18::bytea[], $19::bytea[],
-  $20::bigint[], $21::bigint[], $22::bigint[],
-  $23::bigint[], $24::bigint[], $25::text[], $26::bigint[],
-  $27::bigint[], $28::bigint[], $29::bigint[], $30::bigint[], $31::bigint[], $32::bigint[])
+  $18::bytea[], $19::bytea[], $20::bytea[],
+  $21::bigint[], $22::bigint[], $23::bigint[],
+  $24::bigint[], $25::bigint[], $26::text[], $27::bigint[],
+  $28::bigint[], $29::bigint[], $30::bigint[], $31::bigint[], $32::bigint[], $33::bigint[])
 AS v (` + countColumns + `, ` + endingColumns + `, wakeups, due, now, ` + claimedColumns + `,
 ` + countedColumns + `)` + ifClaimedRows + ifCountedRows,
 	}
@@ -61,10 +61,10 @@ WHERE n = ? AND fence = ? AND wakeups = ? AND owner = '' AND seq = ?` + ifCounte
 FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[],
 $8::bigint[], $9::bytea[], $10::bytea[],
   $11::smallint[], $12::smallint[], $13::smallint[], $14::boolean[], $15::bigint[], $16::bigint[], $17::bigint[],
-  $18::bytea[], $19::bytea[],
-  $20::bigint[], $21::text[], $22::text[], $23::bigint[],
-  $24::bigint[], $25::bigint[], $26::bigint[], $27::bigint[],
-  $28::bigint[], $29::bigint[], $30::bigint[], $31::bigint[], $32::bigint[], $33::bigint[])
+  $18::bytea[], $19::bytea[], $20::bytea[],
+  $21::bigint[], $22::text[], $23::text[], $24::bigint[],
+  $25::bigint[], $26::bigint[], $27::bigint[], $28::bigint[],
+  $29::bigint[], $30::bigint[], $31::bigint[], $32::bigint[], $33::bigint[], $34::bigint[])
 AS v (` + countColumns + `, ` + endingColumns + `, fence, claim, owner, due, n, held, woken, before,
 ` + countedColumns + `)
 WHERE runs.n = v.n AND runs.fence = v.held AND wakeups = v.woken
@@ -77,8 +77,8 @@ AND CASE WHEN runs.n = v.n THEN runs.owner = '' END AND seq = v.before` + ifCoun
 FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[],
 $8::bigint[], $9::bytea[], $10::bytea[],
   $11::smallint[], $12::smallint[], $13::smallint[], $14::boolean[], $15::bigint[], $16::bigint[], $17::bigint[],
-  $18::bytea[], $19::bytea[],
-  $20::bigint[], $21::bigint[])
+  $18::bytea[], $19::bytea[], $20::bytea[],
+  $21::bigint[], $22::bigint[])
 AS v (` + countColumns + `, ` + endingColumns + `, due, n) WHERE runs.n = v.n`,
 	}
 )
@@ -95,11 +95,11 @@ const (
 	countColumns = `entries, events, refs, iterations, waited, bytes, undos, updated, memory, recent`
 
 	setEnding = `, state = ?, outcome = ?, undone = ?, hold = ?, started = ?, ended = ?, output_ref = ?, output = ?,
-		failure = ?`
+		failure = ?, code = ?`
 	setEndingRows = `, state = v.state, outcome = v.outcome, undone = v.undone, hold = v.hold, started = v.started,
 		ended = v.ended,
-  output_ref = v.output_ref, output = v.output, failure = v.failure`
-	endingColumns = `state, outcome, undone, hold, started, ended, output_ref, output, failure`
+  output_ref = v.output_ref, output = v.output, failure = v.failure, code = v.code`
+	endingColumns = `state, outcome, undone, hold, started, ended, output_ref, output, failure, code`
 
 	ifClaimed     = ` WHERE n = ? AND fence = ? AND claim = ? AND owner <> '' AND seq = ?`
 	ifClaimedRows = ` WHERE runs.n = v.n AND runs.fence = v.held AND runs.claim = v.holder
@@ -128,13 +128,14 @@ type ending struct {
 	started, ended         time.Time
 	outputRef              int64
 	output, failure        string
+	code                   string // of the failure
 }
 
 func (r *runRow) ending() ending {
 	return ending{
 		state: r.State, outcome: r.Outcome, undone: r.Undone, hold: r.Hold,
 		started: r.Started.time(), ended: r.Ended.time(),
-		outputRef: r.OutputRef, output: string(r.Output), failure: string(r.Failure),
+		outputRef: r.OutputRef, output: string(r.Output), failure: string(r.Failure), code: string(r.Code),
 	}
 }
 
@@ -143,6 +144,9 @@ func endingOf(h *storage.Head) ending {
 		state: uint8(h.State), outcome: uint8(h.Outcome), undone: uint8(h.Undo), hold: h.Hold,
 		started: h.Started, ended: h.Ended, outputRef: h.Output.Ref,
 		failure: string(codec.EncodeFailure(h.Failure)),
+	}
+	if h.Failure != nil {
+		e.code = h.Failure.Bounded().Code
 	}
 	if h.Output.Ref == 0 {
 		e.output = string(h.Output.Data)
@@ -159,15 +163,18 @@ func (e *ending) same(o *ending) bool {
 
 // args appends the arguments of setEnding.
 func (e *ending) args(to []any) []any {
-	var output, failure []byte
+	var output, failure, code []byte
 	if e.output != "" {
 		output = []byte(e.output)
 	}
 	if e.failure != "" {
 		failure = []byte(e.failure)
 	}
+	if e.code != "" {
+		code = []byte(e.code)
+	}
 	return append(to, e.state, e.outcome, e.undone, e.hold, micros(e.started), micros(e.ended), e.outputRef, output,
-		failure)
+		failure, code)
 }
 
 // counted returns the arguments of ifCounted: the numbers that the checkpoint continues.

@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,19 +17,24 @@ import (
 // the runs class by class, and within a class by their time. So the listing reads a page of each class that the query
 // selects, and merges these pages. What the index does not decide is checked run by run.
 //
-// Runs that are due, or that need a person, are few. They are found by other indexes, and sorted.
+// Runs that are due, that need a person, or of which a rare text is asked, are few. They are found by other indexes, and
+// sorted.
 type listing struct {
 	q       *storage.RunQuery
 	dialect *dialect
 	args    arguments
+	by      choice
+	until   *storage.Run // place of the last run to look at; nil means all
 
-	table   string   // of the index: runs r, or labels l
+	table   string   // of the index: runs r, labels l or origins o
 	index   string   // "" if the runs are few
 	n, at   string   // its columns of the run's number, and of the time by which the listing is ordered
-	where   []string // conditions on the value of the index, and on the time
-	classes []class  // to read, each by itself; nil if the runs are few
+	where   []string // conditions on the index, and on the time
+	values  []string // conditions of which each selects the runs of one value of the index
+	classes []class  // to read, each by itself; nil if the index has none
 	few     bool
-	checks  []string // conditions on the run's row r and on other rows
+	plain   bool     // the index has no classes
+	checks  []string // conditions on the run's row r, its row o in origins, and on other rows
 	limit   string
 }
 
@@ -41,10 +47,29 @@ func (a *arguments) add(value any) string {
 	return "$" + strconv.Itoa(len(*a))
 }
 
+var placeholder = regexp.MustCompile(`\$[0-9]+`)
+
+// of returns the query with those of the arguments that it contains. Servers refuse others.
+func (a *arguments) of(query string) (string, []any) {
+	var of arguments
+	query = placeholder.ReplaceAllStringFunc(query, func(name string) string {
+		n, err := strconv.Atoi(name[1:])
+		if err != nil || n < 1 || n > len(*a) {
+			return name
+		}
+		return of.add((*a)[n-1])
+	})
+	return query, of
+}
+
 // newListing chooses the index, and reads which classes it has.
 func newListing(ctx context.Context, r *session, q *storage.RunQuery) (*listing, error) {
-	l, find, args := listingOf(q, r.dialect)
-	if l.few {
+	by, err := choose(ctx, r, q)
+	if err != nil {
+		return nil, err
+	}
+	l, find, args := listingOf(q, r.dialect, by, nil)
+	if l.few || l.plain {
 		return l, nil
 	}
 	if err := r.All(ctx, &l.classes, find, args...); err != nil {
@@ -55,10 +80,11 @@ func newListing(ctx context.Context, r *session, q *storage.RunQuery) (*listing,
 }
 
 // listingOf returns a listing that has no classes yet, and the query for the classes that its index has.
-func listingOf(q *storage.RunQuery, d *dialect) (l *listing, find string, args []any) {
-	l = &listing{q: q, dialect: d, table: `runs r`, index: `runs`, n: `r.n`}
-	l.findFew()
-	find, args = l.choose()
+func listingOf(q *storage.RunQuery, d *dialect, by choice, until *storage.Run) (l *listing, find string, args []any) {
+	l = &listing{q: q, dialect: d, by: by, until: until, table: `runs r`, index: `runs`, n: `r.n`}
+	l.findFew(by)
+	find, args = l.find(by)
+	l.checkTerms(by)
 	l.bound()
 	if q.Limit > 0 {
 		l.limit = ` LIMIT ` + l.args.add(q.Limit)
@@ -66,8 +92,8 @@ func listingOf(q *storage.RunQuery, d *dialect) (l *listing, find string, args [
 	return l, find, args
 }
 
-// findFew finds runs that are due or need a person.
-func (l *listing) findFew() {
+// findFew finds runs that are due, that need a person, or that have a rare text.
+func (l *listing) findFew(by choice) {
 	q := l.q
 	if !q.Due.IsZero() {
 		due := l.args.add(micros(q.Due))
@@ -78,7 +104,12 @@ func (l *listing) findFew() {
 	if q.Stuck {
 		l.where = append(l.where, `r.n IN (SELECT n FROM runs WHERE `+needsPerson+`)`)
 	}
-	if l.few = len(l.where) > 0; !l.few {
+	if by.few {
+		l.where = append(l.where, `r.n IN (`+selectTerm(&l.args, by.term)+`)`)
+	}
+	l.few = len(l.where) > 0
+	l.plain = !l.few && by.plain
+	if !l.few && !l.plain {
 		return
 	}
 	if q.Top {
@@ -115,20 +146,23 @@ var (
 	selectClassesOfLabel = classesBy(`labels`, `key = $1 AND value = $2 AND `)
 )
 
-// choose chooses the value by which the index finds the runs: the parent, else the first label, else the flow. The
-// others become checks. It returns the query for the classes that the index has for that value.
-func (l *listing) choose() (find string, args []any) {
-	q, chosen := l.q, l.few
+// find finds the runs by what was chosen, or else by the parent, else the first label, else the flow. The others become
+// checks. It returns the query for the classes that the index has for that value.
+func (l *listing) find(by choice) (find string, args []any) {
+	q, chosen := l.q, l.few || by.values != nil
 	find = selectClasses
 	byLabel := func(key, value string) {
 		k, v := l.args.add(key), l.args.add(value)
 		if chosen {
-			l.checks = append(l.checks, `EXISTS (SELECT 1 FROM labels WHERE run = r.n AND key = `+k+` AND value = `+v+`)`)
+			l.checks = append(l.checks, `EXISTS (SELECT 1 FROM labels WHERE run = `+l.n+` AND key = `+k+` AND value = `+v+`)`)
 			return
 		}
 		chosen, l.table, l.index, l.n = true, `labels l`, `labels`, `l.run`
 		l.where = append(l.where, `l.key = `+k+` AND l.value = `+v)
 		find, args = selectClassesOfLabel, []any{key, value}
+	}
+	if by.values != nil {
+		l.findValues(by)
 	}
 	if q.Parent != "" {
 		byLabel(parentKey, q.Parent)
@@ -138,14 +172,22 @@ func (l *listing) choose() (find string, args []any) {
 	}
 	if q.Flow != "" {
 		is := `r.flow = ` + l.args.add(q.Flow)
-		if chosen { // so that PostgreSQL does not take the index by flow
-			l.checks = append(l.checks, `CASE WHEN r.n IS NOT NULL THEN `+is+` END`)
+		if chosen {
+			l.check(is)
 		} else {
 			l.where, l.index = append(l.where, is), `runs_flow`
 			find, args = selectClassesOfFlow, []any{q.Flow}
 		}
 	}
+	if len(q.Undos) > 0 && !by.undo {
+		l.check(oneOf(&l.args, `r.undone`, q.Undos))
+	}
 	return find, args
+}
+
+// check adds a condition on a run's row in such a form that PostgreSQL takes no other index for it.
+func (l *listing) check(condition string) {
+	l.checks = append(l.checks, `CASE WHEN r.n IS NOT NULL THEN `+condition+` END`)
 }
 
 // selects reports whether the query selects runs of the class. The state of runs that have not ended is checked run by
@@ -154,7 +196,8 @@ func (l *listing) selects(c class) bool {
 	q := l.q
 	state := func(s states.Flow) bool { return s == c.state() || c.open() && !s.Ended() }
 	return (len(q.States) == 0 || slices.ContainsFunc(q.States, state)) &&
-		(len(q.Outcomes) == 0 || slices.Contains(q.Outcomes, c.outcome())) && (!q.Top || !c.child())
+		(len(q.Outcomes) == 0 || slices.Contains(q.Outcomes, c.outcome())) && (!q.Top || !c.child()) &&
+		!slices.ContainsFunc(q.Terms, func(t storage.RunTerm) bool { return anyParent(&t) && t.Not == c.child() })
 }
 
 // bound adds the conditions on the times, and on the place after which the listing continues.
@@ -186,18 +229,27 @@ func (l *listing) bound() {
 			!l.rises() && !to.IsZero() && last.UnixMicro() >= to.UnixMicro():
 		case l.rises():
 			from = time.Time{}
-			l.where = append(l.where, l.beyond(` > `, last))
+			l.where = append(l.where, l.beyond(` > `, last, q.After.Number))
 		default:
 			to = time.Time{}
-			l.where = append(l.where, l.beyond(` < `, last))
+			l.where = append(l.where, l.beyond(` < `, last, q.After.Number))
+		}
+	}
+	if l.until != nil { // it is within the bounds
+		if l.rises() {
+			to = time.Time{}
+			l.where = append(l.where, l.beyond(` <= `, place(l.until), l.until.Number))
+		} else {
+			from = time.Time{}
+			l.where = append(l.where, l.beyond(` >= `, place(l.until), l.until.Number))
 		}
 	}
 	l.where = append(l.where, l.within(l.at, from, to)...)
 }
 
-// beyond returns the condition that a run comes after the place.
-func (l *listing) beyond(than string, last time.Time) string {
-	at, n := l.args.add(last.UnixMicro()), l.args.add(l.q.After.Number)
+// beyond returns the condition that a run comes before or after a place.
+func (l *listing) beyond(than string, last time.Time, number int64) string {
+	at, n := l.args.add(last.UnixMicro()), l.args.add(number)
 	return `(` + l.at + `, ` + l.n + `)` + than + `(` + at + `, ` + n + `)`
 }
 
@@ -216,4 +268,6 @@ func (l *listing) within(column string, from, to time.Time) (conditions []string
 func (l *listing) rises() bool { return l.q.Reverse || !l.q.Due.IsZero() }
 
 // empty reports whether there is no run to read.
-func (l *listing) empty() bool { return !l.few && len(l.classes) == 0 }
+func (l *listing) empty() bool {
+	return !l.few && (!l.plain && len(l.classes) == 0 || l.values != nil && len(l.values) == 0)
+}

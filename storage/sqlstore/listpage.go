@@ -2,11 +2,13 @@ package sqlstore
 
 import (
 	"context"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/ebbflow/ebb/states"
+	"github.com/ebbflow/ebb/storage"
 )
 
 // rows reads the page of the listing.
@@ -30,7 +32,7 @@ func (l *listing) count(ctx context.Context, r *session) (int, error) {
 func (l *listing) page() string {
 	first := l.order(l.at, l.n) + l.limit
 	merged := l.union(l.n+` AS n, `+l.at+` AS at`, first)
-	if len(l.classes) > 1 {
+	if l.parts() > 1 {
 		merged = `SELECT n, at FROM (` + merged + `) AS merged` + l.order(`at`, `n`) + l.limit
 	}
 	return `SELECT ` + runColumns + ` FROM (` + merged + `) AS page
@@ -51,37 +53,109 @@ func (l *listing) order(at, n string) string {
 	return ` ORDER BY ` + at + ` DESC, ` + n + ` DESC`
 }
 
-// union returns the columns of the runs, class by class. What follows is appended to the SELECT of each class.
-func (l *listing) union(columns string, then ...string) string {
-	if l.few {
-		return l.part(columns, nil) + strings.Join(then, ``)
+// parts returns how many stretches of its index the listing reads.
+func (l *listing) parts() int {
+	n := max(len(l.values), 1)
+	if !l.few && !l.plain {
+		n *= len(l.classes)
 	}
+	return n
+}
+
+// union returns the columns of the runs, part by part. What follows is appended to the SELECT of each part.
+func (l *listing) union(columns string, then ...string) string {
 	// The class says what the state of a run that has ended is.
 	open := slices.DeleteFunc(slices.Clone(l.q.States), states.Flow.Ended)
-	parts := make([]string, len(l.classes))
-	for i, c := range l.classes {
-		conditions := []string{l.n[:1] + `.class = ` + strconv.Itoa(int(c))}
-		if c.open() && len(open) > 0 {
+	var parts []string
+	for conditions, c := range l.stretches() {
+		if c != nil && c.open() && len(open) > 0 {
 			conditions = append(conditions, oneOf(&l.args, `r.state`, open))
 		}
-		parts[i] = l.part(columns, conditions) + strings.Join(then, ``)
-		if len(l.classes) > 1 && len(then) > 0 {
-			//nolint:unqueryvet // the columns are those of the part
-			parts[i] = `SELECT * FROM (` + parts[i] + `) AS part` + strconv.Itoa(i)
+		part := l.part(columns, conditions, l.checks) + strings.Join(then, ``)
+		if l.parts() > 1 && len(then) > 0 {
+			part = `SELECT * FROM (` + part + `) AS part` + strconv.Itoa(len(parts))
 		}
+		parts = append(parts, part)
 	}
 	return strings.Join(parts, "\n  UNION ALL ")
 }
 
-// part returns the columns of the runs that meet the conditions and those of the listing.
-func (l *listing) part(columns string, conditions []string) string {
+// stretches yields the conditions of each stretch of the index, and its class.
+func (l *listing) stretches() iter.Seq2[[]string, *class] {
+	values := l.values
+	if values == nil {
+		values = []string{``}
+	}
+	return func(yield func([]string, *class) bool) {
+		for _, value := range values {
+			var conditions []string
+			if value != `` {
+				conditions = append(conditions, value)
+			}
+			if l.few || l.plain {
+				if !yield(conditions, nil) {
+					return
+				}
+				continue
+			}
+			for _, c := range l.classes {
+				if !yield(append(slices.Clone(conditions), l.n[:1]+`.class = `+strconv.Itoa(int(c))), &c) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// part returns the columns of the runs that meet the conditions, those of the listing, and the checks.
+func (l *listing) part(columns string, conditions, checks []string) string {
 	from := l.table
 	if l.dialect == fileDialect && !l.few {
 		from += ` INDEXED BY ` + l.index
 	}
-	if l.n != `r.n` && (len(conditions) > 1 || len(l.checks) > 0) { // the class is beside the labels
-		from += ` ` + l.join() + ` runs r ON r.n = l.run`
+	reads := func(row string) bool { // a row of another table
+		reads := func(condition string) bool { return strings.Contains(condition, row) }
+		return !strings.HasPrefix(l.n, row) && (slices.ContainsFunc(checks, reads) || slices.ContainsFunc(conditions, reads))
 	}
-	conditions = slices.Concat(l.where, conditions, l.checks)
+	if reads(`r.`) {
+		from += ` ` + l.join() + ` runs r ON r.n = ` + l.n
+	}
+	if reads(`o.`) {
+		from += ` ` + l.join() + ` origins o ON o.n = ` + l.n
+	}
+	conditions = slices.Concat(l.where, conditions, checks)
+	if len(conditions) == 0 {
+		return `SELECT ` + columns + ` FROM ` + from
+	}
 	return `SELECT ` + columns + ` FROM ` + from + ` WHERE ` + strings.Join(conditions, ` AND `)
+}
+
+// reach returns the place of that many runs on in the listing, as if it had no checks; nil if there are fewer runs. It
+// reads nothing but the index.
+func (l *listing) reach(ctx context.Context, r *session, runs int) (*storage.Run, error) {
+	var parts []string
+	for conditions := range l.stretches() {
+		parts = append(parts, l.part(l.at+` AS at, `+l.n+` AS n`, conditions, nil))
+	}
+	// Each part is in order, and databases merge them as far as they are asked for.
+	query := `SELECT at, n FROM (` + strings.Join(parts, "\n  UNION ALL ") + `) AS parts` + l.order(`at`, `n`) +
+		` LIMIT 1 OFFSET ` + l.args.add(runs-1)
+	query, args := l.args.of(query)
+	var rows []struct {
+		At moment
+		N  int64
+	}
+	if err := r.Once(ctx, &rows, query, args...); err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	place := &storage.Run{Number: rows[0].N}
+	switch at := rows[0].At.time(); {
+	case !l.q.Due.IsZero():
+		place.Due = at
+	case l.q.Order == storage.ByEnded:
+		place.Ended = at
+	default:
+		place.Created = at
+	}
+	return place, nil
 }

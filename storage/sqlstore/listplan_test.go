@@ -88,7 +88,7 @@ func TestListPlans(t *testing.T) {
 			defer func() { _ = s.Close() }()
 			for index, queries := range listsServed() {
 				for _, q := range queries {
-					l, find, args := listingOf(&q, d)
+					l, find, args := listingOf(&q, d, choice{}, nil)
 					l.classes = []class{2, 34}
 					plan := explain(t, s, l.page(), l.args)
 					if wrong := wrongWithList(d, plan, index, 2, bounds(&q)); wrong != "" {

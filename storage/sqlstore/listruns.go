@@ -5,37 +5,77 @@ import (
 	"encoding/json"
 	"slices"
 
+	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/internal/rules"
 )
 
 // Runs implements [storage.Reader.Runs].
-func (s *Store) Runs(ctx context.Context, q storage.RunQuery) ([]storage.Run, error) {
-	var out []storage.Run
-	err := s.listing(ctx, &q, func(r *session) error {
+func (s *Store) Runs(ctx context.Context, q storage.RunQuery) (runs []storage.Run, err error) {
+	err = s.listing(ctx, &q, func(r *session) error {
+		l, err := newListing(ctx, r, &q)
+		if err == nil && !l.empty() {
+			runs, err = l.runs(ctx, r)
+		}
+		return err
+	})
+	return runs, err
+}
+
+// Look implements [storage.Reader.Look]. If runs are checked one by one, it first finds the place up to which it looks,
+// in the index alone.
+func (s *Store) Look(ctx context.Context, q storage.RunQuery, most int) (found storage.Sight, err error) {
+	err = s.listing(ctx, &q, func(r *session) error {
 		l, err := newListing(ctx, r, &q)
 		if err != nil || l.empty() {
 			return err
 		}
-		rows, err := l.rows(ctx, r)
-		if err != nil {
-			return err
-		}
-		labels, err := labelsOf(ctx, r, rows)
-		if err != nil {
-			return err
-		}
-		for i := range rows {
-			run, err := rows[i].decode(ctx, r, q.Brief)
-			if err != nil {
+		if l.checksRuns() {
+			if found.Last, err = l.reach(ctx, r, max(most, 1)); err != nil {
 				return err
 			}
-			run.Labels = labels[run.Number]
-			out = append(out, run)
+			l = l.to(found.Last)
 		}
-		return nil
+		if found.Runs, err = l.runs(ctx, r); q.Limit > 0 && len(found.Runs) == q.Limit {
+			found.Last = nil
+		}
+		return err
 	})
-	return out, err
+	return found, err
+}
+
+// checksRuns reports whether the listing may read many runs that the query does not select.
+func (l *listing) checksRuns() bool {
+	open := slices.ContainsFunc(l.q.States, func(s states.Flow) bool { return !s.Ended() })
+	return !l.few && (len(l.checks) > 0 || open && l.index != `runs_created`)
+}
+
+// to returns the listing of the runs up to a place.
+func (l *listing) to(place *storage.Run) *listing {
+	to, _, _ := listingOf(l.q, l.dialect, l.by, place)
+	to.classes = l.classes
+	return to
+}
+
+// runs reads the runs of the page, with their labels.
+func (l *listing) runs(ctx context.Context, r *session) (runs []storage.Run, err error) {
+	rows, err := l.rows(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	labels, err := labelsOf(ctx, r, rows)
+	if err != nil {
+		return nil, err
+	}
+	for i := range rows {
+		run, err := rows[i].decode(ctx, r, l.q.Brief)
+		if err != nil {
+			return nil, err
+		}
+		run.Labels = labels[run.Number]
+		runs = append(runs, run)
+	}
+	return runs, nil
 }
 
 // CountRuns implements [storage.Reader.CountRuns].

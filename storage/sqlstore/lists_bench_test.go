@@ -17,7 +17,8 @@ import (
 const manyRuns = 1_000_000
 
 // fillLists makes runs of two flows and of two machines, which a label names. All runs of the machine even succeed, and
-// all of the other fail. One run in four is the child of another.
+// all of the other fail, with a code. One run in four is the child of another. Runs have one of three definitions, or none,
+// and one run in a thousand was undone.
 var fillLists = statement{
 	onSQLite:   `WITH RECURSIVE r (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < $1)`,
 	onPostgres: `WITH r AS (SELECT n FROM generate_series(1, CAST($1 AS BIGINT)) AS g (n))`,
@@ -25,13 +26,15 @@ var fillLists = statement{
 
 var fillTables = []string{
 	`INSERT INTO origins (n, id, flow, definition, structure, created, parent, trace, input_ref, input, attrs)
-%s SELECT n, 'run-' || n, CASE WHEN n %% 3 = 0 THEN 'f' ELSE 'g' END, '', '', n * 1000,
+%s SELECT n, 'run-' || n, CASE WHEN n %% 3 = 0 THEN 'f' ELSE 'g' END,
+CASE n %% 4 WHEN 0 THEN '' WHEN 1 THEN 'def-1' ELSE 'def-2' END, '', n * 1000,
 CASE WHEN n %% 4 = 0 THEN 'run-1' ELSE '' END, '', 0, %s, %s FROM r`,
-	`INSERT INTO runs (n, updated, state, outcome, started, ended, flow, created, child, memory)
+	`INSERT INTO runs (n, updated, state, outcome, started, ended, flow, created, child, memory, failure, code, undone)
 %s SELECT n, 0, CASE WHEN n %% 100000 = 0 THEN 1 WHEN n %% 2 = 0 THEN 2 ELSE 3 END,
 CASE WHEN n %% 100000 = 0 THEN 0 WHEN n %% 2 = 0 THEN 1 ELSE 2 END, n * 1000,
 CASE WHEN n %% 100000 = 0 THEN NULL ELSE n * 1000 + 500 END, CASE WHEN n %% 3 = 0 THEN 'f' ELSE 'g' END, n * 1000,
-CASE WHEN n %% 4 = 0 THEN 1 ELSE 0 END, %s FROM r`,
+CASE WHEN n %% 4 = 0 THEN 1 ELSE 0 END, %s, CASE WHEN n %% 2 = 1 THEN %s END, CASE WHEN n %% 2 = 1 THEN %s END,
+CASE WHEN n %% 1000 = 1 THEN 1 + n / 1000 %% 3 ELSE 0 END FROM r`,
 	`INSERT INTO labels (run, key, value, class, created, ended)
 SELECT n, 'machine', CASE WHEN n % 2 = 0 THEN 'even' ELSE 'odd' END, class, created, ended FROM runs WHERE n <= $1`,
 	`INSERT INTO labels (run, key, value, class, created, ended)
@@ -124,7 +127,11 @@ func fillWith(runs int) func(context.Context, *session) error {
 			case 0:
 				text = fmt.Sprintf(text, fillLists[w.dialect.db], blob, blob)
 			case 1:
-				text = fmt.Sprintf(text, fillLists[w.dialect.db], blob)
+				failure, code := `CASE WHEN n % 10 = 1 THEN x'0504426f6f6d' ELSE x'0506426f6f6d2d31' END`, `CASE WHEN n % 10 = 1 THEN x'426f6f6d' ELSE x'426f6f6d2d31' END`
+				if w.dialect == serverDialect {
+					failure, code = `decode(CASE WHEN n % 10 = 1 THEN '0504426f6f6d' ELSE '0506426f6f6d2d31' END, 'hex')`, `convert_to(CASE WHEN n % 10 = 1 THEN 'Boom' ELSE 'Boom-1' END, 'UTF8')`
+				}
+				text = fmt.Sprintf(text, fillLists[w.dialect.db], blob, failure, code)
 			}
 			if _, err := w.Exec(ctx, text, runs); err != nil {
 				return err

@@ -56,6 +56,7 @@ type runRow struct {
 	OutputRef int64  `db:"output_ref"`
 	Output    []byte `db:"output"`
 	Failure   []byte `db:"failure"`
+	Code      []byte `db:"code"`
 	Memory    []byte `db:"memory"`
 	Lost      int64  `db:"lost"`
 	Proof     int64  `db:"proof"`
@@ -87,7 +88,7 @@ const (
 		o.input_ref, o.input, o.attrs, o.secrets,
   r.seq, r.entries, r.events, r.refs, r.undos, r.iterations, r.waited, r.bytes,
   r.updated, r.fence, r.claim, r.owner, r.wakeups, r.due, coalesce(r.bucket, 0) AS bucket,
-  r.state, r.outcome, r.undone, r.hold, r.started, r.ended, r.output_ref, r.output, r.failure, r.memory, r.lost,
+  r.state, r.outcome, r.undone, r.hold, r.started, r.ended, r.output_ref, r.output, r.failure, r.code, r.memory, r.lost,
   r.proof, r.trial, r.died, r.died_by,
   CASE WHEN EXISTS (SELECT 1 FROM labels WHERE run = r.n) THEN ` + partLabels + ` ELSE 0 END
     + CASE WHEN EXISTS (SELECT 1 FROM atoms WHERE run = r.n) THEN ` + partAtoms + ` ELSE 0 END

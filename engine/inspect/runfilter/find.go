@@ -7,16 +7,29 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// MaxRead is the number of runs that [Find] reads at most, if a search does not say less.
-const MaxRead = 2000
+const (
+	// MaxRead is the number of runs that [Find] looks at most, if a search does not say less.
+	MaxRead = 200_000
+	// MaxTime is the time after which Find looks at no more runs, if a search does not say less.
+	MaxTime = 120 * time.Millisecond
+)
+
+const (
+	// firstRead is the number of runs that Find looks at first, because often most runs match, and because it learns from
+	// them how long a store takes: from a few microseconds for each run up to a hundred.
+	firstRead = 1000
+	// costOfRun is how many runs a store looks at in the time in which it reads one.
+	costOfRun = 20
+)
 
 // A Search is what [Find] looks for.
 type Search struct {
 	Filter Filter
-	Now    time.Time // time by which ages are reckoned
-	Cursor Cursor    // where an earlier page ended; the zero Cursor begins with the newest run
-	Limit  int       // maximum number of runs to return, at least 1
-	Read   int       // maximum number of runs to read; 0 means [MaxRead]
+	Now    time.Time     // time by which ages are reckoned
+	Cursor Cursor        // where an earlier page ended; the zero Cursor begins with the newest run
+	Limit  int           // maximum number of runs to return, at least 1
+	Read   int           // maximum number of runs to look at; 0 means [MaxRead]
+	Time   time.Duration // time after which it looks at no more runs; 0 means [MaxTime]
 }
 
 // A Page is a part of the runs that a filter selects, newest first. Runs are newest by the time at which they ended if
@@ -24,35 +37,40 @@ type Search struct {
 type Page struct {
 	Runs []storage.Run
 	Next Cursor // where the next page begins; the zero Cursor if there are no more runs
-	// Back is the time of the oldest run that was read, by which the runs are ordered. If Next is set and there are
+	// Back is the time of the oldest run that was looked at, by which the runs are ordered. If Next is set and there are
 	// fewer runs than Limit, no other run since then matches.
 	Back time.Time
 }
 
-// Find reads the runs that a filter selects. What the store decides by its indexes is asked of the store. The rest is
-// decided here, for a bounded number of runs. So a page may have no run although there are more. Values that are
-// payloads are not filled in, see [storage.RunQuery.Brief].
+// Find reads the runs that a filter selects. The store decides most of it, the rest is decided here, both for a bounded
+// number of runs and time. So a page may have no run although there are more. Values that are payloads are not filled in, see
+// [storage.RunQuery.Brief].
 func Find(ctx context.Context, lists storage.Lists, s Search) (Page, error) {
 	if s.Read <= 0 {
 		s.Read = MaxRead
 	}
+	if s.Time <= 0 {
+		s.Time = MaxTime
+	}
+	began := time.Now()
 	s.Limit = max(s.Limit, 1)
 	s.Now = s.Now.Truncate(time.Microsecond) // which stores compare
-	q, none := s.Filter.query(s.Now)
+	q, all, none := s.Filter.query(s.Now)
 	if none {
 		return Page{}, nil
 	}
 	q.After = s.Cursor.place(&q)
 	var page Page
-	// The first page is small, because often every run matches.
-	for read, size := 0, s.Limit+1; ; size = storage.PageRuns {
-		q.Limit = min(size, s.Read-read)
-		runs, err := lists.Runs(ctx, q)
+	for read, most := 0, min(firstRead, s.Read); ; {
+		if q.Limit = storage.PageRuns; all {
+			q.Limit = s.Limit + 1 - len(page.Runs)
+		}
+		sight, err := lists.Look(ctx, q, most)
 		if err != nil {
 			return Page{}, err
 		}
-		for i := range runs {
-			run := &runs[i]
+		for i := range sight.Runs {
+			run := &sight.Runs[i]
 			if s.Filter.Matches(run, s.Now) {
 				if len(page.Runs) == s.Limit { // there is one more
 					page.Next = cursorAt(&q, &page.Runs[s.Limit-1])
@@ -62,13 +80,31 @@ func Find(ctx context.Context, lists storage.Lists, s Search) (Page, error) {
 			}
 			page.Back = placeOf(&q, run)
 		}
-		if len(runs) < q.Limit {
+		switch {
+		case sight.Last != nil:
+			q.After = sight.Last
+			page.Back = placeOf(&q, q.After)
+			read += most
+		case len(sight.Runs) < q.Limit:
 			return page, nil
+		default:
+			q.After = &sight.Runs[len(sight.Runs)-1]
+			read += costOfRun * len(sight.Runs)
 		}
-		q.After = &runs[len(runs)-1]
-		if read += len(runs); read >= s.Read {
+		took := time.Since(began)
+		if most = min(s.Read-read, further(read, took, s.Time)); most <= 0 {
 			page.Next = cursorAt(&q, q.After)
 			return page, nil
 		}
 	}
+}
+
+// further returns how many more runs fit into the time, after that many took so long.
+func further(read int, took, limit time.Duration) int {
+	if left := limit - took; left < limit/4 {
+		return 0
+	} else if most := float64(read) * float64(left) / float64(max(took, time.Millisecond)); most < MaxRead {
+		return max(int(most), firstRead)
+	}
+	return MaxRead
 }

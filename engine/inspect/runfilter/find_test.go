@@ -104,7 +104,8 @@ func finds(ctx context.Context, rt *rapid.T, store storage.Store, all []storage.
 	text := strings.Join(rapid.SliceOfN(rapid.SampledFrom(strings.Fields(`
 		state:FAILURE state:failure,running -state:SUCCESS state:SUSPENDED -state:PENDING,RESUMING flow:trip -flow:tour flow:t*
 		flow:leg,trip outcome:failed -outcome:succeeded,unfinished undo:failed undo:none,partly -undo:failed is:top is:open
-		is:ended is:person -is:person is:top,person label:n=1 label:n=1,n=2 -label:n=3 label:n label:none label:n=* parent:r000
+		is:ended is:person -is:person is:top,person is:open,ended -is:top,ended -is:open -created:>20h undo:undone,partly code:Broken,B* id:r0*,r042 -id:r0*
+		label:x=1,n=1 -label:n -parent:* parent:r* definition:abc,abd definition:abc -undo:none label:n=1 label:n=1,n=2 -label:n=3 label:n label:none label:n=* parent:r000
 		-parent:r000 parent:* definition:ab* -definition:abc code:Broken code:B* -code:* id:r00* r01 id:r042 created:<48h
 		created:>20h created:2026-11-24..2026-11-26 -created:<12h ended:<24h ended:>48h -ended:<24h ended:<1h,>70h
 		ended:2026-11-25..2026-11-26 ended:..2026-11-25T12:00:00Z`)), 0, 3).Draw(rt, "terms"), " ")

@@ -33,7 +33,9 @@ func testRunQueries(t *testing.T, m Maker) {
 	for range rounds {
 		w.change()
 		for range queries {
-			w.page(w.query())
+			q := w.query()
+			w.look(q)
+			w.page(q)
 		}
 	}
 	w.refused()
@@ -58,7 +60,7 @@ func (w *queried) make() {
 	w.made++
 	r := storage.Run{
 		ID: fmt.Sprintf("r%03d ", w.made), Flow: one(w, "trip", "tour", "leg"), Parent: one(w, "", "", "p", "q"),
-		Created: w.second(), Labels: map[string]string{},
+		Created: w.second(), Labels: map[string]string{}, Definition: one(w, "", "abc", "abd", "b"),
 	}
 	for _, key := range []string{"team", "env"} {
 		if value := one(w, "", "x", "y"); value != "" {
@@ -99,7 +101,7 @@ func (w *queried) head() storage.Head {
 		h.Ended = w.second()
 	}
 	if w.IntN(2) == 0 {
-		h.Failure = &atom.Failure{Code: "C"}
+		h.Failure = &atom.Failure{Code: one(w, "", "C", "Ca", "Cé\U0010ffff", "D\x00\xff"), Atom: one(w, "", "a")}
 	}
 	return h
 }
@@ -159,7 +161,58 @@ func (w *queried) query() storage.RunQuery {
 			{storage.Succeeded}, {storage.FailedOutcome, storage.Cancelled}, {storage.Unfinished, storage.TimedOut},
 		}[w.IntN(3)]
 	}
+	if w.IntN(4) == 0 {
+		q.Undos = [][]storage.Undone{{storage.UndoFailed}, {storage.UndonePart, storage.UndoneAll}, {storage.UndoNone}}[w.IntN(3)]
+	}
+	for w.IntN(2) == 0 {
+		q.Terms = append(q.Terms, w.term())
+	}
 	return q
+}
+
+// term returns a random condition on a text.
+func (w *queried) term() storage.RunTerm {
+	t := storage.RunTerm{Of: storage.RunText(w.IntN(int(storage.TextLabel) + 1)), Not: w.IntN(3) == 0}
+	texts := [][]string{
+		{"r001 ", "r00", "r01", "r02", "r", "x", ""}, {"trip", "tour", "t", "x", ""}, {"p", "q", "x", "r0", ""},
+		{"abc", "ab", "b", ""}, {"C", "Ca", "Cé", "Cé\U0010ffff", "D", ""}, {"x", "y", "z", ""},
+	}[t.Of]
+	if t.Of == storage.TextLabel {
+		t.Key = one(w, "team", "env", "last", "none")
+	}
+	for range w.IntN(3) {
+		t.Is = append(t.Is, one(w, texts...))
+	}
+	for range w.IntN(3) {
+		t.Begins = append(t.Begins, one(w, texts...))
+	}
+	return t
+}
+
+// look reads a listing in looks at few runs each.
+func (w *queried) look(q storage.RunQuery) {
+	w.Helper()
+	var got, expected []string
+	for _, r := range w.sorted(&q) {
+		expected = append(expected, r.ID)
+	}
+	most := 1 + w.IntN(9)
+	for looks := 0; ; looks++ {
+		page := ask[storage.Sight](w.T, "Look")(w.s.Look(w.Context(), q, most))
+		for _, r := range page.Runs {
+			got = append(got, r.ID)
+		}
+		q.After = page.Last
+		if n := len(page.Runs); q.After == nil && n == q.Limit {
+			q.After = &storage.Run{Created: page.Runs[n-1].Created, Ended: page.Runs[n-1].Ended, Number: page.Runs[n-1].Number}
+		}
+		if q.After == nil || looks > len(w.runs) {
+			break
+		}
+	}
+	if !slices.Equal(got, expected) {
+		w.Fatalf("%+v, looking at %d each:\ngot  %q\nwant %q", q, most, got, expected)
+	}
 }
 
 // page reads a listing page by page. The place from which it continues is that of the last run as it was listed.
@@ -243,18 +296,46 @@ func selects(q *storage.RunQuery, r *storage.Run) bool {
 		!q.EndedFrom.IsZero() && (r.Ended.IsZero() || r.Ended.Before(q.EndedFrom)),
 		!q.EndedTo.IsZero() && (r.Ended.IsZero() || !r.Ended.Before(q.EndedTo)),
 	}
+	reasons = append(reasons, len(q.Undos) > 0 && !slices.Contains(q.Undos, r.Undo))
+	for _, t := range q.Terms {
+		reasons = append(reasons, !fulfills(t, r))
+	}
 	for key, value := range q.Labels {
 		reasons = append(reasons, cmp.Or(r.Labels[key], "none") != value)
 	}
 	return !slices.Contains(reasons, true)
 }
 
+// fulfills is the meaning of a term.
+func fulfills(t storage.RunTerm, r *storage.Run) bool {
+	text := map[storage.RunText]string{
+		storage.TextID: r.ID, storage.TextFlow: r.Flow, storage.TextParent: r.Parent, storage.TextDefinition: r.Definition,
+		storage.TextLabel: r.Labels[t.Key],
+	}[t.Of]
+	if t.Of == storage.TextCode && r.Failure != nil {
+		text = r.Failure.Code
+	}
+	met := false
+	for _, is := range t.Is {
+		met = met || text == is
+	}
+	for _, begin := range t.Begins {
+		met = met || strings.HasPrefix(text, begin)
+	}
+	return t.Not != (met && text != "")
+}
+
 // refused asks what no store answers.
 func (w *queried) refused() {
 	for _, q := range []storage.RunQuery{
 		{Order: storage.ByEnded + 1}, {Due: at(1), Order: storage.ByEnded}, {Due: at(1), Reverse: true},
+		{Terms: []storage.RunTerm{{Of: storage.TextLabel}}}, {Terms: []storage.RunTerm{{Key: "k"}}},
+		{Terms: []storage.RunTerm{{Is: []string{"\x00"}}}}, {Terms: []storage.RunTerm{{Begins: []string{"\xff"}}}},
+		{Terms: []storage.RunTerm{{Of: storage.TextLabel + 1}}}, {Terms: []storage.RunTerm{{Is: make([]string, 200)}}},
+		{Terms: make([]storage.RunTerm, 100)},
 	} {
 		want(w.T, "Runs", errOf(w.s.Runs(w.Context(), q)), storage.ErrInvalid)
+		want(w.T, "Look", errOf(w.s.Look(w.Context(), q, 1)), storage.ErrInvalid)
 		want(w.T, "CountRuns", errOf(w.s.CountRuns(w.Context(), q)), storage.ErrInvalid)
 	}
 	for limit, count := range map[int]int{0: len(w.runs), 3: 3} {

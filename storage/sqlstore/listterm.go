@@ -1,0 +1,144 @@
+package sqlstore
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/ebbflow/ebb/storage"
+)
+
+// A textColumn is where a table has a text that a term is about.
+type textColumn struct {
+	table, column string
+	n             string // its column of the run's number
+	row           string // how listings name a row of the table
+	index         string // by which a listing finds runs by the text, less the time; "" if there is none
+	has           string // the condition that a row has the text
+	is            string // the same, of the row
+	bytes         bool   // the column has bytes, not text
+}
+
+// columnOf returns the column of a term. Its conditions use the arguments.
+func columnOf(args *arguments, t *storage.RunTerm) textColumn {
+	switch t.Of {
+	case storage.TextFlow:
+		return textColumn{table: `runs`, column: `flow`, n: `n`, row: `r.`, index: `runs_flow`, has: `flow <> ''`, is: `r.flow <> ''`}
+	case storage.TextCode:
+		return textColumn{
+			table: `runs`, column: `code`, n: `n`, row: `r.`, index: `runs_code`, has: `code IS NOT NULL`,
+			is: `r.code IS NOT NULL`, bytes: true,
+		}
+	case storage.TextDefinition:
+		return textColumn{
+			table: `origins`, column: `definition`, n: `n`, row: `o.`, index: `origins_definition`, has: `definition <> ''`,
+			is: `o.definition <> ''`,
+		}
+	case storage.TextID:
+		return textColumn{table: `origins`, column: `id`, n: `n`, row: `o.`, has: `id <> ''`, is: `o.id <> ''`}
+	}
+	key := args.add(t.Key) // parentKey for the parent
+	return textColumn{
+		table: `labels`, column: `value`, n: `run`, row: `l.`, index: `labels`, has: `key = ` + key, is: `l.key = ` + key,
+	}
+}
+
+// value returns the value of the column for a text.
+func (c *textColumn) value(text string) any {
+	if c.bytes {
+		return []byte(text)
+	}
+	return text
+}
+
+// from returns the conditions that the column's text is not less than one that begins so, and not greater.
+func (c *textColumn) from(args *arguments, begin string) (from, to string) {
+	from = ` AND ` + c.column + ` >= ` + args.add(c.value(begin))
+	if end := after(begin); end != "" {
+		to = ` AND ` + c.column + ` < ` + args.add(c.value(end))
+	}
+	return from, to
+}
+
+// match returns the condition that the column's text is one of those of the term.
+func (c *textColumn) match(args *arguments, t *storage.RunTerm) string {
+	var one []string
+	if len(t.Is) > 0 {
+		values := make([]any, len(t.Is))
+		for i, text := range t.Is {
+			values[i] = c.value(text)
+		}
+		one = append(one, oneOf(args, c.column, values))
+	}
+	for _, begin := range t.Begins {
+		from, to := c.from(args, begin)
+		one = append(one, c.has+from+to)
+	}
+	if len(one) == 0 {
+		return `1 = 0`
+	}
+	return `(` + strings.Join(one, ` OR `) + `)`
+}
+
+// selectTerm returns the query for the numbers of the runs whose text is one of those of the term.
+func selectTerm(args *arguments, t *storage.RunTerm) string {
+	c := columnOf(args, t)
+	return `SELECT ` + c.n + ` FROM ` + c.table + ` WHERE ` + c.has + ` AND ` + c.match(args, t)
+}
+
+// checkTerms adds the terms by which the runs were not chosen to the checks.
+func (l *listing) checkTerms(by choice) {
+	for i := range l.q.Terms {
+		t := &l.q.Terms[i]
+		if chosen := t == by.term; chosen || anyParent(t) && !l.few && !l.plain {
+			continue
+		}
+		c, not := columnOf(&l.args, t), ``
+		if t.Not {
+			not = `NOT `
+		}
+		if c.row == `l.` {
+			l.checks = append(l.checks, not+`EXISTS (SELECT 1 FROM labels WHERE run = `+l.n+` AND `+c.has+` AND `+
+				c.match(&l.args, t)+`)`)
+			continue
+		}
+		c.column, c.has = c.row+c.column, c.is
+		if check := not + `(` + c.has + ` AND ` + c.match(&l.args, t) + `)`; c.row == `r.` {
+			l.check(check)
+		} else {
+			l.checks = append(l.checks, check)
+		}
+	}
+}
+
+// anyParent reports whether the term is met by every run that another run started.
+func anyParent(t *storage.RunTerm) bool {
+	return t.Of == storage.TextParent && slices.Contains(t.Begins, "")
+}
+
+// matches reports whether a text is one of those of the term.
+func matches(t *storage.RunTerm, text string) bool {
+	return slices.Contains(t.Is, text) ||
+		slices.ContainsFunc(t.Begins, func(begin string) bool { return strings.HasPrefix(text, begin) })
+}
+
+// after returns the least text that is greater than all texts that begin so; "" if there is none.
+func after(begin string) string {
+	for begin != "" {
+		last, size := utf8.DecodeLastRuneInString(begin)
+		begin = begin[:len(begin)-size]
+		switch last {
+		case utf8.MaxRune:
+			continue
+		case surrogates - 1:
+			last = surrogatesEnd
+		default:
+			last++
+		}
+		return begin + string(last)
+	}
+	return ""
+}
+
+// The runes from surrogates up to surrogatesEnd are none.
+const surrogates, surrogatesEnd = 0xD800, 0xE000
