@@ -29,6 +29,7 @@ func (a *api) runs(c *call) (any, error) {
 	}
 	page, err := runfilter.Find(c.Context(), a.store, runfilter.Search{
 		Filter: filter, Now: time.Now(), Cursor: runfilter.ParseCursor(c.query.Get("cursor")), Limit: limit,
+		Clock: time.Now,
 	})
 	if err != nil {
 		return nil, err

@@ -23,13 +23,15 @@ const (
 	maxValues = 16
 	// maxKnown is the number of values that are read to find those.
 	maxKnown = 64
+
+	defaultFew = 5000
 )
 
 // maxFew is the number of runs that a listing sorts. Tests lower it.
-var maxFew = 5000
+var maxFew = defaultFew
 
-// choose chooses by what a listing finds its runs: by a text that few runs have, else by the index of a text in the order
-// of the listing. It reads a bounded number of rows.
+// choose chooses by what a listing finds its runs: by a text that few runs have, else by the index of a text in the
+// order of the listing. It reads a bounded number of rows.
 func choose(ctx context.Context, r *session, q *storage.RunQuery) (choice, error) {
 	exact := exactTerms(q)
 	if !q.Due.IsZero() || q.Stuck || len(q.Terms) == 0 && len(q.Undos) == 0 && len(exact) < 2 {

@@ -17,8 +17,8 @@ import (
 // the runs class by class, and within a class by their time. So the listing reads a page of each class that the query
 // selects, and merges these pages. What the index does not decide is checked run by run.
 //
-// Runs that are due, that need a person, or of which a rare text is asked, are few. They are found by other indexes, and
-// sorted.
+// Runs that are due, that need a person, or of which a rare text is asked, are few. They are found by other indexes,
+// and sorted.
 type listing struct {
 	q       *storage.RunQuery
 	dialect *dialect

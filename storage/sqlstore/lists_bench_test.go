@@ -43,6 +43,7 @@ SELECT n, '', 'run-1', class, created, ended FROM runs WHERE n <= $1 AND child =
 
 // BenchmarkLists reads a page of 100 runs where a million runs have ended.
 func BenchmarkLists(b *testing.B) {
+	maxFew = defaultFew
 	for name, dsn := range map[string]func() string{
 		"sqlite": func() string { return filepath.Join(b.TempDir(), "ebb.db") },
 		"postgres": func() string {

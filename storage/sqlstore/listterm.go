@@ -23,7 +23,9 @@ type textColumn struct {
 func columnOf(args *arguments, t *storage.RunTerm) textColumn {
 	switch t.Of {
 	case storage.TextFlow:
-		return textColumn{table: `runs`, column: `flow`, n: `n`, row: `r.`, index: `runs_flow`, has: `flow <> ''`, is: `r.flow <> ''`}
+		return textColumn{
+			table: `runs`, column: `flow`, n: `n`, row: `r.`, index: `runs_flow`, has: `flow <> ''`, is: `r.flow <> ''`,
+		}
 	case storage.TextCode:
 		return textColumn{
 			table: `runs`, column: `code`, n: `n`, row: `r.`, index: `runs_code`, has: `code IS NOT NULL`,
@@ -36,10 +38,11 @@ func columnOf(args *arguments, t *storage.RunTerm) textColumn {
 		}
 	case storage.TextID:
 		return textColumn{table: `origins`, column: `id`, n: `n`, row: `o.`, has: `id <> ''`, is: `o.id <> ''`}
-	}
-	key := args.add(t.Key) // parentKey for the parent
-	return textColumn{
-		table: `labels`, column: `value`, n: `run`, row: `l.`, index: `labels`, has: `key = ` + key, is: `l.key = ` + key,
+	default: // the label of the parent is parentKey
+		key := args.add(t.Key)
+		return textColumn{
+			table: `labels`, column: `value`, n: `run`, row: `l.`, index: `labels`, has: `key = ` + key, is: `l.key = ` + key,
+		}
 	}
 }
 

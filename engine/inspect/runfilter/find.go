@@ -9,8 +9,8 @@ import (
 
 const (
 	// MaxRead is the number of runs that [Find] looks at most, if a search does not say less.
-	MaxRead = 200_000
-	// MaxTime is the time after which Find looks at no more runs, if a search does not say less.
+	MaxRead = 40_000
+	// MaxTime is the time after which Find looks at no more runs, if a search has a clock.
 	MaxTime = 120 * time.Millisecond
 )
 
@@ -20,16 +20,19 @@ const (
 	firstRead = 1000
 	// costOfRun is how many runs a store looks at in the time in which it reads one.
 	costOfRun = 20
+	// maxAtOnce is the number of runs that a store is asked to look at most.
+	maxAtOnce = 200_000
 )
 
 // A Search is what [Find] looks for.
 type Search struct {
 	Filter Filter
-	Now    time.Time     // time by which ages are reckoned
-	Cursor Cursor        // where an earlier page ended; the zero Cursor begins with the newest run
-	Limit  int           // maximum number of runs to return, at least 1
-	Read   int           // maximum number of runs to look at; 0 means [MaxRead]
-	Time   time.Duration // time after which it looks at no more runs; 0 means [MaxTime]
+	Now    time.Time // time by which ages are reckoned
+	Cursor Cursor    // where an earlier page ended; the zero Cursor begins with the newest run
+	Limit  int       // maximum number of runs to return, at least 1
+	Read   int       // maximum number of runs to look at; 0 means [MaxRead]
+	// Clock returns the time, if Find may look for [MaxTime] instead, however many runs that are; nil if it may not.
+	Clock func() time.Time
 }
 
 // A Page is a part of the runs that a filter selects, newest first. Runs are newest by the time at which they ended if
@@ -43,16 +46,13 @@ type Page struct {
 }
 
 // Find reads the runs that a filter selects. The store decides most of it, the rest is decided here, both for a bounded
-// number of runs and time. So a page may have no run although there are more. Values that are payloads are not filled in, see
-// [storage.RunQuery.Brief].
+// number of runs or time. So a page may have no run although there are more. Values that are payloads are not filled
+// in, see [storage.RunQuery.Brief].
 func Find(ctx context.Context, lists storage.Lists, s Search) (Page, error) {
 	if s.Read <= 0 {
 		s.Read = MaxRead
 	}
-	if s.Time <= 0 {
-		s.Time = MaxTime
-	}
-	began := time.Now()
+	further := s.further()
 	s.Limit = max(s.Limit, 1)
 	s.Now = s.Now.Truncate(time.Microsecond) // which stores compare
 	q, all, none := s.Filter.query(s.Now)
@@ -91,20 +91,26 @@ func Find(ctx context.Context, lists storage.Lists, s Search) (Page, error) {
 			q.After = &sight.Runs[len(sight.Runs)-1]
 			read += costOfRun * len(sight.Runs)
 		}
-		took := time.Since(began)
-		if most = min(s.Read-read, further(read, took, s.Time)); most <= 0 {
+		if most = further(read); most <= 0 {
 			page.Next = cursorAt(&q, q.After)
 			return page, nil
 		}
 	}
 }
 
-// further returns how many more runs fit into the time, after that many took so long.
-func further(read int, took, limit time.Duration) int {
-	if left := limit - took; left < limit/4 {
-		return 0
-	} else if most := float64(read) * float64(left) / float64(max(took, time.Millisecond)); most < MaxRead {
-		return max(int(most), firstRead)
+// further returns a function that returns how many more runs Find may look at after that many.
+func (s *Search) further() func(read int) int {
+	if s.Clock == nil {
+		return func(read int) int { return s.Read - read }
 	}
-	return MaxRead
+	began := s.Clock()
+	return func(read int) int {
+		took := s.Clock().Sub(began)
+		left := MaxTime - took
+		if left < MaxTime/4 {
+			return 0
+		}
+		most := float64(read) * float64(left) / float64(max(took, time.Millisecond))
+		return max(int(min(most, maxAtOnce)), firstRead)
+	}
 }

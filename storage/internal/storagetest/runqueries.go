@@ -162,7 +162,9 @@ func (w *queried) query() storage.RunQuery {
 		}[w.IntN(3)]
 	}
 	if w.IntN(4) == 0 {
-		q.Undos = [][]storage.Undone{{storage.UndoFailed}, {storage.UndonePart, storage.UndoneAll}, {storage.UndoNone}}[w.IntN(3)]
+		q.Undos = [][]storage.Undone{
+			{storage.UndoFailed}, {storage.UndonePart, storage.UndoneAll}, {storage.UndoNone},
+		}[w.IntN(3)]
 	}
 	for w.IntN(2) == 0 {
 		q.Terms = append(q.Terms, w.term())
@@ -174,8 +176,12 @@ func (w *queried) query() storage.RunQuery {
 func (w *queried) term() storage.RunTerm {
 	t := storage.RunTerm{Of: storage.RunText(w.IntN(int(storage.TextLabel) + 1)), Not: w.IntN(3) == 0}
 	texts := [][]string{
-		{"r001 ", "r00", "r01", "r02", "r", "x", ""}, {"trip", "tour", "t", "x", ""}, {"p", "q", "x", "r0", ""},
-		{"abc", "ab", "b", ""}, {"C", "Ca", "Cé", "Cé\U0010ffff", "D", ""}, {"x", "y", "z", ""},
+		{"r001 ", "r00", "r01", "r02", "r", "x", ""},
+		{"trip", "tour", "t", "x", ""},
+		{"p", "q", "x", "r0", ""},
+		{"abc", "ab", "b", ""},
+		{"C", "Ca", "Cé", "Cé\U0010ffff", "D", ""},
+		{"x", "y", "z", ""},
 	}[t.Of]
 	if t.Of == storage.TextLabel {
 		t.Key = one(w, "team", "env", "last", "none")
@@ -328,10 +334,15 @@ func fulfills(t storage.RunTerm, r *storage.Run) bool {
 // refused asks what no store answers.
 func (w *queried) refused() {
 	for _, q := range []storage.RunQuery{
-		{Order: storage.ByEnded + 1}, {Due: at(1), Order: storage.ByEnded}, {Due: at(1), Reverse: true},
-		{Terms: []storage.RunTerm{{Of: storage.TextLabel}}}, {Terms: []storage.RunTerm{{Key: "k"}}},
-		{Terms: []storage.RunTerm{{Is: []string{"\x00"}}}}, {Terms: []storage.RunTerm{{Begins: []string{"\xff"}}}},
-		{Terms: []storage.RunTerm{{Of: storage.TextLabel + 1}}}, {Terms: []storage.RunTerm{{Is: make([]string, 200)}}},
+		{Order: storage.ByEnded + 1},
+		{Due: at(1), Order: storage.ByEnded},
+		{Due: at(1), Reverse: true},
+		{Terms: []storage.RunTerm{{Of: storage.TextLabel}}},
+		{Terms: []storage.RunTerm{{Key: "k"}}},
+		{Terms: []storage.RunTerm{{Is: []string{"\x00"}}}},
+		{Terms: []storage.RunTerm{{Begins: []string{"\xff"}}}},
+		{Terms: []storage.RunTerm{{Of: storage.TextLabel + 1}}},
+		{Terms: []storage.RunTerm{{Is: make([]string, 200)}}},
 		{Terms: make([]storage.RunTerm, 100)},
 	} {
 		want(w.T, "Runs", errOf(w.s.Runs(w.Context(), q)), storage.ErrInvalid)
