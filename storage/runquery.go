@@ -18,6 +18,9 @@ type Lists interface {
 	// no more than most runs one by one, in the order of q, so that its cost is bounded. A store that holds its runs in
 	// memory may look at all.
 	Look(ctx context.Context, q RunQuery, most int) (Sight, error)
+	// Tally counts the runs that q selects by their state and by the time that orders them. It counts among the first most
+	// runs that the index has for q, in its order. q.Limit does not count.
+	Tally(ctx context.Context, q RunQuery, t Tallying) (Tally, error)
 	// Labeled returns, for each of these label keys, the ids of the runs that have not ended and have the label
 	// with this value, ordered by id. Keys without such a run are left out. Labeled is one query, however many keys
 	// there are. Its cost grows with the keys and the runs that it finds. It returns ErrInvalid for a text that
@@ -35,6 +38,24 @@ type Sight struct {
 	// Last is the place of the last run that was looked at, if there may be more runs after it: no other run up to it is
 	// selected. It has the fields that RunQuery.After needs. Nil means that Runs is what [Lists.Runs] returns.
 	Last *Run
+}
+
+// A Tallying says how [Lists.Tally] counts.
+type Tallying struct {
+	Most  int           // number of runs to look at; a store that holds its runs in memory may look at all
+	Width time.Duration // length of a span of time; 0 means that all times are one span
+}
+
+// A Tally is what [Lists.Tally] counted.
+type Tally struct {
+	Counts map[TallyKey]int
+	Last   *Run // as Sight.Last
+}
+
+// A TallyKey is what runs are counted by.
+type TallyKey struct {
+	State states.Flow
+	Span  int64 // number of the span of time since 1970, for times since then
 }
 
 // A RunQuery selects runs and orders them. The zero query selects all runs, newest first. Times are compared in

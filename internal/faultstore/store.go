@@ -312,6 +312,10 @@ func (f *store) Look(ctx context.Context, q storage.RunQuery, most int) (storage
 	return answer(ctx, f, Call{Method: "Look"}, func() (storage.Sight, error) { return f.Store.Look(ctx, q, most) })
 }
 
+func (f *store) Tally(ctx context.Context, q storage.RunQuery, t storage.Tallying) (storage.Tally, error) {
+	return answer(ctx, f, Call{Method: "Tally"}, func() (storage.Tally, error) { return f.Store.Tally(ctx, q, t) })
+}
+
 func (f *store) CountRuns(ctx context.Context, q storage.RunQuery) (int, error) {
 	return answer(ctx, f, Call{Method: "CountRuns"}, func() (int, error) { return f.Store.CountRuns(ctx, q) })
 }

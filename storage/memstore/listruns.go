@@ -28,6 +28,34 @@ func (m *store) Look(ctx context.Context, q storage.RunQuery, _ int) (storage.Si
 	return storage.Sight{Runs: runs}, err
 }
 
+// Tally implements [storage.Reader.Tally]. It looks at all runs.
+func (m *store) Tally(ctx context.Context, q storage.RunQuery, t storage.Tallying) (storage.Tally, error) {
+	q.Limit = 0
+	return listed(ctx, m, &q, func(found []*runRecord) storage.Tally {
+		out := storage.Tally{Counts: map[storage.TallyKey]int{}}
+		for _, r := range found {
+			key := storage.TallyKey{State: r.head.State}
+			if width := t.Width.Microseconds(); width > 0 {
+				key.Span = placeOf(&q, &r.head).UnixMicro() / width
+			}
+			out.Counts[key]++
+		}
+		return out
+	})
+}
+
+// placeOf returns the time by which the query orders a run.
+func placeOf(q *storage.RunQuery, r *storage.Run) time.Time {
+	switch {
+	case !q.Due.IsZero():
+		return r.Due
+	case q.Order == storage.ByEnded:
+		return r.Ended
+	default:
+		return r.Created
+	}
+}
+
 // CountRuns implements [storage.Reader.CountRuns].
 func (m *store) CountRuns(ctx context.Context, q storage.RunQuery) (int, error) {
 	return listed(ctx, m, &q, func(found []*runRecord) int { return len(found) })
@@ -58,12 +86,9 @@ func listed[T any](ctx context.Context, m *store, q *storage.RunQuery, f func([]
 
 // orderOf returns how the query compares the places of two runs.
 func orderOf(q *storage.RunQuery) func(a, b *storage.Run) int {
-	by, sign := func(r *storage.Run) time.Time { return r.Created }, -1
-	switch {
-	case !q.Due.IsZero():
-		by, sign = func(r *storage.Run) time.Time { return r.Due }, 1
-	case q.Order == storage.ByEnded:
-		by = func(r *storage.Run) time.Time { return r.Ended }
+	by, sign := func(r *storage.Run) time.Time { return placeOf(q, r) }, -1
+	if !q.Due.IsZero() {
+		sign = 1
 	}
 	if q.Reverse {
 		sign = 1

@@ -47,7 +47,7 @@ func TestMigrateCodes(t *testing.T) {
 			if err := s.Create(t.Context(), storage.Run{ID: "none", Flow: "f"}); err != nil {
 				t.Fatal(err)
 			}
-			step, err := schema.Migrations.ReadFile(folder + "/0016_filters.sql")
+			step, err := schema.Migrations.ReadFile(folder + "/0017_filters.sql")
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -49,12 +49,7 @@ type Page struct {
 // number of runs or time. So a page may have no run although there are more. Values that are payloads are not filled
 // in, see [storage.RunQuery.Brief].
 func Find(ctx context.Context, lists storage.Lists, s Search) (Page, error) {
-	if s.Read <= 0 {
-		s.Read = MaxRead
-	}
-	further := s.further()
-	s.Limit = max(s.Limit, 1)
-	s.Now = s.Now.Truncate(time.Microsecond) // which stores compare
+	further := s.begin()
 	q, all, none := s.Filter.query(s.Now)
 	if none {
 		return Page{}, nil
@@ -98,8 +93,13 @@ func Find(ctx context.Context, lists storage.Lists, s Search) (Page, error) {
 	}
 }
 
-// further returns a function that returns how many more runs Find may look at after that many.
-func (s *Search) further() func(read int) int {
+// begin completes the search. It returns a function that returns how many more runs may be looked at after that many.
+func (s *Search) begin() (further func(read int) int) {
+	if s.Read <= 0 {
+		s.Read = MaxRead
+	}
+	s.Limit = max(s.Limit, 1)
+	s.Now = s.Now.Truncate(time.Microsecond) // which stores compare
 	if s.Clock == nil {
 		return func(read int) int { return s.Read - read }
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -127,6 +128,7 @@ func finds(ctx context.Context, rt *rapid.T, store storage.Store, all []storage.
 	s := runfilter.Search{
 		Filter: f, Now: noon, Limit: rapid.IntRange(min(least, 20), 40).Draw(rt, "limit"), Read: rapid.IntRange(least, least+60).Draw(rt, "read"),
 	}
+	counts(ctx, rt, store, s, want)
 	var got []storage.Run
 	for pages := 0; ; pages++ {
 		page, err := runfilter.Find(ctx, store, s)
@@ -143,6 +145,32 @@ func finds(ctx context.Context, rt *rapid.T, store storage.Store, all []storage.
 	}
 	if !slices.EqualFunc(got, want, func(a, b storage.Run) bool { return a.ID == b.ID }) {
 		rt.Fatalf("%q finds %v, want %v", text, ids(got), ids(want))
+	}
+}
+
+// counts compares what Count counts, looking at all runs in small steps, with what the filter selects.
+func counts(ctx context.Context, rt *rapid.T, store storage.Store, s runfilter.Search, want []storage.Run) {
+	s.Read = 0
+	width := rapid.SampledFrom([]time.Duration{0, time.Hour, 7 * 24 * time.Hour}).Draw(rt, "width")
+	got, err := runfilter.Count(ctx, store, s, width)
+	byState := map[states.Flow]int{}
+	for i := range want {
+		byState[want[i].State]++
+	}
+	if err != nil || got.More || !maps.Equal(got.States, byState) {
+		rt.Fatalf("%s: counted %v (%v), want %v", s.Filter, got, err, byState)
+	}
+	bars := map[states.Flow]int{}
+	for i, bar := range got.Bars {
+		if bar.From.UnixMicro()%width.Microseconds() != 0 || i > 0 && !bar.From.After(got.Bars[i-1].From) {
+			rt.Fatalf("bar %d is at %v", i, bar.From)
+		}
+		for state, n := range bar.States {
+			bars[state] += n
+		}
+	}
+	if width > 0 && !maps.Equal(bars, byState) {
+		rt.Fatalf("%s: the bars have %v, want %v", s.Filter, bars, byState)
 	}
 }
 

@@ -53,6 +53,7 @@ func Calls(ctx context.Context, s storage.Store, claim storage.Claim) iter.Seq2[
 			{"Runs", errOf(s.Runs(ctx, storage.RunQuery{}))},
 			{"CountRuns", errOf(s.CountRuns(ctx, storage.RunQuery{}))},
 			{"Look", errOf(s.Look(ctx, storage.RunQuery{}, 1))},
+			{"Tally", errOf(s.Tally(ctx, storage.RunQuery{}, storage.Tallying{Most: 1}))},
 			{"Labeled", errOf(s.Labeled(ctx, "v", "k"))},
 			{"Descendants", errOf(s.Descendants(ctx, "a"))},
 			{"Atoms", errOf(s.Atoms(ctx, "a", storage.AtomQuery{}))},

@@ -3,6 +3,7 @@ package storagetest
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -35,6 +36,7 @@ func testRunQueries(t *testing.T, m Maker) {
 		for range queries {
 			q := w.query()
 			w.look(q)
+			w.tally(q)
 			w.page(q)
 		}
 	}
@@ -221,6 +223,36 @@ func (w *queried) look(q storage.RunQuery) {
 	}
 }
 
+// tally counts in looks at few runs each.
+func (w *queried) tally(q storage.RunQuery) {
+	w.Helper()
+	t := storage.Tallying{Most: 1 + w.IntN(9), Width: one(w, 0, 3*time.Second)}
+	got, expected := map[storage.TallyKey]int{}, map[storage.TallyKey]int{}
+	for _, r := range w.sorted(&q) {
+		key := storage.TallyKey{State: r.State}
+		if at := r.Created; t.Width > 0 {
+			if q.Order == storage.ByEnded {
+				at = r.Ended
+			}
+			key.Span = at.Unix() / 3
+		}
+		expected[key]++
+	}
+	first := q
+	for looks := 0; ; looks++ {
+		part := ask[storage.Tally](w.T, "Tally")(w.s.Tally(w.Context(), q, t))
+		for key, n := range part.Counts {
+			got[key] += n
+		}
+		if q.After = part.Last; q.After == nil || looks > len(w.runs) {
+			break
+		}
+	}
+	if !maps.Equal(got, expected) {
+		w.Fatalf("%+v, counted with %+v:\ngot  %v\nwant %v", first, t, got, expected)
+	}
+}
+
 // page reads a listing page by page. The place from which it continues is that of the last run as it was listed.
 func (w *queried) page(q storage.RunQuery) {
 	w.Helper()
@@ -347,6 +379,7 @@ func (w *queried) refused() {
 	} {
 		want(w.T, "Runs", errOf(w.s.Runs(w.Context(), q)), storage.ErrInvalid)
 		want(w.T, "Look", errOf(w.s.Look(w.Context(), q, 1)), storage.ErrInvalid)
+		want(w.T, "Tally", errOf(w.s.Tally(w.Context(), q, storage.Tallying{Most: 1})), storage.ErrInvalid)
 		want(w.T, "CountRuns", errOf(w.s.CountRuns(w.Context(), q)), storage.ErrInvalid)
 	}
 	for limit, count := range map[int]int{0: len(w.runs), 3: 3} {
