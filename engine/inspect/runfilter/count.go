@@ -85,8 +85,8 @@ func since(q *storage.RunQuery, now time.Time, width time.Duration) {
 	}
 }
 
-// tally counts runs in the store if the store decides all of the filter. Otherwise it reads and counts a page of runs. It
-// returns how many it looked at.
+// tally counts runs in the store if the store decides all of the filter. Otherwise it reads and counts a page of runs.
+// It returns how many it looked at.
 func (s *Search) tally(ctx context.Context, lists storage.Lists, q storage.RunQuery, all bool, t storage.Tallying) (
 	storage.Tally, int, error,
 ) {
