@@ -15,6 +15,7 @@ import (
 	"github.com/ebbflow/ebb/cmd/ebb/internal/session"
 	"github.com/ebbflow/ebb/engine/inspect"
 	"github.com/ebbflow/ebb/flow/draw"
+	"github.com/ebbflow/ebb/server/swf"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
@@ -27,7 +28,8 @@ func (s subcommands) graphCommand() *cobra.Command {
 		Use:   "graph FILE|RUN",
 		Short: "Draw a definition, or the progress of a run in it",
 		Long: `Draw a definition as text for Mermaid or Graphviz, or as an SVG image. Given the id of a
-run, draw its definition with a color for the outcome of each state.`,
+run, draw its definition with a color for the outcome of each state. An execution of
+Amazon SWF has no definition: its decisions are drawn, and what led to what.`,
 		Example: `  ebb graph trip.asl.json > trip.mmd
   ebb graph --format dot trip-k3v9x2ab | dot -Tsvg > trip.svg
   ebb graph --format svg trip-k3v9x2ab > trip.svg`,
@@ -73,6 +75,13 @@ func (s subcommands) picture(ctx context.Context, what string) (picture draw.Vie
 		run, err := session.FindRun(ctx, store, what)
 		if err != nil {
 			return fmt.Errorf("there is no file %s, and %w", what, err)
+		}
+		if isExecution(&run) && swf.IsExecution(&run) {
+			picture, err = swf.Picture(ctx, store, &run)
+			if errors.Is(err, swf.ErrManyNodes) {
+				return fmt.Errorf("%w, so there is no diagram; its tree: ebb show %s", err, run.ID)
+			}
+			return exit.DatabaseError(err)
 		}
 		if run.Definition == "" {
 			picture, err = inspect.PlanView(ctx, store, &run)
