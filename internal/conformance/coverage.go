@@ -15,7 +15,7 @@ import (
 // coverageFile is the page that tells how far the records of the States Language
 // are met. With EBB_COVERAGE=write each test of them rewrites its section:
 //
-//	EBB_COVERAGE=write go test -p 1 ./engine ./flow/asl ./internal/jsonata -run TestConformance
+//	EBB_COVERAGE=write go test -p 1 ./engine ./flow/asl ./internal/jsonata ./server/sfn -run TestConformance
 const coverageFile = "docs/reference/asl-coverage.md"
 
 const coverageHead = `# How far the Amazon States Language is covered
@@ -24,7 +24,7 @@ Ebb is compared with what was recorded on AWS and what others assert; the record
 Our own cases, asl/own and sm4c/own, are listed in [their format](../../internal/conformance/testdata/FORMAT.md).
 The tests write this page:
 
-    EBB_COVERAGE=write go test -p 1 ./engine ./flow/asl ./internal/jsonata -run TestConformance
+    EBB_COVERAGE=write go test -p 1 ./engine ./flow/asl ./internal/jsonata ./server/sfn -run TestConformance
 
 The levels of an execution: L1 status, output and error; L2 and the cause; L3 and the types and states of all events
 in order; L4 and their details; L5 and their numbers and what each follows from. Each miss is named with its reason.
