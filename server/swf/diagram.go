@@ -74,9 +74,9 @@ const (
 )
 
 const (
-	running   = states.TaskRunning
-	succeeded = states.TaskSuccess
-	compute   = draw.Compute
+	running  = states.TaskRunning
+	finished = states.TaskSuccess
+	compute  = draw.Compute
 )
 
 // drawings has the events that are in the diagram, except those of decisions, of the start and of the end.
@@ -85,29 +85,29 @@ var drawings = map[string]drawing{
 	"TimerStarted":                                    {name: "timerId", kind: draw.Wait, to: running},
 	"StartChildWorkflowExecutionInitiated":            {name: "workflowId", word: "child ", to: running},
 	"LambdaFunctionScheduled":                         {name: "id", word: "function ", to: running},
-	"SignalExternalWorkflowExecutionInitiated":        {name: "workflowId", word: "signal to ", kind: compute, to: running},
+	"SignalExternalWorkflowExecutionInitiated":        {name: "workflowId", word: "signals ", kind: compute, to: running},
 	"RequestCancelExternalWorkflowExecutionInitiated": {name: "workflowId", word: "cancel ", kind: compute, to: running},
-	"MarkerRecorded":                                  {name: "markerName", word: "marker ", kind: compute, to: succeeded},
-	"WorkflowExecutionSignaled":                       {name: "signalName", word: "signal ", kind: compute, to: succeeded},
-	"WorkflowExecutionCancelRequested":                {name: "cause", word: "cancel request ", kind: compute, to: succeeded},
+	"MarkerRecorded":                                  {name: "markerName", word: "marker ", kind: compute, to: finished},
+	"WorkflowExecutionSignaled":                       {name: "signalName", word: "signal ", kind: compute, to: finished},
+	"WorkflowExecutionCancelRequested":                {name: "cause", word: "cancel request ", kind: compute, to: finished},
 
-	"ActivityTaskCompleted":                        {ref: byScheduled, to: succeeded},
+	"ActivityTaskCompleted":                        {ref: byScheduled, to: finished},
 	"ActivityTaskFailed":                           {ref: byScheduled, to: states.TaskFailure},
 	"ActivityTaskTimedOut":                         {ref: byScheduled, to: states.TaskFailure},
 	"ActivityTaskCanceled":                         {ref: byScheduled, to: states.TaskCancelled},
-	"TimerFired":                                   {ref: byStarted, to: succeeded},
+	"TimerFired":                                   {ref: byStarted, to: finished},
 	"TimerCanceled":                                {ref: byStarted, to: states.TaskCancelled},
-	"ChildWorkflowExecutionCompleted":              {ref: byInitiated, to: succeeded},
+	"ChildWorkflowExecutionCompleted":              {ref: byInitiated, to: finished},
 	"ChildWorkflowExecutionFailed":                 {ref: byInitiated, to: states.TaskFailure},
 	"ChildWorkflowExecutionTimedOut":               {ref: byInitiated, to: states.TaskFailure},
 	"ChildWorkflowExecutionTerminated":             {ref: byInitiated, to: states.TaskCancelled},
 	"ChildWorkflowExecutionCanceled":               {ref: byInitiated, to: states.TaskCancelled},
 	"StartChildWorkflowExecutionFailed":            {ref: byInitiated, to: states.TaskFailure},
-	"ExternalWorkflowExecutionSignaled":            {ref: byInitiated, to: succeeded},
+	"ExternalWorkflowExecutionSignaled":            {ref: byInitiated, to: finished},
 	"SignalExternalWorkflowExecutionFailed":        {ref: byInitiated, to: states.TaskFailure},
-	"ExternalWorkflowExecutionCancelRequested":     {ref: byInitiated, to: succeeded},
+	"ExternalWorkflowExecutionCancelRequested":     {ref: byInitiated, to: finished},
 	"RequestCancelExternalWorkflowExecutionFailed": {ref: byInitiated, to: states.TaskFailure},
-	"LambdaFunctionCompleted":                      {ref: byScheduled, to: succeeded},
+	"LambdaFunctionCompleted":                      {ref: byScheduled, to: finished},
 	"LambdaFunctionFailed":                         {ref: byScheduled, to: states.TaskFailure},
 	"LambdaFunctionTimedOut":                       {ref: byScheduled, to: states.TaskFailure},
 	"StartLambdaFunctionFailed":                    {ref: byScheduled, to: states.TaskFailure},
