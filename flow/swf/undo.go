@@ -202,7 +202,7 @@ func (t *turn) undoneActivity(id, event string) {
 func (t *turn) undoFailed(why string) {
 	t.memory.Undoing.Stuck = true
 	t.growth.Person = &atom.Failure{
-		Message: fmt.Sprintf("%s. Signal the execution %s to try it again, or %s to go on", why, SignalRetry, SignalSkip),
+		Message: fmt.Sprintf("%s. The signal %s tries it again, and %s goes on without it", why, SignalRetry, SignalSkip),
 	}
 }
 

@@ -89,7 +89,7 @@ var drawings = map[string]drawing{
 	"RequestCancelExternalWorkflowExecutionInitiated": {name: "workflowId", word: "cancel ", kind: compute, to: running},
 	"MarkerRecorded":                                  {name: "markerName", word: "marker ", kind: compute, to: finished},
 	"WorkflowExecutionSignaled":                       {name: "signalName", word: "signal ", kind: compute, to: finished},
-	"WorkflowExecutionCancelRequested":                {name: "cause", word: "cancel request ", kind: compute, to: finished},
+	"WorkflowExecutionCancelRequested":                {name: "cause", word: "to cancel ", kind: compute, to: finished},
 
 	"ActivityTaskCompleted":                        {ref: byScheduled, to: finished},
 	"ActivityTaskFailed":                           {ref: byScheduled, to: states.TaskFailure},

@@ -155,7 +155,10 @@ func (p *place) columns(ctx context.Context, run *storage.Run, now time.Time) ([
 	if run.Failure != nil {
 		failure = view.Cause(run.Failure)
 	}
-	if run.Undo == storage.UndoFailed {
+	switch {
+	case run.AsksPerson():
+		failure = "needs a person: " + visible.Line(run.Failure.Message)
+	case run.Undo == storage.UndoFailed:
 		failure = "undo failed: " + failure
 	}
 	return []string{

@@ -71,6 +71,9 @@ func (s subcommands) show(ctx context.Context, store storage.Store, id string) e
 	if run.Key != "" && !run.State.Ended() {
 		fmt.Fprintf(s.Out, "it holds the key %s\n", visible.Line(run.Key))
 	}
+	if run.AsksPerson() {
+		fmt.Fprintf(s.Out, "it needs a person: %s\n", visible.Line(run.Failure.Message))
+	}
 	for i := range messages {
 		if messages[i].Parked {
 			fmt.Fprintln(s.Out, view.Unsent(&messages[i], time.Now()))

@@ -116,6 +116,9 @@ type refusal func(context.Context, storage.Store, *storage.Run) error
 // hears refuses a signal that the machine of a run can never use.
 func (s subcommands) hears(signal string) refusal {
 	return func(ctx context.Context, store storage.Store, run *storage.Run) error {
+		if isExecution(run) { // its decider sees every signal
+			return nil
+		}
 		if run.Definition == "" {
 			return s.noticeUnawaited(ctx, store, run, signal)
 		}
