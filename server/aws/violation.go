@@ -162,9 +162,9 @@ func (s *Shape) enumRule() string {
 	return "Member must satisfy enum value set: [" + strings.Join(s.values, ", ") + "]"
 }
 
-// quoted returns a value for a message; "" if it is secret, or a list whose elements AWS does not write as JSON.
+// quoted returns a value for a message; "" if it is secret, or a list with elements that AWS does not write as JSON.
 func quoted(s *Shape, value reflect.Value) string {
-	if s.secret || s.kind == listKind && (s.element.secret || !s.element.isScalar()) {
+	if s.secret || s.kind == listKind && value.Len() > 0 && (s.element.secret || !s.element.isScalar()) {
 		return ""
 	}
 	return " '" + shown(s, value) + "'"

@@ -24,7 +24,8 @@ type versionItem struct {
 	CreationDate *aws.Time `json:"creationDate"`
 }
 
-// listStateMachineVersions lists the versions of a machine, the newest first.
+// listStateMachineVersions lists the versions of a machine, the newest first. A machine that does not exist has none:
+// AWS's model has no error for it.
 func (s *Server) listStateMachineVersions(ctx context.Context, caller *aws.Caller, in *listOfMachineInput) (
 	*listStateMachineVersionsOutput, error,
 ) {
@@ -33,12 +34,15 @@ func (s *Server) listStateMachineVersions(ctx context.Context, caller *aws.Calle
 		return nil, err
 	}
 	if len(a.rest) > 0 {
-		return nil, noMachine(in.ARN)
+		return nil, invalidARN(in.ARN)
 	}
-	if _, err := s.machine(ctx, a); err != nil {
+	if _, err := s.machine(ctx, a); err != nil && !isCode(err, "StateMachineDoesNotExist") {
 		return nil, err
 	}
 	out := &listStateMachineVersionsOutput{Versions: []versionItem{}}
+	if !a.ours {
+		return out, nil
+	}
 	p := records.Page{
 		Operation: "ListStateMachineVersions", Caller: caller, Arguments: []string{a.text},
 		Token: in.NextToken, Size: in.MaxResults, Usual: defaultPage,

@@ -14,6 +14,7 @@ var (
 	arnShape         = aws.String(1, 256)
 	longARNShape     = aws.String(1, 2000)
 	nameShape        = aws.String(1, 80)
+	stateNameShape   = aws.String(1, 80).Secret()
 	flagShape        = aws.Boolean()
 	pageSizeShape    = aws.Integer(0, 1000)
 	pageTokenShape   = aws.String(1, 1024)
@@ -64,7 +65,7 @@ var (
 	)
 	stateConfigurationShape = aws.Structure(
 		aws.Optional("retrierRetryCount", countShape),
-		aws.Optional("errorCausedByState", nameShape),
+		aws.Optional("errorCausedByState", stateNameShape),
 		aws.Optional("mapIterationFailureCount", countShape),
 		aws.Optional("mapItemReaderData", dataShape),
 	)
@@ -206,7 +207,7 @@ var shapes = map[string]*aws.Shape{
 		aws.Optional("inspectionLevel", aws.Enum("INFO", "DEBUG", "TRACE")),
 		aws.Optional("revealSecrets", flagShape),
 		aws.Optional("variables", dataShape),
-		aws.Optional("stateName", nameShape),
+		aws.Optional("stateName", stateNameShape),
 		aws.Optional("mock", mockShape),
 		aws.Optional("context", dataShape),
 		aws.Optional("stateConfiguration", stateConfigurationShape),
