@@ -84,7 +84,7 @@ func (c *console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Security-Policy", policy)
 	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Referrer-Policy", "same-origin") // with no-referrer a browser sends forms from the origin "null"
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	v := &visit{query: r.URL.Query(), now: time.Now().UTC()}
 	v.caller, _ = server.CallerOf(r.Context())

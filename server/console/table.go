@@ -49,7 +49,7 @@ func texts(all ...string) []node {
 func (c *console) limits(ctx context.Context, v *visit) (*tableBody, error) {
 	limits, err := c.store.Limits(ctx)
 	b := &tableBody{
-		Heads: []string{"Limit", ""}, Empty: "No limits are set (ebb limit sets one).", Above: v.button("", "limits", ""),
+		Heads: []string{"Limit", "Do"}, Empty: "No limits are set (ebb limit sets one).", Above: v.button("", "limits", ""),
 	}
 	for i := range limits {
 		l := &limits[i]
@@ -92,7 +92,7 @@ func jobButtons(v *visit, j *storage.Job) node {
 
 func (c *console) jobs(ctx context.Context, v *visit) (*tableBody, error) {
 	b := &tableBody{
-		Heads: []string{"Job", "Run", "Flow", "State", "Priority", "Posted", "Attempts", "Failure", ""},
+		Heads: []string{"Job", "Run", "Flow", "State", "Priority", "Posted", "Attempts", "Failure", "Do"},
 		Empty: "There are no jobs (ebb post posts one).", Above: v.button("", "jobs", ""),
 	}
 	list, err := c.store.JobList(ctx, storage.JobQuery{Limit: mostSteps})
@@ -114,7 +114,7 @@ func (c *console) jobs(ctx context.Context, v *visit) (*tableBody, error) {
 func (c *console) schedules(ctx context.Context, v *visit) (*tableBody, error) {
 	const ticks = 3
 	b := &tableBody{
-		Heads: []string{"Schedule", "Times", "Flow", "Next ticks", "Last", "Paused", ""},
+		Heads: []string{"Schedule", "Times", "Flow", "Next ticks", "Last", "Paused", "Do"},
 		Empty: "There are no schedules (ebb schedule adds one).", Above: v.button("", "schedules", ""),
 	}
 	list, err := c.store.Schedules(ctx)
