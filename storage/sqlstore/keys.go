@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/sqlstore/internal/wakeup"
 )
 
 const (
@@ -106,4 +107,46 @@ func (s *Store) OpenRun(ctx context.Context, key string) (run storage.Run, err e
 func (s *Store) StrayKeys(ctx context.Context, limit int) (keys []string, err error) {
 	err = s.view(ctx, func(r *session) error { return r.All(ctx, &keys, strayKeys, limitOr(limit)) })
 	return keys, err
+}
+
+const (
+	releaseStrayKeys = `DELETE FROM open_keys WHERE NOT EXISTS
+  (SELECT 1 FROM runs r WHERE r.n = open_keys.run AND r.state NOT IN (2, 3, 4))`
+	// lostKeys are the open runs that do not hold the key with which they were created, the oldest first.
+	lostKeys = `SELECT o.key, r.n FROM runs r JOIN origins o ON o.n = r.n
+WHERE o.key <> '' AND r.state NOT IN (2, 3, 4) AND NOT EXISTS (SELECT 1 FROM open_keys k WHERE k.run = r.n) ORDER BY r.n`
+)
+
+// RepairKeys releases the keys that no open run holds, and gives open runs back the keys that they have lost, unless
+// another run has one now. It returns how many keys it released and gave back. Only a program that is not Ebb can cause
+// such a state. No other process may use the database.
+func (s *Store) RepairKeys(ctx context.Context) (released, restored int64, err error) {
+	err = s.update(ctx, &write{alone: true, do: func(ctx context.Context, w *session) (err error) {
+		restored = 0
+		if released, err = w.Exec(ctx, releaseStrayKeys); err != nil {
+			return err
+		}
+		var lost []struct {
+			Key string
+			N   int64
+		}
+		if err := w.All(ctx, &lost, lostKeys); err != nil {
+			return err
+		}
+		for _, l := range lost {
+			h, err := holderOf(ctx, w, l.Key)
+			if err != nil {
+				return err
+			}
+			if h.ID != "" {
+				continue
+			}
+			if err := takeKey(ctx, w, l.N, l.Key); err != nil {
+				return err
+			}
+			restored++
+		}
+		return nil
+	}, arrivals: wakeup.Moves})
+	return released, restored, err
 }

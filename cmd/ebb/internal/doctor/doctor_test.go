@@ -169,7 +169,7 @@ func TestDoctor(t *testing.T) {
 				t.Fatal(err)
 			}
 			p.execute(t, `UPDATE runs SET state = 4, ended = created`)
-		}, "keys", Wrong, `1 key held by no open run, such as "order-17"`, "restore the database"},
+		}, "keys", Wrong, `1 key held by no open run, such as "order-17"`, "ebb doctor --repair"},
 		{"executions", func(t *testing.T, p *patient) {
 			t.Helper()
 			p.execution(t)

@@ -44,8 +44,8 @@ func (d *doctor) executions(ctx context.Context, store *sqlstore.Store) error {
 	}
 	switch {
 	case wrong > 0:
-		d.findf("executions", Wrong, "restore the database: something other than ebb has changed its tables; or end "+
-			"each with ebb cancel RUN, which also undoes it",
+		d.findf("executions", Wrong, "restore the database: something other than ebb has changed its tables; otherwise "+
+			"ebb doctor --repair gives keys back, and ebb cancel RUN ends an execution, which undoes it, too",
 			"%s of %d not what their events say, such as %s: %s", view.Count(wrong, "execution"), checked, first, why)
 	case checked > 0:
 		d.findf("executions", OK, "", "%s of Amazon SWF as their events say", view.Count(checked, "execution"))

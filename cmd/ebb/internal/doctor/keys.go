@@ -13,7 +13,7 @@ func (d *doctor) keys(ctx context.Context, store *sqlstore.Store) error {
 	if err != nil || len(stray) == 0 {
 		return err
 	}
-	d.findf("keys", Wrong, "restore the database: something other than ebb has changed its tables",
+	d.findf("keys", Wrong, "ebb doctor --repair releases them; something other than ebb has changed the tables",
 		"%s held by no open run, such as %.80q", view.Count(len(stray), "key"), stray[0])
 	return nil
 }

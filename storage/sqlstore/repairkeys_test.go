@@ -1,0 +1,77 @@
+package sqlstore_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"path/filepath"
+	"testing"
+
+	"github.com/ebbflow/ebb/internal/postgrestest"
+	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/sqlstore"
+)
+
+// TestRepairKeys lets a program that is not Ebb take keys away and leave stray ones.
+func TestRepairKeys(t *testing.T) {
+	t.Parallel()
+	t.Run("SQLite", func(t *testing.T) {
+		t.Parallel()
+		file := filepath.Join(t.TempDir(), "runs.db")
+		repairKeys(t, "sqlite:"+file, func(ctx context.Context, statement string) error {
+			db, err := sql.Open("sqlite", file)
+			if err != nil {
+				return err
+			}
+			_, err = db.ExecContext(ctx, statement)
+			return errors.Join(err, db.Close())
+		})
+	})
+	t.Run("PostgreSQL", func(t *testing.T) {
+		t.Parallel()
+		dsn := postgrestest.Database(t)
+		if _, err := sqlstore.Migrate(t.Context(), dsn); err != nil {
+			t.Fatal(err)
+		}
+		repairKeys(t, dsn, func(_ context.Context, statement string) error {
+			postgrestest.Exec(t, dsn, statement)
+			return nil
+		})
+	})
+}
+
+func repairKeys(t *testing.T, dsn string, execute func(ctx context.Context, statement string) error) {
+	t.Helper()
+	s, err := sqlstore.Open(t.Context(), dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for id, key := range map[string]string{"lost": "a", "kept": "b", "ended": "c", "none": ""} {
+		if err := s.Create(t.Context(), storage.Run{ID: id, Flow: "f", Key: key}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, statement := range []string{
+		`DELETE FROM open_keys WHERE key = 'a'`,
+		`UPDATE runs SET state = 4, ended = created WHERE n = (SELECT n FROM origins WHERE id = 'ended')`,
+	} {
+		if err := execute(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, want := range []int64{1, 0} { // the second time there is nothing to do
+		released, restored, err := s.RepairKeys(t.Context())
+		if err != nil || released != want || restored != want {
+			t.Errorf("released %d, restored %d, %v, want %d", released, restored, err, want)
+		}
+	}
+	for key, want := range map[string]string{"a": "lost", "b": "kept", "c": ""} {
+		run, err := s.OpenRun(t.Context(), key)
+		if run.ID != want || (want == "") != errors.Is(err, storage.ErrNotFound) {
+			t.Errorf("the key %s is held by %q, %v, want %q", key, run.ID, err, want)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}
