@@ -20,7 +20,7 @@ import (
 )
 
 // within bounds each test of the browser.
-const within = 5 * time.Minute
+const within = 4 * time.Minute
 
 // start starts Chromium, once for all tests. The error says that there is none, or why it does not start.
 var start = sync.OnceValues(func() (context.Context, error) {

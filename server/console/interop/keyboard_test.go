@@ -100,14 +100,20 @@ func TestKeyboardTrip(t *testing.T) {
 // pressTo presses Tab until what has the focus has a text, and then Enter.
 func (b *tab) pressTo(text string) {
 	b.t.Helper()
+	b.pressWhere(`document.activeElement.textContent.trim() == ` + quote(text))
+}
+
+// pressWhere presses Tab until a condition holds, and then Enter.
+func (b *tab) pressWhere(condition string) {
+	b.t.Helper()
 	for range 200 {
 		b.must(chromedp.Do(b.ctx, chromedp.KeyEvent("\t")))
-		if eval[string](b, `document.activeElement.textContent.trim()`) == text {
+		if eval[bool](b, `!!(`+condition+`)`) {
 			if _, err := chromedp.RunResponse(b.ctx, chromedp.KeyEvent("\r")); err != nil {
 				b.t.Fatal(err)
 			}
 			return
 		}
 	}
-	b.t.Fatalf("Tab does not reach %q", text)
+	b.t.Fatalf("Tab does not reach %s", condition)
 }

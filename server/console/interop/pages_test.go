@@ -98,7 +98,7 @@ func kind(at *url.URL) string {
 	q := at.Query()
 	for _, name := range slices.Sorted(maps.Keys(q)) {
 		kind += " " + name
-		if name == "view" {
+		if name == "view" || name == "of" || name == "do" {
 			kind += "=" + q.Get(name)
 		}
 	}
