@@ -127,17 +127,18 @@ func pathOf(o *server.Operation, id string) string {
 
 // landing returns the page that shows what a command has done.
 func landing(o *server.Operation, id, run, job string) address {
+	did := o.Of + " " + o.Name
 	switch {
 	case o.Of == "run":
-		return link("run", "id", id, "did", o.Name)
+		return link("run", "id", id, "did", did)
 	case o.Of == "token":
-		return link("run", "id", run, "did", o.Name)
+		return link("run", "id", run, "did", did)
 	case o.Of != "":
-		return link(o.Of+"s", "did", o.Name)
+		return link(o.Of+"s", "did", did)
 	case job != "":
-		return link("jobs", "did", "post")
+		return link("jobs", "did", did)
 	default:
-		return link(o.Name, "did", "set")
+		return link(o.Name, "did", did)
 	}
 }
 

@@ -174,17 +174,14 @@ func (c *console) preview(ctx context.Context, v *visit, o *server.Operation, id
 // told says what was done before the page was shown.
 func (v *visit) told() node {
 	did := v.query.Get("did")
-	for key, label := range labels {
-		of, name, _ := strings.Cut(key, " ")
-		if name != did {
-			continue
-		}
-		if of == "run" {
-			label += ": it is in the inbox of the run, until the process that drives the run applies it."
-		} else {
-			label += ": done."
-		}
-		return el("p", class("told"), attr("role", "status"), words("✓ "+label))
+	label, known := labels[did]
+	if !known {
+		return none
 	}
-	return none
+	if strings.HasPrefix(did, "run ") {
+		label += ": it is in the inbox of the run, until the process that drives the run applies it."
+	} else {
+		label += ": done."
+	}
+	return el("p", class("told"), attr("role", "status"), words("✓ "+label))
 }
