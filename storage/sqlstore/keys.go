@@ -114,7 +114,8 @@ const (
   (SELECT 1 FROM runs r WHERE r.n = open_keys.run AND r.state NOT IN (2, 3, 4))`
 	// lostKeys are the open runs that do not hold the key with which they were created, the oldest first.
 	lostKeys = `SELECT o.key, r.n FROM runs r JOIN origins o ON o.n = r.n
-WHERE o.key <> '' AND r.state NOT IN (2, 3, 4) AND NOT EXISTS (SELECT 1 FROM open_keys k WHERE k.run = r.n) ORDER BY r.n`
+WHERE o.key <> '' AND r.state NOT IN (2, 3, 4) AND NOT EXISTS (SELECT 1 FROM open_keys k WHERE k.run = r.n)
+ORDER BY r.n`
 )
 
 // RepairKeys releases the keys that no open run holds, and gives open runs back the keys that they have lost, unless

@@ -1,7 +1,6 @@
 package sqlstore_test
 
 import (
-	"context"
 	"database/sql"
 	"errors"
 	"path/filepath"
@@ -18,13 +17,15 @@ func TestRepairKeys(t *testing.T) {
 	t.Run("SQLite", func(t *testing.T) {
 		t.Parallel()
 		file := filepath.Join(t.TempDir(), "runs.db")
-		repairKeys(t, "sqlite:"+file, func(ctx context.Context, statement string) error {
+		repairKeys(t, "sqlite:"+file, func(statement string) {
 			db, err := sql.Open("sqlite", file)
 			if err != nil {
-				return err
+				t.Fatal(err)
 			}
-			_, err = db.ExecContext(ctx, statement)
-			return errors.Join(err, db.Close())
+			_, err = db.ExecContext(t.Context(), statement)
+			if err := errors.Join(err, db.Close()); err != nil {
+				t.Fatal(err)
+			}
 		})
 	})
 	t.Run("PostgreSQL", func(t *testing.T) {
@@ -33,14 +34,11 @@ func TestRepairKeys(t *testing.T) {
 		if _, err := sqlstore.Migrate(t.Context(), dsn); err != nil {
 			t.Fatal(err)
 		}
-		repairKeys(t, dsn, func(_ context.Context, statement string) error {
-			postgrestest.Exec(t, dsn, statement)
-			return nil
-		})
+		repairKeys(t, dsn, func(statement string) { postgrestest.Exec(t, dsn, statement) })
 	})
 }
 
-func repairKeys(t *testing.T, dsn string, execute func(ctx context.Context, statement string) error) {
+func repairKeys(t *testing.T, dsn string, execute func(statement string)) {
 	t.Helper()
 	s, err := sqlstore.Open(t.Context(), dsn)
 	if err != nil {
@@ -55,9 +53,7 @@ func repairKeys(t *testing.T, dsn string, execute func(ctx context.Context, stat
 		`DELETE FROM open_keys WHERE key = 'a'`,
 		`UPDATE runs SET state = 4, ended = created WHERE n = (SELECT n FROM origins WHERE id = 'ended')`,
 	} {
-		if err := execute(t.Context(), statement); err != nil {
-			t.Fatal(err)
-		}
+		execute(statement)
 	}
 	for _, want := range []int64{1, 0} { // the second time there is nothing to do
 		released, restored, err := s.RepairKeys(t.Context())
