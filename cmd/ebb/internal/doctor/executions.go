@@ -11,7 +11,7 @@ import (
 )
 
 // mostEvents is how many events of executions the doctor reads.
-const mostEvents = 1_000_000
+const mostEvents = 200_000
 
 // executions checks that the rows of executions of Amazon SWF are what their events say: open ones first, and the
 // newest of each kind.
