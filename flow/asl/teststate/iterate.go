@@ -40,17 +40,15 @@ func (t *Test) iterate(w *interpreter.Interpreter) (out interpreter.Step, f *sta
 	return out, f, nil
 }
 
-// intolerable reports whether more iterations have failed than the state tolerates. Unless a Retry or Catch of the
-// state applies, the mock defines the state's result.
+// intolerable reports whether more iterations have failed than the state tolerates. If the state neither says how many
+// it tolerates nor handles errors, the mock defines its result.
 func (t *Test) intolerable(w *interpreter.Interpreter, count int) bool {
-	if len(w.State.Retry) == 0 && len(w.State.Catch) == 0 {
-		return false
+	failed, tolerated, share := t.Configuration.MapIterationFailureCount, w.Inspection.ToleratedCount,
+		w.Inspection.ToleratedPercentage
+	if tolerated == nil && share == nil {
+		return failed > 0 && len(w.State.Retry)+len(w.State.Catch) > 0
 	}
-	failed, most, share := t.Configuration.MapIterationFailureCount, int64(0), w.Inspection.ToleratedPercentage
-	if tolerated := w.Inspection.ToleratedCount; tolerated != nil {
-		most = *tolerated
-	}
-	if (w.Inspection.ToleratedCount != nil || share == nil) && int64(failed) > most {
+	if tolerated != nil && int64(failed) > *tolerated {
 		return true
 	}
 	return share != nil && float64(failed)*100 > *share*float64(count)

@@ -106,6 +106,25 @@ func TestStateAlone(t *testing.T) {
 			`{"input":{},"maxConcurrency":0,"toleratedFailurePercentage":25,"errorDetails":{"catchIndex":0}}`,
 		},
 		{
+			"more failed than tolerated, without a handler",
+			teststate.Test{
+				Definition: []byte(`{"Type": "Map", "QueryLanguage": "JSONata", "Items": [1, 2, 3], "ToleratedFailureCount": 1, "End": true,
+					"ItemProcessor": {"ProcessorConfig": {"Mode": "DISTRIBUTED", "ExecutionType": "EXPRESS"}, "StartAt": "Q", "States": {"Q": {"Type": "Pass", "End": true}}}}`),
+				Mock: mockResult(`[0, 0, 1]`), Configuration: teststate.Configuration{MapIterationFailureCount: 2},
+			},
+			`FAILED States.ExceedToleratedFailureThreshold The specified tolerated failure threshold was exceeded`,
+			`{"input":{},"maxConcurrency":0,"toleratedFailureCount":1}`,
+		},
+		{
+			"failed, without a tolerance and a handler",
+			teststate.Test{
+				Definition: []byte(`{"Type": "Map", "QueryLanguage": "JSONata", "Items": [1, 2, 3], "End": true,
+					"ItemProcessor": {"ProcessorConfig": {"Mode": "DISTRIBUTED", "ExecutionType": "EXPRESS"}, "StartAt": "Q", "States": {"Q": {"Type": "Pass", "End": true}}}}`),
+				Mock: mockResult(`[0, 0, 1]`), Configuration: teststate.Configuration{MapIterationFailureCount: 2},
+			},
+			`SUCCEEDED [0, 0, 1]`, `{"input":{},"maxConcurrency":0}`,
+		},
+		{
 			"an ItemBatcher",
 			teststate.Test{
 				Definition: []byte(`{"Type": "Map", "ItemsPath": "$.all", "ItemSelector": {"v.$": "$$.Map.Item.Value", "s.$": "$$.Map.Item.Source", "e.$": "$$.Execution.Name"},

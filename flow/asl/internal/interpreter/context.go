@@ -85,7 +85,10 @@ func (w *surroundings) Context() *jsontext.OrderedMap {
 
 // ContextQuery returns the context object for JSONata, $states.context.
 func (w *surroundings) ContextQuery() (jsonata.Value, *stateerror.Error) {
-	if w.Given != nil {
+	switch {
+	case w.parts != nil:
+		return valueOf(w.parts)
+	case w.Given != nil:
 		return w.Given.Query()
 	}
 	if w.ctxQuery == nil {

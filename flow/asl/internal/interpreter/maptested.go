@@ -61,6 +61,7 @@ func (w *Interpreter) inputsOf(told *Shared, set *mapSettings, count int) ([]*da
 	selector := w.State.Items.Selector
 	trees := make([]any, count)
 	told.Outer = w.Visible()
+	context := w.contextParts()
 	for i := range inputs {
 		item := &takenItem{index: int64(i), value: data.Text(atom.FromJSON(list[i])), source: set.source()}
 		if keys != nil {
@@ -70,7 +71,7 @@ func (w *Interpreter) inputsOf(told *Shared, set *mapSettings, count int) ([]*da
 			continue
 		}
 		var f *stateerror.Error
-		if inputs[i], f = w.testItem(told, item); f != nil {
+		if inputs[i], f = w.testItem(told, context, item); f != nil {
 			return nil, f
 		}
 		if trees[i], f = inputs[i].Look(); f != nil {
@@ -83,38 +84,43 @@ func (w *Interpreter) inputsOf(told *Shared, set *mapSettings, count int) ([]*da
 	return inputs, nil
 }
 
-// testItem evaluates the ItemSelector for an item.
-func (w *Interpreter) testItem(told *Shared, item *takenItem) (*data.Value, *stateerror.Error) {
+// testItem evaluates the ItemSelector for an item. Context has the members of the context object: they are decoded once
+// for all items.
+func (w *Interpreter) testItem(told *Shared, context *jsontext.OrderedMap, item *takenItem) (
+	*data.Value, *stateerror.Error,
+) {
 	ask := *w.Ask
 	ask.Index = int(item.index)
 	one := NewInterpreter(w.Machine, &ask)
 	one.State, one.EnteredAt, one.Group, one.Steps = w.State, w.EnteredAt, told, w.Steps
-	tree, err := w.Given.Decoded()
-	if err != nil {
-		return nil, stateerror.Runtimef("%v", err)
+	value, f := item.value.Look()
+	if f != nil {
+		return nil, f
 	}
-	if object, ok := tree.(*jsontext.OrderedMap); ok {
-		var f *stateerror.Error
-		leaf := func(d *data.Value) any {
-			value, unread := d.Look()
-			if unread != nil {
-				f = unread
+	of := item.context(func(*data.Value) any { return value })
+	if w.State.Items.Distributed == nil {
+		of = jsontext.OrderedMapOf("Item", jsontext.OrderedMapOf("Index", data.Number(item.index), "Value", value))
+	}
+	one.parts = context.With("Map", data.Tree(of))
+	if w.Given != nil {
+		if tree, err := w.Given.Decoded(); err == nil {
+			if object, ok := tree.(*jsontext.OrderedMap); ok {
+				one.Given = data.Tree(object.With("Map", of))
 			}
-			return value
 		}
-		context := item.context(leaf)
-		if w.State.Items.Distributed == nil {
-			context = jsontext.OrderedMapOf("Item", jsontext.OrderedMapOf("Index", data.Number(item.index), "Value",
-				leaf(item.value)))
-		}
-		if f != nil {
-			return nil, f
-		}
-		one.Given = data.Tree(object.With("Map", context))
 	}
 	input, f := one.Item()
 	w.Steps = one.Steps
 	return input, f
+}
+
+// contextParts returns the members of the context object, each a *data.Value.
+func (w *Interpreter) contextParts() *jsontext.OrderedMap {
+	parts := jsontext.NewOrderedMap(w.Context().Len())
+	for name, member := range w.Context().All() {
+		parts.Set(name, data.Tree(member))
+	}
+	return parts
 }
 
 // testBatches records the inputs of the child executions of a state with an ItemBatcher.

@@ -39,8 +39,9 @@ type surroundings struct {
 
 	// The following fields are set if a state is tested alone, see package teststate.
 	Inspection *Inspection
-	Given      *data.Value // the context object
-	Read       *data.Value // data that an ItemReader has read
+	Given      *data.Value          // the context object
+	parts      *jsontext.OrderedMap // its members, each a *data.Value, if it is the context object of one item of many
+	Read       *data.Value          // data that an ItemReader has read
 }
 
 // visited is the visit of a state.
