@@ -35,6 +35,11 @@ func TestModelErrors(t *testing.T) {
 			"1 validation error detected: Value 'LAX' at 'mock.fieldValidationMode' failed to satisfy constraint: Member must satisfy enum value set: [STRICT, NONE, PRESENT]",
 		},
 		{
+			"TestState",
+			object{"definition": `{"Type": "Pass", "End": true}`, "context": "{}"},
+			"A Context object can be specified only when a mock is specified.",
+		},
+		{
 			"CreateStateMachineAlias",
 			object{"name": "a", "routingConfiguration": []any{}},
 			"1 validation error detected: Value '[]' at 'routingConfiguration' failed to satisfy constraint: Member must have length greater than or equal to 1",

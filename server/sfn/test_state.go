@@ -45,6 +45,9 @@ type stateConfiguration struct {
 
 // testState runs one state alone.
 func (s *Server) testState(ctx context.Context, _ *aws.Caller, in *testStateInput) (*teststate.Response, error) {
+	if in.Context != nil && in.Mock == nil { // ebb test-state allows it
+		return nil, invalid("", "A Context object can be specified only when a mock is specified.")
+	}
 	id := uuid.NewString()
 	test := &teststate.Test{
 		Definition: []byte(in.Definition), StateName: in.StateName, RevealSecrets: in.RevealSecrets, Now: s.config.Now(),

@@ -32,8 +32,6 @@ func (t *Test) check(s *syntax.State) error {
 		return invalidTest("RoleArn must be specified when testing a Task state")
 	case t.Mock == nil && s.Kind == syntax.TaskState && t.Call == nil:
 		return invalidTest("A Task state is tested with a mock, or with something that can be called")
-	case t.Mock == nil && len(t.Context) > 0:
-		return invalidTest("A Context object can be specified only when a mock is specified.")
 	case t.Mock == nil:
 		return t.checkConfiguration(s)
 	case !mockable:
