@@ -33,6 +33,8 @@ type Inbox interface {
 	// Beat renews an open token's heartbeat. If the token is not open, it returns ErrGone. If the token does not
 	// exist, it returns ErrNotFound.
 	Beat(ctx context.Context, id string) (Token, error)
+	// Received reports whether the run has had a message with that key, which is not "". A run that was purged has not.
+	Received(ctx context.Context, run, key string) (bool, error)
 	// Messages returns the run's wakeup counter, and a page of the messages in its inbox: messages with numbers
 	// above after, oldest first, up to MaxMessages. If a page is full, read the next page with the number of its
 	// last message.

@@ -165,6 +165,11 @@ func TestAPI(t *testing.T) {
 	if run, err := engine.Await(t.Context(), store, "boot-1"); err != nil || run.Outcome != storage.Succeeded {
 		t.Errorf("the run is %v, %v", run.Outcome, err)
 	}
+	again := w.ask(http.StatusAccepted, http.MethodPost, "runs/{run}/retry", "", "", "Idempotency-Key", "k1")
+	if again["command"] != "retry" {
+		t.Errorf("after the end it answers %v", again)
+	}
+	w.ask(http.StatusConflict, http.MethodPost, "runs/{run}/suspend", "", "", "Idempotency-Key", "k2")
 	w.ask(http.StatusOK, http.MethodGet, "runs/{run}/preview", "command=cancel", "")
 	w.ask(http.StatusOK, http.MethodGet, "runs/{run}/preview", "command=retry&from=boot", "")
 	w.ask(http.StatusBadRequest, http.MethodGet, "runs/{run}/preview", "command=dance", "")
@@ -192,6 +197,14 @@ func (w *apiWorld) readsOf(id string) {
 	found := get("runs", "filter="+url.QueryEscape("state:reverted -flow:trip label:team=a ended:<1h"))
 	if runs := list(found, "runs"); len(runs) != 1 || runs[0].(map[string]any)["run"] != id {
 		w.Fatalf("it finds %v", found)
+	}
+	counts := get("counts", "width=1h&filter=state:reverted")
+	if got := fmt.Sprint(counts["states"], len(list(counts, "bars"))); got != "map[REVERTED:1] 1" {
+		w.Errorf("it counts %v", counts)
+	}
+	w.ask(http.StatusBadRequest, http.MethodGet, "counts", "width=x", "")
+	if waiting := get("waiting", ""); waiting["open"] != 0.0 {
+		w.Errorf("it says that %v wait", waiting)
 	}
 	if none := get("runs", "filter=state:SUCCESS&cursor=forged&limit=1"); len(list(none, "runs")) != 0 {
 		w.Errorf("it finds %v", none)

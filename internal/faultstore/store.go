@@ -316,6 +316,20 @@ func (f *store) Tally(ctx context.Context, q storage.RunQuery, t storage.Tallyin
 	return answer(ctx, f, Call{Method: "Tally"}, func() (storage.Tally, error) { return f.Store.Tally(ctx, q, t) })
 }
 
+func (f *store) Received(ctx context.Context, run, key string) (bool, error) {
+	return answer(ctx, f, Call{Method: "Received", Run: run}, func() (bool, error) { return f.Store.Received(ctx, run, key) })
+}
+
+func (f *store) InProgress(ctx context.Context, runs []storage.Run, most int) (
+	list []storage.Progress, cut bool, err error,
+) {
+	list, err = answer(ctx, f, Call{Method: "InProgress"}, func() (list []storage.Progress, err error) {
+		list, cut, err = f.Store.InProgress(ctx, runs, most)
+		return list, err
+	})
+	return list, cut, err
+}
+
 func (f *store) CountRuns(ctx context.Context, q storage.RunQuery) (int, error) {
 	return answer(ctx, f, Call{Method: "CountRuns"}, func() (int, error) { return f.Store.CountRuns(ctx, q) })
 }

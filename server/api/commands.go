@@ -102,6 +102,9 @@ func sends[B any, P interface {
 			return nil, err
 		}
 		if why := refuse(&run); why != "" {
+			if again, err := a.again(c, run.ID, key); again || err != nil {
+				return Sent{"sent", run.ID, name}, err
+			}
 			return nil, problem(http.StatusConflict, "refused", "run %q is %s: %s", run.ID, run.State, why)
 		}
 		if err := engine.SendOnce(c.Context(), a.store, run.ID, key, P(&body).command().By(c.issuer())); err != nil {
@@ -109,6 +112,15 @@ func sends[B any, P interface {
 		}
 		return Sent{"sent", run.ID, name}, nil
 	}
+}
+
+// again reports whether the request repeats one that the run has received, which gets the same answer whatever became
+// of the run since.
+func (a *api) again(c *call, run, key string) (bool, error) {
+	if key == "" {
+		return false, nil
+	}
+	return a.store.Received(c.Context(), run, key)
 }
 
 func refuseEnded(run *storage.Run) string {
@@ -160,12 +172,15 @@ func (a *api) signal(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if run.State.Ended() {
-		return nil, problem(http.StatusConflict, "refused", "run %q is %s: it waits for nothing", run.ID, run.State)
-	}
 	key, err := c.key()
 	if err != nil {
 		return nil, err
+	}
+	if run.State.Ended() {
+		if again, err := a.again(c, run.ID, key); again || err != nil {
+			return Sent{"sent", run.ID, "signal"}, err
+		}
+		return nil, problem(http.StatusConflict, "refused", "run %q is %s: it waits for nothing", run.ID, run.State)
 	}
 	if body.Data == nil {
 		body.Data = atom.Null

@@ -41,6 +41,10 @@ func reads() []route {
 	return []route{
 		get("runs", "listRuns", "Runs, newest first", Runs{}, (*api).runs,
 			param{"filter", "string", "such as state:FAILURE -flow:trip ended:<1h"}, cursor, limit),
+		get("counts", "countRuns", "Runs by state and over time", Counts{}, (*api).counts,
+			param{"filter", "string", "as of runs"},
+			param{"width", "string", "length of the spans of time, such as 1h; there are none if left out"}),
+		get("waiting", "listWaiting", "What all open runs wait for, in groups", inspect.Waiting{}, (*api).waiting),
 		get("runs/{run}", "getRun", "A run", inspect.Summary{}, (*api).one),
 		get("runs/{run}/atoms", "listAtoms", "Atoms of a run, by path", Atoms{}, (*api).atoms, after, limit),
 		get("runs/{run}/history", "getHistory", "History of a run", History{}, (*api).history,

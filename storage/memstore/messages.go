@@ -32,6 +32,16 @@ func (m *store) Send(ctx context.Context, messages ...storage.Message) error {
 	return nil
 }
 
+// Received implements [storage.Inbox.Received].
+func (m *store) Received(ctx context.Context, run, key string) (bool, error) {
+	if err := m.enter(ctx); err != nil {
+		return false, err
+	}
+	defer m.mu.Unlock()
+	r := m.runs[run]
+	return r != nil && r.keys[key], nil
+}
+
 // deliver inserts the message into the run's inbox, unless the run has had a message with the same key.
 func (m *memory) deliver(r *runRecord, l storage.Message) {
 	if l.Key != "" {

@@ -53,6 +53,19 @@ func deliver(ctx context.Context, w *session, n int64, l *storage.Message) error
 		l.Issuer.Text(), n)
 }
 
+const countKey = `SELECT count(*) FROM message_keys k JOIN origins o ON o.n = k.run WHERE o.id = $1 AND k.key = $2`
+
+// Received implements [storage.Inbox.Received].
+func (s *Store) Received(ctx context.Context, run, key string) (received bool, err error) {
+	err = s.view(ctx, func(r *session) error {
+		var n int
+		err := r.Get(ctx, &n, countKey, run, key)
+		received = n > 0
+		return err
+	})
+	return received, err
+}
+
 // deliverAll delivers messages. If no run can receive one, it returns the message to its sender if it has a receipt.
 // If it has none, deliverAll drops it or, if drop is false, returns an error.
 func deliverAll(ctx context.Context, w *session, messages []storage.Message, drop bool) error {

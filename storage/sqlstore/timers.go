@@ -58,10 +58,14 @@ func readTimers(ctx context.Context, s *session, n int64, run string) ([]storage
 	err := s.All(ctx, &rows, selectRunTimers, n)
 	out := make([]storage.TimerRow, len(rows))
 	for i, r := range rows {
-		out[i] = storage.TimerRow{
-			Run: run, Path: r.Path, Kind: storage.TimerKind(r.Kind), Incarnation: r.Incarnation,
-			Due: r.Due.time(),
-		}
+		out[i] = r.row(run)
 	}
 	return out, err
+}
+
+// row returns the timer of a run.
+func (r *timerRow) row(run string) storage.TimerRow {
+	return storage.TimerRow{
+		Run: run, Path: r.Path, Kind: storage.TimerKind(r.Kind), Incarnation: r.Incarnation, Due: r.Due.time(),
+	}
 }

@@ -13,10 +13,11 @@ import (
 
 //nolint:gosec // no credentials: a token is the right to end an atom
 const (
-	tokenColumns = `t.run AS n, o.id AS run, t.id, t.path, t.incarnation, t.attempt, t.state,
-  t.deadline, t.heartbeat, t.beat, t.since, t.schedule_to_start, t.start_to_close,
-  t.queue, t.worker, t.take, t.lease, t.work, t.result, t.failure, t.priority, t.progress, t.details, t.give_up
+	tokenColumns = tokenFields + `
   FROM tokens t JOIN origins o ON o.n = t.run`
+	tokenFields = `t.run AS n, o.id AS run, t.id, t.path, t.incarnation, t.attempt, t.state,
+  t.deadline, t.heartbeat, t.beat, t.since, t.schedule_to_start, t.start_to_close,
+  t.queue, t.worker, t.take, t.lease, t.work, t.result, t.failure, t.priority, t.progress, t.details, t.give_up`
 	selectToken      = `SELECT ` + tokenColumns + ` WHERE t.id = $1`
 	selectOpenTokens = `SELECT ` + tokenColumns + ` WHERE t.run = $1 AND t.state = ` + tokenOpen + ` ORDER BY t.path, t.id`
 	// The number of the take guards the worker's writes. 0 applies in any case, -1 only if no worker has taken the

@@ -45,6 +45,12 @@ type Page struct {
 	Back time.Time
 }
 
+// After returns the cursor of the runs that a search finds after this one.
+func (s *Search) After(run *storage.Run) Cursor {
+	q, _, _ := s.Filter.query(s.Now)
+	return cursorAt(&q, run)
+}
+
 // Find reads the runs that a filter selects. The store decides most of it, the rest is decided here, both for a bounded
 // number of runs or time. So a page may have no run although there are more. Values that are payloads are not filled
 // in, see [storage.RunQuery.Brief].

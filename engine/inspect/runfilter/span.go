@@ -83,6 +83,12 @@ func readSpan(text string) (s span, err error) {
 	return s, err
 }
 
+// ParseAge reads a length of time such as 90m.
+func ParseAge(text string) (time.Duration, error) {
+	a, err := readAge(text)
+	return a.duration(), err
+}
+
 func readAge(text string) (a age, err error) {
 	if text == "" {
 		return a, errSpan

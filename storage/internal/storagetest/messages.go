@@ -44,6 +44,14 @@ func testMessages(t *testing.T, m Maker) {
 	p.write(t, storage.Checkpoint{Taken: []int64{1, 3, 77}})
 	expect(box[1:2], 3)
 	must(t, "Send", s.Send(t.Context(), storage.Message{Run: "a", Kind: "signal", Key: "k1", Sent: at(3)}))
+	for _, c := range []struct {
+		run, key string
+		want     bool
+	}{{"a", "k1", true}, {"b", "k1", true}, {"a", "k2", false}, {"none", "k1", false}} {
+		if got := ask[bool](t, "Received")(s.Received(t.Context(), c.run, c.key)); got != c.want {
+			t.Errorf("run %s has had a message %s: %v", c.run, c.key, got)
+		}
+	}
 	expect(box[1:2], 3) // a key is remembered when its message is gone
 	p.write(t, storage.Checkpoint{Taken: []int64{2}, Messages: []storage.Message{
 		{Run: "b", Kind: "signal", Name: "from a", Sent: at(4)},

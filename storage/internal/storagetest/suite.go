@@ -46,6 +46,7 @@ func Run(t *testing.T, m Maker) {
 		{"RunsDue", testRunsDue},
 		{"Listings", testListings},
 		{"RunQueries", testRunQueries},
+		{"Progress", testProgress},
 		{"Begin", testBegin},
 		{"BeginAfterOwnerClosed", testBeginAfterOwnerClosed},
 		{"Due", testDue},

@@ -34,21 +34,35 @@ type listFlags struct {
 func (s subcommands) listCommand() *cobra.Command {
 	var f listFlags
 	cmd := &cobra.Command{
-		Use:   "list",
+		Use:   "list [FILTER...]",
 		Short: "List runs, newest first",
 		Long: `List runs, newest first, up to --limit. With --children also list runs that other runs
 started, such as the items of a distributed Map. If there are more, the flag for the
-next page is printed on standard error.`,
-		Example: `  ebb list --state RUNNING,SUSPENDED
+next page is printed on standard error.
+
+A FILTER is a list of terms that must all hold, such as 'state:FAILURE -flow:trip ended:<1h'.
+The fields are flow, id, parent, definition, code, state, outcome, undo, label, created,
+ended and is (top, person, open, ended); a minus excludes, commas separate alternatives,
+and * ends the beginning of a text. With ended:, runs are ordered by their ends. A filter
+selects what it says: also runs that other runs started, unless it has is:top. It takes
+the place of the other flags that select runs. If it begins with a minus, write -- before it.`,
+		Example: `  ebb list 'state:FAILURE -flow:trip ended:<1h'
+  ebb list --state RUNNING,SUSPENDED
   ebb list --needs-person
   ebb list --flow trip --label team=billing --label region=eu`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			q, err := f.query()
 			if err != nil {
 				return err
 			}
 			ctx := cmd.Context()
+			if len(args) > 0 {
+				filter, err := f.filter(args)
+				if err != nil {
+					return err
+				}
+				return s.Reading(ctx, func(store *sqlstore.Store) error { return s.listFiltered(ctx, store, filter, &f) })
+			}
 			return s.Reading(ctx, func(store *sqlstore.Store) error { return s.list(ctx, store, q, f.before) })
 		},
 	}

@@ -44,7 +44,7 @@ func Root(s *session.Session) *cobra.Command {
 		c.suspendCommand(), c.cancelCommand(), c.revertCommand(), c.retryCommand(), c.skipCommand(),
 		c.signalCommand(), c.completeCommand(), c.limitCommand(), c.scheduleCommand(),
 		c.watchable(c.showCommand()), c.watchable(c.whyCommand()), c.historyCommand(), c.auditCommand(),
-		c.watchable(c.listCommand()), c.topCommand(), c.consoleCommand(),
+		c.watchable(c.listCommand()), c.watchable(c.waitingCommand()), c.topCommand(), c.consoleCommand(),
 		c.validateCommand(), c.graphCommand(), c.testCommand(), c.testStateCommand(),
 		c.pruneCommand(), c.backupCommand(), c.migrateCommand(), c.doctorCommand(), c.benchCommand(),
 		c.demoCommand(), c.manCommand(), c.versionCommand())

@@ -1,0 +1,65 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/ebbflow/ebb/cmd/ebb/internal/exit"
+	"github.com/ebbflow/ebb/cmd/ebb/internal/session"
+	"github.com/ebbflow/ebb/engine/inspect/runfilter"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// filter returns the filter that the arguments are, which excludes the flags that select runs.
+func (f *listFlags) filter(args []string) (runfilter.Filter, error) {
+	if f.flow != "" || len(f.states)+len(f.labels) > 0 || f.children || f.stuck {
+		return runfilter.Filter{}, exit.Usagef(
+			"a filter, and --flow, --state, --label, --children or --needs-person: write flow:, state:, label: or is:person in " +
+				"the filter, which selects children too")
+	}
+	filter, err := runfilter.Parse(strings.Join(args, " "))
+	if wrong, is := errors.AsType[*runfilter.Error](err); is {
+		return filter, exit.Usagef("%w", wrong)
+	}
+	return filter, err
+}
+
+// listFiltered lists the runs that a filter selects, page by page.
+func (s subcommands) listFiltered(
+	ctx context.Context, store storage.Store, filter runfilter.Filter, f *listFlags,
+) error {
+	search := runfilter.Search{Filter: filter, Now: time.Now()}
+	if f.before != "" {
+		run, err := session.FindRun(ctx, store, f.before)
+		if err != nil {
+			return err
+		}
+		search.Cursor = search.After(&run)
+	}
+	for listed := 0; ; {
+		search.Limit = listedAtOnce
+		if f.limit > 0 {
+			search.Limit = min(search.Limit, f.limit-listed)
+		}
+		page, err := runfilter.Find(ctx, store, search)
+		if err != nil {
+			return exit.DatabaseError(err)
+		}
+		more := page.Next != (runfilter.Cursor{})
+		if len(page.Runs) > 0 || !more && listed == 0 {
+			if err := s.writeRuns(ctx, store, page.Runs); err != nil {
+				return err
+			}
+		}
+		if listed += len(page.Runs); !more {
+			return nil
+		}
+		if listed == f.limit {
+			s.Noticef("there are more: --before %s", page.Runs[len(page.Runs)-1].ID)
+			return nil
+		}
+		search.Cursor = page.Next
+	}
+}

@@ -1,0 +1,275 @@
+package inspect
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ebbflow/ebb/engine/inspect/runfilter"
+	"github.com/ebbflow/ebb/internal/nodepath"
+	"github.com/ebbflow/ebb/states"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// A grouping is a Waiting that is being made.
+type grouping struct {
+	Waiting
+
+	store  storage.Store
+	now    time.Time
+	owners map[string]*storage.Owner
+	groups map[waitKey]*WaitGroup
+	limits bool // there are limits on runs
+	places int  // runs of which the limit may still be asked
+}
+
+type waitKey struct {
+	kind WaitKind
+	name string
+}
+
+// begin reads what is asked of the store as a whole: processes, limits, runs that need a person, and parked jobs.
+func (g *grouping) begin(ctx context.Context) error {
+	owners, err := g.store.Owners(ctx)
+	if err != nil {
+		return err
+	}
+	g.owners = make(map[string]*storage.Owner, len(owners))
+	for i := range owners {
+		g.owners[owners[i].ID] = &owners[i]
+	}
+	limits, err := g.store.Limits(ctx)
+	if err != nil {
+		return err
+	}
+	g.limits = slices.ContainsFunc(limits, func(l storage.Limit) bool { return l.Runs > 0 })
+	tally, err := g.store.Tally(ctx, storage.RunQuery{States: openStates()}, storage.Tallying{Most: waitingOpen})
+	if err != nil {
+		return err
+	}
+	for _, n := range tally.Counts {
+		g.Open += n
+	}
+	g.Least = tally.Last != nil
+	return errors.Join(g.persons(ctx), g.jobs(ctx))
+}
+
+// persons groups the runs that need a person, of which some have ended.
+func (g *grouping) persons(ctx context.Context) error {
+	q := storage.RunQuery{Stuck: true, Limit: waitingRuns}
+	n, err := g.store.CountRuns(ctx, q)
+	if err != nil || n == 0 {
+		return err
+	}
+	q.Limit, q.Reverse, q.Brief = firstOfGroup, true, true
+	runs, err := g.store.Runs(ctx, q)
+	for i := range runs {
+		g.count(&runs[i], WaitsForPerson, "", runs[i].Updated, time.Time{})
+	}
+	if group := g.groups[waitKey{kind: WaitsForPerson}]; group != nil {
+		group.Runs, group.Waits, group.Filter = max(n, group.Runs), max(n, group.Waits), "is:person"
+	}
+	g.Least = g.Least || n == waitingRuns
+	return err
+}
+
+// jobs groups the parked jobs.
+func (g *grouping) jobs(ctx context.Context) error {
+	counts, err := g.store.JobCounts(ctx)
+	if err != nil {
+		return err
+	}
+	at := slices.IndexFunc(counts, func(c storage.JobCount) bool { return c.State == states.JobParked })
+	if at < 0 {
+		return nil
+	}
+	group := &WaitGroup{Kind: WaitsForParkedJob, Waits: counts[at].Jobs}
+	g.groups[waitKey{kind: WaitsForParkedJob}] = group
+	first, err := g.store.JobList(ctx, storage.JobQuery{States: []states.Job{states.JobParked}, Limit: firstOfGroup})
+	for i := range first {
+		group.First = append(group.First, first[i].ID)
+		group.earlier(first[i].Created, time.Time{})
+	}
+	return err
+}
+
+// queued counts the work in the queues that were found, if not all runs were looked at.
+func (g *grouping) queued(ctx context.Context) error {
+	for key, group := range g.groups {
+		if key.kind != WaitsForWorker || !g.Least {
+			continue
+		}
+		n, err := g.store.CountQueued(ctx, key.name, waitingRuns)
+		if err != nil {
+			return err
+		}
+		group.Waits = max(group.Waits, int(n)+group.Taken)
+	}
+	return nil
+}
+
+// add adds what runs wait for.
+func (g *grouping) add(ctx context.Context, runs []storage.Run) error {
+	list, cut, err := g.store.InProgress(ctx, runs, waitingRecords)
+	if err != nil {
+		return err
+	}
+	g.Least = g.Least || cut
+	for i := range runs {
+		if err := g.addRun(ctx, &runs[i], &list[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (g *grouping) addRun(ctx context.Context, run *storage.Run, p *storage.Progress) error {
+	w := Diagnosis{Run: *run, Owner: g.owners[run.Owner], Timers: p.Timers, Tokens: map[string]*storage.Token{}}
+	due := !run.Due.IsZero() && !run.Due.After(g.now)
+	switch {
+	case run.NeedsPerson():
+		return nil // begin has counted it
+	case run.Hold:
+		g.count(run, WaitsForOperator, "", run.Updated, time.Time{})
+		return nil
+	case !w.Alive() && (due || run.Owner != ""):
+		return g.addIdle(ctx, run)
+	}
+	for i := range p.Tokens {
+		w.Tokens[p.Tokens[i].Path] = &p.Tokens[i]
+	}
+	w.Atoms = slices.DeleteFunc(p.Atoms, func(a storage.Atom) bool { return !inMiddle(&a) })
+	waits := w.Waits()
+	if len(waits) > 1 { // the deadline is what a run waits for only if there is nothing else
+		waits = slices.DeleteFunc(waits, func(one Wait) bool { return one.Kind == WaitsForDeadline })
+	}
+	switch {
+	case len(waits) > 0:
+		for i := range waits {
+			g.addWait(run, &waits[i])
+		}
+	case w.Alive():
+		g.count(run, WaitsForExecution, run.Flow, run.Updated, time.Time{})
+	case !run.Due.IsZero():
+		g.count(run, WaitsForTime, g.soon(run.Due), run.Updated, run.Due)
+	default:
+		g.count(run, WaitsForMessage, run.Flow, run.Updated, time.Time{})
+	}
+	return nil
+}
+
+// addIdle adds a run that is due and that no process drives.
+func (g *grouping) addIdle(ctx context.Context, run *storage.Run) error {
+	if g.limits && g.places > 0 && run.Owner == "" {
+		g.places--
+		switch limited, err := g.store.Limited(ctx, run.ID); {
+		case err != nil && !errors.Is(err, storage.ErrNotFound):
+			return err
+		case err == nil && limited != nil:
+			g.count(run, WaitsForPlace, limited.Reason(), run.Due, time.Time{})
+			return nil
+		}
+	}
+	g.count(run, WaitsForProcess, run.Flow, run.Due, time.Time{})
+	return nil
+}
+
+func (g *grouping) addWait(run *storage.Run, one *Wait) {
+	var name string
+	switch one.Kind {
+	case WaitsForWorker:
+		name = one.Work
+	case WaitsForSignal:
+		name = one.Name
+	case WaitsForToken, WaitsForRun:
+		name = atomName(one.Path)
+	case WaitsForTime, WaitsForRetry, WaitsForUndoAgain, WaitsForDeadline:
+		name = g.soon(one.Due)
+	default:
+		name = run.Flow
+	}
+	group := g.count(run, one.Kind, name, one.Since, one.Due)
+	if one.Kind == WaitsForWorker && one.Worker != "" && (one.Lease.IsZero() || one.Lease.After(g.now)) {
+		group.Taken++
+	}
+}
+
+// soon says how soon a time comes, in steps.
+func (g *grouping) soon(due time.Time) string {
+	switch left := due.Sub(g.now); {
+	case left <= 0:
+		return "overdue"
+	case left <= time.Minute:
+		return "within 1m"
+	case left <= time.Hour:
+		return "within 1h"
+	case left <= 24*time.Hour:
+		return "within 1d"
+	default:
+		return "later"
+	}
+}
+
+// atomName returns the name of the atom at a path, without the numbers of its iteration and of its repetition.
+func atomName(path string) string {
+	name := path[strings.LastIndexByte(path, '/')+1:]
+	if cut, _, found := nodepath.CutIndex(name); found && cut != "" {
+		name = cut
+	}
+	name, _, _ = strings.Cut(name, "#")
+	return name
+}
+
+// count adds a wait of a run to its group.
+func (g *grouping) count(run *storage.Run, kind WaitKind, name string, since, due time.Time) *WaitGroup {
+	key := waitKey{kind, name}
+	group := g.groups[key]
+	if group == nil {
+		group = &WaitGroup{Kind: kind, Name: name}
+		g.groups[key] = group
+	}
+	group.Waits++
+	group.earlier(since, due)
+	// The waits of a run come one after the other.
+	if n := len(group.First); group.last != run.ID {
+		group.Runs++
+		if group.last = run.ID; n < firstOfGroup {
+			group.First = append(group.First, run.ID)
+		}
+	}
+	return group
+}
+
+func (w *WaitGroup) earlier(since, due time.Time) {
+	if !since.IsZero() && (w.Since.IsZero() || since.Before(w.Since)) {
+		w.Since = since.UTC()
+	}
+	if !due.IsZero() && (w.Due.IsZero() || due.Before(w.Due)) {
+		w.Due = due.UTC()
+	}
+}
+
+// urgency orders kinds of groups: first those that do not end by themselves.
+var urgency = []WaitKind{
+	WaitsForPerson, WaitsForProcess, WaitsForParkedJob, WaitsForOperator, WaitsForPlace, WaitsForWorker, WaitsForToken,
+	WaitsForSignal, WaitsForMessage, WaitsForRun, WaitsForRetry, WaitsForUndoAgain, WaitsForTime, WaitsForDeadline,
+	WaitsForExecution, WaitsForRevert,
+}
+
+// finish returns the groups in their order, each with a filter.
+func (g *grouping) finish() Waiting {
+	g.Groups = []WaitGroup{}
+	for _, group := range g.groups {
+		if group.Filter == "" && group.Kind != WaitsForParkedJob {
+			group.Filter = runfilter.IDs(group.First)
+		}
+		g.Groups = append(g.Groups, *group)
+	}
+	slices.SortFunc(g.Groups, func(a, b WaitGroup) int {
+		return cmp.Or(slices.Index(urgency, a.Kind)-slices.Index(urgency, b.Kind), b.Runs-a.Runs, cmp.Compare(a.Name, b.Name))
+	})
+	return g.Waiting
+}

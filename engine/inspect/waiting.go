@@ -1,0 +1,101 @@
+package inspect
+
+import (
+	"context"
+	"time"
+
+	"github.com/ebbflow/ebb/states"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// Waiting is what all runs that have not ended wait for, in groups.
+type Waiting struct {
+	Groups []WaitGroup `json:"groups"` // the groups that a person should look at first, then by number of runs
+	Open   int         `json:"open"`   // number of runs that have not ended
+	Looked int         `json:"looked"` // number of them that were looked at, the oldest first
+	// The counts are what there are at least, because not all runs were looked at, or not all atoms of a run.
+	Least bool `json:"least,omitzero"`
+}
+
+// A WaitGroup are the runs that wait for the same thing.
+type WaitGroup struct {
+	Kind  WaitKind  `json:"kind"`            // what they wait for
+	Name  string    `json:"name,omitempty"`  // of the queue, task, signal, limit or flow; of times, how soon
+	Runs  int       `json:"runs"`            // number of runs
+	Waits int       `json:"waits"`           // number of waits: a run may wait for the same thing several times
+	Taken int       `json:"taken,omitzero"`  // worker: how many of the waits are for workers that have the work
+	Since time.Time `json:"since,omitzero"`  // when the oldest wait began
+	Due   time.Time `json:"due,omitzero"`    // when the first wait ends or times out; zero if none does
+	First []string  `json:"first,omitempty"` // ids of the oldest runs, at most 20
+	// Filter selects the runs of the group, or those in First if no filter can.
+	Filter string `json:"filter,omitempty"`
+
+	last string // id of the run that was counted last
+}
+
+// The kinds of waits that only groups have.
+const (
+	WaitsForProcess   WaitKind = "process" // a process that serves the flow Name: the runs are due, and none drives them
+	WaitsForOperator  WaitKind = "resume"  // an operator, who suspended the run, resumes it
+	WaitsForPerson    WaitKind = "person"  // a person decides, see [storage.Run.NeedsPerson]
+	WaitsForMessage   WaitKind = "inbox"   // a message: the run is not due, and no atom says what it waits for
+	WaitsForParkedJob WaitKind = "job"     // an operator decides about a job that failed too often
+)
+
+// firstOfGroup is the number of runs that a group names.
+const firstOfGroup = 20
+
+// Bounds of the work of [WaitingOf].
+const (
+	waitingPage    = 200                    // runs that are read at a time
+	waitingRuns    = 10_000                 // runs that are looked at without a clock
+	waitingRecords = 20_000                 // atoms, tokens or timers of a page of runs
+	waitingTime    = 150 * time.Millisecond // time after which no more runs are read, with a clock
+	waitingOpen    = 200_000                // runs that are counted
+	waitingPlaces  = 20                     // runs of which the limit is asked
+)
+
+// WaitingOf groups the runs that have not ended by what they wait for, as `ebb why` says it of each. It looks at the
+// oldest runs first, and for a bounded time if it has a clock, which may be nil. Errors are the store's.
+func WaitingOf(ctx context.Context, store storage.Store, now time.Time, clock func() time.Time) (Waiting, error) {
+	g := grouping{store: store, now: now, groups: map[waitKey]*WaitGroup{}, places: waitingPlaces}
+	enough := func() bool { return g.Looked >= waitingRuns }
+	if clock != nil {
+		began := clock()
+		enough = func() bool { return clock().Sub(began) > waitingTime }
+	}
+	if err := g.begin(ctx); err != nil {
+		return Waiting{}, err
+	}
+	q := storage.RunQuery{States: openStates(), Reverse: true, Brief: true, Limit: waitingPage}
+	for {
+		runs, err := store.Runs(ctx, q)
+		if err != nil {
+			return Waiting{}, err
+		}
+		if err := g.add(ctx, runs); err != nil {
+			return Waiting{}, err
+		}
+		if g.Looked += len(runs); len(runs) < q.Limit {
+			break
+		}
+		if q.After = &runs[len(runs)-1]; enough() {
+			g.Least = true
+			break
+		}
+	}
+	g.Open = max(g.Open, g.Looked)
+	if err := g.queued(ctx); err != nil {
+		return Waiting{}, err
+	}
+	return g.finish(), nil
+}
+
+func openStates() (open []states.Flow) {
+	for s := range states.FlowResuming + 1 {
+		if !s.Ended() {
+			open = append(open, s)
+		}
+	}
+	return open
+}

@@ -1,0 +1,133 @@
+package inspect_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine/inspect"
+	"github.com/ebbflow/ebb/engine/inspect/runfilter"
+	"github.com/ebbflow/ebb/states"
+	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/memstore"
+)
+
+// waitingRun makes a run that has this atom in progress.
+func waitingRun(t *testing.T, s storage.Store, id string, cp storage.Checkpoint) {
+	t.Helper()
+	if err := s.Create(t.Context(), storage.Run{ID: id, Flow: "trip"}); err != nil {
+		t.Fatal(err)
+	}
+	claim, _, err := s.Begin(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cp.Head.Time, cp.Head.Release = time.Now(), true
+	if cp.Head.State == states.FlowPending {
+		cp.Head.State = states.FlowRunning
+	}
+	for i := range cp.Atoms {
+		a := &cp.Atoms[i]
+		a.Live, a.Attempt, a.StartedAt = true, 1, time.Now().Add(-time.Minute)
+		if a.State == 0 {
+			a.State = states.TaskRunning
+		}
+	}
+	cp.Head.Due = cp.Head.Due.UTC()
+	if err := s.Commit(t.Context(), claim, &cp); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestWaiting groups runs of all kinds by what they wait for, and agrees with what ebb why says of each of them.
+func TestWaiting(t *testing.T) {
+	t.Parallel()
+	s := memstore.New()
+	now := time.Now()
+	one := func(a storage.Atom) storage.Checkpoint { return storage.Checkpoint{Atoms: []storage.Atom{a}} }
+	for i := range 3 {
+		waitingRun(t, s, fmt.Sprint("signal-", i), one(storage.Atom{Path: fmt.Sprintf("Ask[%d]", i), Signal: "go"}))
+		cp := one(storage.Atom{Path: "Work"})
+		cp.Tokens = []storage.Token{{ID: fmt.Sprint("w", i), Run: fmt.Sprint("worker-", i), Path: "Work", Queue: "gpu", Attempt: 1}}
+		waitingRun(t, s, fmt.Sprint("worker-", i), cp)
+	}
+	if _, err := s.TakeToken(t.Context(), storage.Taking{Queues: []string{"gpu"}, Worker: "me"}); err != nil {
+		t.Fatal(err)
+	}
+	cp := one(storage.Atom{Path: "Ship[3]/Sign#2"})
+	cp.Tokens = []storage.Token{{ID: "t", Run: "token", Path: "Ship[3]/Sign#2", Attempt: 1}}
+	waitingRun(t, s, "token", cp)
+	cp = one(storage.Atom{Path: "Wait", Kind: storage.KindTimer, Due: now.Add(time.Hour / 2)})
+	cp.Head.Due = now.Add(time.Hour / 2)
+	waitingRun(t, s, "timer", cp)
+	cp = one(storage.Atom{Path: "Pay", State: states.TaskRetrying, Due: now.Add(time.Hour * 2)})
+	cp.Head.Due = now.Add(time.Hour * 2)
+	waitingRun(t, s, "retry", cp)
+	cp = one(storage.Atom{Path: "Pay"})
+	cp.Head.Hold, cp.Head.State = true, states.FlowSuspended
+	waitingRun(t, s, "held", cp)
+	cp = one(storage.Atom{Path: "Pay", State: states.TaskRevertFailure})
+	cp.Head.State, cp.Head.Undo, cp.Head.Failure = states.FlowSuspended, storage.UndoFailed, &atom.Failure{Code: "C"}
+	waitingRun(t, s, "stuck", cp)
+	cp = one(storage.Atom{Path: "Pay"})
+	cp.Head.Due = now.Add(-time.Minute)
+	waitingRun(t, s, "idle", cp)
+	waitingRun(t, s, "inbox", storage.Checkpoint{})
+	waitingRun(t, s, "ended", storage.Checkpoint{Head: storage.Head{State: states.FlowSuccess, Ended: now}})
+
+	all, err := inspect.WaitingOf(t.Context(), s, now.Add(time.Second), time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all.Open != 13 || all.Least {
+		t.Errorf("%d runs are open (%v)", all.Open, all.Least)
+	}
+	var got []string
+	for _, g := range all.Groups {
+		got = append(got, fmt.Sprintf("%s %s: %d/%d/%d", g.Kind, g.Name, g.Runs, g.Waits, g.Taken))
+		f, err := runfilter.Parse(g.Filter)
+		if err != nil {
+			t.Fatal(err)
+		}
+		page, err := runfilter.Find(t.Context(), s, runfilter.Search{Filter: f, Now: now, Limit: 50})
+		if err != nil || len(page.Runs) != g.Runs {
+			t.Errorf("the filter %s finds %d runs, want %d: %v", g.Filter, len(page.Runs), g.Runs, err)
+		}
+		for i := range page.Runs {
+			agrees(t, s, &page.Runs[i], g.Kind)
+		}
+	}
+	want := []string{
+		"person : 1/1/0", "process trip: 2/2/0", "resume : 1/1/0", "worker gpu: 2/2/0", "token Sign: 1/1/0",
+		"signal go: 3/3/0", "inbox trip: 1/1/0", "retry within 1d: 1/1/0", "timer within 1h: 1/1/0",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("the groups are\n%q, want\n%q", got, want)
+	}
+}
+
+// agrees compares the kind of a group with what ebb why says of a run of it.
+func agrees(t *testing.T, s storage.Store, run *storage.Run, kind inspect.WaitKind) {
+	t.Helper()
+	w, err := inspect.Diagnose(t.Context(), s, *run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	has := slices.ContainsFunc(w.Waits(), func(one inspect.Wait) bool { return one.Kind == kind })
+	switch kind {
+	case inspect.WaitsForPerson:
+		has = run.NeedsPerson()
+	case inspect.WaitsForProcess:
+		has = !w.Alive() && run.Due.Before(time.Now())
+	case inspect.WaitsForOperator:
+		has = run.Hold
+	case inspect.WaitsForMessage:
+		has = len(w.Waits()) == 0
+	default:
+	}
+	if !has {
+		t.Errorf("run %s is in the group %s, and waits for %v", run.ID, kind, w.Waits())
+	}
+}

@@ -1,0 +1,64 @@
+package api
+
+import (
+	"time"
+
+	"github.com/ebbflow/ebb/engine/inspect"
+	"github.com/ebbflow/ebb/engine/inspect/runfilter"
+	"github.com/ebbflow/ebb/states"
+)
+
+// Counts says how many runs a filter selects, by state and over time.
+type Counts struct {
+	Filter string         `json:"filter"` // the filter, as it was understood
+	States map[string]int `json:"states"` // by state; states without a run are left out
+	Bars   []Bar          `json:"bars"`   // by spans of time, oldest first; spans without a run are left out
+	// There may be more runs, all of them older than back: the counts are what there are at least
+	More bool      `json:"more,omitzero"`
+	Back time.Time `json:"back,omitzero"`
+}
+
+// A Bar is the number of runs within a span of time.
+type Bar struct {
+	From   time.Time      `json:"from"`
+	States map[string]int `json:"states"`
+}
+
+// counts serves the counts of a filter.
+func (a *api) counts(c *call) (any, error) {
+	filter, err := runfilter.Parse(c.query.Get("filter"))
+	if err != nil {
+		return nil, err
+	}
+	var width time.Duration
+	if text := c.query.Get("width"); text != "" {
+		if width, err = runfilter.ParseAge(text); err != nil || width == 0 {
+			return nil, problem(400, "invalid", "width is %.50q: want a length of time, such as 1h (s, m, h, d, w)", text)
+		}
+	}
+	now := time.Now()
+	counted, err := runfilter.Count(c.Context(), a.store, runfilter.Search{Filter: filter, Now: now, Clock: time.Now}, width)
+	if err != nil {
+		return nil, err
+	}
+	out := Counts{
+		Filter: filter.String(), States: byName(counted.States), Bars: []Bar{}, More: counted.More, Back: counted.Back.UTC(),
+	}
+	for _, bar := range counted.Bars {
+		out.Bars = append(out.Bars, Bar{bar.From, byName(bar.States)})
+	}
+	return out, nil
+}
+
+func byName(counts map[states.Flow]int) map[string]int {
+	out := make(map[string]int, len(counts))
+	for state, n := range counts {
+		out[state.String()] = n
+	}
+	return out
+}
+
+// waiting serves what open runs wait for.
+func (a *api) waiting(c *call) (any, error) {
+	return inspect.WaitingOf(c.Context(), a.store, time.Now(), time.Now)
+}
