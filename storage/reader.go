@@ -36,10 +36,6 @@ type Reader interface {
 	// Undos returns up to limit entries of the undo stack with numbers smaller than below, topmost first. Below 0
 	// starts at the top, limit 0 means all.
 	Undos(ctx context.Context, run string, below int64, limit int) ([]Undo, error)
-	// InProgress returns the progress of each of these runs, in their order. The runs are those of a page of [Lists.Runs],
-	// of which it reads ID and Number; a run that was purged has no progress. It reads up to most records of each kind of
-	// all runs together, and reports whether it left some out. It takes few queries, however many runs there are.
-	InProgress(ctx context.Context, runs []Run, most int) (list []Progress, cut bool, err error)
 	// RunTimers returns the timers of one run, nearest first.
 	RunTimers(ctx context.Context, run string) ([]TimerRow, error)
 	// RunTokens returns the open tokens of one run, ordered by path.

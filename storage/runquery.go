@@ -21,6 +21,10 @@ type Lists interface {
 	// Tally counts the runs that q selects by their state and by the time that orders them. It counts among the first most
 	// runs that the index has for q, in its order. q.Limit does not count.
 	Tally(ctx context.Context, q RunQuery, t Tallying) (Tally, error)
+	// InProgress returns the progress of each of these runs, in their order. The runs are those of a page of Runs,
+	// of which it reads ID and Number; a run that was purged has no progress. It reads up to most records of each kind of
+	// all runs together, and reports whether it left some out. It takes few queries, however many runs there are.
+	InProgress(ctx context.Context, runs []Run, most int) (list []Progress, cut bool, err error)
 	// Labeled returns, for each of these label keys, the ids of the runs that have not ended and have the label
 	// with this value, ordered by id. Keys without such a run are left out. Labeled is one query, however many keys
 	// there are. Its cost grows with the keys and the runs that it finds. It returns ErrInvalid for a text that

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ebbflow/ebb/engine/inspect/runfilter"
 	"github.com/ebbflow/ebb/internal/nodepath"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
@@ -70,7 +69,7 @@ func (g *grouping) persons(ctx context.Context) error {
 		g.count(&runs[i], WaitsForPerson, "", runs[i].Updated, time.Time{})
 	}
 	if group := g.groups[waitKey{kind: WaitsForPerson}]; group != nil {
-		group.Runs, group.Waits, group.Filter = max(n, group.Runs), max(n, group.Waits), "is:person"
+		group.Runs, group.Waits = max(n, group.Runs), max(n, group.Waits)
 	}
 	g.Least = g.Least || n == waitingRuns
 	return err
@@ -259,13 +258,10 @@ var urgency = []WaitKind{
 	WaitsForExecution, WaitsForRevert,
 }
 
-// finish returns the groups in their order, each with a filter.
+// finish returns the groups in their order.
 func (g *grouping) finish() Waiting {
 	g.Groups = []WaitGroup{}
 	for _, group := range g.groups {
-		if group.Filter == "" && group.Kind != WaitsForParkedJob {
-			group.Filter = runfilter.IDs(group.First)
-		}
 		g.Groups = append(g.Groups, *group)
 	}
 	slices.SortFunc(g.Groups, func(a, b WaitGroup) int {

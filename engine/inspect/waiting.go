@@ -27,7 +27,7 @@ type WaitGroup struct {
 	Since time.Time `json:"since,omitzero"`  // when the oldest wait began
 	Due   time.Time `json:"due,omitzero"`    // when the first wait ends or times out; zero if none does
 	First []string  `json:"first,omitempty"` // ids of the oldest runs, at most 20
-	// Filter selects the runs of the group, or those in First if no filter can.
+	// Filter selects the runs of the group, or those in First if no filter can. Package runfilter sets it.
 	Filter string `json:"filter,omitempty"`
 
 	last string // id of the run that was counted last

@@ -317,7 +317,9 @@ func (f *store) Tally(ctx context.Context, q storage.RunQuery, t storage.Tallyin
 }
 
 func (f *store) Received(ctx context.Context, run, key string) (bool, error) {
-	return answer(ctx, f, Call{Method: "Received", Run: run}, func() (bool, error) { return f.Store.Received(ctx, run, key) })
+	return answer(ctx, f, Call{Method: "Received", Run: run}, func() (bool, error) {
+		return f.Store.Received(ctx, run, key)
+	})
 }
 
 func (f *store) InProgress(ctx context.Context, runs []storage.Run, most int) (

@@ -3,7 +3,6 @@ package api
 import (
 	"time"
 
-	"github.com/ebbflow/ebb/engine/inspect"
 	"github.com/ebbflow/ebb/engine/inspect/runfilter"
 	"github.com/ebbflow/ebb/states"
 )
@@ -36,8 +35,8 @@ func (a *api) counts(c *call) (any, error) {
 			return nil, problem(400, "invalid", "width is %.50q: want a length of time, such as 1h (s, m, h, d, w)", text)
 		}
 	}
-	now := time.Now()
-	counted, err := runfilter.Count(c.Context(), a.store, runfilter.Search{Filter: filter, Now: now, Clock: time.Now}, width)
+	search := runfilter.Search{Filter: filter, Now: time.Now(), Clock: time.Now}
+	counted, err := runfilter.Count(c.Context(), a.store, search, width)
 	if err != nil {
 		return nil, err
 	}
@@ -60,5 +59,5 @@ func byName(counts map[states.Flow]int) map[string]int {
 
 // waiting serves what open runs wait for.
 func (a *api) waiting(c *call) (any, error) {
-	return inspect.WaitingOf(c.Context(), a.store, time.Now(), time.Now)
+	return runfilter.Waiting(c.Context(), a.store, time.Now(), time.Now)
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// InProgress implements [storage.Reader.InProgress].
+// InProgress implements [storage.Lists.InProgress].
 func (m *store) InProgress(ctx context.Context, runs []storage.Run, most int) (
 	list []storage.Progress, cut bool, err error,
 ) {

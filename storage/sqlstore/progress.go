@@ -16,7 +16,7 @@ var numbered = statement{
 	onPostgres: `(SELECT CAST(n AS BIGINT) AS value FROM json_array_elements_text(CAST($1 AS JSON)) AS j (n)) AS v JOIN `,
 }
 
-// InProgress implements [storage.Reader.InProgress].
+// InProgress implements [storage.Lists.InProgress].
 func (s *Store) InProgress(ctx context.Context, runs []storage.Run, most int) (
 	list []storage.Progress, cut bool, err error,
 ) {

@@ -48,18 +48,6 @@ func (f Filter) String() string {
 // quotation marks. The error is an *[Error].
 func Term(field, value string) (Filter, error) { return Parse(field + `:` + quote(value, false)) }
 
-// IDs returns the text of the filter of the runs with these ids; "" if there are none.
-func IDs(ids []string) string {
-	if len(ids) == 0 {
-		return ""
-	}
-	texts := make([]string, len(ids))
-	for i, id := range ids {
-		texts[i] = quote(id, false)
-	}
-	return `id:` + strings.Join(texts, `,`)
-}
-
 // And returns the filter of the runs that both filters select.
 func (f Filter) And(other Filter) Filter {
 	return Filter{slices.Concat(f.terms, other.terms)}

@@ -24,7 +24,11 @@ func testProgress(t *testing.T, m Maker) {
 				Path: path, Live: j > 0, State: states.TaskRunning, Signal: "go", Result: storage.Held{Ref: 1},
 			})
 			cp.Timers = append(cp.Timers, storage.TimerRow{Run: id, Path: path, Due: at(j + i)})
-			cp.Tokens = append(cp.Tokens, storage.Token{ID: id + path, Run: id, Path: path, Attempt: 1, Queue: evenOdd("", "q", j)})
+			token := storage.Token{ID: id + path, Run: id, Path: path, Attempt: 1}
+			if j%2 == 1 {
+				token.Queue = "q"
+			}
+			cp.Tokens = append(cp.Tokens, token)
 		}
 		p.write(t, cp)
 	}
@@ -52,12 +56,4 @@ func testProgress(t *testing.T, m Maker) {
 	if _, cut, err = s.InProgress(t.Context(), runs, 3); !cut || err != nil {
 		t.Errorf("not all atoms of two runs were read, and it says %v, %v", cut, err)
 	}
-}
-
-// evenOdd returns the first text for even numbers, and the second for odd ones.
-func evenOdd(even, odd string, n int) string {
-	if n%2 == 0 {
-		return even
-	}
-	return odd
 }

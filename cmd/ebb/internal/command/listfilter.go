@@ -16,8 +16,8 @@ import (
 func (f *listFlags) filter(args []string) (runfilter.Filter, error) {
 	if f.flow != "" || len(f.states)+len(f.labels) > 0 || f.children || f.stuck {
 		return runfilter.Filter{}, exit.Usagef(
-			"a filter, and --flow, --state, --label, --children or --needs-person: write flow:, state:, label: or is:person in " +
-				"the filter, which selects children too")
+			"a filter, and --flow, --state, --label, --children or --needs-person: write flow:, state:, label: or is:person " +
+				"in the filter, which selects children too")
 	}
 	filter, err := runfilter.Parse(strings.Join(args, " "))
 	if wrong, is := errors.AsType[*runfilter.Error](err); is {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/ebbflow/ebb/cmd/ebb/internal/exit"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/view"
-	"github.com/ebbflow/ebb/engine/inspect"
+	"github.com/ebbflow/ebb/engine/inspect/runfilter"
 	"github.com/ebbflow/ebb/internal/visible"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore"
@@ -35,7 +35,7 @@ first wait ends. It looks at the oldest runs first, for a fraction of a second.`
 }
 
 func (s subcommands) waiting(ctx context.Context, store storage.Store, now time.Time) error {
-	w, err := inspect.WaitingOf(ctx, store, now, time.Now)
+	w, err := runfilter.Waiting(ctx, store, now, time.Now)
 	if err != nil {
 		return exit.DatabaseError(err)
 	}

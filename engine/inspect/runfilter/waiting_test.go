@@ -1,4 +1,4 @@
-package inspect_test
+package runfilter_test
 
 import (
 	"fmt"
@@ -77,7 +77,7 @@ func TestWaiting(t *testing.T) {
 	waitingRun(t, s, "inbox", storage.Checkpoint{})
 	waitingRun(t, s, "ended", storage.Checkpoint{Head: storage.Head{State: states.FlowSuccess, Ended: now}})
 
-	all, err := inspect.WaitingOf(t.Context(), s, now.Add(time.Second), time.Now)
+	all, err := runfilter.Waiting(t.Context(), s, now.Add(time.Second), time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
