@@ -50,6 +50,26 @@ func TestHistory(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
+	var all []inspect.Entry
+	for line, err := range inspect.History(t.Context(), e.Store(), &run, 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, inspect.EntryOf(&run.Secrets, &line))
+	}
+	for limit := 1; limit <= len(all)+1; limit++ {
+		var pages []inspect.Entry
+		for after, more := int64(0), true; more; more = after != 0 {
+			var page []inspect.Entry
+			if page, after, err = inspect.HistoryPage(t.Context(), e.Store(), &run, after, limit); err != nil || len(page) > limit {
+				t.Fatal(len(page), err)
+			}
+			pages = append(pages, page...)
+		}
+		if diff := cmp.Diff(all, pages); diff != "" {
+			t.Errorf("pages of %d: %s", limit, diff)
+		}
+	}
 	for line, err := range inspect.History(t.Context(), e.Store(), &run, last-1) {
 		if err != nil || line.Seq != last {
 			t.Errorf("after line %d comes %d, %v", last-1, line.Seq, err)

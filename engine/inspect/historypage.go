@@ -3,25 +3,71 @@ package inspect
 import (
 	"context"
 
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
 
 // HistoryPage returns up to limit lines of [History], without the events of the run's language, as the console and the
-// REST API show them. next is the number after which the next page begins; 0 if there are no more lines.
+// REST API show them. next is the number after which the next page begins; 0 if there are no more lines. It reads the
+// lines of the page, and the atoms that it needs to know which lines to leave out, however large the run is.
 func HistoryPage(ctx context.Context, store storage.Reader, run *storage.Run, after int64, limit int) (
 	entries []Entry, next int64, err error,
 ) {
 	entries = []Entry{}
-	for e, err := range History(ctx, store, run, after) {
-		switch {
-		case err != nil:
+	for {
+		page, err := store.History(ctx, run.ID, after, min(2*limit+1, storage.PageRecords))
+		if err != nil || len(page) == 0 {
+			return entries, 0, err
+		}
+		l, err := linesAmong(ctx, store, run, page)
+		if err != nil {
 			return nil, 0, err
-		case e.Kind == storage.EntryEvent:
-		case len(entries) == limit:
-			return entries, entries[limit-1].Seq, nil
-		default:
-			entries = append(entries, EntryOf(&run.Secrets, &e))
+		}
+		for i := range page {
+			switch e := &page[i]; {
+			case e.Kind == storage.EntryEvent || l.hides(e):
+			case len(entries) == limit:
+				return entries, entries[limit-1].Seq, nil
+			default:
+				entries = append(entries, EntryOf(&run.Secrets, e))
+			}
+		}
+		after = page[len(page)-1].Seq
+	}
+}
+
+// linesAmong is linesOf for these lines only: it reads the atoms that a revert changes.
+func linesAmong(ctx context.Context, store storage.Reader, run *storage.Run, page []storage.Entry) (*lines, error) {
+	l := &lines{passes: map[string]bool{}}
+	if run.Definition != "" {
+		return l, nil
+	}
+	var paths []string
+	for i := range page {
+		e := &page[i]
+		to := states.Task(e.To)
+		if e.Kind == storage.EntryAtom && (to == states.TaskReverting || to == states.TaskReverted) && !l.passes[e.Path] {
+			l.passes[e.Path] = true // once; the atom decides below
+			paths = append(paths, e.Path)
 		}
 	}
-	return entries, 0, nil
+	clear(l.passes)
+	if len(paths) == 0 {
+		return l, nil
+	}
+	atoms, err := store.AtomsAt(ctx, run.ID, append(paths, flow.GrowingPath)...)
+	if err != nil {
+		return nil, err
+	}
+	for i := range atoms {
+		if atoms[i].Path == flow.GrowingPath {
+			clear(l.passes) // what grows says itself what was not reverted
+			break
+		}
+		if atoms[i].Undo != storage.UndoReverts {
+			l.passes[atoms[i].Path] = true
+		}
+	}
+	return l, nil
 }

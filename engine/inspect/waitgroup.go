@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/internal/nodepath"
+	"github.com/ebbflow/ebb/internal/redact"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -53,7 +54,7 @@ func (g *grouping) begin(ctx context.Context) error {
 		g.Open += n
 	}
 	g.Least = tally.Last != nil
-	return errors.Join(g.persons(ctx), g.jobs(ctx))
+	return errors.Join(g.persons(ctx), g.jobs(ctx), g.messages(ctx))
 }
 
 // persons groups the runs that need a person, of which some have ended.
@@ -72,6 +73,16 @@ func (g *grouping) persons(ctx context.Context) error {
 		group.Runs, group.Waits = max(n, group.Runs), max(n, group.Waits)
 	}
 	g.Least = g.Least || n == waitingRuns
+	return err
+}
+
+// messages groups the parked messages by their targets. Their runs may have ended.
+func (g *grouping) messages(ctx context.Context) error {
+	all, err := g.store.ParkedMessages(ctx, maxMessages)
+	for i := range all {
+		g.count(&storage.Run{ID: all[i].Run}, WaitsForParked, redact.URL(all[i].Target), time.Time{}, time.Time{})
+	}
+	g.Least = g.Least || len(all) == maxMessages
 	return err
 }
 
@@ -253,8 +264,8 @@ func (w *WaitGroup) earlier(since, due time.Time) {
 
 // urgency orders kinds of groups: first those that do not end by themselves.
 var urgency = []WaitKind{
-	WaitsForPerson, WaitsForProcess, WaitsForParkedJob, WaitsForOperator, WaitsForPlace, WaitsForWorker, WaitsForToken,
-	WaitsForSignal, WaitsForMessage, WaitsForRun, WaitsForRetry, WaitsForUndoAgain, WaitsForTime, WaitsForDeadline,
+	WaitsForPerson, WaitsForProcess, WaitsForParkedJob, WaitsForParked, WaitsForOperator, WaitsForPlace, WaitsForWorker,
+	WaitsForToken, WaitsForSignal, WaitsForMessage, WaitsForRun, WaitsForRetry, WaitsForUndoAgain, WaitsForTime, WaitsForDeadline,
 	WaitsForExecution, WaitsForRevert,
 }
 

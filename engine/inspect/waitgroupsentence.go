@@ -16,6 +16,8 @@ func (w *WaitGroup) Sentence() string {
 		return "a process that serves " + name
 	case WaitsForParkedJob:
 		return "an operator: the jobs failed too often"
+	case WaitsForParked:
+		return "an operator: messages to " + name + " were sent in vain"
 	case WaitsForOperator:
 		return "an operator, who suspended them"
 	case WaitsForPlace:

@@ -40,6 +40,7 @@ const (
 	WaitsForPerson    WaitKind = "person"  // a person decides, see [storage.Run.NeedsPerson]
 	WaitsForMessage   WaitKind = "inbox"   // a message: the run is not due, and no atom says what it waits for
 	WaitsForParkedJob WaitKind = "job"     // an operator decides about a job that failed too often
+	WaitsForParked    WaitKind = "parked"  // an operator sends messages again, which the runs sent in vain to Name
 )
 
 // firstOfGroup is the number of runs that a group names.

@@ -322,6 +322,12 @@ func (f *store) Received(ctx context.Context, run, key string) (bool, error) {
 	})
 }
 
+func (f *store) ParkedMessages(ctx context.Context, limit int) ([]storage.Outgoing, error) {
+	return answer(ctx, f, Call{Method: "ParkedMessages"}, func() ([]storage.Outgoing, error) {
+		return f.Store.ParkedMessages(ctx, limit)
+	})
+}
+
 func (f *store) InProgress(ctx context.Context, runs []storage.Run, most int) (
 	list []storage.Progress, cut bool, err error,
 ) {

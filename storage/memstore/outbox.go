@@ -32,6 +32,22 @@ func (m *store) Outgoing(ctx context.Context, now time.Time, limit int) ([]stora
 	return out, nil
 }
 
+// ParkedMessages implements [storage.Outbox.ParkedMessages].
+func (m *store) ParkedMessages(ctx context.Context, limit int) ([]storage.Outgoing, error) {
+	if err := m.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer m.mu.Unlock()
+	var out []storage.Outgoing
+	for _, o := range m.outbox {
+		if o.Parked && (limit == 0 || len(out) < limit) {
+			o.Body = nil
+			out = append(out, o)
+		}
+	}
+	return out, nil
+}
+
 // RunOutbox implements [storage.Reader.RunOutbox].
 func (m *store) RunOutbox(ctx context.Context, run string, limit int) ([]storage.Outgoing, error) {
 	if err := m.enter(ctx); err != nil {

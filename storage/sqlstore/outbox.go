@@ -17,6 +17,8 @@ WHERE NOT parked AND (not_until IS NULL OR not_until <= $1)
 ORDER BY n LIMIT $2 + 0`
 	selectRunOutbox = `SELECT n, id, run, target, body, attempts, not_until, parked, error FROM outbox
 		WHERE run = $1 ORDER BY n LIMIT $2 + 0`
+	selectParked = `SELECT n, id, run, target, NULL AS body, attempts, not_until, parked, error FROM outbox
+		WHERE parked ORDER BY n LIMIT $1 + 0`
 	deleteOutgoing = `DELETE FROM outbox WHERE n = $1`
 	updateOutgoing = `UPDATE outbox SET attempts = $1, not_until = $2, parked = $3, error = $4 WHERE n = $5`
 )
@@ -35,6 +37,11 @@ func writeOutbox(ctx context.Context, w *session, run string, outbox []storage.O
 // Outgoing implements [storage.Outbox.Outgoing].
 func (s *Store) Outgoing(ctx context.Context, now time.Time, limit int) ([]storage.Outgoing, error) {
 	return s.outbox(ctx, selectOutgoing, micros(now), limitOr(limit))
+}
+
+// ParkedMessages implements [storage.Outbox.ParkedMessages].
+func (s *Store) ParkedMessages(ctx context.Context, limit int) ([]storage.Outgoing, error) {
+	return s.outbox(ctx, selectParked, limitOr(limit))
 }
 
 // RunOutbox implements [storage.Reader.RunOutbox].

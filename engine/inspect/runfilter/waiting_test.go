@@ -74,7 +74,9 @@ func TestWaiting(t *testing.T) {
 	cp = one(storage.Atom{Path: "Pay"})
 	cp.Head.Due = now.Add(-time.Minute)
 	waitingRun(t, s, "idle", cp)
-	waitingRun(t, s, "inbox", storage.Checkpoint{})
+	waitingRun(t, s, "inbox", storage.Checkpoint{Outbox: []storage.Outgoing{
+		{ID: "m", Target: "https://me:secret@example.com/in", Parked: true},
+	}})
 	waitingRun(t, s, "ended", storage.Checkpoint{Head: storage.Head{State: states.FlowSuccess, Ended: now}})
 
 	all, err := runfilter.Waiting(t.Context(), s, now.Add(time.Second), time.Now)
@@ -100,7 +102,7 @@ func TestWaiting(t *testing.T) {
 		}
 	}
 	want := []string{
-		"person : 1/1/0", "process trip: 2/2/0", "resume : 1/1/0", "worker gpu: 2/2/0", "token Sign: 1/1/0",
+		"person : 1/1/0", "process trip: 2/2/0", "parked https://***@example.com/in: 1/1/0", "resume : 1/1/0", "worker gpu: 2/2/0", "token Sign: 1/1/0",
 		"signal go: 3/3/0", "inbox trip: 1/1/0", "retry within 1d: 1/1/0", "timer within 1h: 1/1/0",
 	}
 	if !slices.Equal(got, want) {
@@ -123,6 +125,8 @@ func agrees(t *testing.T, s storage.Store, run *storage.Run, kind inspect.WaitKi
 		has = !w.Alive() && run.Due.Before(time.Now())
 	case inspect.WaitsForOperator:
 		has = run.Hold
+	case inspect.WaitsForParked:
+		has = len(w.Sends) == 1 && w.Sends[0].Parked
 	case inspect.WaitsForMessage:
 		has = len(w.Waits()) == 0
 	default:

@@ -76,6 +76,7 @@ func Calls(ctx context.Context, s storage.Store, claim storage.Claim) iter.Seq2[
 			{"NamedRecords", errOf(s.NamedRecords(ctx, storage.RecordQuery{Kind: "k"}))},
 			{"CountRecords", errOf(s.CountRecords(ctx, "k", ""))},
 			{"Outgoing", errOf(s.Outgoing(ctx, at(1), 0))},
+			{"ParkedMessages", errOf(s.ParkedMessages(ctx, 0))},
 			{"RunOutbox", errOf(s.RunOutbox(ctx, "a", 0))},
 			{"Sent", s.Sent(ctx, 1)},
 			{"Unsent", s.Unsent(ctx, storage.Outgoing{N: 1})},

@@ -60,6 +60,8 @@ func testOutbox(t *testing.T, m Maker) {
 	again.Parked = true
 	must(t, "Unsent", s.Unsent(t.Context(), again))
 	expect(9, 0, "a2 b2 ")
+	parked := ask[[]storage.Outgoing](t, "ParkedMessages")(s.ParkedMessages(t.Context(), 2))
+	same(t, "parked", []storage.Outgoing{again}, parked)
 	left := func(run string, limit int) string {
 		t.Helper()
 		return joined(ask[[]storage.Outgoing](t, "RunOutbox")(s.RunOutbox(t.Context(), run, limit)),
