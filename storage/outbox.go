@@ -25,8 +25,8 @@ type Outgoing struct {
 type Outbox interface {
 	// Outgoing returns up to limit messages that are due by now: for each run and target, only the first one.
 	Outgoing(ctx context.Context, now time.Time, limit int) ([]Outgoing, error)
-	// ParkedMessages returns up to limit parked messages of all runs, without their bodies, in the order in which they were
-	// created; limit 0 means all.
+	// ParkedMessages returns up to limit parked messages of all runs, without their bodies, in the order in which they
+	// were created; limit 0 means all.
 	ParkedMessages(ctx context.Context, limit int) ([]Outgoing, error)
 	// Sent deletes the messages with these numbers after they were sent.
 	Sent(ctx context.Context, n ...int64) error

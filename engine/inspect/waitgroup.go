@@ -265,7 +265,8 @@ func (w *WaitGroup) earlier(since, due time.Time) {
 // urgency orders kinds of groups: first those that do not end by themselves.
 var urgency = []WaitKind{
 	WaitsForPerson, WaitsForProcess, WaitsForParkedJob, WaitsForParked, WaitsForOperator, WaitsForPlace, WaitsForWorker,
-	WaitsForToken, WaitsForSignal, WaitsForMessage, WaitsForRun, WaitsForRetry, WaitsForUndoAgain, WaitsForTime, WaitsForDeadline,
+	WaitsForToken, WaitsForSignal, WaitsForMessage, WaitsForRun, WaitsForRetry, WaitsForUndoAgain, WaitsForTime,
+	WaitsForDeadline,
 	WaitsForExecution, WaitsForRevert,
 }
 
