@@ -68,7 +68,7 @@ func (s *Server) sweepDomain(ctx context.Context, d *domain) error {
 			if !ok || x.Domain != d.Name {
 				continue
 			}
-			needed, err := s.isBeingUndone(ctx, &runs[i])
+			needed, err := IsBeingUndone(ctx, s.config.Store, &runs[i])
 			if err != nil {
 				return err
 			}

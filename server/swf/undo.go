@@ -101,13 +101,14 @@ func (s *Server) openUndo(ctx context.Context, d *domain, workflowID string) (st
 	return runs[0].ID, nil
 }
 
-// isBeingUndone reports whether the execution that undoes a closed one is open: it reads its history.
-func (s *Server) isBeingUndone(ctx context.Context, run *storage.Run) (bool, error) {
+// IsBeingUndone reports whether the execution that undoes a closed one is open: it reads its history, so the run must
+// not be deleted. Other runs are not being undone.
+func IsBeingUndone(ctx context.Context, store storage.Reader, run *storage.Run) (bool, error) {
 	id := run.Labels[swf.LabelUndo]
 	if id == "" {
 		return false, nil
 	}
-	undo, err := s.config.Store.Run(ctx, id)
+	undo, err := store.Run(ctx, id)
 	if errors.Is(err, storage.ErrNotFound) {
 		return false, nil
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/cmd/ebb/internal/exit"
+	"github.com/ebbflow/ebb/server/swf"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -77,6 +78,9 @@ func (o *outdating) is(ctx context.Context, run *storage.Run) (bool, error) {
 	age := o.policy.age(run)
 	if !run.State.Ended() || age == forever || o.now.Sub(run.Ended) < age {
 		return false, nil
+	}
+	if undone, err := swf.IsBeingUndone(ctx, o.store, run); err != nil || undone {
+		return false, exit.DatabaseError(err)
 	}
 	if run.Parent == "" {
 		return true, nil

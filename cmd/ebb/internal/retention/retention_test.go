@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ebbflow/ebb/cmd/ebb/internal/exit"
+	"github.com/ebbflow/ebb/flow/swf"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
@@ -64,6 +65,8 @@ func TestOutdated(t *testing.T) {
 		{ID: "orphan", Parent: "gone", State: states.FlowFailure, Ended: long},
 		{ID: "self", Parent: "self", State: states.FlowFailure, Ended: long},
 		{ID: "running", State: states.FlowRunning},
+		{ID: "undone", State: states.FlowFailure, Ended: long, Labels: map[string]string{swf.LabelUndo: "undoes"}},
+		{ID: "undoes", Parent: "undone", State: states.FlowRunning},
 	} {
 		if err := store.Create(t.Context(), run); err != nil {
 			t.Fatal(err)
