@@ -24,6 +24,7 @@ type connections struct {
 	held     int           // bytes of bodies in memory
 	released chan struct{} // closed when some of them are released
 	polls    int           // requests that wait for work, see [Poll]
+	stopping chan struct{} // closed when the server stops
 }
 
 // Shares of the maximum number of connections.
@@ -35,7 +36,7 @@ const (
 func newConnections(l net.Listener, most int, secure bool) *connections {
 	cs := &connections{
 		Listener: l, most: most, secure: secure, all: map[*connection]struct{}{},
-		released: make(chan struct{}),
+		released: make(chan struct{}), stopping: make(chan struct{}),
 	}
 	cs.changed = sync.NewCond(&cs.mu)
 	return cs

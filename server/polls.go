@@ -16,6 +16,16 @@ func Poll(ctx context.Context) (end func(), ok bool) {
 	return c.of.poll()
 }
 
+// Stopping returns a channel that is closed when the server of a request stops. A handler that waits then ends, and its
+// client asks the next server. Outside a [Server] the channel is nil.
+func Stopping(ctx context.Context) <-chan struct{} {
+	c, _ := ctx.Value(connectionKey{}).(*connection)
+	if c == nil {
+		return nil
+	}
+	return c.of.stopping
+}
+
 // poll counts a request that waits for work.
 func (cs *connections) poll() (end func(), ok bool) {
 	cs.mu.Lock()

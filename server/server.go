@@ -75,6 +75,8 @@ type Server struct {
 	tls     *tls.Config
 	log     hclog.Logger
 	http    *http.Server // set by [Server.Start]
+	// stopping is closed by Stop; set by [Server.Start]
+	stopping chan struct{}
 }
 
 // New returns a server that does not listen yet. It reads the files that the options name. While the server serves,
@@ -138,7 +140,8 @@ func (s *Server) Start(ctx context.Context, answers http.Handler) (url string, e
 	}
 	scheme, at := "http", listener.Addr()
 	//nolint:mnd // the database needs files, too
-	listener = newConnections(listener, min(maxConnections, openFiles()/2), s.tls != nil)
+	connections := newConnections(listener, min(maxConnections, openFiles()/2), s.tls != nil)
+	s.stopping, listener = connections.stopping, connections
 	if s.tls != nil {
 		scheme, listener = "https", tls.NewListener(listener, s.tls)
 	}
@@ -164,6 +167,10 @@ func (s *Server) serving(answers http.Handler) *http.Server {
 func (s *Server) Stop(ctx context.Context) error {
 	if s.http == nil {
 		return nil
+	}
+	if s.stopping != nil {
+		close(s.stopping)
+		s.stopping = nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, Goodbye)
 	defer cancel()

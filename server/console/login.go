@@ -24,7 +24,15 @@ func who(v *visit) node {
 	if name != "" {
 		may = name + " · " + may
 	}
-	return el("span", class("who soft"), words(may+" · "+clock(v.now)),
+	return el("span", class("who soft"), el("span", attr("data-live", ""), attr("role", "status")),
+		words(may+" · "+clock(v.now)),
 		when(v.caller.Login, words(" "), el("form", attr("method", "post"), attr("action", "logout"),
 			el("button", class("link"), words("Log out")))))
 }
+
+// keys lists the keys of the pages. The script opens it.
+var keys = el("dialog", attr("id", "keys"), attr("aria-label", "Keys"), el("dl",
+	el("dt", code("/")), el("dd", words("search the runs")),
+	el("dt", code("j k")), el("dd", words("next and previous row")),
+	el("dt", code("?")), el("dd", words("show and hide this list")),
+	el("dt", code("Esc")), el("dd", words("close"))))

@@ -1,6 +1,8 @@
 package console
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"html"
 	"strings"
 
@@ -137,3 +139,11 @@ func (a attribute) write(out *strings.Builder) {
 type address string
 
 func href(to address) node { return attribute{"href", string(to)} }
+
+// hashOf returns a hash of what a node writes.
+func hashOf(n node) string {
+	var out strings.Builder
+	n.write(&out)
+	sum := sha256.Sum256([]byte(out.String()))
+	return hex.EncodeToString(sum[:8])
+}

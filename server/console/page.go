@@ -19,6 +19,7 @@ type visit struct {
 	query url.Values
 	now   time.Time
 	title string // title of the page; pages of one thing set it
+	topic string // address of the page, if a browser may watch it, see [topic]
 
 	caller   server.Caller
 	operates bool       // the pages have forms
@@ -58,7 +59,12 @@ func (c *console) answer(ctx context.Context, w http.ResponseWriter, name string
 	for i := range c.pages {
 		if p := &c.pages[i]; p.name == name {
 			v.title = p.title
-			body, err = p.read(c, ctx, v)
+			if body, err = p.read(c, ctx, v); err == nil && (p.menu || p.name == "run") {
+				v.topic = cmp.Or(p.name, "./")
+				if len(v.query) > 0 {
+					v.topic += "?" + v.query.Encode()
+				}
+			}
 		}
 	}
 	status := cmp.Or(v.status, http.StatusOK)
@@ -100,7 +106,8 @@ func (c *console) layout(name string, v *visit, body node) node {
 			el("meta", attr("name", "color-scheme"), attr("content", "light dark")),
 			el("title", words(v.title+" · Ebb")),
 			el("link", attr("rel", "icon"), href(address(c.icon))),
-			el("link", attr("rel", "stylesheet"), href(address(c.sheet)))),
+			el("link", attr("rel", "stylesheet"), href(address(c.sheet))),
+			el("script", attr("type", "module"), attr("src", c.script))),
 		el("body",
 			el("a", class("skip"), href("#main"), words("Skip to content")),
 			el("header",
@@ -110,7 +117,7 @@ func (c *console) layout(name string, v *visit, body node) node {
 						when(p.name == name, attr("aria-current", "page")), words(p.title)))
 				})),
 				who(v)),
-			el("main", attr("id", "main"), v.told(), body)))
+			el("main", attr("id", "main"), when(v.topic != "", attr("data-topic", v.topic)), v.told(), body), keys))
 }
 
 // pagePath returns the relative path of a page.

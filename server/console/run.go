@@ -3,6 +3,7 @@ package console
 import (
 	"context"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/ebbflow/ebb/engine/inspect"
@@ -171,12 +172,16 @@ func (p *runPage) history(ctx context.Context) (node, error) {
 			if e.Path != "" {
 				of = el("a", href(link("run", "id", p.run.ID, "view", "history", "atom", e.Path)), words(e.Path))
 			}
-			cause := ""
+			cause, from := "", e.From
 			if e.Failure != nil {
 				cause = e.Failure.Code + " " + e.Failure.Message
 			}
+			if e.Command != "" {
+				line := inspect.AuditLine{Entry: *e}
+				from, cause = e.Command+" by "+line.Issuer(), strings.TrimSpace(cause)
+			}
 			return el("tr", el("td", class("num"), words(strconv.FormatInt(e.Seq, 10))), el("td", words(clock(e.Time))),
-				el("td", of), el("td", words(e.From)), el("td", chip(e.To)), el("td", class("cause"), words(cause)))
+				el("td", of), el("td", words(from)), el("td", chip(e.To)), el("td", class("cause"), words(cause)))
 		})),
 		when(next > 0, el("p", el("a", attr("rel", "next"), href(p.link("history", "after", strconv.FormatInt(next, 10))),
 			words("Later lines →")))),

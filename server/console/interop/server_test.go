@@ -93,11 +93,20 @@ type server struct {
 // serve starts a server in a folder with the database ebb.db, and waits until it listens.
 func serve(t *testing.T, dir string, args ...string) *server {
 	t.Helper()
+	return serveAt(t, dir, "127.0.0.1:0", args...)
+}
+
+// serveAt is serve, at an address.
+func serveAt(t *testing.T, dir, address string, args ...string) *server {
+	t.Helper()
+	if len(args) == 0 {
+		args = []string{"serve"}
+	}
 	file, err := build()
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &server{process: exec.Command(file, append(args, "--listen", "127.0.0.1:0")...)}
+	s := &server{process: exec.Command(file, append(args, "--listen", address)...)}
 	s.process.Dir = dir
 	output, err := s.process.StderrPipe()
 	if err != nil {
