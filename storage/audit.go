@@ -22,10 +22,11 @@ const (
 	ViaLibrary Via = "library" // by a program that uses Ebb as a library
 	ViaConsole Via = "console" // on a page of the console
 	ViaAPI     Via = "api"     // through the REST API
+	ViaBulk    Via = "bulk"    // by a bulk command, whose id is the name, see package bulk
 )
 
 // Claimed reports whether nobody checked the name: who opens the database directly can give any.
-func (i *Issuer) Claimed() bool { return i.Via != ViaConsole && i.Via != ViaAPI }
+func (i *Issuer) Claimed() bool { return i.Via == ViaCommand || i.Via == ViaLibrary }
 
 // String returns the name and how the command was given, such as "alice (console)" or "bob (command, claimed)".
 func (i *Issuer) String() string {

@@ -7,8 +7,8 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/engine/inspect"
 	"github.com/ebbflow/ebb/flow"
-	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -87,7 +87,7 @@ func (b *retryRevertBody) command() engine.Command { return engine.RetryRevert(b
 func sends[B any, P interface {
 	*B
 	commander
-}](name string, refuse func(*storage.Run) string) func(*api, *call) (any, error) {
+}](name string) func(*api, *call) (any, error) {
 	return func(a *api, c *call) (any, error) {
 		var body B
 		if err := c.decode(&body); err != nil {
@@ -101,7 +101,7 @@ func sends[B any, P interface {
 		if err != nil {
 			return nil, err
 		}
-		if why := refuse(&run); why != "" {
+		if why := inspect.Refusal(&run, name); why != "" {
 			if again, err := a.again(c, run.ID, key); again || err != nil {
 				return Sent{"sent", run.ID, name}, err
 			}
@@ -123,42 +123,6 @@ func (a *api) again(c *call, run, key string) (bool, error) {
 	return a.store.Received(c.Context(), run, key)
 }
 
-func refuseEnded(run *storage.Run) string {
-	if run.State.Ended() {
-		return "it has ended, and revert undoes what it did"
-	}
-	return ""
-}
-
-func refuseReverted(run *storage.Run) string {
-	switch {
-	case run.State.Ended() && run.Undo == storage.UndoFailed:
-		return "it could not be undone: use retry-revert or skip"
-	case run.State.Ended() && run.Undo == storage.UndoneAll:
-		return "it was undone"
-	}
-	return ""
-}
-
-func refuseMended(run *storage.Run) string {
-	if run.State.Ended() && run.Undo != storage.UndoFailed {
-		return "no revert of it has failed"
-	}
-	return ""
-}
-
-func refuseResumed(run *storage.Run) string {
-	switch {
-	case run.State.Ended():
-		return "it has ended: retry continues it where it failed"
-	case run.State != states.FlowSuspended && !run.Hold:
-		return "it is not suspended"
-	}
-	return ""
-}
-
-func refuseNone(*storage.Run) string { return "" }
-
 // signal sends a signal or an event to a run.
 func (a *api) signal(c *call) (any, error) {
 	var body signalBody
@@ -176,11 +140,11 @@ func (a *api) signal(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if run.State.Ended() {
+	if why := inspect.Refusal(&run, "signal"); why != "" {
 		if again, err := a.again(c, run.ID, key); again || err != nil {
 			return Sent{"sent", run.ID, "signal"}, err
 		}
-		return nil, problem(http.StatusConflict, "refused", "run %q is %s: it waits for nothing", run.ID, run.State)
+		return nil, problem(http.StatusConflict, "refused", "run %q is %s: %s", run.ID, run.State, why)
 	}
 	if body.Data == nil {
 		body.Data = atom.Null

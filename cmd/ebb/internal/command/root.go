@@ -42,7 +42,7 @@ func Root(s *session.Session) *cobra.Command {
 	root.AddCommand(
 		c.runCommand(), c.resumeCommand(), c.serveCommand(), c.postCommand(), c.watchable(c.jobsCommand()),
 		c.suspendCommand(), c.cancelCommand(), c.revertCommand(), c.retryCommand(), c.skipCommand(),
-		c.signalCommand(), c.completeCommand(), c.limitCommand(), c.scheduleCommand(),
+		c.signalCommand(), c.completeCommand(), c.bulkCommand(), c.limitCommand(), c.scheduleCommand(),
 		c.watchable(c.showCommand()), c.watchable(c.whyCommand()), c.historyCommand(), c.auditCommand(),
 		c.watchable(c.listCommand()), c.watchable(c.waitingCommand()), c.topCommand(), c.consoleCommand(),
 		c.validateCommand(), c.graphCommand(), c.testCommand(), c.testStateCommand(),

@@ -25,6 +25,7 @@ import (
 	"github.com/ebbflow/ebb/engine/inspect"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/internal/redact"
+	"github.com/ebbflow/ebb/jobs/bulk"
 	"github.com/ebbflow/ebb/server"
 	"github.com/ebbflow/ebb/server/api"
 	"github.com/ebbflow/ebb/server/aws"
@@ -193,7 +194,8 @@ func (s subcommands) serve(ctx context.Context, files []string, f *serveFlags) e
 		if err != nil {
 			return err
 		}
-		flows := s.served(ctx, store, f, defaults).Complete(machines.Complete).Queues(machines.Queue).Add(1, workflows.Flow())
+		flows := s.served(ctx, store, f, defaults).Complete(machines.Complete).Queues(machines.Queue).
+			Add(1, workflows.Flow()).Add(1, bulk.Flow(store))
 		if c, err = conductor.New(store, flows, conducting...); err != nil {
 			return exit.Usagef("%w", err)
 		}

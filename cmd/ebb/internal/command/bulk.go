@@ -1,0 +1,84 @@
+package command
+
+import (
+	"context"
+	"crypto/rand"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ebbflow/ebb/cmd/ebb/internal/exit"
+	"github.com/ebbflow/ebb/engine/inspect/runfilter"
+	"github.com/ebbflow/ebb/jobs"
+	"github.com/ebbflow/ebb/jobs/bulk"
+	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/sqlstore"
+)
+
+func (s subcommands) bulkCommand() *cobra.Command {
+	var o bulk.Order
+	var dryRun bool
+	cmd := &cobra.Command{
+		Use:   "bulk COMMAND FILTER",
+		Short: "Give a command to all runs that a filter selects",
+		Long: `Give a command to all runs that a filter selects: ` + strings.Join(bulk.Commands(), ", ") + `. The filter is that of
+ebb list. A process that serves the database (ebb serve) gives the commands, in a run of
+its own, whose id is printed: it survives a crash, and each run gets the command once.
+ebb show of that run counts the commands, and its result lists the runs that refused.
+With --dry-run, only say how many runs the filter selects.`,
+		Example: `  ebb bulk retry 'state:FAILURE flow:trip ended:<1h' --dry-run
+  ebb bulk cancel 'flow:trip label:team=a' --reason 'the offer has ended'`,
+		Args: cobra.ExactArgs(2), //nolint:mnd // as Use says
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx := cmd.Context()
+			o.Command, o.Filter = args[0], args[1]
+			if err := o.Check(); err != nil {
+				return exit.Usagef("%w", err)
+			}
+			if dryRun {
+				return s.Reading(ctx, func(store *sqlstore.Store) error { return s.countRuns(ctx, store, o.Filter) })
+			}
+			return s.WithStore(ctx, func(store *sqlstore.Store) error {
+				id := bulk.Name + "-" + strings.ToLower(rand.Text()[:8])
+				if err := s.Audit(ctx, store, "bulk "+o.Command, "job "+id); err != nil {
+					return exit.DatabaseError(err)
+				}
+				if _, err := jobs.New(store, jobs.Policy{}).Post(ctx, jobs.Job{ID: id, Flow: bulk.Name, Input: o}); err != nil {
+					return exit.DatabaseError(err)
+				}
+				posted, err := store.Job(ctx, id)
+				if err != nil {
+					return exit.DatabaseError(err)
+				}
+				return s.showJob(&posted)
+			})
+		},
+	}
+	cmd.Flags().StringVar(&o.Reason, "reason", "", "with cancel and revert: the reason, which is stored with the runs")
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "only count the runs")
+	return cmd
+}
+
+// countRuns prints how many runs a filter selects, or at least how many, where counting takes long.
+func (s subcommands) countRuns(ctx context.Context, store storage.Store, text string) error {
+	filter, err := runfilter.Parse(text)
+	if err != nil {
+		return exit.Usagef("%w", err)
+	}
+	counts, err := runfilter.Count(ctx, store, runfilter.Search{Filter: filter, Now: time.Now(), Clock: time.Now}, 0)
+	if err != nil {
+		return exit.DatabaseError(err)
+	}
+	n, least := 0, ""
+	for _, of := range counts.States {
+		n += of
+	}
+	if counts.More {
+		least = "at least "
+	}
+	return s.Emit(struct {
+		Runs int  `json:"runs"`
+		More bool `json:"more,omitzero"` // there may be more
+	}{n, counts.More}, "%s%d runs", least, n)
+}

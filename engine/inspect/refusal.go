@@ -1,0 +1,41 @@
+package inspect
+
+import (
+	"github.com/ebbflow/ebb/states"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// Refusal returns why the record of a run already excludes a command, such as "cancel"; "" if it does not. Whether the
+// run allows the command is then for the process that drives it to decide.
+func Refusal(run *storage.Run, command string) string {
+	ended := run.State.Ended()
+	switch command {
+	case "cancel", "suspend":
+		if ended {
+			return "it has ended, and revert undoes what it did"
+		}
+	case "signal":
+		if ended {
+			return "it waits for nothing"
+		}
+	case "resume":
+		switch {
+		case ended:
+			return "it has ended: retry continues it where it failed"
+		case run.State != states.FlowSuspended && !run.Hold:
+			return "it is not suspended"
+		}
+	case "revert":
+		switch {
+		case ended && run.Undo == storage.UndoFailed:
+			return "it could not be undone: use retry-revert or skip"
+		case ended && run.Undo == storage.UndoneAll:
+			return "it was undone"
+		}
+	case "retry-revert", "skip":
+		if ended && run.Undo != storage.UndoFailed {
+			return "no revert of it has failed"
+		}
+	}
+	return ""
+}

@@ -1,0 +1,188 @@
+// Package bulk gives one command to many runs: to all that a filter selects. A bulk command is itself a run, of the flow
+// that [Flow] returns. So it survives a crash, shows its progress, can be suspended, and lists the runs that refused.
+package bulk
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/engine/inspect"
+	"github.com/ebbflow/ebb/engine/inspect/runfilter"
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// Name is the name of the flow.
+const Name = "ebb.bulk"
+
+// MaxRuns is the maximum number of runs to which one bulk command is given.
+const MaxRuns = 100_000
+
+// CodeTooMany is the code with which a bulk command fails if its filter selects more runs than that.
+const CodeTooMany = "TooManyRuns"
+
+// CodeRefused is the code of the items whose runs refuse the command.
+const CodeRefused = atom.CodeRefused
+
+// An Order is the input of a bulk command.
+type Order struct {
+	Filter  string `json:"filter"`           // selects the runs, see package runfilter
+	Command string `json:"command"`          // one of Commands
+	Reason  string `json:"reason,omitempty"` // for cancel and revert
+}
+
+// Commands returns the commands that many runs can get.
+func Commands() []string { return []string{"cancel", "suspend", "resume", "retry", "revert"} }
+
+// Check returns an error that wraps storage.ErrInvalid and names the problem if the order cannot be carried out.
+func (o *Order) Check() error {
+	if !slices.Contains(Commands(), o.Command) {
+		return fmt.Errorf("%w: command %.50q: want one of %v", storage.ErrInvalid, o.Command, Commands())
+	}
+	if o.Filter == "" {
+		return fmt.Errorf("%w: the filter is missing: to command all runs, write id:*", storage.ErrInvalid)
+	}
+	_, err := runfilter.Parse(o.Filter)
+	return err
+}
+
+// command returns the command of the order, given by a bulk command.
+func (o *Order) command(by string) engine.Command {
+	issuer := storage.Issuer{Via: storage.ViaBulk, Name: by}
+	switch o.Command {
+	case "cancel":
+		return engine.Cancel(o.Reason).By(issuer)
+	case "suspend":
+		return engine.Hold().By(issuer)
+	case "revert":
+		return engine.Cancel(o.Reason).By(issuer)
+	default: // resume continues a suspended run, and retry one that failed
+		return engine.RetryFrom("").By(issuer)
+	}
+}
+
+// Flow returns the flow whose runs are bulk commands. It finds the runs of the store first, and then gives each of them
+// the command once, whatever process dies meanwhile. A run that refuses is an item that fails, and the others go on.
+func Flow(store storage.Store) flow.Node {
+	spans, runs := atom.NewKey[[]span]("spans"), atom.NewKey[[]string]("runs")
+	divide := atom.Func(spans.Name(), func(ctx context.Context, o Order) ([]span, error) {
+		return divide(ctx, store, &o, atom.CurrentCall(ctx).Run)
+	}, atom.NoEffect(), atom.As(spans.Name()))
+	list := atom.Func(runs.Name(), func(ctx context.Context, s spanOf) ([]string, error) { return list(ctx, store, &s) },
+		atom.NoEffect(), atom.As(runs.Name()))
+	give := atom.Func("give", func(ctx context.Context, one oneRun) (string, error) { return give(ctx, store, &one) })
+	page := flow.Linear(Name+".page", list, flow.Each("commands", runs, give).Tolerate(MaxRuns).FailuresAs("refused"))
+	return flow.Linear(Name, divide, flow.Each("pages", spans, page).WithParallelism(1))
+}
+
+// spanSize is the number of runs in a span: their ids fit in one value.
+const spanSize = 2000
+
+// A span is a time in which some of the runs were created. Spans may overlap, because a run gets the command once.
+type span struct {
+	Created string `json:"created"` // as package runfilter writes the time
+	By      string `json:"by"`      // id of the bulk command
+}
+
+// A spanOf is a span of an order.
+type spanOf struct {
+	Created string `json:"created"`
+	Filter  string `json:"filter"`
+}
+
+// divide returns the spans of the runs that the filter selects now.
+func divide(ctx context.Context, store storage.Lists, o *Order, by string) ([]span, error) {
+	if err := o.Check(); err != nil {
+		return nil, err
+	}
+	filter, err := runfilter.Parse(o.Filter)
+	if err != nil {
+		return nil, err
+	}
+	var created []time.Time
+	err = each(ctx, store, filter, func(run *storage.Run) error {
+		if created = append(created, run.Created); len(created) > MaxRuns {
+			return &atom.Failure{Code: CodeTooMany, Message: fmt.Sprintf(
+				"the filter selects more than %d runs: narrow it, such as by created:", MaxRuns)}
+		}
+		return nil
+	})
+	slices.SortFunc(created, time.Time.Compare)
+	spans := []span{}
+	for part := range slices.Chunk(created, spanSize) {
+		from, to := part[0].UTC(), part[len(part)-1].UTC().Add(time.Microsecond) // which is not in the span
+		spans = append(spans, span{from.Format(time.RFC3339Nano) + ".." + to.Format(time.RFC3339Nano), by})
+	}
+	return spans, err
+}
+
+// list returns the ids of the runs in a span that the filter selects now.
+func list(ctx context.Context, store storage.Lists, s *spanOf) ([]string, error) {
+	filter, err := runfilter.Parse(s.Filter)
+	if err != nil {
+		return nil, err
+	}
+	ids := []string{}
+	within, err := runfilter.Term("created", s.Created)
+	if err != nil {
+		return nil, err
+	}
+	err = each(ctx, store, filter.And(within), func(run *storage.Run) error {
+		ids = append(ids, run.ID)
+		return nil
+	})
+	return ids, err
+}
+
+// each passes on the runs that a filter selects, except those of bulk commands.
+func each(ctx context.Context, store storage.Lists, filter runfilter.Filter, pass func(*storage.Run) error) error {
+	const pageOfRuns = 500
+	s := runfilter.Search{Filter: filter, Now: time.Now(), Limit: pageOfRuns}
+	for {
+		page, err := runfilter.Find(ctx, store, s)
+		if err != nil {
+			return err
+		}
+		for i := range page.Runs {
+			if run := &page.Runs[i]; !strings.HasPrefix(run.Flow, Name) {
+				if err := pass(run); err != nil {
+					return err
+				}
+			}
+		}
+		if s.Cursor = page.Next; page.Next.String() == "" {
+			return ctx.Err()
+		}
+	}
+}
+
+// oneRun is a run that gets the command.
+type oneRun struct {
+	Item string `json:"item"` // id of the run
+
+	Command string `json:"command"`
+	Reason  string `json:"reason"`
+	By      string `json:"by"`
+}
+
+// give gives the command to a run, unless its record already excludes that. A repetition after a crash counts once.
+func give(ctx context.Context, store storage.Store, one *oneRun) (string, error) {
+	run, err := store.Run(ctx, one.Item)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256([]byte(one.By))
+	key := "bulk/" + hex.EncodeToString(sum[:16])
+	if why := inspect.Refusal(&run, one.Command); why != "" {
+		return "", &atom.Failure{Code: CodeRefused, Message: fmt.Sprintf("run %s is %v: %s", run.ID, run.State, why)}
+	}
+	order := Order{Command: one.Command, Reason: one.Reason}
+	return "sent", engine.SendOnce(ctx, store, run.ID, key, order.command(one.By))
+}

@@ -1,0 +1,164 @@
+package bulk_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/jobs/bulk"
+	"github.com/ebbflow/ebb/states"
+	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/memstore"
+)
+
+// open creates runs that have not begun.
+func open(t *testing.T, store storage.Store, n int) {
+	t.Helper()
+	began := time.Now().Add(-time.Hour)
+	for i := range n {
+		at := began.Add(time.Duration(i/3) * time.Microsecond) // three at a time
+		run := storage.Run{ID: fmt.Sprint("r", i), Flow: "trip", Structure: "x", Created: at}
+		if err := store.Create(t.Context(), run); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// end ends a run as if it had succeeded.
+func end(t *testing.T, store storage.Store, id string) {
+	t.Helper()
+	claim, snap, err := store.Begin(t.Context(), id)
+	if err == nil {
+		err = store.Commit(t.Context(), claim, &storage.Checkpoint{Head: storage.Head{
+			Seq: snap.Run.Seq, State: states.FlowSuccess, Outcome: storage.Succeeded, Time: time.Now(), Release: true,
+		}})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// messages returns how many messages all runs have, and the first.
+func messages(t *testing.T, store storage.Store, n int) (count int, first storage.Message) {
+	t.Helper()
+	for i := range n {
+		_, all, err := storage.AllMessages(t.Context(), store, fmt.Sprint("r", i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(all) > 1 {
+			t.Fatalf("run r%d got the command %d times", i, len(all))
+		}
+		if len(all) == 1 {
+			first = all[0]
+		}
+		count += len(all)
+	}
+	return count, first
+}
+
+func order(o bulk.Order) []engine.RunOption {
+	return []engine.RunOption{
+		engine.With(atom.NewKey[string]("filter"), o.Filter), engine.With(atom.NewKey[string]("command"), o.Command),
+		engine.With(atom.NewKey[string]("reason"), o.Reason),
+	}
+}
+
+func newEngine(t *testing.T, store storage.Store) *engine.Engine {
+	t.Helper()
+	eng, err := engine.New(bulk.Flow(store), engine.WithStore(store), engine.WithInputs(
+		atom.NewKey[string]("filter"), atom.NewKey[string]("command"), atom.NewKey[string]("reason")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return eng
+}
+
+// TestBulk gives a command to 5,000 runs, of which one has ended. The process dies again and again. Each run gets the
+// command once, and says by whom; the one that has ended refuses.
+func TestBulk(t *testing.T) {
+	t.Parallel()
+	const n = 5000
+	store := memstore.New()
+	open(t, store, n)
+	end(t, store, "r17")
+	o := order(bulk.Order{Filter: "flow:trip", Command: "cancel", Reason: "enough"})
+	deaths := 0
+	for ; deaths < 20; deaths++ {
+		dying := &mortal{Store: store}
+		dying.left.Store(int64(100 + 40*deaths))
+		if _, err := newEngine(t, dying).Run(t.Context(), "bulk-1", o...); err == nil {
+			break
+		} else if !errors.Is(err, errDied) {
+			t.Fatal(err)
+		}
+		next := store.Join()
+		store.Die()
+		store = next
+	}
+	if deaths < 3 {
+		t.Errorf("the process died %d times", deaths)
+	}
+	defer func() { _ = store.Close() }()
+	res, err := newEngine(t, store).Run(t.Context(), "bulk-1", o...)
+	if err != nil || res.Run.State != states.FlowSuccess {
+		t.Fatal(res, err)
+	}
+	count, first := messages(t, store, n)
+	if count != n-1 || first.Kind != "cancel" || *first.Issuer != (storage.Issuer{Via: storage.ViaBulk, Name: "bulk-1"}) {
+		t.Errorf("%d of %d runs got %+v", count, n, first)
+	}
+	refused := ""
+	for _, id := range []string{"bulk-1/pages/0", "bulk-1/pages/1", "bulk-1/pages/2"} {
+		run, err := store.Run(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		refused += run.Output.Data.String()
+	}
+	if strings.Count(refused, bulk.CodeRefused) != 1 || !strings.Contains(refused, "run r17 is SUCCESS: it has ended") {
+		t.Errorf("the output is %s", refused)
+	}
+}
+
+// errDied ends the process.
+var errDied = errors.New("died")
+
+// A mortal store lets the process die after some commits.
+type mortal struct {
+	storage.Store
+
+	left atomic.Int64
+}
+
+func (m *mortal) Commit(ctx context.Context, claim storage.Claim, cp *storage.Checkpoint) error {
+	if m.left.Add(-1) < 0 {
+		return errDied
+	}
+	return m.Store.Commit(ctx, claim, cp)
+}
+
+// TestWrongOrders fail before any run gets a command.
+func TestWrongOrders(t *testing.T) {
+	t.Parallel()
+	store := memstore.New()
+	defer func() { _ = store.Close() }()
+	open(t, store, 3)
+	for i, o := range []bulk.Order{{}, {Filter: "id:*", Command: "dance"}, {Command: "cancel"}, {Filter: "stat:x", Command: "cancel"}} {
+		if o.Check() == nil {
+			t.Errorf("%+v is right", o)
+		}
+		if _, err := newEngine(t, store).Run(t.Context(), fmt.Sprint("wrong-", i), order(o)...); err == nil {
+			t.Errorf("%+v succeeds", o)
+		}
+	}
+	if count, _ := messages(t, store, 3); count != 0 {
+		t.Errorf("%d runs got a command", count)
+	}
+}
