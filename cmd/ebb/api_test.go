@@ -339,7 +339,13 @@ func (w *apiWorld) changes(store storage.Store) {
 	}
 	post(http.StatusConflict, "runs/{run}/resume", "")
 
-	audit := w.ask(http.StatusOK, http.MethodGet, "audit", "limit=3", "")
+	post(http.StatusBadRequest, "bulk", `{"filter":"id:*","command":"dance"}`)
+	post(http.StatusBadRequest, "bulk", `{"filter":"stat:x","command":"cancel"}`)
+	mass := post(http.StatusOK, "bulk", `{"filter":"flow:none","command":"cancel","reason":"enough"}`, "Idempotency-Key", "mass")
+	if again := post(http.StatusOK, "bulk", `{"filter":"flow:none","command":"cancel","reason":"enough"}`, "Idempotency-Key", "mass"); again["job"] != mass["job"] {
+		w.Errorf("%v was posted twice: %v", mass, again)
+	}
+	audit := w.ask(http.StatusOK, http.MethodGet, "audit", "limit=3&below="+w.newestAudit(store, "bulk"), "")
 	verbs := ""
 	for _, line := range list(audit, "lines") {
 		l := line.(map[string]any)
@@ -356,6 +362,22 @@ func (w *apiWorld) changes(store storage.Store) {
 	if len(ofRun) != 1 || ofRun[0].(map[string]any)["command"] != "retry" {
 		w.Errorf("the audit of the run says %v", ofRun)
 	}
+}
+
+// newestAudit returns the number of the first line of the audit about a command that begins so.
+func (w *apiWorld) newestAudit(store storage.Store, begins string) string {
+	w.Helper()
+	lines, err := store.Audit(w.Context(), storage.AuditQuery{})
+	if err != nil {
+		w.Fatal(err)
+	}
+	n := int64(0)
+	for i := range lines {
+		if strings.HasPrefix(lines[i].Entry.Type, begins) {
+			n = lines[i].N
+		}
+	}
+	return fmt.Sprint(n)
 }
 
 // tokens are hidden from those who may only read, who cannot send commands either.

@@ -1,5 +1,5 @@
-// Package bulk gives one command to many runs: to all that a filter selects. A bulk command is itself a run, of the flow
-// that [Flow] returns. So it survives a crash, shows its progress, can be suspended, and lists the runs that refused.
+// Package bulk gives one command to many runs: to all that a filter selects. A bulk command is itself a run, of the
+// flow that [Flow] returns. So it survives a crash, shows its progress, can be suspended, and lists what refused.
 package bulk
 
 import (
@@ -180,7 +180,11 @@ func give(ctx context.Context, store storage.Store, one *oneRun) (string, error)
 	}
 	sum := sha256.Sum256([]byte(one.By))
 	key := "bulk/" + hex.EncodeToString(sum[:16])
-	if why := inspect.Refusal(&run, one.Command); why != "" {
+	why := inspect.Refusal(&run, one.Command)
+	if why != "" { // unless the command itself had that effect, before the process died
+		if received, err := store.Received(ctx, run.ID, key); received || err != nil {
+			return "sent", err
+		}
 		return "", &atom.Failure{Code: CodeRefused, Message: fmt.Sprintf("run %s is %v: %s", run.ID, run.State, why)}
 	}
 	order := Order{Command: one.Command, Reason: one.Reason}

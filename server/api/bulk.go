@@ -30,7 +30,8 @@ func (a *api) bulk(c *call) (any, error) {
 	if err := c.audit(a, "bulk "+body.Command, "job "+id); err != nil {
 		return nil, err
 	}
-	if _, err := jobs.New(a.store, jobs.Policy{}).Post(c.Context(), jobs.Job{ID: id, Flow: bulk.Name, Input: order}); err != nil {
+	job := jobs.Job{ID: id, Flow: bulk.Name, Input: order}
+	if _, err := jobs.New(a.store, jobs.Policy{}).Post(c.Context(), job); err != nil {
 		return nil, err
 	}
 	posted, err := a.store.Job(c.Context(), id)

@@ -91,8 +91,8 @@ func writes() []route {
 		post("runs/{run}/resume", "resumeRun", "Resume a suspended run", resumeBody{}, Sent{}, http.StatusAccepted,
 			sends[resumeBody]("resume")),
 		post("jobs", "postJob", "Post a job: a request for a run", jobBody{}, inspect.Job{}, http.StatusOK, (*api).postJob),
-		post("bulk", "bulkCommand", "Give a command to all runs that a filter selects", bulkBody{}, inspect.Job{}, http.StatusOK,
-			(*api).bulk),
+		post("bulk", "bulkCommand", "Give a command to all runs that a filter selects", bulkBody{}, inspect.Job{},
+			http.StatusOK, (*api).bulk),
 		post("jobs/{job}/cancel", "cancelJob", "End an unclaimed job", reasonBody{}, inspect.Job{}, http.StatusOK,
 			changeJob("cancel", func(b *jobs.Board, c *call) error {
 				var body reasonBody

@@ -135,6 +135,8 @@ func landing(o *server.Operation, id, run, job string) address {
 		return link("run", "id", run, "did", did)
 	case o.Of != "":
 		return link(o.Of+"s", "did", did)
+	case o.Name == "bulk":
+		return link("runs", "filter", "flow:ebb.bulk", "did", o.Name)
 	case job != "":
 		return link("jobs", "did", did)
 	default:

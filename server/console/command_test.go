@@ -139,6 +139,7 @@ func TestEveryCommand(t *testing.T) {
 	buttons := d.buttons()
 	fields := map[string]url.Values{
 		" jobs": {"f.flow": {"f"}}, " schedules": {"f.id": {"new"}, "f.spec": {"@daily"}, "f.flow": {"f"}}, " limits": {"f.runs": {"3"}},
+		" bulk":      {"f.filter": {"id:*"}, "f.command": {"cancel"}},
 		"run signal": {"f.name": {"go"}, "f.data": {`{"n": 12345678901234567890}`}}, "token complete": {"f.result": {`"paid"`}},
 	}
 	for _, o := range d.commands.Operations() {
@@ -235,18 +236,21 @@ func TestWrongForms(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	for to, want := range map[string]string{
-		"command?of=&do=jobs&f.flow=":           "flow is missing",
-		"command?of=&do=jobs&f.version=x":       "version: want a number",
-		"command?of=&do=jobs&f.input={":         "input: this is not JSON",
-		"command?of=&do=limits&f.rate=fast":     "want a number and a time",
-		"command?of=run&do=cancel&id=none":      "there is no run",
-		"command?of=run&do=signal&id=open":      "name: the name of a signal",
-		"command?of=run&do=resume&id=open":      "it is not suspended",
-		"command?of=run&do=cancel&id=done":      "revert undoes what it did",
-		"command?of=token&do=complete&id=none":  "there is no such token",
-		"command?of=schedule&do=pause&id=%00":   "not UTF-8, or has a character of value 0",
-		"command?of=job&do=cancel&id=..%2f..":   "there is no job",
-		"command?of=run&do=signal&id=a%20b%3Fc": "there is no run",
+		"command?of=&do=jobs&f.flow=":                                  "flow is missing",
+		"command?of=&do=jobs&f.version=x":                              "version: want a number",
+		"command?of=&do=jobs&f.input={":                                "input: this is not JSON",
+		"command?of=&do=limits&f.rate=fast":                            "want a number and a time",
+		"command?of=&do=bulk&f.filter=stat:x&f.command=cancel":         "did you mean state?",
+		"command?of=&do=bulk&f.filter=id:*&f.command=dance":            "want one of",
+		"command?of=&do=bulk&f.command=cancel&pick=a&pick=b&f.filter=": "the filter is missing",
+		"command?of=run&do=cancel&id=none":                             "there is no run",
+		"command?of=run&do=signal&id=open":                             "name: the name of a signal",
+		"command?of=run&do=resume&id=open":                             "it is not suspended",
+		"command?of=run&do=cancel&id=done":                             "revert undoes what it did",
+		"command?of=token&do=complete&id=none":                         "there is no such token",
+		"command?of=schedule&do=pause&id=%00":                          "not UTF-8, or has a character of value 0",
+		"command?of=job&do=cancel&id=..%2f..":                          "there is no job",
+		"command?of=run&do=signal&id=a%20b%3Fc":                        "there is no run",
 	} {
 		q, err := url.ParseQuery(strings.TrimPrefix(to, "command?"))
 		if err != nil {

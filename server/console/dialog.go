@@ -3,11 +3,14 @@ package console
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/ebbflow/ebb/engine/inspect"
+	"github.com/ebbflow/ebb/engine/inspect/runfilter"
 	"github.com/ebbflow/ebb/server"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -19,7 +22,7 @@ var labels = map[string]string{
 	"run signal":     "Send a signal",
 	"token complete": "Complete", "job cancel": "Cancel", "job release": "Release", " jobs": "Start a run",
 	"schedule pause": "Pause", "schedule resume": "Resume", "schedule remove": "Remove", " schedules": "Add a schedule",
-	" limits": "Set a limit",
+	" limits": "Set a limit", " bulk": "Command all of these runs",
 }
 
 // effects say what a command does, before it is given.
@@ -40,6 +43,7 @@ var effects = map[string]string{
 	"schedule resume":  "The schedule posts jobs again, from its next tick on.",
 	"schedule remove":  "The schedule is removed. The jobs that it has posted stay.",
 	" schedules":       "A job is posted at each tick while a process serves the database.",
+	" bulk":            "Each run gets the command once, from a run of its own, which lists those that refuse.",
 	" limits":          "It applies to all processes. Without runs and rate the limit is removed.",
 }
 
@@ -67,6 +71,10 @@ func (c *console) dialog(ctx context.Context, v *visit) (node, error) {
 	v.title = labels[key]
 	if id != "" {
 		v.title += " " + o.Of + " " + id
+	}
+	if chosen := v.query["pick"]; len(chosen) > 0 {
+		v.query.Set("f.filter", chosenRuns(chosen))
+		v.query.Del("pick")
 	}
 	filled, err := c.filledFrom(ctx, v)
 	if err != nil {
@@ -142,6 +150,9 @@ type previewStep struct {
 
 // preview shows what a command to a run would undo.
 func (c *console) preview(ctx context.Context, v *visit, o *server.Operation, id string) node {
+	if o.Name == "bulk" {
+		return c.covered(ctx, v)
+	}
 	if o.Of != "run" || o.Name != "cancel" && o.Name != "revert" && o.Name != "retry" {
 		return none
 	}
@@ -184,4 +195,37 @@ func (v *visit) told() node {
 		label += ": done."
 	}
 	return el("p", class("told"), attr("role", "status"), words("✓ "+label))
+}
+
+// chosenRuns returns the filter of the runs with these ids.
+func chosenRuns(ids []string) string {
+	values := make([]string, 0, len(ids))
+	for _, id := range ids {
+		if f, err := runfilter.Term("id", id); err == nil {
+			values = append(values, strings.TrimPrefix(f.String(), "id:"))
+		}
+	}
+	return "id:" + strings.Join(values, ",")
+}
+
+// covered says how many runs a bulk command covers.
+func (c *console) covered(ctx context.Context, v *visit) node {
+	text := cmp.Or(v.form.Get("f.filter"), v.query.Get("f.filter"))
+	filter, err := runfilter.Parse(text)
+	if err != nil || text == "" {
+		return none
+	}
+	counts, err := runfilter.Count(ctx, c.store, runfilter.Search{Filter: filter, Now: v.now, Clock: time.Now}, 0)
+	if err != nil {
+		return none
+	}
+	n, least := 0, ""
+	for _, of := range counts.States {
+		n += of
+	}
+	if counts.More {
+		least = "at least "
+	}
+	return el("p", words(fmt.Sprintf("The filter selects %s%d runs now: ", least, n)), el("a",
+		href(link("runs", "filter", text, "children", "1")), words("see them")), words("."))
 }

@@ -128,15 +128,23 @@ func table(heads []string, body node) node {
 		body))
 }
 
+// runHeads are the columns of a table of runs.
+var runHeads = []string{"State", "Run", "Flow", "Created", "Took", "Why"}
+
 // runTable shows runs.
 func runTable(rows []runRow, now time.Time) node {
-	return keptGrid([]string{"State", "Run", "Flow", "Created", "Took", "Why"}, each(rows, func(r *runRow) node {
-		return el("tr", attr("data-key", r.Run.Run), el("td", chip(r.State)), el("td", runLink(r.Run.Run)),
-			el("td", words(r.Flow)),
-			el("td", moment(r.Created, now)), el("td", class("num"), took(r.Took)),
-			el("td", class("cause"), when(r.Person, el("b", words("needs a person")), words(" ")), words(r.Cause),
-				labelNodes(r.Labels)))
+	return keptGrid(runHeads, each(rows, func(r *runRow) node {
+		return el("tr", attr("data-key", r.Run.Run), r.cells(now))
 	}))
+}
+
+func (r *runRow) cells(now time.Time) node {
+	return fragment{
+		el("td", chip(r.State)), el("td", runLink(r.Run.Run)), el("td", words(r.Flow)),
+		el("td", moment(r.Created, now)), el("td", class("num"), took(r.Took)),
+		el("td", class("cause"), when(r.Person, el("b", words("needs a person")), words(" ")), words(r.Cause),
+			labelNodes(r.Labels)),
+	}
 }
 
 func runLink(id string) node { return el("a", href(link("run", "id", id)), words(id)) }

@@ -13,9 +13,6 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// mostCounted is up to how many runs of a state are counted.
-const mostCounted = 1000
-
 // A runRow is a run in a list.
 type runRow struct {
 	inspect.Run
@@ -39,12 +36,11 @@ func rowsOf(runs []storage.Run) []runRow {
 
 // A stateCount is how many of the runs that a filter selects are in a state.
 type stateCount struct {
-	State    string
-	Count    int
-	More     bool // there are more than Count
-	Filtered bool // Count is not known
-	Chosen   bool
-	Link     address
+	State  string
+	Count  int
+	More   bool // there are more than Count
+	Chosen bool
+	Link   address
 }
 
 // A runsBody is a page of runs.
@@ -53,6 +49,7 @@ type runsBody struct {
 	Children      string // not "": with the runs that other runs have started
 	Problem       string
 	Counts        []stateCount
+	Bars          []runfilter.Bar
 	Runs          []runRow
 	Next          address   // address of the next page; "" if there is none
 	Back          time.Time // how far back was looked, if there may be more runs than these
@@ -70,7 +67,7 @@ func (c *console) runs(ctx context.Context, v *visit) (node, error) {
 	if err != nil {
 		return nil, err
 	}
-	return b.node(v.now), nil
+	return b.node(v), nil
 }
 
 func (c *console) findRuns(ctx context.Context, q url.Values, now time.Time) (*runsBody, error) {
@@ -87,14 +84,18 @@ func (c *console) findRuns(ctx context.Context, q url.Values, now time.Time) (*r
 		}
 		filter = filter.And(term)
 	}
-	if b.State != "" {
-		with("state", b.State)
-	}
 	if b.Children == "" {
 		with("is", "top")
 	}
-	if err := c.countStates(ctx, b); err != nil || b.Problem != "" {
-		return b, err
+	all := filter // counts are of all states
+	if b.State != "" {
+		with("state", b.State)
+	}
+	if b.Problem != "" {
+		return b, nil
+	}
+	if err := c.count(ctx, b, all, now); err != nil {
+		return nil, err
 	}
 	page, err := runfilter.Find(ctx, c.store, runfilter.Search{
 		Filter: filter, Now: now, Cursor: runfilter.ParseCursor(q.Get("after")), Limit: few,
@@ -112,31 +113,30 @@ func (c *console) findRuns(ctx context.Context, q url.Values, now time.Time) (*r
 	return b, nil
 }
 
-// countStates counts the runs of each state. With a filter it only links to them, because the store counts by few
-// fields.
-func (c *console) countStates(ctx context.Context, b *runsBody) error {
+// count counts the runs of each state, and by the hour in which they were created or ended, as the filter orders them.
+// Counting ends after a short time: then there are at least so many.
+func (c *console) count(ctx context.Context, b *runsBody, filter runfilter.Filter, now time.Time) error {
+	s := runfilter.Search{Filter: filter, Now: now, Clock: time.Now}
+	counts, err := runfilter.Count(ctx, c.store, s, 0)
+	if err != nil {
+		return err
+	}
 	for _, state := range flowStates {
 		text := state.String()
-		one := stateCount{State: text, Chosen: b.State == text, Filtered: b.Filter != ""}
-		if !one.Filtered {
-			n, err := c.store.CountRuns(ctx, storage.RunQuery{
-				States: []states.Flow{state}, Top: b.Children == "", Limit: mostCounted + 1,
-			})
-			if err != nil {
-				return err
-			}
-			one.Count, one.More = min(n, mostCounted), n > mostCounted
-		}
+		one := stateCount{State: text, Chosen: b.State == text, Count: counts.States[state], More: counts.More}
 		if one.Chosen {
 			text = ""
 		}
 		one.Link = link("runs", "filter", b.Filter, "children", b.Children, "state", text)
 		b.Counts = append(b.Counts, one)
 	}
-	return nil
+	counts, err = runfilter.Count(ctx, c.store, s, barWidth)
+	b.Bars = counts.Bars
+	return err
 }
 
-func (b *runsBody) node(now time.Time) node {
+func (b *runsBody) node(v *visit) node {
+	now := v.now
 	return fragment{
 		el("h1", words("Runs")),
 		el("form", class("filter"), attr("method", "get"), attr("action", "runs"), attr("role", "search"),
@@ -149,7 +149,8 @@ func (b *runsBody) node(now time.Time) node {
 		filterHelp,
 		when(b.Problem != "", el("p", attr("role", "alert"), words(b.Problem))),
 		el("p", class("counts"), each(b.Counts, (*stateCount).node)),
-		when(len(b.Runs) > 0, runTable(b.Runs, now)),
+		b.bars(now), b.commands(v),
+		when(len(b.Runs) > 0, pickTable(v, b.Runs)),
 		when(len(b.Runs) == 0, calm("No run matches.")),
 		when(!b.Back.IsZero(), soft(words("These are the matches since "), exact(b.Back), words("."))),
 		when(b.Next != "", el("p", el("a", href(b.Next), attr("rel", "next"), words("Older runs →")))),
@@ -157,12 +158,9 @@ func (b *runsBody) node(now time.Time) node {
 }
 
 func (s *stateCount) node() node {
-	count := ""
-	if !s.Filtered {
-		count = " " + strconv.Itoa(s.Count)
-		if s.More {
-			count += "+"
-		}
+	count := " " + strconv.Itoa(s.Count)
+	if s.More {
+		count += "+"
 	}
 	return fragment{
 		el("a", href(s.Link), class("count"), when(s.Chosen, attr("aria-current", "true")), chip(s.State), words(count)),

@@ -22,8 +22,8 @@ func (s subcommands) bulkCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "bulk COMMAND FILTER",
 		Short: "Give a command to all runs that a filter selects",
-		Long: `Give a command to all runs that a filter selects: ` + strings.Join(bulk.Commands(), ", ") + `. The filter is that of
-ebb list. A process that serves the database (ebb serve) gives the commands, in a run of
+		Long: `Give a command to all runs that a filter selects: ` + strings.Join(bulk.Commands(), ", ") + `.
+The filter is that of ebb list. A process that serves the database (ebb serve) gives the commands, in a run of
 its own, whose id is printed: it survives a crash, and each run gets the command once.
 ebb show of that run counts the commands, and its result lists the runs that refused.
 With --dry-run, only say how many runs the filter selects.`,
