@@ -36,6 +36,10 @@ type Options struct {
 	// Machine returns the machine of a run. An error means that the definition is not known here. If Machine is nil, a
 	// run of a definition has no graph; that of a flow in Go has the one that the engine stored.
 	Machine func(ctx context.Context, run *storage.Run) (Machine, error)
+	// Define returns the machine of a stored definition. If it is nil, definitions have no picture.
+	Define func(ctx context.Context, d *storage.Definition) (Machine, error)
+	// Examine checks the database, and reports each finding. If it is nil, there is no such page.
+	Examine func(ctx context.Context, report func(Finding)) error
 	// Commands is the REST API, see package api. With it the pages have forms for all commands, which go to it. The
 	// caller of a request must be one that may operate, see [server.WithCaller]. If it is nil, the pages only read.
 	Commands server.Commands

@@ -58,6 +58,7 @@ func TestPages(t *testing.T) {
 		run: "flight", run + "&view=graph": "<svg", run + "&view=timeline": "<rect", run + "&view=history": "REVERTING",
 		run + "&view=history&after=x": "REVERTING", run + "&atom=hotel": "***", run + "&atom=none": "flight",
 		"jobs": "no jobs", "schedules": "no schedules", "limits": "No limits", "processes": "Processes",
+		"waiting": "No run waits", "definitions": "No definition", "doctor": "no checks", "audit": "Nobody has commanded",
 	} {
 		w := get(t, h, http.MethodGet, "/some/ops/"+page)
 		body := w.Body.String()

@@ -33,22 +33,27 @@ type page struct {
 	name  string // last element of the path; "" is the first page
 	title string
 	menu  bool // is in the navigation
+	live  bool // a browser may watch it
 	read  func(*console, context.Context, *visit) (node, error)
 }
 
 // pages returns all pages, in the order of the navigation.
 func pages() []page {
 	return []page{
-		{"", "Home", true, (*console).home},
-		{"runs", "Runs", true, (*console).runs},
-		{"run", "", false, (*console).runPage},
-		{"jobs", "Jobs", true, tablePage("Jobs", (*console).jobs)},
-		{"schedules", "Schedules", true, tablePage("Schedules", (*console).schedules)},
-		{"limits", "Limits", true, tablePage("Limits", (*console).limits)},
-		{"processes", "Processes", true, tablePage("Processes", (*console).processes)},
-		{"audit", "Audit", true, (*console).audit},
-		{commandPage, "", false, (*console).dialog},
-		{"login", "Log in", false, (*console).login},
+		{"", "Home", true, true, (*console).home},
+		{"runs", "Runs", true, true, (*console).runs},
+		{"run", "", false, true, (*console).runPage},
+		{"waiting", "Waiting", true, true, (*console).waiting},
+		{"jobs", "Jobs", true, true, tablePage("Jobs", (*console).jobs)},
+		{"schedules", "Schedules", true, true, tablePage("Schedules", (*console).schedules)},
+		{"limits", "Limits", true, true, tablePage("Limits", (*console).limits)},
+		{"definitions", "Definitions", true, true, (*console).definitions},
+		{"definition", "", false, false, (*console).definition},
+		{"processes", "Processes", true, true, tablePage("Processes", (*console).processes)},
+		{"doctor", "Doctor", true, false, (*console).doctor},
+		{"audit", "Audit", true, true, (*console).audit},
+		{commandPage, "", false, false, (*console).dialog},
+		{"login", "Log in", false, false, (*console).login},
 	}
 }
 
@@ -59,7 +64,7 @@ func (c *console) answer(ctx context.Context, w http.ResponseWriter, name string
 	for i := range c.pages {
 		if p := &c.pages[i]; p.name == name {
 			v.title = p.title
-			if body, err = p.read(c, ctx, v); err == nil && (p.menu || p.name == "run") {
+			if body, err = p.read(c, ctx, v); err == nil && p.live {
 				v.topic = cmp.Or(p.name, "./")
 				if len(v.query) > 0 {
 					v.topic += "?" + v.query.Encode()

@@ -222,7 +222,7 @@ func (c *console) looker(t topic, v *visit) (look func(context.Context) (string,
 			return fmt.Sprint(run.Seq, " ", run.State, " ", run.Owner, " ", run.Wakeups), err
 		}, runPause, true
 	}
-	i := slices.IndexFunc(c.pages, func(p page) bool { return p.name == name && p.menu })
+	i := slices.IndexFunc(c.pages, func(p page) bool { return p.name == name && p.live })
 	if i < 0 {
 		return nil, 0, false
 	}

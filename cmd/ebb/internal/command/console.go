@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ebbflow/ebb/cmd/ebb/internal/definition"
+	"github.com/ebbflow/ebb/cmd/ebb/internal/doctor"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/drive"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/exit"
 	"github.com/ebbflow/ebb/server"
@@ -75,6 +76,13 @@ func (s subcommands) consolePaths(store storage.Store, commands server.Commands)
 			Log: s.Logger(), Commands: commands,
 			Machine: func(ctx context.Context, run *storage.Run) (console.Machine, error) {
 				return catalog.MachineOf(ctx, run)
+			},
+			Define: func(_ context.Context, d *storage.Definition) (console.Machine, error) { return catalog.Parsed(d) },
+			Examine: func(ctx context.Context, report func(console.Finding)) error {
+				return doctor.Examine(ctx, s.Session, func(f *doctor.Finding) error {
+					report(console.Finding(*f))
+					return nil
+				})
 			},
 		}),
 	}

@@ -1,0 +1,134 @@
+package console
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ebbflow/ebb/engine/inspect/runfilter"
+	"github.com/ebbflow/ebb/flow/draw"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// maxDefinition is up to how many bytes of a definition a page shows.
+const maxDefinition = 100 << 10
+
+// definitions lists the stored definitions.
+func (c *console) definitions(ctx context.Context, _ *visit) (node, error) {
+	all, err := c.store.Definitions(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	return fragment{
+		el("h1", words("Definitions")),
+		when(len(all) == 0, calm("No definition is stored (ebb run and ebb post store what they run).")),
+		when(len(all) > 0, grid([]string{"Flow", "Version", "Language", "Stored", ""}, each(all, definitionRow))),
+	}, nil
+}
+
+func definitionRow(d *storage.Definition) node {
+	return el("tr", el("td", el("a", href(link("definition", "hash", d.Hash)), words(d.Name))),
+		el("td", class("num"), words(strconv.FormatInt(d.Version, 10))), el("td", words(d.Language)),
+		el("td", exact(d.Created)), el("td", runsOf(d.Hash)))
+}
+
+// runsOf links to the runs of a definition.
+func runsOf(hash string) node {
+	f, err := runfilter.Term("definition", hash)
+	if err != nil {
+		return none
+	}
+	return el("a", href(link("runs", "filter", f.String(), "children", "1")), words("its runs"))
+}
+
+// definition shows a stored definition: its graph, its text, and how it differs from another version.
+func (c *console) definition(ctx context.Context, v *visit) (node, error) {
+	d, err := c.store.Definition(ctx, v.query.Get("hash"))
+	if err != nil {
+		return nil, err
+	}
+	v.title = fmt.Sprintf("%s version %d", d.Name, d.Version)
+	versions, err := c.store.Definitions(ctx, d.Name)
+	if err != nil {
+		return nil, err
+	}
+	text := el("pre", class("text"), attr("tabindex", "0"), literal(cut(string(d.Text))))
+	if with := v.query.Get("with"); with != "" {
+		other, err := c.store.Definition(ctx, with)
+		if err != nil {
+			return nil, err
+		}
+		text = fragment{
+			el("h2", words(fmt.Sprintf("What changed since version %d", other.Version))),
+			differences(string(other.Text), string(d.Text)),
+		}
+	}
+	return fragment{
+		el("h1", words(v.title)),
+		soft(words(d.Language+" · stored "), exact(d.Created), words(" · "), runsOf(d.Hash)),
+		soft(words("Compare with "), each(versions, func(other *storage.Definition) node {
+			return when(other.Hash != d.Hash, el("a", href(link("definition", "hash", d.Hash, "with", other.Hash)),
+				words(fmt.Sprintf("version %d", other.Version))), words(" "))
+		}), when(len(versions) < 2, words("nothing: there is one version"))), //nolint:mnd // this one and another
+		c.drawn(ctx, &d), text,
+	}, nil
+}
+
+// drawn draws a definition; nothing if it cannot be read here.
+func (c *console) drawn(ctx context.Context, d *storage.Definition) node {
+	if c.o.Define == nil {
+		return none
+	}
+	m, err := c.o.Define(ctx, d)
+	if err != nil {
+		return soft(words("There is no picture: " + err.Error()))
+	}
+	return framed(drawing(draw.SVG(m.Picture(d.Name), draw.SVGOptions{Bare: true})), "graph")
+}
+
+func cut(text string) string {
+	if len(text) <= maxDefinition {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxDefinition], "") + "\n… (the API has all of it)"
+}
+
+// mostLines is how many lines of two texts are compared: the time grows with the square.
+const mostLines = 1500
+
+// differences shows two texts as one, with the lines that only one of them has.
+func differences(old, now string) node {
+	a, b := strings.Split(cut(old), "\n"), strings.Split(cut(now), "\n")
+	a, b = a[:min(len(a), mostLines)], b[:min(len(b), mostLines)]
+	// common[i][j] is the length of the longest common part of a[i:] and b[j:].
+	common := make([][]int16, len(a)+1)
+	for i := range common {
+		common[i] = make([]int16, len(b)+1)
+	}
+	for i, was := range slices.Backward(a) {
+		for j, is := range slices.Backward(b) {
+			if common[i][j] = max(common[i+1][j], common[i][j+1]); was == is {
+				common[i][j] = common[i+1][j+1] + 1
+			}
+		}
+	}
+	var lines fragment
+	line := func(mark, name, text string) { lines = append(lines, el(name, literal(mark+text+"\n"))) }
+	i, j := 0, 0
+	for i < len(a) || j < len(b) {
+		switch {
+		case i < len(a) && j < len(b) && a[i] == b[j]:
+			line("  ", "span", a[i])
+			i, j = i+1, j+1
+		case j == len(b) || i < len(a) && common[i+1][j] >= common[i][j+1]:
+			line("- ", "del", a[i])
+			i++
+		default:
+			line("+ ", "ins", b[j])
+			j++
+		}
+	}
+	return el("pre", class("text"), attr("tabindex", "0"), lines)
+}

@@ -1,0 +1,35 @@
+package console
+
+import "context"
+
+// A Finding is what a check of the database has found.
+type Finding struct {
+	Check string // what was checked
+	State string // ok, warning or wrong
+	Says  string
+	Do    string // what to do about it; "" if nothing is to be done
+}
+
+// doctor shows what the checks of the database find.
+func (c *console) doctor(ctx context.Context, _ *visit) (node, error) {
+	if c.o.Examine == nil {
+		return fragment{el("h1", words("Doctor")), calm("This program has no checks. Use ebb doctor.")}, nil
+	}
+	var found []Finding
+	err := c.o.Examine(ctx, func(f Finding) { found = append(found, f) })
+	if err != nil && len(found) == 0 {
+		return nil, err
+	}
+	marks := map[string]string{"ok": "✓", "warning": "!", "wrong": "✗"}
+	return fragment{
+		el("h1", words("Doctor")), soft(words("What ebb doctor says of the database now.")),
+		grid([]string{"", "Check", "Says", "What to do"}, each(found, func(f *Finding) node {
+			says := class("cause")
+			if f.State == "ok" {
+				says = none
+			}
+			return el("tr", el("td", words(marks[f.State]+" "+f.State)), el("td", words(f.Check)),
+				el("td", says, words(f.Says)), el("td", words(f.Do)))
+		})),
+	}, nil
+}

@@ -1,0 +1,43 @@
+package console
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/ebbflow/ebb/engine/inspect"
+	"github.com/ebbflow/ebb/engine/inspect/runfilter"
+)
+
+// waiting shows what the runs that have not ended wait for, in groups. Each group leads to its runs.
+func (c *console) waiting(ctx context.Context, v *visit) (node, error) {
+	w, err := runfilter.Waiting(ctx, c.store, v.now, time.Now)
+	if err != nil {
+		return nil, err
+	}
+	note := fmt.Sprintf("%d runs have not ended.", w.Open)
+	if w.Least {
+		note += fmt.Sprintf(" The %d oldest were looked at: the counts are what there are at least.", w.Looked)
+	}
+	return fragment{
+		el("h1", words("What runs wait for")), soft(words(note)),
+		when(len(w.Groups) == 0, calm("No run waits.")),
+		when(len(w.Groups) > 0, grid([]string{"Waits for", "Count", "Since", "First ends", "Oldest run"},
+			each(w.Groups, func(g *inspect.WaitGroup) node {
+				var what, first, due node = words(g.Sentence()), none, none
+				if g.Filter != "" {
+					what = el("a", href(link("runs", "filter", g.Filter, "children", "1")), what)
+				}
+				if len(g.First) > 0 {
+					first = runLink(g.First[0])
+				}
+				if !g.Due.IsZero() {
+					due = exact(g.Due)
+				}
+				return el("tr", el("td", what), el("td", class("num"), words(strconv.Itoa(cmp.Or(max(g.Runs, g.Waits), 1)))),
+					el("td", when(!g.Since.IsZero(), moment(g.Since, v.now))), el("td", due), el("td", first))
+			}))),
+	}, nil
+}
