@@ -33,7 +33,8 @@ func (b *runsBody) bars(now time.Time) node {
 	if most == 0 {
 		return none
 	}
-	return framed(el("svg", class("ebb bars"), attr("width", strconv.Itoa(mostBars*barPixels)),
+	return fragment{soft(words(fmt.Sprintf("Runs by hour of the last %d days, those that failed or were undone in red:",
+		mostBars*barWidth/(24*time.Hour)))), framed(el("svg", class("ebb bars"), attr("width", strconv.Itoa(mostBars*barPixels)),
 		attr("height", strconv.Itoa(barHeight)), attr("role", "group"),
 		attr("aria-label", fmt.Sprintf("runs by hour, at most %d", most)),
 		each(shown, func(bar *runfilter.Bar) node {
@@ -47,7 +48,8 @@ func (b *runsBody) bars(now time.Time) node {
 			return el("a", href(to), attr("aria-label", title), el("title", words(title)),
 				rect("node s-success", x, barHeight-height, height),
 				when(bad > 0, rect("node s-failure", x, barHeight-below, below)))
-		})), "runs by hour")
+		}), el("line", class("axis"), attr("x1", "0"), attr("x2", strconv.Itoa(mostBars*barPixels)),
+			attr("y1", strconv.Itoa(barHeight)), attr("y2", strconv.Itoa(barHeight)))), "runs by hour")}
 }
 
 func rect(classes string, x, y, height int) node {
@@ -87,7 +89,7 @@ func (b *runsBody) commands(v *visit) node {
 	if b.Children == "" {
 		filter = narrowedBy(filter, "is", "top")
 	}
-	return el("p", class("buttons"), v.button("", "bulk", "", "f.filter", filter),
+	return el("div", class("buttons"), v.button("", "bulk", "", "f.filter", filter),
 		el("form", attr("id", "pick"), attr("method", "get"), attr("action", commandPage),
 			el("input", attr("type", "hidden"), attr("name", "of"), attr("value", "")),
 			el("input", attr("type", "hidden"), attr("name", "do"), attr("value", "bulk")),

@@ -18,7 +18,7 @@ func (p *runPage) buttons() node {
 	case run.State.Ended() && run.Undo == storage.UndoFailed:
 		all = fragment{v.button("run", "retry-revert", id), v.button("run", "skip", id)}
 	case run.State.Ended():
-		if run.Outcome != storage.Succeeded {
+		if run.Outcome != storage.Succeeded && (run.Definition == "" || run.Undo == storage.UndoNone) {
 			all = append(all, v.button("run", "retry", id))
 		}
 		if run.State != states.FlowReverted {
@@ -29,7 +29,7 @@ func (p *runPage) buttons() node {
 	default:
 		all = fragment{v.button("run", "suspend", id), v.button("run", "signal", id), v.button("run", "cancel", id)}
 	}
-	return el("p", class("buttons"), all, v.button("", "jobs", "", "like", id))
+	return el("div", class("buttons"), all, v.button("", "jobs", "", "like", id))
 }
 
 // wakes are the commands that would let the run continue.
@@ -47,7 +47,7 @@ func (p *runPage) wakes() node {
 			all = append(all, words(w.Event+" "), v.button("run", "signal", id, "f.name", w.Event))
 		}
 	}
-	return when(len(all) > 0, el("p", class("buttons"), all))
+	return when(len(all) > 0, el("div", class("buttons"), all))
 }
 
 // atomButtons are the commands that concern an atom.
@@ -57,12 +57,12 @@ func (p *runPage) atomButtons(a *inspect.Atom) node {
 		return none
 	}
 	if a.State == states.TaskRevertFailure.String() {
-		return el("p", class("buttons"), v.button("run", "retry-revert", id, "f.atom", a.Path),
+		return el("div", class("buttons"), v.button("run", "retry-revert", id, "f.atom", a.Path),
 			v.button("run", "skip", id, "f.atom", a.Path))
 	}
 	all := fragment{v.button("run", "revert", id, "f.to", a.Path)}
 	if p.run.Definition == "" { // a run of a language continues only where it failed
 		all = append(all, v.button("run", "retry", id, "f.from", a.Path))
 	}
-	return el("p", class("buttons"), soft(words("To undo only what came after this atom, or to run again from it:")), all)
+	return el("div", class("buttons"), soft(words("To undo only what came after this atom, or to run again from it:")), all)
 }

@@ -44,7 +44,7 @@ func ago(t, now time.Time) string {
 	d := now.Sub(t)
 	switch {
 	case d < time.Minute:
-		return inspect.Span(d.Truncate(time.Second)) + " ago"
+		return strconv.Itoa(int(max(d, 0).Seconds())) + " s ago"
 	case d < time.Hour:
 		return strconv.Itoa(int(d.Minutes())) + " min ago"
 	case d < 48*time.Hour:
