@@ -33,8 +33,9 @@ func (b *runsBody) bars(now time.Time) node {
 	if most == 0 {
 		return none
 	}
-	return fragment{soft(words(fmt.Sprintf("Runs by hour of the last %d days, those that failed or were undone in red:",
-		mostBars*barWidth/(24*time.Hour)))), framed(el("svg", class("ebb bars"), attr("width", strconv.Itoa(mostBars*barPixels)),
+	note := fmt.Sprintf("Runs by hour of the last %d days, those that failed or were undone in red:",
+		mostBars*barWidth/(24*time.Hour)) //nolint:mnd // hours of a day
+	return fragment{soft(words(note)), framed(el("svg", class("ebb bars"), attr("width", strconv.Itoa(mostBars*barPixels)),
 		attr("height", strconv.Itoa(barHeight)), attr("role", "group"),
 		attr("aria-label", fmt.Sprintf("runs by hour, at most %d", most)),
 		each(shown, func(bar *runfilter.Bar) node {

@@ -64,5 +64,5 @@ func (p *runPage) atomButtons(a *inspect.Atom) node {
 	if p.run.Definition == "" { // a run of a language continues only where it failed
 		all = append(all, v.button("run", "retry", id, "f.from", a.Path))
 	}
-	return el("div", class("buttons"), soft(words("To undo only what came after this atom, or to run again from it:")), all)
+	return el("div", class("buttons"), soft(words("To undo what came after this atom, or to run again from it:")), all)
 }
