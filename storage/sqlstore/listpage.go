@@ -135,8 +135,13 @@ func (l *listing) part(columns string, conditions, checks []string) string {
 // reads nothing but the index.
 func (l *listing) reach(ctx context.Context, r *session, runs int) (*storage.Run, error) {
 	var parts []string
+	most := l.args.add(runs)
 	for conditions := range l.stretches() {
-		parts = append(parts, l.part(l.at+` AS at, `+l.n+` AS n`, conditions, nil))
+		part := l.part(l.at+` AS at, `+l.n+` AS n`, conditions, nil)
+		if l.dialect == serverDialect { // it merges only what it knows to be in order
+			part = `(` + part + l.order(l.at, l.n) + ` LIMIT ` + most + `)`
+		}
+		parts = append(parts, part)
 	}
 	// Each part is in order, and databases merge them as far as they are asked for.
 	query := `SELECT at, n FROM (` + strings.Join(parts, "\n  UNION ALL ") + `) AS parts` + l.order(`at`, `n`) +

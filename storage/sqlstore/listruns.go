@@ -26,6 +26,9 @@ func (s *Store) Runs(ctx context.Context, q storage.RunQuery) (runs []storage.Ru
 // in the index alone.
 func (s *Store) Look(ctx context.Context, q storage.RunQuery, most int) (found storage.Sight, err error) {
 	err = s.listing(ctx, &q, func(r *session) error {
+		if err := onlyIndexes(ctx, r); err != nil {
+			return err
+		}
 		l, err := newListing(ctx, r, &q)
 		if err != nil || l.empty() {
 			return err
@@ -42,6 +45,21 @@ func (s *Store) Look(ctx context.Context, q storage.RunQuery, most int) (found s
 		return err
 	})
 	return found, err
+}
+
+// useIndexes makes PostgreSQL read indexes in their order and look rows up one by one, for this transaction. Without
+// statistics, and beyond some thousand rows, it would otherwise read and sort whole tables, to find a bounded number of
+// rows. What it thinks that this costs would make it compile queries.
+const useIndexes = `SELECT set_config(name, value, true) FROM (VALUES ('enable_seqscan', 'off'),
+  ('enable_bitmapscan', 'off'), ('enable_hashjoin', 'off'), ('enable_mergejoin', 'off'), ('enable_sort', 'off'),
+  ('max_parallel_workers_per_gather', '0'), ('jit', 'off')) AS v (name, value)`
+
+func onlyIndexes(ctx context.Context, r *session) error {
+	if r.dialect != serverDialect {
+		return nil
+	}
+	var set []string
+	return r.Once(ctx, &set, useIndexes)
 }
 
 // checksRuns reports whether the listing may read many runs that the query does not select.

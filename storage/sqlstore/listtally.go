@@ -15,6 +15,9 @@ func (s *Store) Tally(ctx context.Context, q storage.RunQuery, t storage.Tallyin
 	q.Limit = 0
 	counted.Counts = map[storage.TallyKey]int{}
 	err = s.listing(ctx, &q, func(r *session) error {
+		if err := onlyIndexes(ctx, r); err != nil {
+			return err
+		}
 		l, err := newListing(ctx, r, &q)
 		if err != nil || l.empty() {
 			return err

@@ -101,8 +101,9 @@ func (l *listing) checkTerms(by choice) {
 			not = `NOT `
 		}
 		if c.row == `l.` {
-			l.checks = append(l.checks, not+`EXISTS (SELECT 1 FROM labels WHERE run = `+l.n+` AND `+c.has+` AND `+
-				c.match(&l.args, t)+`)`)
+			// So PostgreSQL makes no join of it, and finds the label by its run and key, not by its value.
+			l.checks = append(l.checks, not+`(SELECT count(*) FROM labels WHERE run = `+l.n+` AND `+c.has+
+				` AND CASE WHEN run IS NOT NULL THEN `+c.match(&l.args, t)+` END) > 0`)
 			continue
 		}
 		c.column, c.has = c.row+c.column, c.is
