@@ -60,9 +60,13 @@ func (p *runPage) atomButtons(a *inspect.Atom) node {
 		return el("div", class("buttons"), v.button("run", "retry-revert", id, "f.atom", a.Path),
 			v.button("run", "skip", id, "f.atom", a.Path))
 	}
-	all := fragment{v.button("run", "revert", id, "f.to", a.Path)}
+	var all fragment
+	if a.State == states.TaskSuccess.String() { // otherwise there is nothing to keep
+		all = append(all, v.button("run", "revert", id, "f.to", a.Path))
+	}
 	if p.run.Definition == "" { // a run of a language continues only where it failed
 		all = append(all, v.button("run", "retry", id, "f.from", a.Path))
 	}
-	return el("div", class("buttons"), soft(words("To undo what came after this atom, or to run again from it:")), all)
+	return when(len(all) > 0, el("div", class("buttons"),
+		soft(words("To undo what came after this atom, or to run again from it:")), all))
 }

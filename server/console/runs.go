@@ -98,7 +98,7 @@ func (c *console) findRuns(ctx context.Context, q url.Values, now time.Time) (*r
 		return nil, err
 	}
 	page, err := runfilter.Find(ctx, c.store, runfilter.Search{
-		Filter: filter, Now: now, Cursor: runfilter.ParseCursor(q.Get("after")), Limit: few,
+		Filter: filter, Now: now, Cursor: runfilter.ParseCursor(q.Get("after")), Limit: few, Clock: time.Now,
 	})
 	if err != nil {
 		return nil, err

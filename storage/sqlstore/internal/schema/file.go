@@ -47,15 +47,19 @@ type File struct {
 	tables      int64
 }
 
+// selectFile is one statement, so that all is read at one moment: another process may just be creating the tables.
+const selectFile = `SELECT application_id AS application, user_version AS version,
+  (SELECT count(*) FROM sqlite_schema) AS tables FROM pragma_application_id, pragma_user_version`
+
 // ReadFile reads the description of a file.
 func ReadFile(ctx context.Context, conn *sqlx.Conn) (File, error) {
-	var s File
-	err := errors.Join(
-		conn.GetContext(ctx, &s.application, "PRAGMA application_id"),
-		conn.GetContext(ctx, &s.Version, "PRAGMA user_version"),
-		conn.GetContext(ctx, &s.tables, "SELECT count(*) FROM sqlite_schema"),
-	)
-	return s, err
+	var row struct {
+		Application int64 `db:"application"`
+		Version     int64 `db:"version"`
+		Tables      int64 `db:"tables"`
+	}
+	err := conn.GetContext(ctx, &row, selectFile)
+	return File{row.Version, row.Application, row.Tables}, err
 }
 
 // Empty reports whether no program has created tables in the file.
