@@ -89,7 +89,7 @@ var writes = map[string]bool{
 	"Create": true, "Begin": true, "Try": true, "Acquit": true, "Commit": true, "Release": true, "Step": true,
 	"Transact": true,
 	"Send":     true, "EndToken": true, "TakeToken": true, "KeepToken": true, "Beat": true,
-	"PutDefinition": true, "WriteRecords": true, "Sent": true, "Unsent": true, "Purge": true,
+	"PutDefinition": true, "WriteRecords": true, "WriteAudit": true, "Sent": true, "Unsent": true, "Purge": true,
 	"PostJob": true, "ClaimJobs": true, "RenewJob": true, "EndJob": true, "PurgeJobs": true,
 	"PutSchedule": true, "MoveSchedule": true, "DeleteSchedule": true,
 }
@@ -556,4 +556,14 @@ func (f *store) DueSchedules(ctx context.Context, limit int) (due []storage.Sche
 		return err
 	})
 	return due, now, next, err
+}
+
+func (f *store) WriteAudit(ctx context.Context, line storage.AuditLine) error {
+	return f.do(ctx, Call{Method: "WriteAudit"}, func() error { return f.Store.WriteAudit(ctx, line) })
+}
+
+func (f *store) Audit(ctx context.Context, q storage.AuditQuery) ([]storage.AuditLine, error) {
+	return answer(ctx, f, Call{Method: "Audit", Run: q.Run}, func() ([]storage.AuditLine, error) {
+		return f.Store.Audit(ctx, q)
+	})
 }
