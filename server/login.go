@@ -173,8 +173,13 @@ func again(w http.ResponseWriter, r *http.Request) {
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
 	h.Set("Cache-Control", "no-store")
-	h.Set("Refresh", "0; url="+r.URL.RequestURI())
+	h.Set("Refresh", "0; url="+pageOf(r))
 	_, _ = w.Write([]byte("<!doctype html><html lang=en><title>Ebb</title><p>One moment…</p></html>\n"))
+}
+
+// pageOf returns the address of a page on this server: a path that begins with two slashes would name another.
+func pageOf(r *http.Request) string {
+	return (&url.URL{Path: path.Clean("/" + r.URL.Path), RawQuery: r.URL.RawQuery}).String()
 }
 
 // loginInstead answers a browser that asks for a page of the console without a key. It reports whether it did.
@@ -187,7 +192,7 @@ func (s *Server) loginInstead(w http.ResponseWriter, r *http.Request) bool {
 		again(w, r)
 		return true
 	}
-	http.Redirect(w, r, loginAddress(r.URL.RequestURI()), http.StatusSeeOther) //nolint:gosec // leads to the login
+	http.Redirect(w, r, loginAddress(pageOf(r)), http.StatusSeeOther) //nolint:gosec // leads to the login
 	return true
 }
 

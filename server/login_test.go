@@ -217,6 +217,9 @@ func TestConsoleOrigin(t *testing.T) {
 		t.Errorf("a form of the console's origin at the API: %d", w.Code)
 	}
 	v = newVisitor(t, Options{Keys: keyFile(t, "ann "+rightKey+" view\n")})
+	if w, _ := v.ask(http.MethodGet, "//console/run?id=r", "", "Sec-Fetch-Site", "cross-site"); w.Header().Get("Refresh") != "0; url=/console/run?id=r" {
+		t.Errorf("a path with two slashes leads to %v", w.Header())
+	}
 	w, _ := v.ask(http.MethodGet, "/console/run?id=r", "", "Sec-Fetch-Site", "cross-site")
 	if w.Code != http.StatusOK || w.Header().Get("Refresh") != "0; url=/console/run?id=r" {
 		t.Errorf("a link from another site: %d %v", w.Code, w.Header())

@@ -30,6 +30,9 @@ func (i *Issuer) Claimed() bool { return i.Via == ViaCommand || i.Via == ViaLibr
 
 // String returns the name and how the command was given, such as "alice (console)" or "bob (command, claimed)".
 func (i *Issuer) String() string {
+	if i == nil { // of an entry that is damaged
+		return "somebody"
+	}
 	name, way := i.Name, string(i.Via)
 	if name == "" {
 		name = "somebody"
