@@ -43,6 +43,7 @@ func pages() []page {
 		{"", "Home", true, true, (*console).home},
 		{"runs", "Runs", true, true, (*console).runs},
 		{"run", "", false, true, (*console).runPage},
+		{"compare", "", false, false, (*console).compare},
 		{"waiting", "Waiting", true, true, (*console).waiting},
 		{"jobs", "Jobs", true, true, tablePage("Jobs", (*console).jobs)},
 		{"schedules", "Schedules", true, true, tablePage("Schedules", (*console).schedules)},

@@ -12,7 +12,7 @@ func TestIndented(t *testing.T) {
 	wide := "[" + strings.Repeat("1,", 3000) + "1]"
 	for text, want := range map[string]string{
 		`{"n":12345678901234567890.10,"s":"a"}`: "{\n  \"n\": 12345678901234567890.10,\n  \"s\": \"a\"\n}",
-		`"text"`: `"text"`, "panic: no": "panic: no", "{": "{", deep: deep, wide: wide,
+		`"text"`:                                `"text"`, "panic: no": "panic: no", "{": "{", deep: deep, wide: wide,
 	} {
 		if got := indented(text); got != want {
 			t.Errorf("%.40q becomes %.80q", text, got)

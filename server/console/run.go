@@ -49,17 +49,11 @@ func views() []view {
 
 // runPage shows one run.
 func (c *console) runPage(ctx context.Context, v *visit) (node, error) {
-	run, err := c.store.Run(ctx, v.query.Get("id"))
+	p, err := c.openRun(ctx, v, v.query.Get("id"))
 	if err != nil {
 		return nil, err
 	}
-	v.title = run.ID
-	p := &runPage{console: c, run: run, view: v.query.Get("view"), chosen: v.query.Get("atom"), visit: v}
-	if c.o.Machine != nil {
-		if p.machine, err = c.o.Machine(ctx, &run); err != nil {
-			p.machine = nil // the definition is in a program, or of a newer Ebb: the atoms tell what happened
-		}
-	}
+	v.title = p.run.ID
 	if p.why, err = p.diagnosis(ctx); err != nil {
 		return nil, err
 	}
@@ -82,6 +76,21 @@ func (c *console) runPage(ctx context.Context, v *visit) (node, error) {
 		el("div", class("split"), el("div", class("pane"), shown), el("aside", attr("aria-label", "Atom"), panel)),
 	}
 	return body, nil
+}
+
+// openRun reads a run and its machine.
+func (c *console) openRun(ctx context.Context, v *visit, id string) (*runPage, error) {
+	run, err := c.store.Run(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	p := &runPage{console: c, run: run, view: v.query.Get("view"), chosen: v.query.Get("atom"), visit: v}
+	if c.o.Machine != nil {
+		if p.machine, err = c.o.Machine(ctx, &run); err != nil {
+			p.machine = nil // the definition is in a program, or of a newer Ebb: the atoms tell what happened
+		}
+	}
+	return p, nil
 }
 
 // link returns the address of a view, in which the same atom is chosen.
@@ -146,7 +155,8 @@ func (p *runPage) header() node {
 			fact(p.run.Parent != "", "parent", runLink(p.run.Parent)),
 			words(" · "), el("a", href(link("runs", "filter", childrenOf(r.Run), "children", "1")), words("child runs")),
 			fact(p.run.Job != "", "job", words(p.run.Job)),
-			words(" · "), el("a", href(link("audit", "run", r.Run)), words("audit")), labelNodes(r.Labels)),
+			words(" · "), el("a", href(link("audit", "run", r.Run)), words("audit")),
+			words(" · "), el("a", href(link("compare", "a", r.Run)), words("compare")), labelNodes(r.Labels)),
 	}
 }
 

@@ -1,0 +1,161 @@
+package console
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/ebbflow/ebb/engine/inspect"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// A comparedStep is a step of two runs.
+type comparedStep struct {
+	path   string
+	in     [2]*treeRow // nil if the run has no such step
+	result [2]string   // as it is shown
+}
+
+// differs reports whether the runs took different ways at the step, or got different results.
+func (s *comparedStep) differs() bool {
+	return s.in[0] == nil || s.in[1] == nil || executed(s.in[0].Status) != executed(s.in[1].Status) ||
+		s.result[0] != s.result[1]
+}
+
+// executed returns how the execution of a step ended, whatever its undo came to.
+func executed(status string) string {
+	switch status {
+	case "REVERTING", "REVERTED", "REVERT_FAILURE", "STAYS_DONE", "MAY_STAY_DONE":
+		return "SUCCESS"
+	default:
+		return status
+	}
+}
+
+// compare shows two runs beside each other, with steps matched by their paths.
+func (c *console) compare(ctx context.Context, v *visit) (node, error) {
+	v.title = "Compare"
+	ids := [2]string{v.query.Get("a"), v.query.Get("b")}
+	form := compareForm(ids[0], ids[1])
+	if ids[0] == "" || ids[1] == "" {
+		return fragment{el("h1", words("Compare two runs")), form}, nil
+	}
+	var pages [2]*runPage
+	steps, places := []*comparedStep{}, map[string]*comparedStep{}
+	for side, id := range ids {
+		p, err := c.openRun(ctx, v, id)
+		if errors.Is(err, storage.ErrNotFound) {
+			return fragment{
+				el("h1", words("Compare two runs")), el("p", attr("role", "alert"), words("There is no run "+id+".")), form,
+			}, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if pages[side] = p; p.isLarge() {
+			long := calm("The history of " + id + " is too long to compare.")
+			return fragment{el("h1", words("Compare two runs")), form, long}, nil
+		}
+		t, err := p.recorded(ctx)
+		if err != nil {
+			return nil, err
+		}
+		rows, _ := treeRows(nil, &t.Top, 0)
+		for i := range rows {
+			row := &rows[i]
+			if row.Path == "" {
+				continue
+			}
+			s := places[row.Path]
+			if s == nil {
+				s = &comparedStep{path: row.Path}
+				places[row.Path] = s
+				steps = append(steps, s)
+			}
+			s.in[side] = row
+		}
+		if err := p.results(ctx, side, places); err != nil {
+			return nil, err
+		}
+	}
+	first := true
+	return fragment{
+		el("h1", words("Compare two runs")), form,
+		grid([]string{"Step", ids[0], "Took", ids[1], "Took", "Differs"}, fragment{
+			el("tr", el("td", words("(run)")), pages[0].ended(), pages[1].ended(), el("td")),
+			each(steps, func(at **comparedStep) node {
+				s := *at
+				note := ""
+				if s.differs() {
+					if note = "yes"; first {
+						note = "yes: here the runs diverge"
+					}
+					first = false
+				}
+				return el("tr", el("td", words(s.path)), s.cells(ids, 0), s.cells(ids, 1), el("td", words(note)))
+			}),
+		}),
+	}, nil
+}
+
+// cells show a step of one of the runs.
+func (s *comparedStep) cells(ids [2]string, side int) node {
+	row := s.in[side]
+	if row == nil {
+		return fragment{el("td", words("–")), el("td")}
+	}
+	to := link("run", "id", ids[side], "view", "tree", "atom", s.path)
+	return fragment{
+		el("td", el("a", href(to), chip(row.Status)), words(" "), el("span", class("cause"), words(row.Cause)),
+			when(s.result[0] != s.result[1], words(" "), code(clipped(s.result[side])))),
+		el("td", class("num"), took(row.Took)),
+	}
+}
+
+// clipped is the beginning of a value in a table.
+func clipped(text string) string {
+	const most = 80
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most]) + "…"
+	}
+	return text
+}
+
+// results reads the results of the steps of a run.
+func (p *runPage) results(ctx context.Context, side int, steps map[string]*comparedStep) error {
+	for path, s := range steps {
+		if s.in[side] == nil {
+			continue
+		}
+		a, err := p.store.Atom(ctx, p.run.ID, path)
+		if errors.Is(err, storage.ErrNotFound) {
+			continue // a state that only computes
+		}
+		if err != nil {
+			return err
+		}
+		if shown := inspect.AtomOf(&p.run, &a); shown.Result != nil {
+			s.result[side] = shown.Result.String()
+		}
+	}
+	return nil
+}
+
+// ended returns the cells of the run itself.
+func (p *runPage) ended() node {
+	lasted := time.Duration(0)
+	if !p.run.Ended.IsZero() {
+		lasted = p.run.Ended.Sub(p.run.Created)
+	}
+	return fragment{el("td", chip(p.run.State.String())), el("td", took(lasted))}
+}
+
+// compareForm asks for two runs.
+func compareForm(a, b string) node {
+	field := func(name, label, value string) node {
+		return el("label", words(label+" "), el("input", attr("name", name), attr("value", value), attr("required", ""),
+			attr("autocapitalize", "off"), attr("spellcheck", "false")))
+	}
+	return el("form", class("filter"), attr("method", "get"), attr("action", "compare"), field("a", "Run", a),
+		field("b", "with run", b), el("button", words("Compare")))
+}
