@@ -24,7 +24,7 @@ func (c *console) definitions(ctx context.Context, _ *visit) (node, error) {
 	return fragment{
 		el("h1", words("Definitions")),
 		when(len(all) == 0, calm("No definition is stored (ebb run and ebb post store what they run).")),
-		when(len(all) > 0, grid([]string{"Flow", "Version", "Language", "Stored", ""}, each(all, definitionRow))),
+		when(len(all) > 0, grid([]string{"Flow", "Version", "Language", "Stored", "Runs"}, each(all, definitionRow))),
 	}, nil
 }
 

@@ -23,7 +23,7 @@ func (c *console) doctor(ctx context.Context, _ *visit) (node, error) {
 	marks := map[string]string{"ok": "✓", "warning": "!", "wrong": "✗"}
 	return fragment{
 		el("h1", words("Doctor")), soft(words("What ebb doctor says of the database now.")),
-		grid([]string{"", "Check", "Says", "What to do"}, each(found, func(f *Finding) node {
+		grid([]string{"State", "Check", "Says", "What to do"}, each(found, func(f *Finding) node {
 			says := class("cause")
 			if f.State == "ok" {
 				says = none
