@@ -90,9 +90,9 @@ func TestBulk(t *testing.T) {
 	end(t, store, "r17")
 	o := order(bulk.Order{Filter: "flow:trip", Command: "cancel", Reason: "enough"})
 	deaths := 0
-	for ; deaths < 20; deaths++ {
+	for ; deaths < 6; deaths++ {
 		dying := &mortal{Store: store}
-		dying.left.Store(int64(100 + 40*deaths))
+		dying.left.Store(int64(4 + 2*deaths)) // few: how many items a commit has depends on the machine
 		if _, err := newEngine(t, dying).Run(t.Context(), "bulk-1", o...); err == nil {
 			break
 		} else if !errors.Is(err, errDied) {
@@ -102,7 +102,7 @@ func TestBulk(t *testing.T) {
 		store.Die()
 		store = next
 	}
-	if deaths < 3 {
+	if deaths < 2 {
 		t.Errorf("the process died %d times", deaths)
 	}
 	defer func() { _ = store.Close() }()

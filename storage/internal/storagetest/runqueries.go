@@ -18,10 +18,11 @@ import (
 // testRunQueries compares random queries with a filter over all runs. Between the pages of a listing, runs are made,
 // change, end, go on and are purged, the last run of the page before among them.
 func testRunQueries(t *testing.T, m Maker) {
-	const (
-		rounds  = 40
-		queries = 12
-	)
+	const queries = 12
+	rounds := 40
+	if testing.Short() { // as under the race detector
+		rounds = 8
+	}
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	w := &queried{
