@@ -40,13 +40,34 @@ func timer(ask *flow.Ask, name string, after time.Duration) flow.Spec {
 // served serves flows for so long, in virtual time.
 func served(t *testing.T, store storage.Store, all flows, d time.Duration) {
 	t.Helper()
+	servedUntil(t, store, all, d, func() bool { return false })
+}
+
+// servedUntil serves flows for so long, or until it is over.
+func servedUntil(t *testing.T, store storage.Store, all flows, d time.Duration, over func() bool) {
+	t.Helper()
 	eng := newEngine(t, flow.Growing("unused", lang(func(*flow.Ask) flow.Growth { return done(nil) })),
 		engine.WithStore(store), engine.WithCatalog(all))
 	ctx, cancel := context.WithTimeout(t.Context(), d)
 	defer cancel()
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		for ctx.Err() == nil {
+			select {
+			case <-time.After(time.Second):
+				if over() {
+					cancel()
+				}
+			case <-ctx.Done():
+			}
+		}
+	}()
 	if err := eng.Serve(ctx); err != nil && !errors.Is(err, engine.ErrStopped) {
 		t.Log(err)
 	}
+	cancel()
+	<-watched
 }
 
 // runOf reads a run that must exist.
@@ -187,13 +208,16 @@ func TestFamilyCrash(t *testing.T) {
 			records := memstore.New()
 			startFamily(t, records)
 			process := &mortal{Store: records.Join(), left: n}
-			served(t, process, family(), 5*time.Minute)
+			dead := func() bool {
+				process.mu.Lock()
+				defer process.mu.Unlock()
+				return process.left < 0
+			}
+			servedUntil(t, process, family(), 5*time.Minute, dead) // a dead process lets no time pass
 			if err := process.Close(); err != nil {
 				t.Error(err)
 			}
-			process.mu.Lock()
-			died = process.left < 0
-			process.mu.Unlock()
+			died = dead()
 			if died {
 				served(t, records, family(), 5*time.Minute)
 			}
