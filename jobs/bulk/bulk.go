@@ -28,9 +28,6 @@ const MaxRuns = 100_000
 // CodeTooMany is the code with which a bulk command fails if its filter selects more runs than that.
 const CodeTooMany = "TooManyRuns"
 
-// CodeRefused is the code of the items whose runs refuse the command.
-const CodeRefused = atom.CodeRefused
-
 // An Order is the input of a bulk command.
 type Order struct {
 	Filter  string `json:"filter"`           // selects the runs, see package runfilter
@@ -185,7 +182,7 @@ func give(ctx context.Context, store storage.Store, one *oneRun) (string, error)
 		if received, err := store.Received(ctx, run.ID, key); received || err != nil {
 			return "sent", err
 		}
-		return "", &atom.Failure{Code: CodeRefused, Message: fmt.Sprintf("run %s is %v: %s", run.ID, run.State, why)}
+		return "", &atom.Failure{Code: atom.CodeRefused, Message: fmt.Sprintf("run %s is %v: %s", run.ID, run.State, why)}
 	}
 	order := Order{Command: one.Command, Reason: one.Reason}
 	return "sent", engine.SendOnce(ctx, store, run.ID, key, order.command(one.By))

@@ -122,7 +122,7 @@ func TestBulk(t *testing.T) {
 		}
 		refused += run.Output.Data.String()
 	}
-	if strings.Count(refused, bulk.CodeRefused) != 1 || !strings.Contains(refused, "run r17 is SUCCESS: it has ended") {
+	if strings.Count(refused, atom.CodeRefused) != 1 || !strings.Contains(refused, "run r17 is SUCCESS: it has ended") {
 		t.Errorf("the output is %s", refused)
 	}
 }

@@ -1,7 +1,6 @@
 package console
 
 import (
-	"cmp"
 	"context"
 	"strconv"
 
@@ -17,9 +16,9 @@ func (c *console) audit(ctx context.Context, v *visit) (node, error) {
 	if err != nil {
 		return nil, err
 	}
-	title := "Audit"
+	title, nothing := "Audit", "Nobody has commanded anything."
 	if run != "" {
-		title = "Audit of " + run
+		title, nothing = "Audit of "+run, "Nobody has commanded this run anything."
 	}
 	rows := each(lines, func(l *inspect.AuditLine) node {
 		var subject node = words(l.Subject)
@@ -41,9 +40,8 @@ func (c *console) audit(ctx context.Context, v *visit) (node, error) {
 	}
 	return fragment{
 		el("h1", words(title)),
-		soft(words("Who commanded what. Claimed names were not checked. A command is issued until its run has applied it.")),
+		soft(words("Who commanded what. Claimed names were not checked. What has no history has commands that were issued.")),
 		when(len(lines) > 0, grid([]string{"Time", "By", "Command", "To", "Became", "Why"}, rows)),
-		when(len(lines) == 0, calm(cmp.Or(map[bool]string{true: "Nobody has commanded anything."}[run == ""],
-			"Nobody has commanded this run anything."))), next,
+		when(len(lines) == 0, calm(nothing)), next,
 	}, nil
 }

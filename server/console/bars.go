@@ -44,7 +44,7 @@ func (b *runsBody) bars(now time.Time) node {
 			x := int(bar.From.Sub(first)/barWidth) * barPixels
 			height, below := max(3, n*barHeight/most), bad*barHeight/most //nolint:mnd // to be seen
 			span := bar.From.UTC().Format(time.RFC3339) + ".." + bar.From.Add(barWidth).UTC().Format(time.RFC3339)
-			to := link("runs", "filter", narrowed(b.Filter, span), "children", b.Children, "state", b.State)
+			to := link("runs", "filter", narrowedBy(b.Filter, "created", span), "children", b.Children, "state", b.State)
 			title := fmt.Sprintf("%s: %d runs, %d failed or undone", bar.From.UTC().Format("Mon 2 Jan 15:04 UTC"), n, bad)
 			return el("a", href(to), attr("aria-label", title), el("title", words(title)),
 				rect("node s-success", x, barHeight-height, height),
@@ -63,19 +63,6 @@ func total(bar *runfilter.Bar) (n int) {
 		n += of
 	}
 	return n
-}
-
-// narrowed returns a filter that also selects by when a run was created.
-func narrowed(filter, span string) string {
-	f, err := runfilter.Parse(filter)
-	if err != nil {
-		return filter
-	}
-	within, err := runfilter.Term("created", span)
-	if err != nil {
-		return filter
-	}
-	return f.And(within).String()
 }
 
 // commands lead to a command for all runs that the filter selects, or for those that are chosen in the table.
@@ -97,6 +84,7 @@ func (b *runsBody) commands(v *visit) node {
 			el("button", words("Command for the chosen runs"))))
 }
 
+// narrowedBy returns a filter that also selects by a field. A filter that cannot be read stays as it is.
 func narrowedBy(filter, field, value string) string {
 	f, err := runfilter.Parse(filter)
 	if err != nil {

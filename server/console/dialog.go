@@ -219,10 +219,7 @@ func (c *console) covered(ctx context.Context, v *visit) node {
 	if err != nil {
 		return none
 	}
-	n, least := 0, ""
-	for _, of := range counts.States {
-		n += of
-	}
+	n, least := counts.Total(), ""
 	if counts.More {
 		least = "at least "
 	}

@@ -22,6 +22,14 @@ type Counts struct {
 	Back time.Time
 }
 
+// Total returns the number of runs in all states.
+func (c *Counts) Total() (n int) {
+	for _, of := range c.States {
+		n += of
+	}
+	return n
+}
+
 // A Bar is the number of runs within a span of time: of the times by which the runs are ordered, see [Page].
 type Bar struct {
 	From   time.Time

@@ -70,10 +70,7 @@ func (s subcommands) countRuns(ctx context.Context, store storage.Store, text st
 	if err != nil {
 		return exit.DatabaseError(err)
 	}
-	n, least := 0, ""
-	for _, of := range counts.States {
-		n += of
-	}
+	n, least := counts.Total(), ""
 	if counts.More {
 		least = "at least "
 	}
