@@ -73,3 +73,14 @@ func ExampleReduce() {
 	fmt.Println(total.Provides()[0].Symbol, result, err)
 	// Output: total 124 <nil>
 }
+
+// A task that takes a list one element at a time is tested with a list that is at hand.
+func ExampleListOf() {
+	picks := atom.ListOf("apples", "pears")
+	for pick, err := range picks.All(context.Background()) {
+		fmt.Println(pick, err)
+	}
+	// Output:
+	// apples <nil>
+	// pears <nil>
+}

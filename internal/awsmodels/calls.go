@@ -1,13 +1,8 @@
 package main
 
 import (
-	"archive/zip"
 	"cmp"
-	"encoding/json"
-	"fmt"
-	"io"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 
@@ -16,16 +11,7 @@ import (
 
 // A callModel is what is used of an api-2.json to call the service.
 type callModel struct {
-	Metadata struct {
-		APIVersion      string `json:"apiVersion"`
-		EndpointPrefix  string `json:"endpointPrefix"`
-		JSONVersion     string `json:"jsonVersion"`
-		Protocol        string `json:"protocol"`
-		ServiceID       string `json:"serviceId"`
-		ServiceFullName string `json:"serviceFullName"`
-		SigningName     string `json:"signingName"`
-		TargetPrefix    string `json:"targetPrefix"`
-	} `json:"metadata"`
+	Metadata   metadata `json:"metadata"`
 	Operations map[string]struct {
 		Input  *callMember `json:"input"`
 		Output *callMember `json:"output"`
@@ -60,51 +46,17 @@ type callShape struct {
 // generateCalls writes the archive of package engine/awscall: a file for each service. The files of services whose
 // protocols the package does not have name only the protocol.
 func generateCalls(models, out string) error {
-	files, err := modelFiles(models)
+	services, err := newest(models, func(m *callModel) metadata { return m.Metadata })
 	if err != nil {
 		return err
 	}
-	newest := map[string]*callModel{}
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			return err
-		}
-		var m callModel
-		if err := json.Unmarshal(text, &m); err != nil {
-			return fmt.Errorf("%s: %w", file, err)
-		}
-		key := awsshape.ServiceKey(m.id())
-		if old := newest[key]; old == nil || old.Metadata.APIVersion < m.Metadata.APIVersion {
-			newest[key] = &m
-		}
-	}
-	f, err := os.Create(out)
-	if err != nil {
-		return err
-	}
-	z := zip.NewWriter(f)
-	for _, key := range slices.Sorted(maps.Keys(newest)) {
-		w, err := z.Create(key)
-		if err != nil {
-			return err
-		}
-		if _, err := io.WriteString(w, newest[key].text()); err != nil {
-			return err
-		}
-	}
-	if err := z.Close(); err != nil {
-		return err
-	}
-	return f.Close()
+	return archive(out, services, (*callModel).text)
 }
-
-func (m *callModel) id() string { return cmp.Or(m.Metadata.ServiceID, m.Metadata.ServiceFullName) }
 
 // text returns the lines of a service.
 func (m *callModel) text() string {
 	d := m.Metadata
-	name := awsshape.SDKName(m.id())
+	name := awsshape.SDKName(d.id())
 	name = strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(name, "Amazon"), "Aws"), "Service")
 	lines := []string{strings.Join([]string{
 		"=", d.Protocol, cmp.Or(d.JSONVersion, "-"), cmp.Or(d.TargetPrefix, "-"), cmp.Or(d.SigningName, d.EndpointPrefix),
@@ -116,23 +68,14 @@ func (m *callModel) text() string {
 	needed := map[string]bool{}
 	for _, name := range slices.Sorted(maps.Keys(m.Operations)) {
 		o := m.Operations[name]
-		lines = append(lines, strings.ToLower(name[:1])+name[1:]+" "+m.ends(o.Input, needed)+" "+m.ends(o.Output, needed))
+		lines = append(lines, operationName(name)+" "+m.ends(o.Input, needed)+" "+m.ends(o.Output, needed))
 	}
 	for _, name := range slices.Sorted(maps.Keys(m.Shapes)) {
 		if s := m.Shapes[name]; s.Exception {
 			lines = append(lines, "!"+cmp.Or(s.Error.Code, name)+" "+exceptionName(name))
 		}
 	}
-	written := map[string]bool{}
-	for len(needed) > len(written) {
-		for _, name := range slices.Sorted(maps.Keys(needed)) {
-			if !written[name] {
-				written[name] = true
-				lines = append(lines, "@"+name+" "+m.body(m.Shapes[name], needed))
-			}
-		}
-	}
-	return strings.Join(lines, "\n") + "\n"
+	return withShapes(lines, needed, func(shape string) string { return m.body(m.Shapes[shape], needed) })
 }
 
 // exceptionName returns how the AWS SDK for Java 2 names the error of a shape.

@@ -8,11 +8,9 @@
 package main
 
 import (
-	"archive/zip"
 	"encoding/json"
 	"flag"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -24,11 +22,7 @@ import (
 
 // A model is what is used of an api-2.json.
 type model struct {
-	Metadata struct {
-		APIVersion      string `json:"apiVersion"`
-		ServiceID       string `json:"serviceId"`
-		ServiceFullName string `json:"serviceFullName"`
-	} `json:"metadata"`
+	Metadata   metadata `json:"metadata"`
 	Operations map[string]struct {
 		Input  *reference `json:"input"`
 		Output *reference `json:"output"`
@@ -82,71 +76,22 @@ func main() {
 	}
 }
 
-// modelFiles returns the files of the models in a folder.
-func modelFiles(models string) ([]string, error) {
-	files, err := filepath.Glob(filepath.Join(models, "*", "*", "api-2.json"))
-	if err == nil && len(files) == 0 {
-		err = fmt.Errorf("no api-2.json below %s", models)
-	}
-	return files, err
-}
-
 func generate(models, out string) error {
-	files, err := modelFiles(models)
+	services, err := newest(models, func(m *model) metadata { return m.Metadata })
 	if err != nil {
 		return err
 	}
-	newest := map[string]*model{}
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			return err
-		}
-		var m model
-		if err := json.Unmarshal(text, &m); err != nil {
-			return fmt.Errorf("%s: %w", file, err)
-		}
-		name := m.Metadata.ServiceID
-		if name == "" {
-			name = m.Metadata.ServiceFullName
-		}
-		key := awsshape.ServiceKey(name)
-		if old := newest[key]; old == nil || old.Metadata.APIVersion < m.Metadata.APIVersion {
-			newest[key] = &m
-		}
-	}
-	if err := archive(filepath.Join(out, "answers.zip"), newest, (*model).answers); err != nil {
+	if err := archive(filepath.Join(out, "answers.zip"), services, (*model).answers); err != nil {
 		return err
 	}
-	return archive(filepath.Join(out, "actions.zip"), newest, (*model).actions)
+	return archive(filepath.Join(out, "actions.zip"), services, (*model).actions)
 }
 
-// archive writes a file with an entry for each service.
-func archive(file string, services map[string]*model, write func(*model, io.Writer) error) error {
-	f, err := os.Create(file)
-	if err != nil {
-		return err
-	}
-	z := zip.NewWriter(f)
-	for _, key := range slices.Sorted(maps.Keys(services)) {
-		w, err := z.Create(key)
-		if err != nil {
-			return err
-		}
-		if err := write(services[key], w); err != nil {
-			return err
-		}
-	}
-	if err := z.Close(); err != nil {
-		return err
-	}
-	return f.Close()
-}
-
-// actions writes the operations of a service, and the names of what they are passed.
-func (m *model) actions(w io.Writer) error {
+// actions returns the operations of a service, and the names of what they are passed.
+func (m *model) actions() string {
+	var lines strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(m.Operations)) {
-		words := []string{strings.ToLower(name[:1]) + name[1:]}
+		words := []string{operationName(name)}
 		if in := m.Operations[name].Input; in != nil {
 			s := m.Shapes[in.Shape]
 			for _, member := range slices.Sorted(maps.Keys(s.Members)) {
@@ -157,35 +102,24 @@ func (m *model) actions(w io.Writer) error {
 				words = append(words, word)
 			}
 		}
-		if _, err := io.WriteString(w, strings.Join(words, " ")+"\n"); err != nil {
-			return err
-		}
+		lines.WriteString(strings.Join(words, " ") + "\n")
 	}
-	return nil
+	return lines.String()
 }
 
-// answers writes the operations of a service, and the shapes that they use.
-func (m *model) answers(w io.Writer) error {
+// answers returns the operations of a service, and the shapes that they use.
+func (m *model) answers() string {
 	var lines []string
 	needed := map[string]bool{}
+	body := func(shape string) string { return m.body(m.Shapes[shape], needed) }
 	for _, name := range slices.Sorted(maps.Keys(m.Operations)) {
-		line := strings.ToLower(name[:1]) + name[1:] + " {}"
+		answer := "{}"
 		if o := m.Operations[name].Output; o != nil {
-			line = strings.ToLower(name[:1]) + name[1:] + " " + m.body(m.Shapes[o.Shape], needed)
+			answer = body(o.Shape)
 		}
-		lines = append(lines, line)
+		lines = append(lines, operationName(name)+" "+answer)
 	}
-	written := map[string]bool{}
-	for len(needed) > len(written) {
-		for _, name := range slices.Sorted(maps.Keys(needed)) {
-			if !written[name] {
-				written[name] = true
-				lines = append(lines, "@"+name+" "+m.body(m.Shapes[name], needed))
-			}
-		}
-	}
-	_, err := io.WriteString(w, strings.Join(lines, "\n")+"\n")
-	return err
+	return withShapes(lines, needed, body)
 }
 
 // use returns a use of a shape: simple ones are written out, others are named.

@@ -1,7 +1,6 @@
 package jq
 
 import (
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -263,18 +262,6 @@ func (g *guarder) similar(name string, args int) string {
 		}
 	}
 	return didYouMean(name+"/"+strconv.Itoa(args), names)
-}
-
-// Functions returns the names of all functions that programs may call, in order,
-// each with the number of its arguments: map/1.
-func Functions() []string {
-	var names []string
-	for _, name := range slices.Sorted(maps.Keys(builtins())) {
-		if b := builtins()[name]; !b.inner && b.refused == "" {
-			names = append(names, name)
-		}
-	}
-	return names
 }
 
 func didYouMean(name string, candidates []string) string {

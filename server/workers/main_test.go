@@ -104,16 +104,6 @@ func (p *place) ended(t errorser, id string) storage.Run {
 	}
 }
 
-// RoundTrip implements [http.RoundTripper], without a network.
-func (p *place) RoundTrip(r *http.Request) (*http.Response, error) {
-	w := httptest.NewRecorder()
-	p.handler.ServeHTTP(w, r)
-	if err := r.Context().Err(); err != nil {
-		return nil, err
-	}
-	return w.Result(), nil
-}
-
 // once is a flow of one task, which is done by workers of the kind "do" and gives x.
 func once(opts ...atom.Option) flow.Node {
 	return flow.Linear("once", atom.Remote[struct{}, json.RawMessage]("task", "do", append(opts, atom.As("x"))...))
