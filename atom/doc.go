@@ -19,4 +19,13 @@
 // The engine promises this to an atom: Execute runs at least once, and its result is recorded exactly once. Every
 // attempt of one incarnation carries the same [IdempotencyKey]. Revert is called only for an atom that ran or may have
 // run, and its [Outcome] says which.
+//
+// [Task], [Func], [Pair] and [Untyped] create tasks. [Map] and [Reduce] call a function with several symbols. [Remote]
+// and [RemotePair] are work for workers in any language. [Awaits] waits for a signal. [Times], [ForEach], [ForEachOf],
+// [AlwaysRevert], [AlwaysRevertAll] and [Retry] create the retry of a flow.
+//
+// Options name arguments and results ([From], [Rebind], [As], [Provides]), limit time and attempts ([Timeout],
+// [Attempts]), and say how to undo ([RevertAttempts], [IfRevertFails], [Pivot], [NoEffect]). During a call,
+// [CurrentCall], [Token], [Progress], [Logger] and [Tx] reach the engine. Tests of a single task replace the engine with
+// [WithHost].
 package atom
