@@ -26,6 +26,6 @@
 //
 // Options name arguments and results ([From], [Rebind], [As], [Provides]), limit time and attempts ([Timeout],
 // [Attempts]), and say how to undo ([RevertAttempts], [IfRevertFails], [Pivot], [NoEffect]). During a call,
-// [CurrentCall], [Token], [Progress], [Logger] and [Tx] reach the engine. Tests of a single task replace the engine with
-// [WithHost].
+// [CurrentCall], [Token], [Progress], [Logger] and [Tx] reach the engine. Tests of a single task use [WithHost] in
+// place of the engine.
 package atom
