@@ -16,9 +16,9 @@ func (c *console) audit(ctx context.Context, v *visit) (node, error) {
 	if err != nil {
 		return nil, err
 	}
-	title, nothing := "Audit", "Nobody has commanded anything."
+	title, nothing := say("Audit"), calm("Nobody has commanded anything.")
 	if run != "" {
-		title, nothing = "Audit of "+run, "Nobody has commanded this run anything."
+		title, nothing = say("Audit of {0}", words(run)), calm("Nobody has commanded this run anything.")
 	}
 	rows := each(lines, func(l *inspect.AuditLine) node {
 		var subject node = words(l.Subject)
@@ -35,13 +35,13 @@ func (c *console) audit(ctx context.Context, v *visit) (node, error) {
 	})
 	var next node = none
 	if len(lines) == few {
-		next = el("p", el("a", attr("rel", "next"), words("Older lines →"),
+		next = el("p", el("a", attr("rel", "next"), say("Older lines →"),
 			href(link("audit", "run", run, "below", strconv.FormatInt(lines[few-1].N, 10)))))
 	}
 	return fragment{
-		el("h1", words(title)),
-		soft(words("Who commanded what. Claimed names were not checked. What has no history has commands that were issued.")),
-		when(len(lines) > 0, grid([]string{"Time", "By", "Command", "To", "Became", "Why"}, rows)),
-		when(len(lines) == 0, calm(nothing)), next,
+		el("h1", title),
+		soft(say("Who commanded what. Claimed names were not checked. What has no history has commands that were issued.")),
+		when(len(lines) > 0, grid(heads("Time", "By", "Command", "To", "Became", "Why"), rows)),
+		when(len(lines) == 0, nothing), next,
 	}, nil
 }

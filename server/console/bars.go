@@ -2,7 +2,6 @@ package console
 
 import (
 	"cmp"
-	"fmt"
 	"strconv"
 	"time"
 
@@ -33,11 +32,11 @@ func (b *runsBody) bars(now time.Time) node {
 	if most == 0 {
 		return none
 	}
-	note := fmt.Sprintf("Runs by hour of the last %d days, those that failed or were undone in red:",
-		mostBars*barWidth/(24*time.Hour)) //nolint:mnd // hours of a day
-	return fragment{soft(words(note)), framed(el("svg", class("ebb bars"), attr("width", strconv.Itoa(mostBars*barPixels)),
+	const days = number(mostBars * barWidth / (24 * time.Hour))
+	note := say("Runs by hour of the last {0} days, those that failed or were undone in red:", days)
+	return fragment{soft(note), framed(el("svg", class("ebb bars"), attr("width", strconv.Itoa(mostBars*barPixels)),
 		attr("height", strconv.Itoa(barHeight)), attr("role", "group"),
-		attr("aria-label", fmt.Sprintf("runs by hour, at most %d", most)),
+		sayAttr("aria-label", "runs by hour, at most {0}", number(most)),
 		each(shown, func(bar *runfilter.Bar) node {
 			n := total(bar)
 			bad := bar.States[states.FlowFailure] + bar.States[states.FlowReverted]
@@ -45,8 +44,9 @@ func (b *runsBody) bars(now time.Time) node {
 			height, below := max(3, n*barHeight/most), bad*barHeight/most //nolint:mnd // to be seen
 			span := bar.From.UTC().Format(time.RFC3339) + ".." + bar.From.Add(barWidth).UTC().Format(time.RFC3339)
 			to := link("runs", "filter", narrowedBy(b.Filter, "created", span), "children", b.Children, "state", b.State)
-			title := fmt.Sprintf("%s: %d runs, %d failed or undone", bar.From.UTC().Format("Mon 2 Jan 15:04 UTC"), n, bad)
-			return el("a", href(to), attr("aria-label", title), el("title", words(title)),
+			const note = "{0}: {1} runs, {2} failed or undone"
+			values := []node{words(bar.From.UTC().Format("Mon 2 Jan 15:04 UTC")), number(n), number(bad)}
+			return el("a", href(to), sayAttr("aria-label", note, values...), el("title", say(note, values...)),
 				rect("node s-success", x, barHeight-height, height),
 				when(bad > 0, rect("node s-failure", x, barHeight-below, below)))
 		}), el("line", class("axis"), attr("x1", "0"), attr("x2", strconv.Itoa(mostBars*barPixels)),
@@ -81,7 +81,7 @@ func (b *runsBody) commands(v *visit) node {
 		el("form", attr("id", "pick"), attr("method", "get"), attr("action", commandPage),
 			el("input", attr("type", "hidden"), attr("name", "of"), attr("value", "")),
 			el("input", attr("type", "hidden"), attr("name", "do"), attr("value", "bulk")),
-			el("button", words("Command for the chosen runs"))))
+			el("button", say("Command for the chosen runs"))))
 }
 
 // narrowedBy returns a filter that also selects by a field. A filter that cannot be read stays as it is.
@@ -102,8 +102,9 @@ func pickTable(v *visit, rows []runRow) node {
 	if !v.operates {
 		return runTable(rows, v.now)
 	}
-	return keptGrid(append([]string{"Choose"}, runHeads...), each(rows, func(r *runRow) node {
+	return keptGrid(fragment{heads("Choose"), runHeads}, each(rows, func(r *runRow) node {
 		return el("tr", attr("data-key", r.Run.Run), el("td", el("input", attr("type", "checkbox"), attr("form", "pick"),
-			attr("name", "pick"), attr("value", r.Run.Run), attr("aria-label", "choose "+r.Run.Run))), r.cells(v.now))
+			attr("name", "pick"), attr("value", r.Run.Run), sayAttr("aria-label", "choose {0}", words(r.Run.Run)))),
+			r.cells(v.now))
 	}))
 }

@@ -68,5 +68,5 @@ func (p *runPage) atomButtons(a *inspect.Atom) node {
 		all = append(all, v.button("run", "retry", id, "f.from", a.Path))
 	}
 	return when(len(all) > 0, el("div", class("buttons"),
-		soft(words("To undo what came after this atom, or to run again from it:")), all))
+		soft(say("To undo what came after this atom, or to run again from it:")), all))
 }

@@ -5,6 +5,8 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -21,6 +23,8 @@ const commandPage = "command"
 // A form sends what the REST API takes, through the API itself. So a page can do what a program can, and is refused for
 // the same reasons.
 
+var errAnswer = errors.New("the API did not answer as it should")
+
 // A problem is an error answer of the API.
 type problem struct {
 	Status int    `json:"status"`
@@ -35,7 +39,7 @@ func (c *console) ask(ctx context.Context, v *visit, method, path, key string, b
 	caller.Via = storage.ViaConsole
 	r, err := http.NewRequestWithContext(server.WithCaller(ctx, caller), method, path, bytes.NewReader(body))
 	if err != nil {
-		return &problem{Status: http.StatusBadRequest, Detail: "this cannot be an address: " + err.Error()}
+		return &problem{Status: http.StatusBadRequest, Detail: fmt.Errorf("this cannot be an address: %w", err).Error()}
 	}
 	r.Header.Set("Content-Type", "application/json")
 	if key != "" {
@@ -55,7 +59,7 @@ func (c *console) ask(ctx context.Context, v *visit, method, path, key string, b
 		}
 	}
 	if err != nil {
-		return &problem{Status: http.StatusInternalServerError, Detail: "the API did not answer as it should"}
+		return &problem{Status: http.StatusInternalServerError, Detail: errAnswer.Error()}
 	}
 	return nil
 }
@@ -94,7 +98,7 @@ func (c *console) operation(v *visit) *server.Operation {
 func (c *console) give(ctx context.Context, v *visit, w http.ResponseWriter, r *http.Request) address {
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	if err := r.ParseForm(); err != nil {
-		v.problem, v.status = "The form cannot be read, or is too large.", http.StatusBadRequest
+		v.problem, v.status = say("The form cannot be read, or is too large."), http.StatusBadRequest
 		return ""
 	}
 	v.form = r.PostForm
@@ -103,7 +107,7 @@ func (c *console) give(ctx context.Context, v *visit, w http.ResponseWriter, r *
 		return ""
 	}
 	body, wrong := bodyOf(o, v.form)
-	if wrong != "" {
+	if wrong != nil {
 		v.problem, v.status = wrong, http.StatusBadRequest
 		return ""
 	}
@@ -114,7 +118,7 @@ func (c *console) give(ctx context.Context, v *visit, w http.ResponseWriter, r *
 		into = &done
 	}
 	if p := c.ask(ctx, v, http.MethodPost, pathOf(o, id), v.form.Get("once"), body, into); p != nil {
-		v.problem, v.status = p.Detail, p.Status
+		v.problem, v.status = inEnglish(p.Detail), p.Status
 		return ""
 	}
 	return landing(o, id, done.Run, done.Job)
@@ -144,9 +148,9 @@ func landing(o *server.Operation, id, run, job string) address {
 	}
 }
 
-// bodyOf returns the body of a command, with what a form has filled in. It returns what is wrong with a field; "" if
+// bodyOf returns the body of a command, with what a form has filled in. It returns what is wrong with a field; nil if
 // nothing is.
-func bodyOf(o *server.Operation, form url.Values) (body []byte, wrong string) {
+func bodyOf(o *server.Operation, form url.Values) (body []byte, wrong node) {
 	members := map[string]json.RawMessage{}
 	for _, f := range o.Fields {
 		text := form.Get("f." + f.Name)
@@ -161,23 +165,23 @@ func bodyOf(o *server.Operation, form url.Values) (body []byte, wrong string) {
 			members[f.Name] = json.RawMessage("true")
 		case server.FieldNumber:
 			if _, err := strconv.ParseInt(text, 10, 64); err != nil {
-				return nil, f.Name + ": want a number"
+				return nil, say("{0}: want a number", words(f.Name))
 			}
 			members[f.Name] = json.RawMessage(text)
 		case server.FieldText:
 			members[f.Name], _ = json.Marshal(text) // a text is always JSON
 		case server.FieldValue, server.FieldObject, server.FieldStrings:
 			if !json.Valid([]byte(text)) {
-				return nil, f.Name + ": this is not JSON, such as {\"a\": 1} or \"text\""
+				return nil, say("{0}: this is not JSON, such as {1} or {2}", words(f.Name), code(`{"a": 1}`), code(`"text"`))
 			}
 			members[f.Name] = json.RawMessage(text)
 		}
 	}
 	body, err := json.Marshal(members)
 	if err != nil {
-		return nil, "the form cannot be sent"
+		return nil, say("The form cannot be sent.")
 	}
-	return body, ""
+	return body, nil
 }
 
 // once returns a key that makes a repeated form count once.

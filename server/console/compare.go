@@ -34,11 +34,11 @@ func executed(status string) string {
 
 // compare shows two runs beside each other, with steps matched by their paths.
 func (c *console) compare(ctx context.Context, v *visit) (node, error) {
-	v.title = "Compare"
+	v.title = say("Compare")
 	ids := [2]string{v.query.Get("a"), v.query.Get("b")}
 	form := compareForm(ids[0], ids[1])
 	if ids[0] == "" || ids[1] == "" {
-		return fragment{el("h1", words("Compare two runs")), form}, nil
+		return fragment{el("h1", say("Compare two runs")), form}, nil
 	}
 	var pages [2]*runPage
 	steps, places := []*comparedStep{}, map[string]*comparedStep{}
@@ -46,15 +46,15 @@ func (c *console) compare(ctx context.Context, v *visit) (node, error) {
 		p, err := c.openRun(ctx, v, id)
 		if errors.Is(err, storage.ErrNotFound) {
 			return fragment{
-				el("h1", words("Compare two runs")), el("p", attr("role", "alert"), words("There is no run "+id+".")), form,
+				el("h1", say("Compare two runs")), el("p", attr("role", "alert"), say("There is no run {0}.", words(id))), form,
 			}, nil
 		}
 		if err != nil {
 			return nil, err
 		}
 		if pages[side] = p; p.isLarge() {
-			long := calm("The history of " + id + " is too long to compare.")
-			return fragment{el("h1", words("Compare two runs")), form, long}, nil
+			long := calm("The history of {0} is too long to compare.", words(id))
+			return fragment{el("h1", say("Compare two runs")), form, long}, nil
 		}
 		t, err := p.recorded(ctx)
 		if err != nil {
@@ -80,19 +80,21 @@ func (c *console) compare(ctx context.Context, v *visit) (node, error) {
 	}
 	first := true
 	return fragment{
-		el("h1", words("Compare two runs")), form,
-		grid([]string{"Step", ids[0], "Took", ids[1], "Took", "Differs"}, fragment{
-			el("tr", el("td", words("(run)")), pages[0].ended(), pages[1].ended(), el("td")),
+		el("h1", say("Compare two runs")), form,
+		grid(fragment{
+			heads("Step"), head(words(ids[0])), heads("Took"), head(words(ids[1])), heads("Took", "Differs"),
+		}, fragment{
+			el("tr", el("td", say("(run)")), pages[0].ended(), pages[1].ended(), el("td")),
 			each(steps, func(at **comparedStep) node {
 				s := *at
-				note := ""
+				var note node = none
 				if s.differs() {
-					if note = "yes"; first {
-						note = "yes: here the runs diverge"
+					if note = say("yes"); first {
+						note = say("yes: here the runs diverge")
 					}
 					first = false
 				}
-				return el("tr", el("td", words(s.path)), s.cells(ids, 0), s.cells(ids, 1), el("td", words(note)))
+				return el("tr", el("td", words(s.path)), s.cells(ids, 0), s.cells(ids, 1), el("td", note))
 			}),
 		}),
 	}, nil
@@ -152,10 +154,10 @@ func (p *runPage) ended() node {
 
 // compareForm asks for two runs.
 func compareForm(a, b string) node {
-	field := func(name, label, value string) node {
-		return el("label", words(label+" "), el("input", attr("name", name), attr("value", value), attr("required", ""),
+	field := func(name string, title text, value string) node {
+		return el("label", say(title), words(" "), el("input", attr("name", name), attr("value", value), attr("required", ""),
 			attr("autocapitalize", "off"), attr("spellcheck", "false")))
 	}
 	return el("form", class("filter"), attr("method", "get"), attr("action", "compare"), field("a", "Run", a),
-		field("b", "with run", b), el("button", words("Compare")))
+		field("b", "with run", b), el("button", say("Compare")))
 }

@@ -58,11 +58,12 @@ const pageTime = 20 * time.Second
 
 // A console answers requests for pages.
 type console struct {
-	store storage.Store
-	o     Options
-	pages []page
-	files map[string]asset // by address
-	sheet string           // address of the style sheet
+	store     storage.Store
+	o         Options
+	pages     []page
+	files     map[string]asset     // by address
+	languages map[string]*language // by tag
+	sheet     string               // address of the style sheet
 
 	script string
 
@@ -85,6 +86,10 @@ func New(store storage.Store, o Options) http.Handler {
 	c.script = c.addFile("live.js", "text/javascript; charset=utf-8", "")
 	c.all, c.changed = map[topic]*watcher{}, make(chan struct{})
 	c.icon = c.addFile("icon.svg", "image/svg+xml", "")
+	var err error
+	if c.languages, err = readLanguages(catalogs); err != nil {
+		panic(err) // they are embedded
+	}
 	return c
 }
 
@@ -95,7 +100,7 @@ func (c *console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Referrer-Policy", "same-origin") // with no-referrer a browser sends forms from the origin "null"
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
-	v := &visit{query: r.URL.Query(), now: time.Now().UTC()}
+	v := &visit{query: r.URL.Query(), now: time.Now().UTC(), language: c.languageFor(r.Header.Get("Accept-Language"))}
 	v.caller, _ = server.CallerOf(r.Context())
 	v.operates = c.o.Commands != nil && v.caller.Operate
 	name := ""

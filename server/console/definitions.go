@@ -2,7 +2,6 @@ package console
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,9 +21,9 @@ func (c *console) definitions(ctx context.Context, _ *visit) (node, error) {
 		return nil, err
 	}
 	return fragment{
-		el("h1", words("Definitions")),
+		el("h1", say("Definitions")),
 		when(len(all) == 0, calm("No definition is stored (ebb run and ebb post store what they run).")),
-		when(len(all) > 0, grid([]string{"Flow", "Version", "Language", "Stored", "Runs"}, each(all, definitionRow))),
+		when(len(all) > 0, grid(heads("Flow", "Version", "Language", "Stored", "Runs"), each(all, definitionRow))),
 	}, nil
 }
 
@@ -40,7 +39,7 @@ func runsOf(hash string) node {
 	if err != nil {
 		return none
 	}
-	return el("a", href(link("runs", "filter", f.String(), "children", "1")), words("its runs"))
+	return el("a", href(link("runs", "filter", f.String(), "children", "1")), say("its runs"))
 }
 
 // definition shows a stored definition: its graph, its text, and how it differs from another version.
@@ -49,29 +48,33 @@ func (c *console) definition(ctx context.Context, v *visit) (node, error) {
 	if err != nil {
 		return nil, err
 	}
-	v.title = fmt.Sprintf("%s version %d", d.Name, d.Version)
+	v.title = say("{0} version {1}", words(d.Name), number(d.Version))
 	versions, err := c.store.Definitions(ctx, d.Name)
 	if err != nil {
 		return nil, err
 	}
-	text := el("pre", class("text"), attr("tabindex", "0"), literal(cut(string(d.Text))))
+	var text node = fragment{
+		el("pre", class("text"), attr("tabindex", "0"), literal(cut(string(d.Text)))),
+		when(len(d.Text) > maxDefinition, soft(say("The API has all of it."))),
+	}
 	if with := v.query.Get("with"); with != "" {
 		other, err := c.store.Definition(ctx, with)
 		if err != nil {
 			return nil, err
 		}
 		text = fragment{
-			el("h2", words(fmt.Sprintf("What changed since version %d", other.Version))),
+			el("h2", say("What changed since version {0}", number(other.Version))),
 			differences(string(other.Text), string(d.Text)),
 		}
 	}
 	return fragment{
-		el("h1", words(v.title)),
-		soft(words(d.Language+" · stored "), exact(d.Created), words(" · "), runsOf(d.Hash)),
-		soft(words("Compare with "), each(versions, func(other *storage.Definition) node {
+		el("h1", v.title),
+		soft(words(d.Language), words(" · "), say("stored {0}", exact(d.Created)), words(" · "), runsOf(d.Hash)),
+		when(len(versions) < 2, soft(say("There is one version."))), //nolint:mnd // this one and another
+		when(len(versions) >= 2, soft(say("Compare with:"), words(" "), each(versions, func(other *storage.Definition) node {
 			return when(other.Hash != d.Hash, el("a", href(link("definition", "hash", d.Hash, "with", other.Hash)),
-				words(fmt.Sprintf("version %d", other.Version))), words(" "))
-		}), when(len(versions) < 2, words("nothing: there is one version"))), //nolint:mnd // this one and another
+				say("version {0}", number(other.Version))), words(" "))
+		}))), //nolint:mnd // this one and another
 		c.drawn(ctx, &d), text,
 	}, nil
 }
@@ -83,16 +86,16 @@ func (c *console) drawn(ctx context.Context, d *storage.Definition) node {
 	}
 	m, err := c.o.Define(ctx, d)
 	if err != nil {
-		return soft(words("There is no picture: " + err.Error()))
+		return soft(say("There is no picture: {0}", inEnglish(err.Error())))
 	}
-	return framed(drawing(draw.SVG(m.Picture(d.Name), draw.SVGOptions{Bare: true})), "graph")
+	return framed(drawn(m.Picture(d.Name), draw.SVGOptions{Bare: true}), "graph")
 }
 
 func cut(text string) string {
 	if len(text) <= maxDefinition {
 		return text
 	}
-	return strings.ToValidUTF8(text[:maxDefinition], "") + "\n… (the API has all of it)"
+	return strings.ToValidUTF8(text[:maxDefinition], "") + "\n…"
 }
 
 // mostLines is how many lines of two texts are compared: the time grows with the square.

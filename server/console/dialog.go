@@ -3,7 +3,6 @@ package console
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -15,45 +14,13 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// labels are the words on the buttons of commands, by what they are applied to and their names.
-var labels = map[string]string{
-	"run cancel": "Cancel", "run suspend": "Suspend", "run resume": "Resume", "run retry": "Retry",
-	"run revert": "Undo", "run retry-revert": "Retry the undo", "run skip": "Treat as undone",
-	"run signal":     "Send a signal",
-	"token complete": "Complete", "job cancel": "Cancel", "job release": "Release", " jobs": "Start a run",
-	"schedule pause": "Pause", "schedule resume": "Resume", "schedule remove": "Remove", " schedules": "Add a schedule",
-	" limits": "Set a limit", " bulk": "Command all of these runs",
-}
-
-// effects say what a command does, before it is given.
-var effects = map[string]string{
-	"run cancel":       "The run ends. Atoms that are executing are cancelled.",
-	"run suspend":      "Atoms that are executing may end. The run starts no others until somebody resumes it.",
-	"run resume":       "The run continues where it was suspended.",
-	"run retry":        "The run continues where it failed, or from the atom. What was done before stays done.",
-	"run revert":       "What the run did is undone, the last first, even if it has succeeded.",
-	"run retry-revert": "Ebb tries the failed reverts again, with all their attempts. Then the undo continues.",
-	"run skip":         "Ebb counts the atom as undone, without calling anything. Clean up by hand first.",
-	"run signal":       "The atom that waits for the signal ends with its data. Otherwise the run keeps it.",
-	"token complete":   "The atom that waits for the token ends, with the result or the error. A token counts once.",
-	"job cancel":       "The job ends, and no run of it is started.",
-	"job release":      "A process may claim the job at once.",
-	" jobs":            "A process that serves the flow starts the run. Posting the same id twice starts one run.",
-	"schedule pause":   "The ticks post no jobs until somebody resumes the schedule.",
-	"schedule resume":  "The schedule posts jobs again, from its next tick on.",
-	"schedule remove":  "The schedule is removed. The jobs that it has posted stay.",
-	" schedules":       "A job is posted at each tick while a process serves the database.",
-	" bulk":            "Each run gets the command once, from a run of its own, which lists those that refuse.",
-	" limits":          "It applies to all processes. Without runs and rate the limit is removed.",
-}
-
 // button links to the form of a command. The pairs fill in its fields.
 func (v *visit) button(of, name, id string, pairs ...string) node {
 	if !v.operates {
 		return none
 	}
 	to := link(commandPage, append([]string{"of", of, "do", name, "id", id}, pairs...)...)
-	return fragment{el("a", class("button"), href(to), words(labels[of+" "+name])), words(" ")}
+	return fragment{el("a", class("button"), href(to), say(verbs[of+" "+name].label)), words(" ")}
 }
 
 // dialog shows the form of a command, and before it what the command will do.
@@ -64,13 +31,15 @@ func (c *console) dialog(ctx context.Context, v *visit) (node, error) {
 	}
 	if !v.operates {
 		v.status = http.StatusForbidden
-		text := "Here you may only read. Commands need ebb serve, and a key for operate if it has keys."
-		return fragment{el("h1", words("Commands")), el("p", words(text))}, nil
+		return fragment{
+			el("h1", say("Commands")),
+			el("p", say("Here you may only read. Commands need ebb serve, and a key for operate if it has keys.")),
+		}, nil
 	}
-	id, key := v.query.Get("id"), o.Of+" "+o.Name
-	v.title = labels[key]
+	id, does := v.query.Get("id"), verbs[o.Of+" "+o.Name]
+	v.title = say(does.label)
 	if id != "" {
-		v.title += " " + o.Of + " " + id
+		v.title = say("{0}: {1}", say(does.label), words(id))
 	}
 	if chosen := v.query["pick"]; len(chosen) > 0 {
 		v.query.Set("f.filter", chosenRuns(chosen))
@@ -81,10 +50,10 @@ func (c *console) dialog(ctx context.Context, v *visit) (node, error) {
 		return nil, err
 	}
 	return fragment{
-		el("h1", words(v.title)),
-		el("p", words(effects[key])),
+		el("h1", v.title),
+		el("p", say(does.effect)),
 		c.preview(ctx, v, o, id),
-		when(v.problem != "", el("p", attr("role", "alert"), words(v.problem))),
+		when(v.problem != nil, el("p", attr("role", "alert"), v.problem)),
 		el("form", class("command"), attr("method", "post"), attr("action", commandPage+"?"+v.query.Encode()),
 			el("input", attr("type", "hidden"), attr("name", "once"), attr("value", v.once())),
 			each(o.Fields, func(f *server.Field) node {
@@ -95,26 +64,26 @@ func (c *console) dialog(ctx context.Context, v *visit) (node, error) {
 				}
 				return field(f, at, text)
 			}),
-			el("p", el("button", class("go"), words(labels[key])), words(" "),
-				when(o.Of == "run", el("a", href(link("run", "id", id)), words("Back to the run"))))),
+			el("p", el("button", class("go"), say(does.label)), words(" "),
+				when(o.Of == "run", el("a", href(link("run", "id", id)), say("Back to the run"))))),
 	}, nil
 }
 
 // field shows a member of a command's body.
 func field(f *server.Field, at, text string) node {
-	hint := el("span", class("soft"), words(f.Text))
-	name := strings.ReplaceAll(f.Name, "_", " ")
+	hint := el("span", class("soft"), attr("lang", "en"), words(f.Text))
+	name := inEnglish(strings.ReplaceAll(f.Name, "_", " "))
 	switch f.Kind {
 	case server.FieldBool:
-		return el("label", class("check"), checkbox(at, text != ""), words(" "+name+" "), hint)
+		return el("label", class("check"), checkbox(at, text != ""), words(" "), name, words(" "), hint)
 	case server.FieldNumber:
-		return el("label", words(name+" "), hint,
+		return el("label", name, words(" "), hint,
 			el("input", attr("type", "number"), attr("name", at), attr("value", text)))
 	case server.FieldValue, server.FieldObject, server.FieldStrings:
-		return el("label", words(name+" "), hint, el("textarea", attr("name", at), attr("rows", "5"),
+		return el("label", name, words(" "), hint, el("textarea", attr("name", at), attr("rows", "5"),
 			attr("spellcheck", "false"), attr("placeholder", "JSON"), literal(text)))
 	default:
-		return el("label", words(name+" "), hint, el("input", attr("name", at), attr("value", text),
+		return el("label", name, words(" "), hint, el("input", attr("name", at), attr("value", text),
 			attr("autocapitalize", "off"), attr("spellcheck", "false")))
 	}
 }
@@ -167,34 +136,33 @@ func (c *console) preview(ctx context.Context, v *visit, o *server.Operation, id
 	var found preview
 	if p := c.ask(ctx, v, http.MethodGet, path+"?"+q.Encode(), "", nil, &found); p != nil {
 		if p.Code == "no_flow" {
-			return soft(words("The program that has this flow decides what is undone: what has a Revert, the last first."))
+			return soft(say("The program that has this flow decides what is undone: what has a Revert, the last first."))
 		}
-		return el("p", attr("role", "alert"), words(p.Detail))
+		return el("p", attr("role", "alert"), inEnglish(p.Detail))
 	}
 	return fragment{
-		el("h2", words("What would be undone, in this order")),
+		el("h2", say("What would be undone, in this order")),
 		when(len(found.Undo) == 0, calm("Nothing would be undone.")),
 		when(len(found.Undo) > 0, el("ol", class("undone"), each(found.Undo, func(s *previewStep) node {
 			return el("li", words(s.Path+" "), chip(s.Status))
 		}))),
-		when(found.More, soft(words("There are more."))),
-		soft(words("Child runs that the run waits for are undone with it. Others go on.")),
+		when(found.More, soft(say("There are more."))),
+		soft(say("Child runs that the run waits for are undone with it. Others go on.")),
 	}
 }
 
 // told says what was done before the page was shown.
 func (v *visit) told() node {
 	did := v.query.Get("did")
-	label, known := labels[did]
+	does, known := verbs[did]
 	if !known {
 		return none
 	}
+	said := say("✓ {0}: done.", say(does.label))
 	if strings.HasPrefix(did, "run ") {
-		label += ": it is in the inbox of the run, until the process that drives the run applies it."
-	} else {
-		label += ": done."
+		said = say("✓ {0}: it is in the inbox of the run, until the process that drives the run applies it.", say(does.label))
 	}
-	return el("p", class("told"), attr("role", "status"), words("✓ "+label))
+	return el("p", class("told"), attr("role", "status"), said)
 }
 
 // chosenRuns returns the filter of the runs with these ids.
@@ -219,10 +187,9 @@ func (c *console) covered(ctx context.Context, v *visit) node {
 	if err != nil {
 		return none
 	}
-	n, least := counts.Total(), ""
+	said := say("The filter selects {0} runs now.", number(counts.Total()))
 	if counts.More {
-		least = "at least "
+		said = say("The filter selects at least {0} runs now.", number(counts.Total()))
 	}
-	return el("p", words(fmt.Sprintf("The filter selects %s%d runs now: ", least, n)), el("a",
-		href(link("runs", "filter", text, "children", "1")), words("see them")), words("."))
+	return el("p", said, words(" "), el("a", href(link("runs", "filter", text, "children", "1")), say("See them")))
 }

@@ -13,7 +13,7 @@ type Finding struct {
 // doctor shows what the checks of the database find.
 func (c *console) doctor(ctx context.Context, _ *visit) (node, error) {
 	if c.o.Examine == nil {
-		return fragment{el("h1", words("Doctor")), calm("This program has no checks. Use ebb doctor.")}, nil
+		return fragment{el("h1", say("Doctor")), calm("This program has no checks. Use ebb doctor.")}, nil
 	}
 	var found []Finding
 	err := c.o.Examine(ctx, func(f Finding) { found = append(found, f) })
@@ -22,14 +22,14 @@ func (c *console) doctor(ctx context.Context, _ *visit) (node, error) {
 	}
 	marks := map[string]string{"ok": "✓", "warning": "!", "wrong": "✗"}
 	return fragment{
-		el("h1", words("Doctor")), soft(words("What ebb doctor says of the database now.")),
-		grid([]string{"State", "Check", "Says", "What to do"}, each(found, func(f *Finding) node {
+		el("h1", say("Doctor")), soft(say("What ebb doctor says of the database now.")),
+		grid(heads("State", "Check", "Says", "What to do"), each(found, func(f *Finding) node {
 			says := class("cause")
 			if f.State == "ok" {
 				says = none
 			}
-			return el("tr", el("td", words(marks[f.State]+" "+f.State)), el("td", words(f.Check)),
-				el("td", says, words(f.Says)), el("td", words(f.Do)))
+			return el("tr", el("td", words(marks[f.State]+" "+f.State)), el("td", inEnglish(f.Check)),
+				el("td", says, inEnglish(f.Says)), el("td", inEnglish(f.Do)))
 		})),
 	}, nil
 }

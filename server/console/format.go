@@ -4,7 +4,6 @@ import (
 	"maps"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -36,21 +35,18 @@ func stateClass(state string) string {
 	return "s-" + strings.ToLower(strings.ReplaceAll(state, "_", "-"))
 }
 
-// ago describes how long ago a time was, in one unit.
-func ago(t, now time.Time) string {
-	if t.IsZero() {
-		return "–"
-	}
+// ago says how long ago a time was, in one unit.
+func ago(t, now time.Time) node {
 	d := now.Sub(t)
 	switch {
 	case d < time.Minute:
-		return strconv.Itoa(int(max(d, 0).Seconds())) + " s ago"
+		return say("{0} s ago", number(max(d, 0).Seconds()))
 	case d < time.Hour:
-		return strconv.Itoa(int(d.Minutes())) + " min ago"
+		return say("{0} min ago", number(d.Minutes()))
 	case d < 48*time.Hour:
-		return strconv.Itoa(int(d.Hours())) + " h ago"
+		return say("{0} h ago", number(d.Hours()))
 	default:
-		return t.UTC().Format(time.DateOnly)
+		return words(t.UTC().Format(time.DateOnly))
 	}
 }
 
@@ -83,11 +79,17 @@ func chip(state string) node {
 
 // moment shows a time as how long ago it was; the exact time is its title.
 func moment(t, now time.Time) node {
-	return el("time", attr("datetime", t.UTC().Format(time.RFC3339)), attr("title", clock(t)), words(ago(t, now)))
+	if t.IsZero() {
+		return words("–")
+	}
+	return el("time", attr("datetime", t.UTC().Format(time.RFC3339)), attr("title", clock(t)), ago(t, now))
 }
 
 // exact shows a time to the millisecond.
 func exact(t time.Time) node {
+	if t.IsZero() {
+		return words("–")
+	}
 	return el("time", attr("datetime", t.UTC().Format(time.RFC3339)), words(clock(t)))
 }
 
@@ -99,7 +101,7 @@ func took(d time.Duration) node {
 func soft(parts ...node) node { return el("p", append([]node{class("soft")}, parts...)...) }
 
 // calm says that there is nothing to show.
-func calm(text string) node { return el("p", class("calm"), words(text)) }
+func calm(t text, values ...node) node { return el("p", class("calm"), say(t, values...)) }
 
 // labelNodes shows the labels of a run, in order.
 func labelNodes(labels map[string]string) node {
@@ -111,25 +113,31 @@ func labelNodes(labels map[string]string) node {
 }
 
 // grid returns a table with a heading for each column.
-func grid(heads []string, rows node) node { return table(heads, el("tbody", rows)) }
+func grid(heads, rows node) node { return table(heads, el("tbody", rows)) }
 
 // keptGrid is a grid whose rows stay where they are while the page is shown. New ones are announced above it.
-func keptGrid(heads []string, rows node) node {
+func keptGrid(heads, rows node) node {
 	return fragment{
 		el("p", attr("data-fresh", ""), attr("hidden", ""), class("told"), attr("role", "status"),
-			el("a", href(""), words("Show "), el("b"), words(" new runs"))),
+			el("a", href(""), say("Show {0} new runs", el("b")))),
 		table(heads, el("tbody", attr("data-keep", ""), rows)),
 	}
 }
 
-func table(heads []string, body node) node {
-	return el("div", class("wide"), attr("tabindex", "0"), attr("role", "region"), attr("aria-label", "table"), el("table",
-		el("thead", el("tr", each(heads, func(h *string) node { return el("th", attr("scope", "col"), words(*h)) }))),
-		body))
+func table(heads, body node) node {
+	return el("div", class("wide"), attr("tabindex", "0"), attr("role", "region"), sayAttr("aria-label", "table"),
+		el("table", el("thead", el("tr", heads)), body))
 }
 
+// heads are headings of columns.
+func heads(all ...text) node {
+	return each(all, func(t *text) node { return head(say(*t)) })
+}
+
+func head(name node) node { return el("th", attr("scope", "col"), name) }
+
 // runHeads are the columns of a table of runs.
-var runHeads = []string{"State", "Run", "Flow", "Created", "Took", "Why"}
+var runHeads = heads("State", "Run", "Flow", "Created", "Took", "Why")
 
 // runTable shows runs.
 func runTable(rows []runRow, now time.Time) node {
@@ -142,7 +150,7 @@ func (r *runRow) cells(now time.Time) node {
 	return fragment{
 		el("td", chip(r.State)), el("td", runLink(r.Run.Run)), el("td", words(r.Flow)),
 		el("td", moment(r.Created, now)), el("td", class("num"), took(r.Took)),
-		el("td", class("cause"), when(r.Person, el("b", words("needs a person")), words(" ")), words(r.Cause),
+		el("td", class("cause"), when(r.Person, el("b", say("needs a person")), words(" ")), words(r.Cause),
 			labelNodes(r.Labels)),
 	}
 }

@@ -15,7 +15,7 @@ func (p *runPage) graph(ctx context.Context) (node, error) {
 	picture, err := p.picture(ctx)
 	if errors.Is(err, storage.ErrNotFound) {
 		tree, err := p.tree(ctx)
-		return fragment{soft(words("No diagram of this flow is stored here, so the tree stands for it.")), tree}, err
+		return fragment{soft(say("No diagram of this flow is stored here, so the tree stands for it.")), tree}, err
 	}
 	if err != nil {
 		return nil, err
@@ -40,15 +40,20 @@ func (p *runPage) graph(ctx context.Context) (node, error) {
 		}
 	}
 	return fragment{
-		framed(drawing(draw.SVG(picture, o)), "graph"),
-		soft(words("A dashed line leads from each state that was undone to the next. The "),
-			el("a", href(p.link("tree")), words("tree")), words(" says the same as text.")),
+		framed(drawn(picture, o), "graph"),
+		soft(say("A dashed line leads from each state that was undone to the next. {0} says the same as text.",
+			el("a", href(p.link("tree")), say("The tree")))),
 	}, nil
 }
 
+// drawn returns a picture of package draw, whose texts are data.
+func drawn(v draw.View, o draw.SVGOptions) node {
+	return el("span", attr("lang", "en"), drawing(draw.SVG(v, o)))
+}
+
 // framed returns a picture that can be scrolled, also with the keyboard.
-func framed(picture node, label string) node {
-	return el("div", class("wide picture"), attr("tabindex", "0"), attr("role", "region"), attr("aria-label", label),
+func framed(picture node, label text) node {
+	return el("div", class("wide picture"), attr("tabindex", "0"), attr("role", "region"), sayAttr("aria-label", label),
 		picture)
 }
 

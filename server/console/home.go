@@ -26,17 +26,17 @@ func (c *console) home(ctx context.Context, v *visit) (node, error) {
 		return nil, err
 	}
 	return fragment{
-		el("h1", words("What needs a person now")),
+		el("h1", say("What needs a person now")),
 		when(len(stuck)+len(due)+len(parked) == 0, calm("✓ Nothing needs you now.")),
-		when(len(stuck) > 0, el("h2", words("Runs that a person must decide about")), runTable(rowsOf(stuck), v.now)),
-		when(len(due) > 0, el("h2", words("Runs that are due, and that no process drives")),
-			soft(words("Start ebb serve, or the program that has their flow.")), runTable(rowsOf(due), v.now)),
-		when(len(parked) > 0, el("h2", words("Parked jobs")), el("ul", each(parked, func(j *storage.Job) node {
-			text := j.ID + " of " + j.Flow
+		when(len(stuck) > 0, el("h2", say("Runs that a person must decide about")), runTable(rowsOf(stuck), v.now)),
+		when(len(due) > 0, el("h2", say("Runs that are due, and that no process drives")),
+			soft(say("Start ebb serve, or the program that has their flow.")), runTable(rowsOf(due), v.now)),
+		when(len(parked) > 0, el("h2", say("Parked jobs")), el("ul", each(parked, func(j *storage.Job) node {
+			failure := ""
 			if j.Failure != nil {
-				text += ": " + j.Failure.Error()
+				failure = ": " + j.Failure.Error()
 			}
-			return el("li", words(text+" "), jobButtons(v, j))
+			return el("li", say("{0} of {1}", words(j.ID), words(j.Flow)), words(failure+" "), jobButtons(v, j))
 		}))),
 	}, nil
 }

@@ -12,9 +12,32 @@ import (
 // Pages are built from nodes, not from templates: package html/template calls methods by name, so that the linker would
 // keep every exported method of the program. That made the binary 4 MB larger.
 
+// To add a text that a page shows, write say("Runs") for a fixed text and words(run.Flow) for data. A value stands in a
+// fixed text as {0}: say("{0} of {1}", words(job), words(flow)), so that a language can order the values anew. A fixed
+// text in an attribute, such as aria-label, title or placeholder, is sayAttr("title", "Runs"). A function that takes a
+// fixed text has a parameter of the type text. A sentence that another package wrote is inEnglish(sentence). A script
+// reads its texts from attributes of the page. Then list what is new in the catalog:
+//
+//	go test ./server/console -run TestCatalog -update
+//
+// The test finds fixed texts that are written as data.
+
 // A node is a part of a page: an element, an attribute of the element around it, a text, or several of these. All texts
 // of nodes are escaped, and no node is written as it is but a drawing of package draw.
-type node interface{ write(out *strings.Builder) }
+type node interface{ write(out *writer) }
+
+// A writer writes nodes in a language.
+type writer struct {
+	page  strings.Builder
+	in    *language
+	plain bool // no element can stand here, as in an attribute
+}
+
+func (out *writer) put(texts ...string) {
+	for _, t := range texts {
+		out.page.WriteString(t)
+	}
+}
 
 // An element is an HTML or SVG element.
 type element struct {
@@ -28,26 +51,29 @@ func el(name string, parts ...node) node { return element{name, parts} }
 // empties are the elements that have no end tag.
 var empties = map[string]bool{"meta": true, "link": true, "input": true, "br": true}
 
-func (e element) write(out *strings.Builder) {
-	out.WriteByte('<')
-	out.WriteString(e.name)
+// plains are the elements that contain only text.
+var plains = map[string]bool{"title": true, "option": true, "text": true}
+
+func (e element) write(out *writer) {
+	out.put("<", e.name)
 	eachPart(e.parts, func(n node) {
-		if a, is := n.(attribute); is {
-			a.write(out)
-		}
-	})
-	out.WriteByte('>')
-	if empties[e.name] {
-		return
-	}
-	eachPart(e.parts, func(n node) {
-		if _, is := n.(attribute); !is {
+		if isAttribute(n) {
 			n.write(out)
 		}
 	})
-	out.WriteString("</")
-	out.WriteString(e.name)
-	out.WriteByte('>')
+	out.put(">")
+	if empties[e.name] {
+		return
+	}
+	outside := out.plain
+	out.plain = outside || plains[e.name]
+	eachPart(e.parts, func(n node) {
+		if !isAttribute(n) {
+			n.write(out)
+		}
+	})
+	out.plain = outside
+	out.put("</", e.name, ">")
 }
 
 // eachPart passes all parts on, also those of fragments.
@@ -64,7 +90,7 @@ func eachPart(parts []node, pass func(node)) {
 // A fragment is several nodes, or none.
 type fragment []node
 
-func (f fragment) write(out *strings.Builder) {
+func (f fragment) write(out *writer) {
 	eachPart(f, func(n node) { n.write(out) })
 }
 
@@ -95,8 +121,8 @@ const mostWords = 600
 // escape, see package visible.
 type words string
 
-func (w words) write(out *strings.Builder) {
-	out.WriteString(html.EscapeString(visible.Line(beginning(string(w), mostWords))))
+func (w words) write(out *writer) {
+	out.data(visible.Line(beginning(string(w), mostWords)))
 }
 
 // beginning returns the beginning of a text that is longer than some bytes.
@@ -110,14 +136,14 @@ func beginning(s string, most int) string {
 // A literal is a text in which line breaks and tabs stay, such as a value in JSON.
 type literal string
 
-func (l literal) write(out *strings.Builder) {
-	out.WriteString(html.EscapeString(visible.Lines(string(l))))
+func (l literal) write(out *writer) {
+	out.put(html.EscapeString(visible.Lines(string(l))))
 }
 
 // A drawing is an image that package draw has written. It escapes all texts.
 type drawing string
 
-func (d drawing) write(out *strings.Builder) { out.WriteString(string(d)) }
+func (d drawing) write(out *writer) { out.put(string(d)) }
 
 // An attribute belongs to the element around it.
 type attribute struct{ name, value string }
@@ -126,12 +152,20 @@ func attr(name, value string) node { return attribute{name, value} }
 
 func class(names ...string) node { return attribute{"class", strings.Join(names, " ")} }
 
-func (a attribute) write(out *strings.Builder) {
-	out.WriteByte(' ')
-	out.WriteString(a.name)
-	out.WriteString(`="`)
-	out.WriteString(html.EscapeString(a.value))
-	out.WriteByte('"')
+func (a attribute) write(out *writer) { out.attribute(a.name, a.value) }
+
+func (out *writer) attribute(name, value string) {
+	out.put(" ", name, `="`, html.EscapeString(value), `"`)
+}
+
+// isAttribute reports whether a node belongs into the tag of the element around it.
+func isAttribute(n node) bool {
+	switch n.(type) {
+	case attribute, saidAttribute:
+		return true
+	default:
+		return false
+	}
 }
 
 // An address is a link to a page of the console. It is relative and starts with a name that the program chose, so it
@@ -142,8 +176,8 @@ func href(to address) node { return attribute{"href", string(to)} }
 
 // hashOf returns a hash of what a node writes.
 func hashOf(n node) string {
-	var out strings.Builder
+	out := writer{in: english}
 	n.write(&out)
-	sum := sha256.Sum256([]byte(out.String()))
+	sum := sha256.Sum256([]byte(out.page.String()))
 	return hex.EncodeToString(sum[:8])
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
-	"strings"
 	"time"
 
 	"github.com/ebbflow/ebb/internal/logevent"
@@ -18,20 +17,21 @@ import (
 type visit struct {
 	query url.Values
 	now   time.Time
-	title string // title of the page; pages of one thing set it
+	title node   // title of the page; pages of one thing set it
 	topic string // address of the page, if a browser may watch it, see [topic]
 
+	language *language
 	caller   server.Caller
 	operates bool       // the pages have forms
 	form     url.Values // the form that was sent; nil if none was
-	problem  string     // why the command was not given
+	problem  node       // why the command was not given
 	status   int        // of an answer with a problem; 0 means 200
 }
 
 // A page is what answers at a name.
 type page struct {
 	name  string // last element of the path; "" is the first page
-	title string
+	title text
 	menu  bool // is in the navigation
 	live  bool // a browser may watch it
 	read  func(*console, context.Context, *visit) (node, error)
@@ -64,7 +64,7 @@ func (c *console) answer(ctx context.Context, w http.ResponseWriter, name string
 	var body node
 	for i := range c.pages {
 		if p := &c.pages[i]; p.name == name {
-			v.title = p.title
+			v.title = say(p.title)
 			if body, err = p.read(c, ctx, v); err == nil && p.live {
 				v.topic = cmp.Or(p.name, "./")
 				if len(v.query) > 0 {
@@ -76,51 +76,53 @@ func (c *console) answer(ctx context.Context, w http.ResponseWriter, name string
 	status := cmp.Or(v.status, http.StatusOK)
 	if err != nil {
 		status, body = c.problem(err)
-		v.title = "Problem"
+		v.title = say("Problem")
 	}
-	var out strings.Builder
-	out.WriteString("<!doctype html>\n")
+	out := writer{in: v.language}
+	out.put("<!doctype html>\n")
 	c.layout(name, v, body).write(&out)
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Vary", "Accept-Language")
 	w.WriteHeader(status)
-	_, _ = w.Write([]byte(out.String())) // the client may have disconnected
+	_, _ = w.Write([]byte(out.page.String())) // the client may have disconnected
 }
 
 // problem returns what a page says about an error.
 func (c *console) problem(err error) (status int, body node) {
-	status, text := http.StatusInternalServerError, "The database did not answer. The log of the server has the reason."
+	var reason text = "The database did not answer. The log of the server has the reason."
+	status = http.StatusInternalServerError
 	switch {
 	case errors.Is(err, storage.ErrNotFound):
-		status, text = http.StatusNotFound, "There is no such page, run or atom. It may have been pruned."
+		status, reason = http.StatusNotFound, "There is no such page, run or atom. It may have been pruned."
 	case errors.Is(err, context.DeadlineExceeded):
-		text = "The database took too long. Narrow the filter, or use ebb show."
+		reason = "The database took too long. Narrow the filter, or use ebb show."
 	}
 	if status != http.StatusNotFound {
 		c.o.Log.Error(logevent.PageFailed, "error", err)
 	}
 	return status, fragment{
-		el("h1", words("Problem")), el("p", words(text)), el("p", el("a", href("runs"), words("All runs"))),
+		el("h1", say("Problem")), el("p", say(reason)), el("p", el("a", href("runs"), say("All runs"))),
 	}
 }
 
 // layout returns a whole page.
 func (c *console) layout(name string, v *visit, body node) node {
-	return el("html", attr("lang", "en"),
+	return el("html", attr("lang", v.language.tag), attr("dir", v.language.dir),
 		el("head",
 			el("meta", attr("charset", "utf-8")),
 			el("meta", attr("name", "viewport"), attr("content", "width=device-width,initial-scale=1")),
 			el("meta", attr("name", "color-scheme"), attr("content", "light dark")),
-			el("title", words(v.title+" · Ebb")),
+			el("title", say("{0} · Ebb", v.title)),
 			el("link", attr("rel", "icon"), href(address(c.icon))),
 			el("link", attr("rel", "stylesheet"), href(address(c.sheet))),
 			el("script", attr("type", "module"), attr("src", c.script))),
 		el("body",
-			el("a", class("skip"), href("#main"), words("Skip to content")),
+			el("a", class("skip"), href("#main"), say("Skip to content")),
 			el("header",
-				el("a", class("brand"), href("./"), words("≈ Ebb")),
-				el("nav", attr("aria-label", "Pages"), each(c.pages, func(p *page) node {
+				el("a", class("brand"), href("./"), say("≈ Ebb")),
+				el("nav", sayAttr("aria-label", "Pages"), each(c.pages, func(p *page) node {
 					return when(p.menu, el("a", href(address(pagePath(p.name))),
-						when(p.name == name, attr("aria-current", "page")), words(p.title)))
+						when(p.name == name, attr("aria-current", "page")), say(p.title)))
 				})),
 				who(v)),
 			el("main", attr("id", "main"), when(v.topic != "", attr("data-topic", v.topic)), v.told(), body), keys))

@@ -16,7 +16,7 @@ import (
 
 // panel shows the atom that is chosen, and the values of the run.
 func (p *runPage) panel(ctx context.Context) (node, error) {
-	chosen, open := el("h2", words("Run")), true
+	chosen, open := el("h2", say("Run")), true
 	if p.chosen != "" {
 		a, err := p.store.Atom(ctx, p.run.ID, p.chosen)
 		switch {
@@ -37,8 +37,8 @@ func (p *runPage) panel(ctx context.Context) (node, error) {
 func (p *runPage) atom(a *storage.Atom) node {
 	shown := inspect.AtomOf(&p.run, a)
 	call := atom.Call{Run: p.run.ID, Path: a.Path, Incarnation: a.Incarnation}
-	row := func(has bool, name string, value node) node {
-		return when(has, el("dt", words(name)), el("dd", value))
+	row := func(has bool, name text, value node) node {
+		return when(has, el("dt", say(name)), el("dd", value))
 	}
 	return fragment{
 		el("h2", words(shown.Path+" "), chip(shown.Status)), p.atomButtons(&shown),
@@ -46,8 +46,8 @@ func (p *runPage) atom(a *storage.Atom) node {
 			row(true, "kind", words(shown.Kind)),
 			row(true, "attempt", words(strconv.Itoa(shown.Attempt))),
 			row(shown.Incarnation > 0, "incarnation", words(strconv.Itoa(shown.Incarnation))),
-			row(true, "started", timeNode(shown.Started)), row(true, "ended", timeNode(shown.Ended)),
-			row(!shown.Due.IsZero(), "due", fragment{timeNode(shown.Due), words(until(shown.Due, p.visit.now))}),
+			row(true, "started", exact(shown.Started)), row(true, "ended", exact(shown.Ended)),
+			row(!shown.Due.IsZero(), "due", fragment{exact(shown.Due), until(shown.Due, p.visit.now)}),
 			row(shown.Progress > 0, "progress", words(strconv.Itoa(int(shown.Progress*percent))+" %")),
 			row(a.Kind == storage.KindTask, "idempotency key", code(call.Key())),
 			row(shown.Run != "", "run", runLink(shown.Run)),
@@ -63,28 +63,21 @@ func (p *runPage) atom(a *storage.Atom) node {
 const percent = 100
 
 // until says how long it is until a time; nothing if it has passed.
-func until(t, now time.Time) string {
+func until(t, now time.Time) node {
 	if d := t.Sub(now); d > 0 {
-		return ", in " + inspect.Span(d.Truncate(time.Second))
+		return fragment{words(", "), say("in {0}", words(inspect.Span(d.Truncate(time.Second))))}
 	}
-	return ""
-}
-
-func timeNode(t time.Time) node {
-	if t.IsZero() {
-		return words("–")
-	}
-	return exact(t)
+	return none
 }
 
 func failureNode(f *inspect.Failure) node {
 	if f == nil {
 		return none
 	}
-	return el("span", class("cause"), literal(beginning(f.Code+": "+f.Message, mostValue)))
+	return el("bdi", class("cause"), literal(beginning(f.Code+": "+f.Message, mostValue)))
 }
 
-func stack(name string, f *atom.Failure) node {
+func stack(name text, f *atom.Failure) node {
 	if f == nil {
 		return none
 	}
@@ -92,16 +85,15 @@ func stack(name string, f *atom.Failure) node {
 }
 
 // value shows a value that can be folded; nothing if there is none.
-func value(name, text string, open bool) node {
-	if text == "" {
+func value(name text, shown string, open bool) node {
+	if shown == "" {
 		return none
 	}
-	text = indented(text)
-	if len(text) > mostValue {
-		text = beginning(text, mostValue) + " (all of it: ebb show -o json)"
-	}
-	return el("details", when(open, attr("open", "")), el("summary", words(name)),
-		el("pre", attr("tabindex", "0"), literal(text)))
+	shown = indented(shown)
+	long := len(shown) > mostValue
+	return el("details", when(open, attr("open", "")), el("summary", say(name)),
+		el("pre", attr("tabindex", "0"), literal(beginning(shown, mostValue))),
+		when(long, soft(say("All of it: {0}", code("ebb show -o json")))))
 }
 
 // deepestValue is how deep a value nests that is shown on several lines.
@@ -121,7 +113,7 @@ func indented(text string) string {
 }
 
 // values shows a value of an atom; nothing if there is none.
-func values(name string, v atom.Value) node {
+func values(name text, v atom.Value) node {
 	if v == nil {
 		return none
 	}

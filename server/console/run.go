@@ -32,18 +32,19 @@ type runPage struct {
 
 // A view is one way to see a run.
 type view struct {
-	name string
-	read func(*runPage, context.Context) (node, error)
+	name  string
+	title text
+	read  func(*runPage, context.Context) (node, error)
 }
 
 // views returns the ways to see a run, in the order of the tabs.
 func views() []view {
 	return []view{
-		{"tree", (*runPage).tree},
-		{"graph", (*runPage).graph},
-		{"timeline", (*runPage).timeline},
-		{"undo", (*runPage).undo},
-		{"history", (*runPage).history},
+		{"tree", "tree", (*runPage).tree},
+		{"graph", "graph", (*runPage).graph},
+		{"timeline", "timeline", (*runPage).timeline},
+		{"undo", "undo", (*runPage).undo},
+		{"history", "history", (*runPage).history},
 	}
 }
 
@@ -53,7 +54,7 @@ func (c *console) runPage(ctx context.Context, v *visit) (node, error) {
 	if err != nil {
 		return nil, err
 	}
-	v.title = p.run.ID
+	v.title = words(p.run.ID)
 	if p.why, err = p.diagnosis(ctx); err != nil {
 		return nil, err
 	}
@@ -67,13 +68,13 @@ func (c *console) runPage(ctx context.Context, v *visit) (node, error) {
 	}
 	body := fragment{
 		p.header(), p.buttons(),
-		el("section", class("why"), attr("aria-label", "Why"), each(p.why.Sentences(v.now), func(s *string) node {
-			return el("p", literal(beginning(*s, 3*mostWords))) // with names and a message
+		el("section", class("why"), sayAttr("aria-label", "Why"), each(p.why.Sentences(v.now), func(s *string) node {
+			return el("p", attr("lang", "en"), literal(beginning(*s, 3*mostWords))) // with names and a message
 		}), p.wakes()),
-		el("nav", class("tabs"), attr("aria-label", "Views"), each(views(), func(o *view) node {
-			return el("a", href(p.link(o.name)), when(o.name == p.view, attr("aria-current", "page")), words(o.name))
+		el("nav", class("tabs"), sayAttr("aria-label", "Views"), each(views(), func(o *view) node {
+			return el("a", href(p.link(o.name)), when(o.name == p.view, attr("aria-current", "page")), say(o.title))
 		})),
-		el("div", class("split"), el("div", class("pane"), shown), el("aside", attr("aria-label", "Atom"), panel)),
+		el("div", class("split"), el("div", class("pane"), shown), el("aside", sayAttr("aria-label", "Atom"), panel)),
 	}
 	return body, nil
 }
@@ -123,7 +124,7 @@ func (p *runPage) diagnosis(ctx context.Context) (*inspect.Diagnosis, error) {
 func (p *runPage) shown(ctx context.Context) (node, error) {
 	var before node = none
 	if p.isLarge() {
-		before = soft(words("The history of this run is too long for a picture. It is shown page by page."))
+		before = soft(say("The history of this run is too long for a picture. It is shown page by page."))
 		p.view = "history"
 	}
 	for _, o := range views() {
@@ -139,8 +140,8 @@ func (p *runPage) shown(ctx context.Context) (node, error) {
 // header says what the run is, and how it stands.
 func (p *runPage) header() node {
 	r := inspect.RunOf(&p.run)
-	fact := func(shown bool, name string, value node) node {
-		return when(shown, words(" · "+name+" "), value)
+	fact := func(shown bool, name text, value node) node {
+		return when(shown, words(" · "), say(name), words(" "), value)
 	}
 	owner := ""
 	if p.why.Alive() {
@@ -153,10 +154,10 @@ func (p *runPage) header() node {
 			fact(true, "created", exact(r.Created)), fact(!r.Ended.IsZero(), "ended", exact(r.Ended)),
 			fact(owner != "", "driven on", words(owner)),
 			fact(p.run.Parent != "", "parent", runLink(p.run.Parent)),
-			words(" · "), el("a", href(link("runs", "filter", childrenOf(r.Run), "children", "1")), words("child runs")),
+			words(" · "), el("a", href(link("runs", "filter", childrenOf(r.Run), "children", "1")), say("child runs")),
 			fact(p.run.Job != "", "job", words(p.run.Job)),
-			words(" · "), el("a", href(link("audit", "run", r.Run)), words("audit")),
-			words(" · "), el("a", href(link("compare", "a", r.Run)), words("compare")), labelNodes(r.Labels)),
+			words(" · "), el("a", href(link("audit", "run", r.Run)), say("audit")),
+			words(" · "), el("a", href(link("compare", "a", r.Run)), say("compare")), labelNodes(r.Labels)),
 	}
 }
 
@@ -177,24 +178,24 @@ func (p *runPage) history(ctx context.Context) (node, error) {
 		return nil, err
 	}
 	return fragment{
-		grid([]string{"#", "Time", "Atom", "From", "To", "Why"}, each(lines, func(e *inspect.Entry) node {
-			var of node = words("run")
+		grid(heads("#", "Time", "Atom", "From", "To", "Why"), each(lines, func(e *inspect.Entry) node {
+			of := say("run")
 			if e.Path != "" {
 				of = el("a", href(link("run", "id", p.run.ID, "view", "history", "atom", e.Path)), words(e.Path))
 			}
-			cause, from := "", e.From
+			cause, from := "", node(words(e.From))
 			if e.Failure != nil {
 				cause = e.Failure.Code + " " + e.Failure.Message
 			}
 			if e.Command != "" {
 				line := inspect.AuditLine{Entry: *e}
-				from, cause = e.Command+" by "+line.Issuer(), strings.TrimSpace(cause)
+				from, cause = say("{0} by {1}", words(e.Command), words(line.Issuer())), strings.TrimSpace(cause)
 			}
 			return el("tr", el("td", class("num"), words(strconv.FormatInt(e.Seq, 10))), el("td", words(clock(e.Time))),
-				el("td", of), el("td", words(from)), el("td", chip(e.To)), el("td", class("cause"), words(cause)))
+				el("td", of), el("td", from), el("td", chip(e.To)), el("td", class("cause"), words(cause)))
 		})),
 		when(next > 0, el("p", el("a", attr("rel", "next"), href(p.link("history", "after", strconv.FormatInt(next, 10))),
-			words("Later lines →")))),
+			say("Later lines →")))),
 	}, nil
 }
 

@@ -138,22 +138,22 @@ func (c *console) count(ctx context.Context, b *runsBody, filter runfilter.Filte
 func (b *runsBody) node(v *visit) node {
 	now := v.now
 	return fragment{
-		el("h1", words("Runs")),
+		el("h1", say("Runs")),
 		el("form", class("filter"), attr("method", "get"), attr("action", "runs"), attr("role", "search"),
-			el("label", class("grow"), words("Filter "), el("input", attr("name", "filter"), attr("value", b.Filter),
+			el("label", class("grow"), say("Filter"), words(" "), el("input", attr("name", "filter"), attr("value", b.Filter),
 				attr("placeholder", "flow:trip -code:Full ended:<1h label:team=a"), attr("spellcheck", "false"),
 				attr("autocapitalize", "off"))),
 			el("input", attr("type", "hidden"), attr("name", "state"), attr("value", b.State)),
-			el("label", class("check"), checkbox("children", b.Children != ""), words(" child runs")),
-			el("button", words("Filter"))),
+			el("label", class("check"), checkbox("children", b.Children != ""), words(" "), say("child runs")),
+			el("button", say("Filter"))),
 		filterHelp,
-		when(b.Problem != "", el("p", attr("role", "alert"), words(b.Problem))),
+		when(b.Problem != "", el("p", attr("role", "alert"), inEnglish(b.Problem))),
 		el("p", class("counts"), each(b.Counts, (*stateCount).node)),
 		b.bars(now), b.commands(v),
 		when(len(b.Runs) > 0, pickTable(v, b.Runs)),
 		when(len(b.Runs) == 0, calm("No run matches.")),
-		when(!b.Back.IsZero(), soft(words("These are the matches since "), exact(b.Back), words("."))),
-		when(b.Next != "", el("p", el("a", href(b.Next), attr("rel", "next"), words("Older runs →")))),
+		when(!b.Back.IsZero(), soft(say("These are the matches since {0}.", exact(b.Back)))),
+		when(b.Next != "", el("p", el("a", href(b.Next), attr("rel", "next"), say("Older runs →")))),
 	}
 }
 
@@ -174,12 +174,11 @@ func checkbox(name string, checked bool) node {
 }
 
 // filterHelp says what a filter can say.
-var filterHelp = el("details", class("soft"), el("summary", words("What a filter can say")), el("p",
-	words("Terms are separated by spaces, and all must hold: "), code("FIELD:VALUE,VALUE"),
-	words(", or a text with which the id begins. "), code("-"), words(" before a term negates it. "), code("*"),
-	words(" at the end of a value means that it is a beginning. Fields: "),
-	code("flow id parent definition code state outcome undo label created ended is"), words(". Times: "), code("<1h"),
-	words(", "), code(">2d"), words(", "), code("2026-11-01..2026-11-26"), words(". "), code("is:"),
-	words(" is top, person, open or ended.")))
+var filterHelp = el("details", class("soft"), el("summary", say("What a filter can say")), el("p",
+	say("Terms are separated by spaces, and all must hold: {0}, or a text with which the id begins. {1} before a term "+
+		"negates it. {2} at the end of a value means that it is a beginning. Fields: {3}. Times: {4}, {5}, {6}. {7} is "+
+		"one of {8}.", code("FIELD:VALUE,VALUE"), code("-"), code("*"),
+		code("flow id parent definition code state outcome undo label created ended is"), code("<1h"), code(">2d"),
+		code("2026-11-01..2026-11-26"), code("is:"), code("top person open ended"))))
 
 func code(text string) node { return el("code", words(text)) }

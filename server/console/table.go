@@ -13,15 +13,15 @@ import (
 
 // A tableBody is a page that is one table.
 type tableBody struct {
-	Heads []string
+	Heads []text
 	Rows  [][]node
-	Empty string
+	Empty text
 	Above node // before the table
 }
 
 // tablePage returns the page of a table.
 func tablePage(
-	title string, read func(*console, context.Context, *visit) (*tableBody, error),
+	title text, read func(*console, context.Context, *visit) (*tableBody, error),
 ) func(*console, context.Context, *visit) (node, error) {
 	return func(c *console, ctx context.Context, v *visit) (node, error) {
 		b, err := read(c, ctx, v)
@@ -32,12 +32,13 @@ func tablePage(
 			return el("tr", each(*row, func(cell *node) node { return el("td", *cell) }))
 		})
 		return fragment{
-			el("h1", words(title)), b.Above, when(len(b.Rows) > 0, grid(b.Heads, rows)), when(len(b.Rows) == 0, calm(b.Empty)),
+			el("h1", say(title)), b.Above,
+			when(len(b.Rows) > 0, grid(heads(b.Heads...), rows)), when(len(b.Rows) == 0, calm(b.Empty)),
 		}, nil
 	}
 }
 
-// texts returns cells with these texts.
+// texts returns cells with these data.
 func texts(all ...string) []node {
 	cells := make([]node, len(all))
 	for i, text := range all {
@@ -49,7 +50,7 @@ func texts(all ...string) []node {
 func (c *console) limits(ctx context.Context, v *visit) (*tableBody, error) {
 	limits, err := c.store.Limits(ctx)
 	b := &tableBody{
-		Heads: []string{"Limit", "Do"}, Empty: "No limits are set (ebb limit sets one).", Above: v.button("", "limits", ""),
+		Heads: []text{"Limit", "Do"}, Empty: "No limits are set (ebb limit sets one).", Above: v.button("", "limits", ""),
 	}
 	for i := range limits {
 		l := &limits[i]
@@ -65,15 +66,17 @@ func (c *console) limits(ctx context.Context, v *visit) (*tableBody, error) {
 func (c *console) processes(ctx context.Context, v *visit) (*tableBody, error) {
 	owners, err := c.store.Owners(ctx)
 	b := &tableBody{
-		Heads: []string{"Host", "Process", "Alive", "Started", "Seen"}, Empty: "No process has the database open.",
+		Heads: []text{"Host", "Process", "Alive", "Started", "Seen"}, Empty: "No process has the database open.",
 	}
 	for i := range owners {
 		o := &owners[i]
-		alive := "yes"
+		alive := say("yes")
 		if !o.Alive {
-			alive = "no: it has died"
+			alive = say("no: it has died")
 		}
-		b.Rows = append(b.Rows, texts(o.Host, strconv.Itoa(o.PID), alive, clock(o.Started), ago(o.Seen, v.now)))
+		b.Rows = append(b.Rows, []node{
+			words(o.Host), words(strconv.Itoa(o.PID)), alive, exact(o.Started), moment(o.Seen, v.now),
+		})
 	}
 	return b, err
 }
@@ -92,7 +95,7 @@ func jobButtons(v *visit, j *storage.Job) node {
 
 func (c *console) jobs(ctx context.Context, v *visit) (*tableBody, error) {
 	b := &tableBody{
-		Heads: []string{"Job", "Run", "Flow", "State", "Priority", "Posted", "Attempts", "Failure", "Do"},
+		Heads: []text{"Job", "Run", "Flow", "State", "Priority", "Posted", "Attempts", "Failure", "Do"},
 		Empty: "There are no jobs (ebb post posts one).", Above: v.button("", "jobs", ""),
 	}
 	list, err := c.store.JobList(ctx, storage.JobQuery{Limit: mostSteps})
@@ -114,7 +117,7 @@ func (c *console) jobs(ctx context.Context, v *visit) (*tableBody, error) {
 func (c *console) schedules(ctx context.Context, v *visit) (*tableBody, error) {
 	const ticks = 3
 	b := &tableBody{
-		Heads: []string{"Schedule", "Times", "Flow", "Next ticks", "Last", "Paused", "Do"},
+		Heads: []text{"Schedule", "Times", "Flow", "Next ticks", "Last", "Paused", "Do"},
 		Empty: "There are no schedules (ebb schedule adds one).", Above: v.button("", "schedules", ""),
 	}
 	list, err := c.store.Schedules(ctx)
@@ -127,14 +130,15 @@ func (c *console) schedules(ctx context.Context, v *visit) (*tableBody, error) {
 		}
 		text := strings.Join(times, ", ")
 		if err != nil {
-			text = fmt.Sprint("unknown: ", err)
+			text = "? " + err.Error()
 		}
-		paused, change := "no", "pause"
+		paused, change := say("no"), "pause"
 		if s.Paused {
-			paused, change = "yes", "resume"
+			paused, change = say("yes"), "resume"
 		}
-		b.Rows = append(b.Rows, append(texts(s.ID, s.Spec, s.Flow, text, ago(s.Last, v.now), paused),
-			fragment{v.button("schedule", change, s.ID), v.button("schedule", "remove", s.ID)}))
+		b.Rows = append(b.Rows, append(texts(s.ID, s.Spec, s.Flow, text), moment(s.Last, v.now), paused, fragment{
+			v.button("schedule", change, s.ID), v.button("schedule", "remove", s.ID),
+		}))
 	}
 	return b, err
 }

@@ -107,13 +107,13 @@ func (p *runPage) timeline(ctx context.Context) (node, error) {
 // node draws the chart.
 func (ch *chart) node() node {
 	px := strconv.Itoa
-	note := "Execution is above the line, undo below it. In all " + inspect.Span(ch.Took) + "."
+	note := fragment{say("Execution is above the line, undo below it. In all {0}.", words(inspect.Span(ch.Took)))}
 	if ch.More > 0 {
-		note += " " + px(ch.More) + " more steps are not drawn."
+		note = append(note, words(" "), say("{0} more steps are not drawn.", number(ch.More)))
 	}
 	at := func(name string, value int) node { return attr(name, px(value)) }
-	return fragment{soft(words(note)), framed(el("svg", class("ebb chart"), at("width", ch.Width), at("height", ch.Height),
-		attr("viewBox", fmt.Sprintf("0 0 %d %d", ch.Width, ch.Height)), attr("role", "img"), el("title", words("Timeline")),
+	return fragment{soft(note), framed(el("svg", class("ebb chart"), at("width", ch.Width), at("height", ch.Height),
+		attr("viewBox", fmt.Sprintf("0 0 %d %d", ch.Width, ch.Height)), attr("role", "img"), el("title", say("Timeline")),
 		el("line", class("axis"), attr("x1", "0"), at("x2", ch.Width), at("y1", ch.Line), at("y2", ch.Line)),
 		each(ch.Links, func(l *chartLink) node {
 			return el("path", class("undo"),

@@ -20,21 +20,21 @@ func (p *runPage) tree(ctx context.Context) (node, error) {
 	rows, more := treeRows(nil, &t.Top, 0)
 	return fragment{
 		el("ul", class("tree"), each(rows, p.treeRow)),
-		when(more, soft(words("More steps: see the "), el("a", href(p.link("history")), words("history")), words("."))),
+		when(more, soft(say("More steps: see {0}.", el("a", href(p.link("history")), say("the history"))))),
 	}, nil
 }
 
 func (p *runPage) treeRow(r *treeRow) node {
 	classes := []string{"d" + strconv.Itoa(min(r.Depth, deepest))}
 	if r.Note != "" {
-		return el("li", class(classes...), el("span", class("soft"), words("… "+r.Note)))
+		return el("li", class(classes...), el("span", class("soft"), words("… "), inEnglish(r.Note)))
 	}
 	if r.Path == p.chosen {
 		classes = append(classes, "chosen")
 	}
 	to := link("run", "id", p.run.ID, "view", "tree", "atom", r.Path)
 	return el("li", class(classes...), el("a", href(to), words(r.Name)), words(" "), chip(r.Status), words(" "),
-		took(r.Took), when(r.Attempt > 1, el("span", class("soft"), words(" attempt "+strconv.Itoa(r.Attempt)))),
+		took(r.Took), when(r.Attempt > 1, el("span", class("soft"), words(" "), say("attempt {0}", number(r.Attempt)))),
 		words(" "), el("span", class("cause"), words(r.Cause)))
 }
 

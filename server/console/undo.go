@@ -2,7 +2,6 @@ package console
 
 import (
 	"context"
-	"fmt"
 	"strconv"
 
 	"github.com/ebbflow/ebb/engine/inspect"
@@ -33,19 +32,19 @@ func (p *runPage) undo(ctx context.Context) (node, error) {
 				}
 			}
 			return fragment{
-				el("b", words(path)), words(" "), code("ebb retry --revert " + p.run.ID + " " + path), words(" or "),
-				code("ebb skip " + p.run.ID + " " + path),
+				el("b", words(path)), words(" "), say("{0} or {1}", code("ebb retry --revert "+p.run.ID+" "+path),
+					code("ebb skip "+p.run.ID+" "+path)),
 			}
 		}),
 		p.paths("◆ Stays done", u.StaysDone.Count, u.StaysDone.First, plain),
 		p.paths("◇ May stay done", u.MayStayDone.Count, u.MayStayDone.First, plain),
 		when(len(undone) == 0, calm("Nothing was undone.")),
-		when(len(undone) > 0, el("h2", words("Undone, last first")),
+		when(len(undone) > 0, el("h2", say("Undone, last first")),
 			el("ol", class("undone"), each(undone, func(r *treeRow) node {
 				return el("li", words(r.Name+" "), chip(r.Status), words(" "), took(r.Took), words(" "),
 					el("span", class("cause"), words(r.Cause)))
 			}))),
-		when(len(stack) > 0, el("h2", words("Undo stack, topmost first")), el("ol", each(stack, func(s *storage.Undo) node {
+		when(len(stack) > 0, el("h2", say("Undo stack, topmost first")), el("ol", each(stack, func(s *storage.Undo) node {
 			return el("li", attr("value", strconv.FormatInt(s.N, 10)), words(s.Path))
 		}))),
 		chartOf(t).node(),
@@ -55,12 +54,12 @@ func (p *runPage) undo(ctx context.Context) (node, error) {
 func plain(text string) node { return words(text) }
 
 // paths shows a list of atoms, if there are any.
-func (p *runPage) paths(title string, count int, first []string, show func(string) node) node {
+func (p *runPage) paths(title text, count int, first []string, show func(string) node) node {
 	if count == 0 {
 		return none
 	}
 	return fragment{
-		el("h2", words(fmt.Sprintf("%s: %d", title, count))),
+		el("h2", say(title), words(": "), number(count)),
 		el("ul", each(first, func(path *string) node { return el("li", show(*path)) })),
 	}
 }

@@ -3,7 +3,6 @@ package console
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"strconv"
 	"time"
 
@@ -17,16 +16,17 @@ func (c *console) waiting(ctx context.Context, v *visit) (node, error) {
 	if err != nil {
 		return nil, err
 	}
-	note := fmt.Sprintf("%d runs have not ended.", w.Open)
+	note := fragment{say("{0} runs have not ended.", number(w.Open))}
 	if w.Least {
-		note += fmt.Sprintf(" The %d oldest were looked at: the counts are what there are at least.", w.Looked)
+		note = append(note, words(" "),
+			say("The {0} oldest were looked at: the counts are what there are at least.", number(w.Looked)))
 	}
 	return fragment{
-		el("h1", words("What runs wait for")), soft(words(note)),
+		el("h1", say("What runs wait for")), soft(note),
 		when(len(w.Groups) == 0, calm("No run waits.")),
-		when(len(w.Groups) > 0, grid([]string{"Waits for", "Count", "Since", "First ends", "Oldest run"},
+		when(len(w.Groups) > 0, grid(heads("Waits for", "Count", "Since", "First ends", "Oldest run"),
 			each(w.Groups, func(g *inspect.WaitGroup) node {
-				var what, first, due node = words(g.Sentence()), none, none
+				what, first, due := inEnglish(g.Sentence()), node(none), node(none)
 				if g.Filter != "" {
 					what = el("a", href(link("runs", "filter", g.Filter, "children", "1")), what)
 				}

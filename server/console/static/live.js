@@ -74,7 +74,8 @@ const me = crypto.randomUUID();
 const topics = new Map([[me, main?.dataset.topic]]); // of this tab, and in the leader those of all visible tabs
 let source = null, leading = false;
 
-function say(text) {
+function say(live) {
+  const text = says?.dataset[live ? 'saysLive' : 'saysPolling'];
   if (says && says.textContent !== text) says.textContent = text;
 }
 
@@ -101,11 +102,11 @@ let live = false;
 function heard(message) {
   if (message.live !== undefined) {
     live = message.live;
-    say(live ? 'live' : 'asks every 5 s');
+    say(live);
   }
   if (message.changed?.includes(main.dataset.topic)) {
     live = true;
-    say('live');
+    say(live);
     refresh();
   }
 }
