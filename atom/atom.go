@@ -73,7 +73,7 @@ type Provide struct {
 // Part says which part of a result a symbol stands for.
 type Part uint8
 
-// The parts of a result.
+// Which part of a result a symbol provides, see [Provide].
 const (
 	Whole   Part = iota // the result itself
 	ByKey               // a member of the object

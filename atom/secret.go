@@ -33,6 +33,5 @@ func (a *Atom) Secrets() []string {
 	return slices.Compact(all)
 }
 
-// SecretResult reports whether the whole result is secret, be it provided under
-// a symbol or not.
+// SecretResult reports whether the whole result is secret, even if the atom does not provide it under a symbol.
 func (a *Atom) SecretResult() bool { return a.secret }

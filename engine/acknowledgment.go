@@ -14,9 +14,9 @@ import (
 // its first steps, up to the first call of a task or the first wait. The [Server.Serve] of this process then
 // continues the run, also if ctx ends. If the process dies, any other process that serves the store continues it.
 //
-// Start creates the run as due, without any steps, in these cases: this server does not serve now or has no free
-// slot, the memory budget of the process or a limit (see [storage.Limiter]) is reached, or the server is looking for
-// a run that kills its processes. Any process that serves the store then takes the run up.
+// Start creates the run as due, without any steps, if this server does not serve now or has no free slot. It does the
+// same if the memory budget of the process or a limit (see [storage.Limiter]) is reached, or if the server is looking
+// for a run that kills its processes. Any process that serves the store then takes the run up.
 //
 // If Start returns one of these errors, nothing was created:
 //

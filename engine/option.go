@@ -26,7 +26,7 @@ type InputOption interface {
 // Checkpoints determines which changes of a run the engine commits, and how often.
 type Checkpoints uint8
 
-// The checkpoint policies.
+// What [WithCheckpoints] can set: how many changes share a commit, and whether a history is stored.
 const (
 	// Step commits the end of an atom together with the start of the next one. Changes that start no atom are part
 	// of the next commit.

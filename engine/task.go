@@ -182,10 +182,9 @@ func (s *Server) endTask(ctx context.Context, token string, delivery int64, resu
 	return r.Reply, err
 }
 
-// Heartbeat says that the worker of a token is alive, and stores the details, which the failure of the attempt will
-// have if one of its time limits passes; nil keeps the last ones. It reports whether the language wants the worker to
-// give the task up, see [flow.Growth]. The language is not asked. Heartbeat returns the errors of
-// [Server.CompleteTask] about the token.
+// Heartbeat says that the worker of a token is alive, and stores the details; nil keeps the last ones. If a time limit
+// of the attempt passes, its failure has the details. Heartbeat reports whether the language has asked the worker to
+// give the task up, see [flow.Growth]. It returns the errors of [Server.CompleteTask] about the token.
 func (s *Server) Heartbeat(ctx context.Context, token string, delivery int64, details atom.Value) (
 	giveUp bool, err error,
 ) {

@@ -287,7 +287,7 @@ type End struct {
 // A RunEnd is how a run ended. The numbers are stored.
 type RunEnd uint8
 
-// How a run can end.
+// How a run that another run waits for or asks about has ended.
 const (
 	RunOpen      RunEnd = iota // it has not ended, or how is not known
 	RunSucceeded               // it succeeded
@@ -319,7 +319,7 @@ type Event struct {
 // Kind is what a node of a growing flow does.
 type Kind uint8
 
-// What nodes of growing flows do.
+// The kinds of the nodes that a language adds to its flow, see [Spec].
 const (
 	Work   Kind = iota // runs a registered task
 	Timer              // ends at a given time

@@ -3,7 +3,7 @@ package flow
 // A PartKind says what a [Part] of a definition is.
 type PartKind uint8
 
-// The kinds of parts.
+// The kinds of the parts of a definition that a test can cover.
 const (
 	StatePart   PartKind = iota // a state, which a run enters
 	ChoicePart                  // a rule or the Default of a choice, or a transition that is taken under a condition

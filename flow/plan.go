@@ -41,7 +41,7 @@ type Input struct {
 // NodeKind is what a [PlanNode] stands for.
 type NodeKind uint8
 
-// What nodes of a plan stand for.
+// The kinds of the nodes of a plan.
 const (
 	Entrance NodeKind = iota // the start of a flow
 	Exit                     // the end of a flow

@@ -18,13 +18,13 @@ type Waiting struct {
 	Data        json.RawMessage `json:"-"`                     // the machine's data
 }
 
-// A WaitingFor is a transition that waits for events.
+// A WaitingFor is a transition of a machine that the run takes when the events have arrived.
 type WaitingFor struct {
 	To     string         `json:"to"`     // the next state; the current state if the run stays in it
 	Groups []WaitingGroup `json:"groups"` // the transition needs one event of each group
 }
 
-// A WaitingGroup is a group of events.
+// A WaitingGroup is a set of events of which a transition needs one.
 type WaitingGroup struct {
 	Events []string `json:"events"`        // any one of them suffices
 	Has    string   `json:"has,omitempty"` // the one that has arrived

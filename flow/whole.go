@@ -4,7 +4,7 @@ package flow
 // has attempts left.
 type FailurePolicy uint8
 
-// The policies.
+// What a run undoes if an atom fails and no retry helps.
 const (
 	// UndoRun undoes the whole run.
 	UndoRun FailurePolicy = iota

@@ -2,11 +2,11 @@ package server
 
 import "net/http"
 
-// Commands serve what changes something in Ebb, and say what there is. Package api implements them, and package console
-// makes a form of each.
+// Commands is a handler of the requests that change something in Ebb, such as cancelling a run. It lists them, so that
+// package console can show a form for each. Package api implements it.
 type Commands interface {
 	http.Handler
-	// Operations returns what the handler takes.
+	// Operations returns the requests that the handler accepts.
 	Operations() []Operation
 }
 

@@ -1,6 +1,6 @@
 package states
 
-// Class says whose rule a pair is.
+// Class says whether TaskFlow or Ebb defines a legal transition.
 type Class uint8
 
 const (

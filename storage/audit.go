@@ -25,7 +25,7 @@ const (
 	ViaBulk    Via = "bulk"    // by a bulk command, whose id is the name, see package bulk
 )
 
-// Claimed reports whether nobody checked the name: who opens the database directly can give any.
+// Claimed reports whether Ebb did not check the name. A process that opens the database directly can give any name.
 func (i *Issuer) Claimed() bool { return i.Via == ViaCommand || i.Via == ViaLibrary }
 
 // String returns the name and how the command was given, such as "alice (console)" or "bob (command, claimed)".

@@ -161,7 +161,7 @@ const (
 // engine from asking the language of a growing flow twice about the same end.
 type EndMark uint8
 
-// The end marks.
+// How the execution of an atom ended, as its record says.
 const (
 	EndNone      EndMark = iota // the execution has not ended, or its end is unknown
 	EndValue                    // the execution returned a result

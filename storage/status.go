@@ -10,7 +10,7 @@ import (
 // that its effect stays done, that it failed, or that it only computed.
 type Status string
 
-// The statuses that are no states.
+// The statuses that are not also states.
 const (
 	StatusStaysDone   Status = "STAYS_DONE"    // the run was undone, and nothing reverts what the atom did
 	StatusMayStayDone Status = "MAY_STAY_DONE" // as StatusStaysDone, but whether the atom had its effect is not known

@@ -36,7 +36,7 @@ type Suspicion struct {
 // Trial is the stage of a run's trial: one process drives the run to find out whether the run kills that process.
 type Trial uint8
 
-// The stages of a trial.
+// The stages of the trial that finds a run that kills its processes. A run may be in both.
 const (
 	OnTrial Trial = 1 << iota // the run is on trial
 	Accused                   // a process died while the run was on trial

@@ -15,8 +15,9 @@ type report struct {
 	told     bool
 }
 
-// Report says how far the task is, from 0 to 1, and gives details as JSON, for people and for the failure of the task
-// if one of its time limits passes. Worker sends both with the next heartbeat. nil keeps the last details.
+// Report sets the progress of the task, from 0 to 1, and its details as JSON; nil keeps the last details. The worker
+// sends both with its next heartbeat. People see them, and if a time limit of the task passes, its failure has the
+// details.
 func (t *Task) Report(progress float64, details json.RawMessage) {
 	t.report.mu.Lock()
 	defer t.report.mu.Unlock()
@@ -26,8 +27,8 @@ func (t *Task) Report(progress float64, details json.RawMessage) {
 	}
 }
 
-// GiveUp returns a channel that is closed when the run asks to give the task up. The Func decides whether it does, and
-// ends the task as it likes.
+// GiveUp returns a channel that is closed when the run asks to give the task up. The Func decides whether to stop, and
+// with which result or error.
 func (t *Task) GiveUp() <-chan struct{} {
 	t.report.mu.Lock()
 	defer t.report.mu.Unlock()

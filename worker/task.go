@@ -7,22 +7,22 @@ import (
 
 // A Task is the work that the server gives to a worker.
 type Task struct {
-	// Of this taking: no other worker's, and not this one's another time
+	// ID identifies this delivery of the task. Each delivery has another one.
 	ID   string `json:"id"`
-	Kind string `json:"kind"` // of those it asked for
-	Key  string `json:"key"`  // idempotency key: the same however often the task is done
+	Kind string `json:"kind"` // kind of the work, one of those that the worker asked for
+	Key  string `json:"key"`  // idempotency key: the same in each attempt and delivery
 	Run  string `json:"run"`  // id of the run
-	Path string `json:"path"` // of the atom in it
-	// Which, from 1: it rises when a failure is followed by another try
+	Path string `json:"path"` // path of the atom in the run
+	// Attempt counts from 1. It increases if a failure is retried.
 	Attempt int `json:"attempt"`
-	// To how many workers this attempt was given, this one included
+	// Delivery counts the workers that received this attempt, this one included.
 	Delivery     int64           `json:"delivery"`
 	Input        json.RawMessage `json:"input"`            // any JSON
-	Revert       *Revert         `json:"revert,omitempty"` // there when the task is to undo
-	LeaseSeconds float64         `json:"lease_seconds"`    // how long it is the worker's without a heartbeat
-	// When the attempt fails if it has not ended, by the first limit that passes
+	Revert       *Revert         `json:"revert,omitempty"` // what to undo; nil if the task is to execute
+	LeaseSeconds float64         `json:"lease_seconds"`    // how long the worker keeps the task without a heartbeat
+	// Deadline is when the attempt fails, by the first of its limits. It is nil without limits.
 	Deadline *time.Time `json:"deadline,omitempty"`
-	// Of the caller that started the run, as W3C Trace Context defines it
+	// Traceparent is that of the caller that started the run, as W3C Trace Context defines it.
 	Traceparent string `json:"traceparent,omitempty"`
 
 	report report
@@ -31,15 +31,15 @@ type Task struct {
 // A Revert names the work to undo. Undoing twice must be harmless, and so must undoing
 // work that was not done.
 type Revert struct {
-	Key string `json:"key"` // idempotency key of what is undone
-	// Done, failed, or unknown; if unknown, use the key to find what to undo
+	Key string `json:"key"` // idempotency key of the work to undo
+	// Outcome is "done", "failed" or "unknown". If it is unknown, use Key to find out what to undo.
 	Outcome  string          `json:"outcome"`
-	Result   json.RawMessage `json:"result,omitempty"`  // when it is done
-	Failure  *Failure        `json:"failure,omitempty"` // when it failed
-	Failures []Failure       `json:"failures"`          // why the run is undone; none when that was asked for
+	Result   json.RawMessage `json:"result,omitempty"`  // result of the work, if Outcome is "done"
+	Failure  *Failure        `json:"failure,omitempty"` // failure of the work, if Outcome is "failed"
+	Failures []Failure       `json:"failures"`          // why the run is undone; none if an operator asked for it
 }
 
-// A Failure is the reason why something failed.
+// A Failure says which atom of the run failed, and why.
 type Failure struct {
 	Path    string `json:"path,omitempty"`    // path of the atom that failed
 	Code    string `json:"code"`              // code by which flows decide

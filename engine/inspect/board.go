@@ -6,7 +6,7 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// A Job describes a job in JSON, as `ebb jobs -o json` prints it. A zero time has not come.
+// A Job describes a job in JSON, as `ebb jobs -o json` prints it. A zero time means that this did not happen yet.
 type Job struct {
 	ID       string            `json:"job"`                // id
 	Run      string            `json:"run"`                // id of its run
@@ -37,8 +37,8 @@ func JobOf(j *storage.Job) Job {
 	return out
 }
 
-// A Schedule describes a schedule in JSON, as `ebb schedule list -o json` prints it. A zero time has not come, or will
-// not.
+// A Schedule describes a schedule in JSON, as `ebb schedule list -o json` prints it. A zero time means
+// that there was or will be no such tick.
 type Schedule struct {
 	ID       string            `json:"schedule"`         // id
 	When     string            `json:"when"`             // times of its ticks, such as "30 2 * * *"

@@ -71,8 +71,8 @@ func Ending(ctx context.Context, store storage.Reader, run *storage.Run, tracer 
 	return failed, nil
 }
 
-// Stopped reports whether a run ended because it was cancelled, and no undo of it failed. Its state is FAILURE, but
-// what was asked for has happened.
+// Stopped reports whether a run ended as a cancellation asked: nothing of it was undone, or its undo did not fail. The
+// state of such a run is FAILURE, although no work failed.
 func Stopped(run *storage.Run) bool {
 	return run.State == states.FlowFailure && run.Outcome == storage.Cancelled && run.Undo != storage.UndoFailed
 }

@@ -125,17 +125,17 @@ type Entry struct {
 	Failure     *Failure   `json:"failure,omitempty"`     // why it changed to a state of failure
 	WaitedMS    int64      `json:"waited_ms,omitempty"`   // how long the attempt that ended waited for a free slot
 	Result      atom.Value `json:"result,omitempty"`      // of the atom, when it succeeded
-	Command     string     `json:"command,omitempty"`     // of kind "command": what somebody commanded, such as "cancel"
-	By          string     `json:"by,omitempty"`          // who did: the name of a key, or the name that was given
-	Via         string     `json:"via,omitempty"`         // how: "command", "library", "console" or "api"
-	Claimed     bool       `json:"claimed,omitempty"`     // nobody checked the name
+	Command     string     `json:"command,omitempty"`     // of kind "command": the command, such as "cancel"
+	By          string     `json:"by,omitempty"`          // who gave it: the name of a key, or a claimed name
+	Via         string     `json:"via,omitempty"`         // how: "command", "library", "console", "api" or "bulk"
+	Claimed     bool       `json:"claimed,omitempty"`     // Ebb did not check the name
 }
 
-// What became of a command.
+// The values of [Entry.To] for a command.
 const (
 	Applied = "applied" // the run took it
 	Refused = "refused" // the run did not allow it
-	Issued  = "issued"  // it was given; what has no history does not say what became of it
+	Issued  = "issued"  // it was given to something without a history, such as a job
 )
 
 // EntryOf returns the line of the history as the JSON output shows it, with secrets masked.

@@ -13,7 +13,7 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// An Undo is what the undo of a run came to. [UndoOf] reads it.
+// An Undo says which atoms of a run were undone, which could not be undone, and what stays done. [UndoOf] reads it.
 type Undo struct {
 	Undone      int   // number of atoms that were reverted
 	Stuck       Paths // atoms whose revert failed

@@ -33,7 +33,7 @@ type WaitGroup struct {
 	last string // id of the run that was counted last
 }
 
-// The kinds of waits that only groups have.
+// Further kinds of waits, by which [Waiting] groups runs.
 const (
 	WaitsForProcess   WaitKind = "process" // a process that serves the flow Name: the runs are due, and none drives them
 	WaitsForOperator  WaitKind = "resume"  // an operator, who suspended the run, resumes it

@@ -39,9 +39,8 @@ type Object struct {
 }
 
 // Folder returns the bucket whose objects are the files of a folder, with slashes
-// in keys for folders inside it. No key leads out of the folder, be it by .. or by a
-// symbolic link. Only the user of this process may read the files and folders that are
-// made in it.
+// in keys for folders inside it. No key leads out of the folder, neither by .. nor by a
+// symbolic link. Only the user of this process may read the files and folders that the bucket creates.
 func Folder(dir string) Bucket { return folder{dir: dir} }
 
 // SharedFolder is Folder with other modes: new files and folders have the folder's mode, whatever the umask. So every

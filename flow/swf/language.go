@@ -32,7 +32,7 @@ const (
 // it.
 type Language struct{ settings Settings }
 
-// New returns the model with these settings.
+// New returns the model of executions with these settings. A zero setting has its default.
 func New(s Settings) *Language {
 	return &Language{Settings{
 		Events:         cmp.Or(s.Events, DefaultEvents),

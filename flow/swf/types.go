@@ -39,7 +39,7 @@ type ActivityDefaults struct {
 	DefaultTaskStartToCloseTimeout    string    `json:"defaultTaskStartToCloseTimeout,omitempty"`
 }
 
-// The child policies.
+// The child policies of Amazon SWF: what becomes of the children of an execution that is terminated or times out.
 const (
 	PolicyTerminate     = "TERMINATE"
 	PolicyRequestCancel = "REQUEST_CANCEL"

@@ -26,7 +26,7 @@ type UndoAsk struct {
 	Turn   int        `json:"turn,omitempty"` // for the step
 }
 
-// An UndoStep is what to undo next.
+// An UndoStep names the activity that is undone next, and the activity that undoes it.
 type UndoStep struct {
 	Item       *undoItem `json:"item,omitempty"` // nil: there is nothing left
 	Turn       int       `json:"turn,omitempty"` // of the ask

@@ -19,7 +19,7 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// Name is the name of the flow.
+// Name is the name of the flow whose runs are bulk commands.
 const Name = "ebb.bulk"
 
 // MaxRuns is the maximum number of runs to which one bulk command is given.
@@ -66,7 +66,7 @@ func (o *Order) command(by string) engine.Command {
 }
 
 // Flow returns the flow whose runs are bulk commands. It finds the runs of the store first, and then gives each of them
-// the command once, whatever process dies meanwhile. A run that refuses is an item that fails, and the others go on.
+// the command once, even if processes die meanwhile. If a run refuses, its item fails, and the other items continue.
 func Flow(store storage.Store) flow.Node {
 	spans, runs := atom.NewKey[[]span]("spans"), atom.NewKey[[]string]("runs")
 	divide := atom.Func(spans.Name(), func(ctx context.Context, o Order) ([]span, error) {

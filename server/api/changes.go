@@ -134,7 +134,7 @@ func (a *api) addSchedule(c *call) (any, error) {
 	return inspect.ScheduleOf(&is), there(err, "schedule", body.ID)
 }
 
-// Removed says that a schedule is no more.
+// Removed is the answer to the command that removes a schedule.
 type Removed struct {
 	Event    string `json:"event"` // "removed"
 	Schedule string `json:"schedule"`

@@ -13,7 +13,7 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// A CheckStore is what [Check] reads.
+// A CheckStore is the part of a store that [Check] reads.
 type CheckStore interface {
 	storage.Reader
 	storage.Keys
@@ -23,9 +23,9 @@ type CheckStore interface {
 const checkTries = 3
 
 // Check compares the rows of an execution with its events: what is open, its tasks, its timers, its key, and that the
-// ids of the events have no gap and refer to events that were open. It returns what differs, for people. Only a program
-// that is not Ebb can cause that. A run that is no execution, has not begun, or changes all the time differs in
-// nothing.
+// ids of the events have no gap and refer to events that were open. It returns a sentence for each difference. Only a
+// program other than Ebb can cause one. Check finds none in a run that is not an execution, has not begun, or changes
+// all the time.
 func Check(ctx context.Context, store CheckStore, id string) ([]string, error) {
 	for range checkTries {
 		run, err := store.Run(ctx, id)
