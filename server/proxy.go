@@ -12,8 +12,8 @@ type Proxy struct {
 	From   []netip.Prefix // addresses of the proxy; the header of others counts for nothing
 }
 
-// holder returns the caller whom the proxy names. It returns nil if the request did not come from the proxy, names
-// nobody, or is not for the console or the API.
+// holder returns the caller whom the proxy names. It returns nil if the request did not come from the proxy, has
+// no name, or is not for the console or the API.
 func (p *Proxy) holder(r *http.Request) *holder {
 	if p == nil || !isPage(r) {
 		return nil

@@ -190,7 +190,7 @@ const (
 	EntryEvent                    // the language recorded an event of its own history, such as an event of AWS
 	EntryStays                    // the undo has passed an atom that nothing reverts: what it did stays done
 	EntryMayStay                  // as EntryStays, but whether the atom had its effect is not known
-	EntryCommand                  // somebody commanded something: a command was applied or refused, or a message was read
+	EntryCommand                  // a command was applied or refused, or a message was read
 )
 
 // An Entry is one line of the history of a run. A history only grows. If a field's comment begins with a kind, the

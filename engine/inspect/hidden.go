@@ -3,8 +3,8 @@ package inspect
 // hiddenToken stands for a token.
 const hiddenToken = "TOKEN"
 
-// HideTokens hides the tokens that the run waits for: a token ends its atom for everyone who has it, so those who may
-// only read get none.
+// HideTokens hides the tokens that the run waits for. A caller that has a token may end its atom, so a caller that may
+// only read gets none.
 func (w *Diagnosis) HideTokens() {
 	for path, token := range w.Tokens {
 		hidden := *token

@@ -32,7 +32,7 @@ type Undoing struct {
 // Signals by which a person decides about an undo that has failed.
 const (
 	SignalRetry = "retry" // schedule the activity that undoes once more
-	SignalSkip  = "skip"  // go on, because somebody has undone it by hand
+	SignalSkip  = "skip"  // continue, because a person has undone it by hand
 )
 
 // UndoSuffix is the end of the workflowId of an execution that undoes another one. Only such a workflowId has a colon.

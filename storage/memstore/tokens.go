@@ -143,7 +143,7 @@ func (m *store) KeepToken(ctx context.Context, id string, k storage.Keeping) (st
 }
 
 // queued yields the tokens of some queues that a worker can take now, those of one queue in the order in which they
-// were queued. It drops entries of tokens that nobody will take any more.
+// were queued. It drops entries of tokens that can no longer be taken.
 func (m *memory) queued(queues []string, now time.Time) iter.Seq[*storage.Token] {
 	return func(yield func(*storage.Token) bool) {
 		for _, queue := range queues {

@@ -47,7 +47,7 @@ func CommandEntry(m *storage.Message) storage.Entry {
 }
 
 // Judged adds the line of a command that the run accepts, or refuses with an error, in the commit with its first
-// effect. If nobody is known to have given the command, or the history has the line, Judged does nothing.
+// effect. If the issuer of the command is not known, or the history has the line, Judged does nothing.
 func (d *Draft) Judged(n int64, refusal error) {
 	e, is := d.issued[n]
 	if !is {

@@ -30,7 +30,7 @@ const (
 	Void        // the atom's token is void: no other party can end the atom
 	Tell        // send Messages to other runs, and Out to targets outside the database
 	Label       // set Labels of the run
-	NeedPerson  // store that a person must decide, because of Failures; with none, that nobody need decide
+	NeedPerson  // store that a person must decide, because of Failures; with none, that the decision is no longer needed
 	AskRetry    // ask the retry's controller about Tries; answer with Answered
 	AskDeciders // ask the atom's deciders; answer with Voted
 	AskLanguage // ask the scope's language about Cause; answer with Grown
