@@ -94,7 +94,7 @@ func stopsOwner(t *testing.T, dsn string, file bool) {
 	}()
 	turn := ""
 	if file {
-		turn = dsn + "-turn-b"
+		turn = filepath.Join(filepath.Dir(dsn), "."+filepath.Base(dsn)+"-turn-b")
 	}
 	p := childtest.Start(t, "ENGINE_STOPPED="+dsn)
 	if said := p.Line(); said != "executes" {

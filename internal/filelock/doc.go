@@ -1,7 +1,7 @@
 // Package filelock holds exclusive locks on whole files: flock on Unix,
 // LockFileEx on Windows.
 //
-//	l, err := filelock.Open("work.db-turn-a")
+//	l, err := filelock.Open("work.db.lock")
 //	…
 //	if err := l.Lock(); err != nil {…}
 //	defer l.Unlock()

@@ -77,7 +77,7 @@ func Create(path string, like Like) (*Lock, error) {
 		if err := l.Try(); err != nil {
 			return nil, errors.Join(err, l.Close())
 		}
-		if l.current() {
+		if l.Current() {
 			return l, nil
 		}
 		if err := l.Close(); err != nil {
@@ -111,8 +111,9 @@ func Probe(path string) (*Lock, error) {
 	return l, nil
 }
 
-// current reports whether the locked file is still the one under its path.
-func (l *Lock) current() bool {
+// Current reports whether the file is still the one under its path. If it is not, a process that opens the path
+// gets another lock.
+func (l *Lock) Current() bool {
 	held, err := l.file.Stat()
 	if err != nil {
 		return false

@@ -18,8 +18,9 @@
 //   - Commits that are ready at the same time share one transaction. A single commit does not wait for others.
 //   - If a file is not Ebb's, or a newer Ebb created it, [Open] refuses it and does not change it.
 //
-// SQLite keeps work.db-wal and work.db-shm beside work.db. Ebb keeps work.db-turn-a and work.db-turn-b, with which
-// processes take turns, and work.db-owner-ID for each process that writes the file. If no process uses the
-// database, you may delete all of them except work.db-wal, which contains the last commits. Do not put a database
-// on a network file system: its locks do not work there.
+// SQLite keeps work.db-wal and work.db-shm beside work.db. Ebb keeps .work.db-turn-a and .work.db-turn-b, with which
+// processes take turns, and work.db-owner-ID for each process that writes the file. The last process that closes the
+// database deletes them. If processes were killed, some of the files stay until the next clean exit. If no process
+// uses the database, you may delete all of them except work.db-wal, which contains the last commits. Do not put a
+// database on a network file system: its locks do not work there.
 package sqlstore

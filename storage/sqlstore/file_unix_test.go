@@ -34,13 +34,19 @@ func modes(t *testing.T, file string) map[string]fs.FileMode {
 		if err != nil {
 			t.Fatal(err)
 		}
-		name := strings.TrimPrefix(e.Name(), filepath.Base(file))
+		name := strings.TrimPrefix(strings.TrimPrefix(e.Name(), "."), filepath.Base(file))
 		if strings.HasPrefix(name, "-owner-") {
 			name = "-owner"
 		}
 		out[name] = info.Mode().Perm()
 	}
 	return out
+}
+
+// gates returns the names of the files at whose locks processes wait for their turn to write.
+func gates(file string) (first, second string) {
+	hidden := filepath.Join(filepath.Dir(file), "."+filepath.Base(file))
+	return hidden + "-turn-a", hidden + "-turn-b"
 }
 
 func allOf(mode fs.FileMode) map[string]fs.FileMode {
@@ -92,10 +98,11 @@ func TestFilesFollowDatabase(t *testing.T) {
 			t.Parallel()
 			file := filepath.Join(t.TempDir(), "runs.db")
 			shut(t, open(t, file))
-			for name, mode := range map[string]fs.FileMode{"": is, "-turn-a": 0o644, "-turn-b": 0o666} { // as an older Ebb left them
-				if err := os.Chmod(file+name, mode); err != nil {
-					t.Fatal(err)
-				}
+			must(t, os.Chmod(file, is))
+			first, second := gates(file)
+			for name, mode := range map[string]fs.FileMode{first: 0o644, second: 0o666} { // left by a process that died
+				must(t, os.WriteFile(name, nil, mode))
+				must(t, os.Chmod(name, mode))
 			}
 			s := open(t, file)
 			defer shut(t, s)
@@ -132,15 +139,17 @@ func TestBackupMode(t *testing.T) {
 // what a link leads to is not touched.
 func TestPlantedFiles(t *testing.T) {
 	t.Parallel()
+	first := func(file string) string { a, _ := gates(file); return a }
+	second := func(file string) string { _, b := gates(file); return b }
 	for name, plant := range map[string]func(t *testing.T, dir, file string){
-		"link for a gate":     func(t *testing.T, dir, file string) { link(t, filepath.Join(dir, "prey"), file+"-turn-a") },
-		"link to nothing":     func(t *testing.T, dir, file string) { link(t, filepath.Join(dir, "nothing"), file+"-turn-b") },
-		"pipe for a gate":     func(t *testing.T, _, file string) { must(t, syscall.Mkfifo(file+"-turn-a", 0o666)) },
-		"folder for a gate":   func(t *testing.T, _, file string) { must(t, os.Mkdir(file+"-turn-a", 0o777)) },
+		"link for a gate":     func(t *testing.T, dir, file string) { link(t, filepath.Join(dir, "prey"), first(file)) },
+		"link to nothing":     func(t *testing.T, dir, file string) { link(t, filepath.Join(dir, "nothing"), second(file)) },
+		"pipe for a gate":     func(t *testing.T, _, file string) { must(t, syscall.Mkfifo(first(file), 0o666)) },
+		"folder for a gate":   func(t *testing.T, _, file string) { must(t, os.Mkdir(first(file), 0o777)) },
 		"database of another": func(t *testing.T, _, file string) { plantFor(t, file) },
 		"log of another":      func(t *testing.T, _, file string) { plantFor(t, file+"-wal") },
 		"index of another":    func(t *testing.T, _, file string) { plantFor(t, file+"-shm") },
-		"gate of another":     func(t *testing.T, _, file string) { plantFor(t, file+"-turn-b") },
+		"gate of another":     func(t *testing.T, _, file string) { plantFor(t, second(file)) },
 		"link of another's": func(t *testing.T, dir, file string) {
 			link(t, filepath.Join(dir, "prey"), file)
 			must(t, lchown(t, file))
@@ -160,7 +169,7 @@ func TestPlantedFiles(t *testing.T) {
 				shut(t, s)
 				t.Fatal("it was opened")
 			}
-			if !errors.Is(err, sqlstore.ErrForeign) && !errors.Is(err, filelock.ErrForeign) || !strings.Contains(err.Error(), file) {
+			if !errors.Is(err, sqlstore.ErrForeign) && !errors.Is(err, filelock.ErrForeign) || !strings.Contains(err.Error(), filepath.Base(file)) {
 				t.Errorf("got %v", err)
 			}
 			if info, err := os.Stat(prey); err != nil || info.Mode().Perm() != 0o644 {

@@ -163,6 +163,7 @@ func (s *Store) open(ctx context.Context) (err error) {
 	if s.owner, s.lock, err = s.newOwner(); err != nil {
 		return fmt.Errorf("sqlstore: the folder of %s cannot be written: %w", s.file, err)
 	}
+	s.turns.Keep()
 	if err := s.writer.run(ctx,
 		&write{do: func(ctx context.Context, w *session) error { return register(ctx, w, s.owner) }}); err != nil {
 		return err
@@ -263,7 +264,7 @@ func (s *Store) release(ctx context.Context) error {
 		errs = append(errs, s.lock.Remove())
 	}
 	if s.turns != nil {
-		errs = append(errs, s.turns.Close())
+		errs = append(errs, s.turns.Close(s.alone))
 	}
 	if s.server != nil {
 		_ = s.server.DB.Close()

@@ -94,6 +94,7 @@ func (s *Store) reregister(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
+			s.turns.Keep() // as long as the owner counted as dead, another process may have deleted the gates
 			risen = true
 			if _, err := w.Exec(ctx, takeBack, codec.EncodeProcess(s.owner.Process())); err != nil {
 				return err
@@ -137,6 +138,12 @@ func (s *Store) anyoneLives() (bool, error) {
 		}
 	}
 	return false, nil
+}
+
+// alone reports whether no owner is known to be alive.
+func (s *Store) alone() bool {
+	lives, err := s.anyoneLives()
+	return !lives && err == nil
 }
 
 // globEscape returns a pattern that matches only the path itself.

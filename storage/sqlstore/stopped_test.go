@@ -66,7 +66,8 @@ func TestStopped(t *testing.T) {
 	if said := p.Line(); said != "committed" {
 		t.Fatal(said)
 	}
-	p.Halt(file + "-turn-b")
+	_, turn := gates(file)
+	p.Halt(turn)
 	var owned *storage.OwnedError
 	if _, _, err := s.Begin(t.Context(), run); !errors.As(err, &owned) {
 		t.Fatalf("Begin of a stopped process's run: %v", err)

@@ -65,7 +65,7 @@ func TryWrite(ctx context.Context, dsn string) (err error) {
 		if err := s.openGates(); err != nil {
 			return err
 		}
-		defer func() { err = errors.Join(err, s.turns.Close()) }()
+		defer func() { err = errors.Join(err, s.turns.Close(s.alone)) }()
 		if s.db, err = dbfile.Connect(file, "rw"); err != nil {
 			return err
 		}

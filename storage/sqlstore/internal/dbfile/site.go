@@ -78,10 +78,18 @@ func (s *Site) LogReplaced() bool {
 
 // Trust returns an error if another user may have created one of the files for this process to find.
 func Trust(file string) error {
-	for _, end := range [...]string{"", "-wal", "-shm", "-turn-a", "-turn-b"} {
-		if err := trust(file + end); err != nil {
+	first, second := Gates(file)
+	for _, name := range [...]string{file, file + "-wal", file + "-shm", first, second} {
+		if err := trust(name); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// Gates returns the names of the two empty files at whose locks processes wait for their turn to write. The names
+// begin with a dot, because the files are of no use to a person.
+func Gates(file string) (first, second string) {
+	hidden := filepath.Join(filepath.Dir(file), "."+filepath.Base(file))
+	return hidden + "-turn-a", hidden + "-turn-b"
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ebbflow/ebb/internal/filelock"
 	"github.com/ebbflow/ebb/internal/logevent"
+	"github.com/ebbflow/ebb/storage/sqlstore/internal/dbfile"
 )
 
 // writeLock is the byte of the -shm file that SQLite's writer locks.
@@ -25,10 +26,11 @@ type obstacle struct {
 func (o *obstacle) String() string {
 	var all []filelock.Holder
 	known := true
+	first, second := dbfile.Gates(o.file)
 	for _, lock := range []struct {
 		path string
 		at   int64
-	}{{gateFile(o.file, "b"), 0}, {gateFile(o.file, "a"), 0}, {o.file + "-shm", writeLock}} {
+	}{{second, 0}, {first, 0}, {o.file + "-shm", writeLock}} {
 		found, err := filelock.Holders(lock.path, lock.at)
 		known = known && err == nil
 		all = append(all, found...)

@@ -30,8 +30,12 @@ var ErrNoTurn = errors.New("sqlstore: no turn to write")
 // millisecond for a busy writer. Without them, it waits 100 ms to 3 s, until SQLite's polling happens to hit a gap.
 // The Queue does not exclude a second writer: SQLite's own lock does.
 type Queue struct {
-	a, b *filelock.Lock
+	gates
 	way  *obstacle
+	like filelock.Like
+
+	unsure bool // another process may have deleted the gates since they were opened
+	kept   bool // no process deletes the gates from now on, see Keep
 
 	mu     sync.Mutex
 	sought chan error // receives the turn that a goroutine waits for; nil if none waits
@@ -42,23 +46,47 @@ type Queue struct {
 // Open opens the gates beside a database, with access for the users that may write the database. The Queue logs
 // which process a write waits for.
 func Open(file string, log hclog.Logger, like filelock.Like) (*Queue, error) {
-	way := &obstacle{file, log}
-	a, err := filelock.Open(gateFile(way.file, "a"), like)
+	opened, err := openGates(file, like)
 	if err != nil {
 		return nil, err
 	}
-	b, err := filelock.Open(gateFile(way.file, "b"), like)
-	if err != nil {
-		return nil, errors.Join(err, a.Close())
-	}
-	return &Queue{a: a, b: b, way: way}, nil
+	return &Queue{gates: opened, way: &obstacle{file, log}, like: like, unsure: true}, nil
 }
 
-func gateFile(db, name string) string { return db + "-turn-" + name }
+// Keep says that this process now counts as one that uses the database, so that [Queue.Close] of another process
+// does not delete the gates.
+func (t *Queue) Keep() { t.kept, t.unsure = true, true }
 
 // Enter waits for the turn until done is closed, at most a minute. If it does not get the turn, the error wraps
 // ErrNoTurn and names the process that has the turn.
 func (t *Queue) Enter(done <-chan struct{}) error {
+	for {
+		if err := t.enter(done); err != nil || !t.unsure {
+			return err
+		}
+		if t.current() { // while this process has the turn, no other process deletes them
+			t.unsure = !t.kept
+			return nil
+		}
+		if err := t.reopen(); err != nil {
+			return errors.Join(err, t.b.Unlock())
+		}
+	}
+}
+
+// reopen opens the gates that have the names now, and leaves those that another process deleted.
+func (t *Queue) reopen() error {
+	opened, err := openGates(t.way.file, t.like)
+	if err != nil {
+		return err
+	}
+	deleted := t.gates
+	t.gates = opened
+	return deleted.close()
+}
+
+// enter waits for the turn at the gates that are open.
+func (t *Queue) enter(done <-chan struct{}) error {
 	turn, err := t.seek()
 	if turn == nil {
 		return err
@@ -133,7 +161,7 @@ func (t *Queue) wait(past bool, turn chan<- error) {
 		_ = t.b.Unlock() // no write uses this turn
 	}
 	if t.closed {
-		_ = t.closeGates() // no caller is left to receive the error
+		_ = t.close() // no caller is left to receive the error
 	}
 }
 
@@ -149,16 +177,29 @@ func (t *Queue) Leave() (wanted bool, err error) {
 	return false, errors.Join(err, t.b.Unlock())
 }
 
-// Close closes the gates. If a goroutine still waits at a gate, which cannot be interrupted, that goroutine closes
-// them later: the number of a closed file may soon be another file's.
-func (t *Queue) Close() error {
+// farewell bounds how long Close waits for a turn to delete the gates. If it does not get the turn, they stay.
+const farewell = time.Second
+
+// Close closes the gates. If alone reports that no other process uses the database, Close also deletes their files.
+// If a goroutine still waits at a gate, which cannot be interrupted, that goroutine closes them later: the number of
+// a closed file may soon be another file's.
+func (t *Queue) Close(alone func() bool) error {
+	if alone() && t.last(alone) {
+		return t.remove()
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.sought != nil {
 		t.closed = true
 		return nil
 	}
-	return t.closeGates()
+	return t.close()
 }
 
-func (t *Queue) closeGates() error { return errors.Join(t.a.Close(), t.b.Close()) }
+// last takes the turn, and reports whether this process is alone then. A process that begins to use the database
+// meanwhile waits for its first turn, and finds that the gates are gone.
+func (t *Queue) last(alone func() bool) bool {
+	done := make(chan struct{})
+	defer time.AfterFunc(farewell, func() { close(done) }).Stop()
+	return t.enter(done) == nil && t.current() && alone()
+}
