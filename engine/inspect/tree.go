@@ -44,12 +44,8 @@ type Step struct {
 	UndoTry  int            // attempt of its revert, counted from 1
 	UndoFail *atom.Failure  // of the last failed attempt of its revert
 	Skipped  bool           // its revert failed, and an operator counted it as undone
-	Began    time.Time      // start of the first attempt
-	Ended    time.Time      // end of the last attempt
-	Waited   time.Duration  // how long its attempts waited for a free slot, in the time between the two
-	Undoing  time.Time      // start of its revert
-	Undone   time.Time      // end of its revert
-	UndoWait time.Duration  // how long its revert waited for a free slot, in the time between the two
+	Times                   // of its attempts
+	Undo     Times          // of the attempts of its revert
 	Due      time.Time      // when what it waits for ends
 	Timer    bool           // it is a timer of the flow
 	Inner    bool           // it only contains other steps
@@ -186,6 +182,9 @@ func (t *Tree) fill(ctx context.Context, store storage.Reader, run *storage.Run)
 		for i := range atoms {
 			for _, s := range kept[atoms[i].Path] {
 				s.fill(&atoms[i], &run.Secrets)
+				if s == t.steps[s.Path] {
+					s.fillUndo(&atoms[i])
+				}
 				s.run = childRun(run.ID, &atoms[i])
 			}
 		}
@@ -202,8 +201,19 @@ func (s *Step) fill(a *storage.Atom, secrets *storage.Secrets) {
 		return
 	}
 	s.Progress, s.Details = a.Progress, secrets.Mask(a.Path, a.Details)
+}
+
+// fillUndo adds the attempts of the step's revert: the history has only the first and the last one.
+func (s *Step) fillUndo(a *storage.Atom) {
+	if a.RevertAttempt == 0 || s.Undo.Began.IsZero() {
+		return
+	}
+	s.UndoTry = a.RevertAttempt + 1
 	if s.State == states.TaskReverting {
-		s.UndoTry, s.UndoFail = a.RevertAttempt+1, a.RevertFailure
+		s.UndoFail = a.RevertFailure
+	}
+	if s.Undo.Tried = a.StartedAt; s.State == states.TaskReverting && a.Due.After(a.StartedAt) {
+		s.Undo.Tried = a.Due
 	}
 }
 
@@ -253,20 +263,18 @@ func (t *Tree) change(s *Step, c *Change) {
 // apply takes a change into a step that is not being undone.
 func (s *Step) apply(c *Change) {
 	s.Attempt = max(s.Attempt, c.Attempt)
-	s.Waited += c.Waited
 	if c.Failure != nil {
 		s.Failure = c.Failure
 	}
 	switch s.State {
 	case states.TaskRunning:
-		if s.Began.IsZero() {
-			s.Began = c.At
-		}
-		s.Ended, s.Progress, s.Details = time.Time{}, 0, nil
+		s.begin(c.At, c.From == states.TaskRetrying.String())
+		s.Progress, s.Details = 0, nil
 	case states.TaskSuccess:
-		s.Ended, s.Failure = c.ended(), nil
-	case states.TaskFailure, states.TaskCancelled:
-		s.Ended = c.ended()
+		s.end(c)
+		s.Failure = nil
+	case states.TaskFailure, states.TaskRetrying, states.TaskCancelled:
+		s.end(c)
 	default:
 	}
 }
@@ -286,18 +294,21 @@ func (t *Tree) applyUndo(s *Step, c *Change) {
 	}
 	switch s.State {
 	case states.TaskReverting:
-		if c.From == c.To { // an attempt failed
+		if c.From == c.To { // an attempt failed, and the next one will begin without another change
 			s.UndoTry = c.Attempt + 1
+			s.Undo.again(c.Due)
 			return
 		}
-		if s.Undoing.IsZero() && !s.Inner {
+		if s.Undo.Began.IsZero() && !s.Inner {
 			t.undo(s)
 		}
-		s.Undoing, s.UndoTry, s.Progress, s.Details = c.At, 1, 0, nil
+		s.Undo.begin(c.At, false)
+		s.UndoTry, s.Progress, s.Details = 1, 0, nil
 	case states.TaskReverted:
-		s.Undone, s.UndoWait, s.Skipped = c.ended(), c.Waited, c.From == states.TaskRevertFailure.String()
+		s.Undo.end(c)
+		s.Skipped = c.From == states.TaskRevertFailure.String()
 	default:
-		s.Undone, s.UndoWait = c.ended(), c.Waited
+		s.Undo.end(c)
 	}
 }
 

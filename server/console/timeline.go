@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/ebbflow/ebb/engine/inspect"
@@ -50,7 +51,7 @@ func chartOf(t *inspect.Tree) *chart {
 	undone := t.Undone[:min(len(t.Undone), mostLanes)]
 	begin, end := t.Began, t.Began
 	for _, s := range slices.Concat(all, undone) {
-		for _, at := range []time.Time{s.Began, s.Ended, s.Undoing, s.Undone} {
+		for _, at := range []time.Time{s.Began, s.Ended, s.Undo.Began, s.Undo.Ended} {
 			if at.IsZero() {
 				continue
 			}
@@ -66,24 +67,25 @@ func chartOf(t *inspect.Tree) *chart {
 	x := func(at time.Time) int {
 		return chartLeft + int(float64(at.Sub(begin))/float64(max(ch.Took, 1))*chartWidth)
 	}
-	put := func(name, status string, from, to time.Time, y int) bar {
+	put := func(name, status string, t *inspect.Times, y int) bar {
+		from, to := t.Began, t.Ended
 		if to.IsZero() {
 			to = end
 		}
 		return bar{
 			Name: name, Status: status, X: x(from), Y: y, Width: max(4, x(to)-x(from)),
-			Title: name + " " + status + " " + inspect.Span(to.Sub(from)),
+			Title: strings.Join(append([]string{name, status, inspect.Span(t.Took(end))}, t.Waits()...), " "),
 		}
 	}
 	places := map[string]bar{}
 	for i, s := range all {
-		b := put(s.Path, string(s.Status()), s.Began, s.Ended, i*laneHeight)
+		b := put(s.Path, string(s.Status()), &s.Times, i*laneHeight)
 		places[s.Path] = b
 		ch.Bars = append(ch.Bars, b)
 	}
 	ch.Line = len(all)*laneHeight + laneHeight/2
 	for i, s := range undone {
-		b := put(s.Path, s.State.String(), s.Undoing, s.Undone, ch.Line+laneHeight/2+i*laneHeight)
+		b := put(s.Path, s.State.String(), &s.Undo, ch.Line+laneHeight/2+i*laneHeight)
 		ch.Bars = append(ch.Bars, b)
 		if forward, ok := places[s.Path]; ok {
 			ch.Links = append(ch.Links, chartLink{

@@ -59,8 +59,8 @@ func treeRows(rows []treeRow, s *inspect.Step, depth int) (_ []treeRow, more boo
 func rowOf(s *inspect.Step, depth int) treeRow {
 	path, _, _ := strings.Cut(s.Path, "\x00") // what follows tells the visits of a state without atoms apart
 	r := treeRow{Path: path, Name: s.Name, Status: string(s.Status()), Depth: depth, Attempt: s.Attempt}
-	if !s.Began.IsZero() && !s.Ended.IsZero() {
-		r.Took = s.Ended.Sub(s.Began) - s.Waited
+	if !s.Ended.IsZero() {
+		r.Took = s.Took(s.Ended)
 	}
 	if s.Failure != nil && !s.Inner {
 		r.Cause = inspect.Cause(s.Failure)

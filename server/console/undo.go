@@ -66,8 +66,8 @@ func (p *runPage) paths(title text, count int, first []string, show func(string)
 
 func undoRow(s *inspect.Step) treeRow {
 	r := treeRow{Path: s.Path, Name: s.Path, Status: s.State.String(), Attempt: s.UndoTry}
-	if !s.Undoing.IsZero() && !s.Undone.IsZero() {
-		r.Took = s.Undone.Sub(s.Undoing) - s.UndoWait
+	if !s.Undo.Ended.IsZero() {
+		r.Took = s.Undo.Took(s.Undo.Ended)
 	}
 	if s.UndoFail != nil {
 		r.Cause = inspect.Cause(s.UndoFail)

@@ -70,9 +70,9 @@ func rowsOf(s *inspect.Step, rows []row, indent string, last bool, now time.Time
 		r.state = ""
 	case s.Kind != "" && s.Ended.Equal(s.Began): // it only computes
 	case !s.Began.IsZero() && !s.Ended.IsZero():
-		r.took = Span(s.Ended.Sub(s.Began) - s.Waited)
+		r.took = Span(s.Took(now))
 	case !s.Began.IsZero() && s.State == states.TaskRunning && !s.Timer:
-		r.took = Span(now.Sub(s.Began))
+		r.took = Span(s.Took(now))
 	}
 	return below(s, append(rows, r), indent+under, now)
 }
@@ -100,7 +100,7 @@ func detail(s *inspect.Step, now time.Time) string {
 	case s.Attempt > 1 && !s.Timer:
 		parts = append(parts, fmt.Sprintf("attempt %d", s.Attempt))
 	}
-	parts = append(parts, waited(s.Waited)...)
+	parts = append(parts, s.Waits()...)
 	if s.State == states.TaskRunning {
 		parts = append(parts, said(s.Progress, s.Details)...)
 	}
@@ -123,14 +123,6 @@ func detail(s *inspect.Step, now time.Time) string {
 	return strings.Join(parts, "  ")
 }
 
-// waited says how long a step waited for a free slot; nothing if it did not wait.
-func waited(d time.Duration) []string {
-	if d < time.Millisecond {
-		return nil
-	}
-	return []string{"waited " + Span(d) + " for a slot"}
-}
-
 // said formats the progress that a task reported.
 func said(fraction float64, details atom.Value) []string {
 	var parts []string
@@ -149,12 +141,8 @@ func said(fraction float64, details atom.Value) []string {
 func undoRow(s *inspect.Step, now time.Time) row {
 	l := stepLooks[s.State]
 	r := row{head: "  " + l.symbol + " " + visible.Line(s.Path), look: l, state: s.State.String()}
-	end := s.Undone
-	if s.State == states.TaskReverting {
-		end = now
-	}
-	if !end.IsZero() && !s.Undoing.IsZero() {
-		r.took = Span(end.Sub(s.Undoing) - s.UndoWait)
+	if took := s.Undo.Took(now); !s.Undo.Began.IsZero() && (took > 0 || s.State != states.TaskReverting) {
+		r.took = Span(took)
 	}
 	r.detail = strings.Join(undoDetail(s, now), "  ")
 	return r
@@ -162,15 +150,16 @@ func undoRow(s *inspect.Step, now time.Time) row {
 
 // undoDetail returns further details of the undo of a step.
 func undoDetail(s *inspect.Step, now time.Time) []string {
-	parts := waited(s.UndoWait)
+	var parts []string
+	switch {
+	case s.State == states.TaskReverting && s.Due.After(now):
+		parts = append(parts, fmt.Sprintf("attempt %d in %s", s.UndoTry, left(s.Due, now)))
+	case s.UndoTry > 1:
+		parts = append(parts, fmt.Sprintf("attempt %d", s.UndoTry))
+	}
+	parts = append(parts, s.Undo.Waits()...)
 	switch s.State {
 	case states.TaskReverting:
-		switch {
-		case s.Due.After(now):
-			parts = append(parts, fmt.Sprintf("attempt %d in %s", s.UndoTry, left(s.Due, now)))
-		case s.UndoTry > 1:
-			parts = append(parts, fmt.Sprintf("attempt %d", s.UndoTry))
-		}
 		parts = append(parts, said(s.Progress, s.Details)...)
 	case states.TaskReverted:
 		if !s.Skipped {

@@ -177,7 +177,7 @@ var stories = map[string]string{
 		0 Pay RUNNING
 		100 Pay FAILURE code=BankBusy
 		100 Pay RETRYING due=2s
-		2100 Pay RUNNING attempt=xx
+		2100 Pay RETRYING>RUNNING attempt=xx
 		2200 Pay SUCCESS attempt=xx
 		2200 run SUCCESS
 		3000`,
