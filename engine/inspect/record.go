@@ -37,6 +37,7 @@ type Run struct {
 	// A person must decide about it, see [storage.Run.NeedsPerson]
 	Person     bool              `json:"needs_person,omitzero"`
 	Key        string            `json:"key,omitempty"`        // key that it holds while it is open
+	Parent     string            `json:"parent,omitempty"`     // id of the run that started it
 	Continues  string            `json:"continues,omitempty"`  // id of the run whose work it continues
 	Labels     map[string]string `json:"labels,omitempty"`     // labels of the run
 	Input      atom.Value        `json:"input,omitempty"`      // input of the run
@@ -53,7 +54,7 @@ func RunOf(run *storage.Run) Run {
 	return Run{
 		Run: run.ID, Flow: run.Flow, State: run.State.String(), Outcome: outcomes[run.Outcome],
 		Undo: undos[run.Undo], Person: run.NeedsPerson(),
-		Key: run.Key, Continues: run.Continues, Labels: run.Labels,
+		Key: run.Key, Parent: run.Parent, Continues: run.Continues, Labels: run.Labels,
 		Input: run.Secrets.Mask("", run.Input.Data), Output: run.Secrets.Mask("", run.Output.Data),
 		Failure: FailureOf(run.Failure), Definition: run.Definition,
 		Created: run.Created.UTC(), Started: run.Started.UTC(), Ended: run.Ended.UTC(),

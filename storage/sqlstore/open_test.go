@@ -154,7 +154,7 @@ func TestDSN(t *testing.T) {
 		if info, err := os.Stat(file); err != nil || info.Size() == 0 {
 			t.Errorf("%s: %v", name, err)
 		}
-		if left, err := os.ReadDir(filepath.Dir(file)); err != nil || len(left) != 3 {
+		if left, err := os.ReadDir(filepath.Dir(file)); err != nil || len(left) != 1 {
 			t.Errorf("%s: left are %v, %v", name, left, err)
 		}
 	}
