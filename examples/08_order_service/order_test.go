@@ -1,7 +1,24 @@
-// Package orderservice is the service of docs/tutorial/02-order-service.md.
+// Package orderservice is a service for orders, in a SQLite file.
 //
-// You learn to pick each line of an order of any length, to retry a payment, to wrap gifts only, and to wait for an
-// approval. You serve orders from a SQLite file, count what happens, and test every failure.
+// You learn to build it in eight steps:
+//
+//  1. Pick each line. The length of an order is known only when it comes. flow.Each("picked", …) runs pick for each
+//     line, eight at once, and provides the results as a list.
+//  2. Undo. picker and payer have Revert. Both find what they did by atom.IdempotencyKey, so a crash or an unknown
+//     outcome does no harm.
+//  3. Retry the payment. WithRetry(atom.Times(3, …, "Card.Busy")) retries if the card is busy. Any other failure undoes
+//     the order.
+//  4. Wait for a person. atom.Awaits("approve", …) ends with: ebb signal ORDER approved --data '"ann"'. It fails after
+//     two days. Then Ebb refunds the payment and puts the lines back.
+//  5. Wrap gifts only. flow.When(gift, …) decides whether wrap runs, and LeaveOut(flow.DepthAtom) leaves out only that
+//     step. engine.New reports a misspelled symbol.
+//  6. Serve. sqlstore.Open opens the file, engine.Start creates an order, engine.Serve drives all orders. After a
+//     crash, start the program again: each order resumes, also in the middle of its lines.
+//  7. Count. An observer hears of everything that was committed. Package server/metrics has ready-made metrics.
+//  8. Test. TestEveryFailure fails each step in each way, refuses the approval, leaves it unanswered, and crashes at
+//     each point.
+//
+// While orders run, ebb --dsn sqlite:orders.db list, show and why say what they do, and what they wait for.
 package orderservice_test
 
 import (
