@@ -197,9 +197,9 @@ func (x *explanation) step(a *storage.Atom) (draw.TraceStep, error) {
 	if a.Attempt > 1 {
 		notes = append(notes, fmt.Sprintf("attempt %d", a.Attempt))
 	}
-	if took := a.EndedAt.Sub(a.StartedAt).Round(time.Millisecond); took > 0 &&
+	if took := a.EndedAt.Sub(a.StartedAt); took >= time.Millisecond &&
 		(a.State == states.TaskSuccess || a.State == states.TaskFailure) {
-		notes = append(notes, "took "+took.String())
+		notes = append(notes, "took "+Span(took))
 	}
 	s.Note = strings.Join(notes, ", ")
 	if f := a.Failure; f != nil && a.Ended != storage.EndValue {

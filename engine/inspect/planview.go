@@ -2,13 +2,19 @@ package inspect
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	"github.com/ebbflow/ebb/engine/internal/planview"
 	"github.com/ebbflow/ebb/flow/draw"
 	"github.com/ebbflow/ebb/storage"
 )
 
-// PlanView returns the diagram of the flow of a run of Go code, with what became of each atom. The engine that runs the
+// PlanView returns the diagram of the flow of a run of Go code, with what became of each atom. The items of a flow.Each
+// are one node that counts them, however many there are. The engine that runs the
 // flow has stored it, so no code is needed. If there is none, because the flow grows while it runs, or has more than
 // 2,000 atoms, or an earlier Ebb ran it, PlanView returns an error that wraps [storage.ErrNotFound].
 func PlanView(ctx context.Context, store storage.Store, run *storage.Run) (draw.View, error) {
@@ -16,13 +22,45 @@ func PlanView(ctx context.Context, store storage.Store, run *storage.Run) (draw.
 	if err != nil {
 		return v, err
 	}
-	became := make(map[string]string, len(v.Nodes))
+	became, counts := make(map[string]string, len(v.Nodes)), map[string]string{}
 	for a, err := range Atoms(ctx, store, run) {
 		if err != nil {
 			return v, err
 		}
 		became[a.Path] = a.Status
+		if a.Run == "" {
+			continue
+		}
+		if counts[a.Path], err = itemCounts(ctx, store, a.Run); err != nil {
+			return v, err
+		}
 	}
 	v.Title = run.Flow + "  " + run.ID
-	return v.Coloured(became), nil
+	return v.Coloured(became).Counted(counts), nil
+}
+
+// itemCounts returns how many items of a flow.Each, whose run has that id, came to what, such as "2 FAILURE, 38
+// SUCCESS". It returns "" for the run of another flow, and for a run that was purged.
+func itemCounts(ctx context.Context, store storage.Reader, id string) (string, error) {
+	run, err := store.Run(ctx, id)
+	if errors.Is(err, storage.ErrNotFound) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	counts := map[storage.Status]int{}
+	for a, err := range Atoms(ctx, store, &run) {
+		if err != nil {
+			return "", err
+		}
+		if _, numbered := numberOf(a.Path); numbered {
+			counts[storage.Status(a.Status)]++
+		}
+	}
+	var parts []string
+	for _, status := range slices.SortedFunc(maps.Keys(counts), Compare) {
+		parts = append(parts, fmt.Sprint(counts[status], " ", status))
+	}
+	return strings.Join(parts, ", "), nil
 }

@@ -36,7 +36,7 @@ func TestPlanView(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := eng.Run(ctx, id, engine.With(items, []int{1})); err == nil {
+		if _, err := eng.Run(ctx, id, engine.With(items, []int{1, 2, 3})); err == nil {
 			t.Fatal("it did not fail")
 		}
 		row, err := store.Run(ctx, id)
@@ -68,7 +68,8 @@ func TestPlanView(t *testing.T) {
 	}
 	each := run("c", flow.Linear("each", flow.Each("all", items, undoable("one")), fails))
 	got, err := inspect.PlanView(ctx, store, each)
-	if err != nil || len(got.Nodes) != 2 || got.Nodes[0].State != "REVERTED" || got.Nodes[1].State != "FAILURE" {
+	if err != nil || len(got.Nodes) != 2 || got.Nodes[0].State != "REVERTED" || got.Nodes[0].Count != "3 REVERTED" ||
+		got.Nodes[1].State != "FAILURE" || got.Nodes[1].Count != "" {
 		t.Errorf("%+v, %v", got, err)
 	}
 	each.Structure = "of an earlier Ebb"

@@ -24,6 +24,8 @@ type StateInfo struct {
 	// Starts is, for a Task state, the name of the machine whose execution it starts; "" if the definition does not
 	// name it.
 	Starts string
+	// Distributed is true for a Map state whose items run as separate executions.
+	Distributed bool
 
 	TaskAt, RevertAt int // offsets of Task and Revert in the definition's text, see [Position]
 }
@@ -78,6 +80,7 @@ func outline(out []StateInfo, l *syntax.Level, in string, branch int) []StateInf
 		if s.Revert != nil {
 			info.Revert, info.RevertAt = s.Revert.URI, s.Revert.At
 		}
+		info.Distributed = s.Items != nil && s.Items.Distributed != nil
 		for _, r := range s.Retry {
 			info.Errors = append(info.Errors, r.Errors...)
 		}

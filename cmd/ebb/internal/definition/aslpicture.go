@@ -109,6 +109,7 @@ type course struct {
 	last  map[string]string // what became of a node, by its ID
 	taken map[step]bool     // which ways were gone
 	fold  fold
+	items fold // what became of the runs of the items of distributed Maps, by the IDs of the frames
 }
 
 // A step is a way from one node to another, by their IDs.
@@ -126,10 +127,12 @@ func stepOf(e draw.Edge) step {
 func (m *aslMachine) Became(picture draw.View, history iter.Seq2[storage.Entry, error]) (draw.View, error) {
 	c := &course{
 		forks: map[string]bool{}, in: map[string]string{}, last: map[string]string{}, taken: map[step]bool{},
-		fold: fold{at: map[visited]string{}},
+		fold: fold{at: map[visited]string{}}, items: fold{at: map[visited]string{}},
 	}
+	distributed := map[string]bool{}
 	for _, info := range m.States() {
 		c.forks[info.Name], c.in[info.Name] = forks(&info), info.In
+		distributed[info.Name] = info.Distributed
 	}
 	tracer := m.Tracer()
 	for e, err := range history {
@@ -141,15 +144,36 @@ func (m *aslMachine) Became(picture draw.View, history iter.Seq2[storage.Entry, 
 				c.visit(&v)
 			}
 		case e.Status() != "" && e.Path != flow.GrowingPath:
-			c.atom(&e)
+			if around := forkOf(e.Path); distributed[around] { // the states are visited in a run of the item
+				c.items.add(branchID(around, 0), e.Path, string(e.Status()))
+			} else {
+				c.atom(&e)
+			}
 		}
 	}
 	taken := map[draw.Edge]bool{}
 	for _, e := range picture.Edges {
 		taken[e] = c.taken[stepOf(e)]
 	}
-	counts, worst := c.fold.texts()
-	return picture.Coloured(c.last).Coloured(worst).Counted(counts).Along(taken), nil
+	counts, worst := c.fold.texts(2)
+	picture = picture.Coloured(c.last).Coloured(worst).Counted(counts).Along(taken)
+	picture.Groups = slices.Clone(picture.Groups)
+	counts, _ = c.items.texts(1)
+	for i := range picture.Groups {
+		if g := &picture.Groups[i]; counts[g.ID] != "" {
+			g.Label += ", runs of items: " + counts[g.ID]
+		}
+	}
+	return picture, nil
+}
+
+// forkOf returns the name of the state in one of whose branches an atom is; "" if there is none.
+func forkOf(path string) string {
+	above, _ := inspect.CutPath(path)
+	if fork, _, is := nodepath.CutIndex(above); is {
+		return nodepath.State(nodepath.Last(fork))
+	}
+	return ""
 }
 
 func (c *course) atom(e *storage.Entry) {

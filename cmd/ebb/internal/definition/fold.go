@@ -36,9 +36,9 @@ func (f *fold) add(id, path, status string) {
 	f.at[at] = status
 }
 
-// texts returns, for the nodes that were visited in several iterations, how many came to what, and what matters most
-// among that.
-func (f *fold) texts() (counts, worst map[string]string) {
+// texts returns, for the nodes that were visited in at least so many iterations, how many came to what, and what
+// matters most among that.
+func (f *fold) texts(least int) (counts, worst map[string]string) {
 	counts, worst = map[string]string{}, map[string]string{}
 	if f.full {
 		return counts, worst
@@ -59,7 +59,7 @@ func (f *fold) texts() (counts, worst map[string]string) {
 			parts[i] = fmt.Sprint(of[status], " ", status)
 			all += of[status]
 		}
-		if all > 1 {
+		if all >= least {
 			counts[id], worst[id] = strings.Join(parts, ", "), order[0]
 		}
 	}
