@@ -52,7 +52,9 @@ type pattern struct {
 	policy   FailurePolicy
 }
 
-func (p *pattern) Name() string    { return p.name }
+// Name returns the flow's name.
+func (p *pattern) Name() string { return p.name }
+
 func (p *pattern) isFlow()         {}
 func (p *pattern) inner() *pattern { return p }
 
