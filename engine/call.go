@@ -28,7 +28,7 @@ func (e *RefusedCall) Error() string {
 // Call asks the language of a run, with the cause [flow.Asked], and returns its reply. When Call returns, what the
 // language has answered is durable, and every later read sees it. If the run has changed since it was loaded, Call
 // loads it again. Calls of this process to one run are answered one after the other, in their order, and share a
-// commit. If a process drives the run now, it answers the call, or Call waits until that process releases the run.
+// commit. If a process drives the run now, that process answers the call, also while it makes a long call of a task.
 //
 // Call only answers: what the run is to execute then makes it due, for [Server.Serve] of any process.
 //
@@ -84,8 +84,11 @@ const (
 // ends meanwhile, it leaves the rest to the next caller.
 func (c callers) lead(ctx context.Context, r *driver.Request) {
 	pause := leastCallPause
-	for {
-		again := c.answer(context.WithoutCancel(ctx), r.Run)
+	for waited := time.Duration(0); ; {
+		again, owned := c.answer(context.WithoutCancel(ctx), r.Run)
+		if owned && waited >= ownPatience {
+			c.pass(context.WithoutCancel(ctx), r.Run)
+		}
 		select {
 		case <-r.Done():
 			return
@@ -95,6 +98,7 @@ func (c callers) lead(ctx context.Context, r *driver.Request) {
 			continue
 		}
 		t := time.NewTimer(pause)
+		waited += pause
 		select {
 		case <-t.C:
 		case <-r.Done(): // a driver of this process has answered it
@@ -109,18 +113,19 @@ func (c callers) lead(ctx context.Context, r *driver.Request) {
 	}
 }
 
-// answer loads a run and answers the requests to it. It reports whether to wait before the next attempt.
-func (c callers) answer(ctx context.Context, run string) (wait bool) {
+// answer loads a run and answers the requests to it. It reports whether to wait before the next attempt, and whether
+// another process drives the run.
+func (c callers) answer(ctx context.Context, run string) (wait, owned bool) {
 	e := c.e
 	by := e.env.Requests.Added()
-	fail := func(err error) bool { e.env.Requests.Fail(run, by, err); return false }
+	fail := func(err error) (wait, owned bool) { e.env.Requests.Fail(run, by, err); return false, false }
 	since := e.env.Inbox.Mark()
 	if err := e.claims.releaseLeft(ctx, run); err != nil {
 		return fail(err)
 	}
 	claim, snap, err := e.env.Store.Load(ctx, run)
 	if _, owned := errors.AsType[*storage.OwnedError](err); owned {
-		return true
+		return true, true
 	}
 	if err != nil {
 		return fail(driver.WrapStore(run, err))
@@ -144,5 +149,5 @@ func (c callers) answer(ctx context.Context, run string) (wait bool) {
 	}
 	d.Mode.Since, d.Mode.Answer, d.Mode.Unload = since, true, true
 	_, err = e.finish(ctx, d, snap, toGoOn, nil)
-	return !d.HasAnswered() && !errors.Is(err, storage.ErrFenced) && !errors.Is(err, storage.ErrTaken)
+	return !d.HasAnswered() && !errors.Is(err, storage.ErrFenced) && !errors.Is(err, storage.ErrTaken), false
 }

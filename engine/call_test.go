@@ -564,12 +564,16 @@ type dying struct {
 	storage.Store
 
 	left atomic.Int64
-	lost bool // the commit is written
+	lost bool   // the commit is written
+	died func() // called once, when the process dies; may be nil
 }
 
 func (d *dying) Commit(ctx context.Context, claim storage.Claim, cp *storage.Checkpoint) error {
 	if d.left.Add(-1) >= 0 {
 		return d.Store.Commit(ctx, claim, cp)
+	}
+	if d.died != nil && d.left.Load() == -1 {
+		defer d.died()
 	}
 	if d.lost && d.left.Load() == -1 {
 		if err := d.Store.Commit(ctx, claim, cp); err != nil {

@@ -154,8 +154,11 @@ func (e *Engine) finish(ctx context.Context, d *driver.Driver, snap *storage.Sna
 		messages = d.WithoutHolds(messages)
 	}
 	late := false
-	if ended {
+	switch {
+	case ended:
 		messages, late = d.Late(&snap.Run, messages)
+	case snap.Run.Hold:
+		messages = d.VoidCalls(messages, driver.ErrHeld)
 	}
 	first, rest, err := d.FirstCommand(messages)
 	if why == toBeginAnew && d.Grows() && ended {

@@ -62,7 +62,8 @@ func (r *reserved) count() int {
 
 // TakeTask takes the first work of some queues, see [flow.Spec]: that with the highest priority, and of these the
 // oldest. It asks the language of the work's run, with the cause [flow.Taken]. One commit records the answer and that
-// the work is taken. A caller whose context ends before its call is begun takes nothing.
+// the work is taken. A caller whose context ends before its call is begun, or passed on to the process that drives the
+// run, takes nothing.
 //
 // If there is no work, TakeTask waits: until wait has passed or enough is closed, which is an error that wraps
 // [storage.ErrNotFound], or until ctx ends. Of the callers that wait for a queue, the one that has waited longest gets

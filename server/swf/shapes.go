@@ -64,8 +64,8 @@ var (
 		fmt.Sprintf("Member must be a number of seconds from 0 to %d, or NONE", maxSeconds),
 		func(s string) bool { return s == "" || s == none || isWhole(s, maxSeconds) })
 	durationShape = aws.String(0, 8).Where(
-		fmt.Sprintf("Member must be a number of seconds from 1 to %d", maxSeconds),
-		func(s string) bool { return s == "" || isWhole(s, maxSeconds) && s != "0" })
+		fmt.Sprintf("Member must be a number of seconds from 0 to %d", maxSeconds),
+		func(s string) bool { return s == "" || isWhole(s, maxSeconds) })
 	priorityShape = aws.String(0, 11).Where("Member must be an integer between -2147483648 and 2147483647",
 		func(s string) bool {
 			_, err := strconv.ParseInt(s, 10, 32)

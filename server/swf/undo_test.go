@@ -11,18 +11,30 @@ import (
 	"github.com/ebbflow/ebb/engine"
 	model "github.com/ebbflow/ebb/flow/swf"
 	"github.com/ebbflow/ebb/server/swf"
+	"github.com/ebbflow/ebb/storage"
 )
 
 var fails = object{"decisionType": "FailWorkflowExecution", "failWorkflowExecutionDecisionAttributes": object{"reason": "no"}}
 
-// undoWorld has a type t that the type u undoes.
-func undoWorld(t *testing.T) *world {
+// undoTypes says that the type u undoes the type t.
+func undoTypes(t *testing.T) []model.UndoType {
 	t.Helper()
 	undo, err := swf.ParseUndo("# what undoes t\n\nt/1 = u/1\n")
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := newWorld(t, swf.Config{Undo: undo})
+	return undo
+}
+
+func undoWorld(t *testing.T) *world {
+	t.Helper()
+	return undoWorldOn(t, nil)
+}
+
+// undoWorldOn has a type t that the type u undoes, in a store; nil is a new one.
+func undoWorldOn(t *testing.T, store storage.Store) *world {
+	t.Helper()
+	w := newWorld(t, swf.Config{Store: store, Undo: undoTypes(t)})
 	w.types(t)
 	w.must(t, "RegisterActivityType", object{
 		"domain": "d", "name": "u", "version": "1", "defaultTaskList": object{"name": "a"}, "defaultTaskHeartbeatTimeout": "NONE",

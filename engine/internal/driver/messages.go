@@ -68,6 +68,9 @@ func (d *Driver) open(l *storage.Message) error {
 		return d.childEnded(l)
 	case messageContinued:
 		return d.children.childContinued(l)
+	case messageCall:
+		responder{d}.receive(l)
+		return nil
 	case inbox.CancelNext:
 		d.box.moved = false // only what follows counts
 		return d.told(l)
@@ -312,10 +315,14 @@ func (d *Driver) replaceInput(changed map[string]atom.Value) error {
 	return nil
 }
 
-// Late takes in the messages that arrived for a run when it had ended, and returns the others. It returns a message
-// that has a receipt to its sender. If another run continues the run, Late passes a request to cancel to that run: the
-// parent may have sent it before it heard of the successor. If no command follows, the caller must call ReleaseEnded.
+// Late takes in the messages that arrived for a run when it had ended, and returns the others. It refuses calls, and
+// returns a message that has a receipt to its sender. If another run continues the run, Late passes a request to cancel
+// to that run: the parent may have sent it before it heard of the successor. If no command follows, the caller must
+// call ReleaseEnded.
 func (d *Driver) Late(run *storage.Run, messages []storage.Message) (rest []storage.Message, took bool) {
+	calls := len(messages)
+	messages = d.VoidCalls(messages, ErrEnded)
+	took = len(messages) < calls
 	for i := range messages {
 		l := &messages[i]
 		switch {

@@ -45,6 +45,9 @@ type Request struct {
 	number int64 // of the requests of this process
 	done   chan struct{}
 	turn   chan struct{} // receives when the caller is to load the run itself
+
+	receipt string // id of the token that will hold the answer, if the request is passed on to another process
+	message int64  // number of the message that passed the request on to this process; 0 if a caller here waits
 }
 
 // The errors of requests.
@@ -65,7 +68,8 @@ func (r *Request) Done() <-chan struct{} { return r.done }
 // Turn receives when no driver answers the requests of the run: the caller is to load the run.
 func (r *Request) Turn() <-chan struct{} { return r.turn }
 
-func (r *Request) end(err error) {
+// End answers the caller, with the answer that the request has, or with an error.
+func (r *Request) End(err error) {
 	r.Err = err
 	close(r.done)
 }
@@ -180,8 +184,8 @@ func (q *Requests) Withdraw(r *Request) bool {
 // maxRequests bounds how many requests share a commit.
 const maxRequests = 256
 
-// take removes up to maxRequests requests of a run.
-func (q *Requests) take(run string) (taken []*Request) {
+// Take removes up to maxRequests requests of a run. The caller ends them.
+func (q *Requests) Take(run string) (taken []*Request) {
 	if q.count.Load() == 0 {
 		return nil
 	}
@@ -242,7 +246,7 @@ func (q *Requests) Fail(run string, by int64, err error) {
 	l.waiting = slices.DeleteFunc(l.waiting, func(r *Request) bool {
 		fails := r.number <= by
 		if fails {
-			r.end(err)
+			r.End(err)
 		}
 		return fails
 	})

@@ -3,6 +3,7 @@ package driver
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
@@ -14,6 +15,7 @@ import (
 // requests are the requests that a driver has taken.
 type requests struct {
 	list     []*Request // not asked about yet
+	passed   []*Request // came from other processes, and are not in list yet
 	asking   *Request   // the language is being asked about it
 	answered []*Request // the answer is in the pending checkpoint
 	ended    int        // number of requests that were answered, or cannot be
@@ -28,7 +30,8 @@ func (d responder) takeRequests() {
 	if len(d.box.requests.list) > 0 || d.box.requests.asking != nil || d.cycle.over != nil {
 		return
 	}
-	d.box.requests.list = d.env.Requests.take(d.claim.Run)
+	d.box.requests.list, d.box.requests.passed = d.box.requests.passed, nil
+	d.box.requests.list = append(d.box.requests.list, d.env.Requests.Take(d.claim.Run)...)
 	if d.env.Requests.waits(d.claim.Run) {
 		d.att.look.Store(true)
 	}
@@ -59,7 +62,7 @@ func (d responder) askNext() (asks bool, err error) {
 			}
 		}
 		if _, store := errors.AsType[*StoreError](err); store {
-			d.env.Requests.again(d.claim.Run, []*Request{r})
+			d.unanswered(r, nil)
 			return false, err
 		}
 		d.unanswered(r, err)
@@ -87,12 +90,20 @@ func (d responder) current() error {
 
 // unanswered ends a request that the language was not asked about. If the run is only busy, the request waits.
 func (d responder) unanswered(r *Request, why error) {
-	if why == nil || errors.Is(why, ErrBusy) {
+	busy := why == nil || errors.Is(why, ErrBusy)
+	switch {
+	case busy && r.message > 0:
+		d.box.requests.passed = append(d.box.requests.passed, r)
+	case busy:
 		d.env.Requests.again(d.claim.Run, []*Request{r})
-		return
+	case r.message > 0:
+		r.Err = why
+		d.acknowledge(r)
+		d.box.requests.answered = append(d.box.requests.answered, r)
+	default:
+		d.box.requests.ended++
+		r.End(why)
 	}
-	d.box.requests.ended++
-	r.end(why)
 }
 
 // cannotAsk returns why the language cannot be asked now, about the run or about a node.
@@ -178,6 +189,7 @@ func (d responder) requestAnswered(answer *scheduler.Event) {
 	r := d.box.requests.asking
 	d.box.requests.asking = nil
 	d.box.requests.answered = append(d.box.requests.answered, r)
+	defer d.acknowledge(r)
 	switch g := answer.Growth; {
 	case answer.Kind == scheduler.Exceeded, answer.Failure != nil:
 		r.Err = answer.Failure
@@ -234,7 +246,7 @@ func (d responder) giveUp(scope *scheduler.Scope, names []string) {
 // deliver gives the answers to the callers: they are durable now.
 func (d responder) deliver() {
 	for _, r := range d.box.requests.answered {
-		r.end(r.Err)
+		r.End(r.Err)
 	}
 	d.box.requests.ended += len(d.box.requests.answered)
 	clear(d.box.requests.answered)
@@ -250,7 +262,8 @@ func (d responder) leaveRequests(why error) {
 		open = append(open, q.asking)
 	}
 	open = append(open, q.list...)
-	q.answered, q.asking, q.list = nil, nil, nil
+	q.answered, q.asking, q.list, q.passed = nil, nil, nil, nil
+	open = slices.DeleteFunc(open, func(r *Request) bool { return r.message > 0 }) // their messages wait
 	store, failed := errors.AsType[*StoreError](why)
 	switch {
 	case q.unsure:
@@ -264,6 +277,6 @@ func (d responder) leaveRequests(why error) {
 		return
 	}
 	for _, r := range open {
-		r.end(why)
+		r.End(why)
 	}
 }

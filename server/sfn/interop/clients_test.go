@@ -32,6 +32,24 @@ func TestJavaScript(t *testing.T) {
 	serve(t).run(t, "node", "node", "client.mjs")
 }
 
+// TestSWFJavaScript lets deciders and a worker with the SDK for JavaScript process an order.
+func TestSWFJavaScript(t *testing.T) {
+	t.Parallel()
+	if _, err := os.Stat(filepath.Join("node", "node_modules", "@aws-sdk", "client-swf")); err != nil {
+		t.Skip("needs client-swf: run npm ci in server/sfn/interop/node")
+	}
+	serve(t).run(t, "node", "node", "swf.mjs")
+}
+
+// TestSWFCLI calls all operations of Amazon SWF with the AWS CLI.
+func TestSWFCLI(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("aws"); err != nil {
+		t.Skip("needs aws: the AWS CLI is not installed")
+	}
+	serve(t).run(t, ".", "bash", "swf.sh")
+}
+
 // TestCLI runs a script for infrastructure twice. The second time changes nothing. Then another script works.
 func TestCLI(t *testing.T) {
 	t.Parallel()

@@ -1,0 +1,85 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/ebbflow/ebb/engine/internal/driver"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// ownPatience is how long another process may drive a run before calls are passed on to it: most processes commit and
+// release the run sooner, and then the calls cost one commit less.
+const ownPatience = 100 * time.Millisecond
+
+// pass sends the requests that wait for a run to the process that drives it, because that process may be making a long
+// call, and waits until they are answered. If that process dies meanwhile, the next one answers them.
+//
+// The requests are messages to the run. They outlive this process, so a caller that leaves does not end its request.
+// A worker that leaves then may have taken a task, as if it had left after the answer.
+func (c callers) pass(ctx context.Context, run string) {
+	waiting, messages := c.e.env.Requests.Take(run), []storage.Message(nil)
+	waiting = slices.DeleteFunc(waiting, func(r *driver.Request) bool {
+		m, err := r.Pass()
+		if err != nil {
+			r.End(err)
+			return true
+		}
+		messages = append(messages, m)
+		return false
+	})
+	if len(waiting) == 0 {
+		return
+	}
+	if err := c.e.env.Store.Send(ctx, messages...); err != nil {
+		end(waiting, driver.WrapStore(run, err))
+		return
+	}
+	for pause := leastCallPause; ; pause = min(2*pause, mostCallPause) {
+		run, err := c.e.env.Store.Run(ctx, run) // before the answers: a run that has ended has given them
+		if err == nil {
+			waiting, err = c.answers(ctx, waiting)
+		}
+		switch {
+		case len(waiting) == 0:
+			return
+		case err != nil:
+			end(waiting, fmt.Errorf("%w: %w", storage.ErrUnsure, driver.WrapStore(run.ID, err)))
+			return
+		case run.State.Ended():
+			end(waiting, fmt.Errorf("%w: %q", ErrEnded, run.ID))
+			return
+		case run.Hold && run.Owner == "":
+			end(waiting, driver.ErrHeld)
+			return
+		case run.Owner == "":
+			c.answer(ctx, run.ID) // the messages are in the inbox
+		}
+		time.Sleep(pause)
+	}
+}
+
+// answers ends the requests whose answers are in the store, and returns the others.
+func (c callers) answers(ctx context.Context, requests []*driver.Request) (open []*driver.Request, err error) {
+	for i, r := range requests {
+		t, err := c.e.env.Store.Token(ctx, r.Receipt())
+		switch {
+		case err == nil:
+			r.Answer(&t)
+		case errors.Is(err, storage.ErrNotFound):
+			open = append(open, r)
+		default:
+			return append(open, requests[i:]...), err
+		}
+	}
+	return open, nil
+}
+
+func end(requests []*driver.Request, err error) {
+	for _, r := range requests {
+		r.End(err)
+	}
+}
