@@ -5,6 +5,7 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
+	"net"
 	"net/http"
 	"net/url"
 	"path"
@@ -24,7 +25,7 @@ const (
 )
 
 const (
-	loginCookie  = "ebb-console"
+	loginCookie  = "ebb-console"   // begins the name of the cookie
 	loginTime    = 12 * time.Hour  // after which a person must log in again
 	loginPause   = time.Second     // before a wrong key is answered
 	loginPauses  = 16              // wrong keys that are answered at the same time
@@ -51,6 +52,16 @@ func isPublic(r *http.Request) bool {
 	return clean == loginPath || clean == logoutPath
 }
 
+// cookieName returns the name of the cookie for the port that a request is for. Browsers send the cookies of a host to
+// all of its ports, so that two servers on one host would otherwise overwrite each other's.
+func cookieName(r *http.Request) string {
+	_, port, err := net.SplitHostPort(r.Host)
+	if n, wrong := strconv.ParseUint(port, 10, 16); err == nil && wrong == nil {
+		return loginCookie + "-" + strconv.FormatUint(n, 10)
+	}
+	return loginCookie
+}
+
 // signature returns the signature of a cookie: of the name of a key, and of when the cookie expires.
 func signature(key [sha256.Size]byte, name, expires string) []byte {
 	mac := hmac.New(sha256.New, key[:])
@@ -69,7 +80,7 @@ func cookieOf(key [sha256.Size]byte, name string, expires time.Time) string {
 
 // ofCookie returns the holder of the key with which a request's cookie was signed; nil if there is none.
 func (k *keyring) ofCookie(r *http.Request, now time.Time) *holder {
-	cookie, err := r.Cookie(loginCookie)
+	cookie, err := r.Cookie(cookieName(r))
 	if err != nil {
 		return nil
 	}
@@ -115,7 +126,7 @@ func (s *Server) login(w http.ResponseWriter, r *http.Request) {
 	expires := time.Now().Add(loginTime)
 	//nolint:gosec // it is Secure if there is TLS; without, only this machine can reach the server, or a proxy
 	http.SetCookie(w, &http.Cookie{
-		Name: loginCookie, Value: cookieOf(key, of.name, expires), Path: consolePath, Expires: expires,
+		Name: cookieName(r), Value: cookieOf(key, of.name, expires), Path: consolePath, Expires: expires,
 		HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: s.tls != nil || r.TLS != nil,
 	})
 	http.Redirect(w, r, next, http.StatusSeeOther) //nolint:gosec // nextPage leads to the console only
@@ -160,7 +171,7 @@ func nextPage(asked string) string {
 func (s *Server) logout(w http.ResponseWriter, r *http.Request) {
 	//nolint:gosec // as above
 	http.SetCookie(w, &http.Cookie{
-		Name: loginCookie, Path: consolePath, MaxAge: -1, HttpOnly: true, SameSite: http.SameSiteStrictMode,
+		Name: cookieName(r), Path: consolePath, MaxAge: -1, HttpOnly: true, SameSite: http.SameSiteStrictMode,
 		Secure: s.tls != nil || r.TLS != nil,
 	})
 	http.Redirect(w, r, loginAddress(consolePath), http.StatusSeeOther)
@@ -188,7 +199,7 @@ func (s *Server) loginInstead(w http.ResponseWriter, r *http.Request) bool {
 		!strings.Contains(r.Header.Get("Accept"), "text/html") {
 		return false
 	}
-	if _, err := r.Cookie(loginCookie); err != nil && r.Header.Get("Sec-Fetch-Site") == "cross-site" {
+	if _, err := r.Cookie(cookieName(r)); err != nil && r.Header.Get("Sec-Fetch-Site") == "cross-site" {
 		again(w, r)
 		return true
 	}

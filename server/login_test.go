@@ -116,7 +116,7 @@ func TestLogin(t *testing.T) {
 			}
 		}
 		whole := v.cookie
-		for i := len(loginCookie) + 1; i < len(whole); i += 3 { // a change of each third character
+		for i := strings.IndexByte(whole, '=') + 1; i < len(whole); i += 3 { // a change of each third character
 			other := byte('A')
 			if whole[i] == other {
 				other = 'B'
@@ -256,5 +256,18 @@ func TestProxy(t *testing.T) {
 	v.s.Guard(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("two names count as one") })).ServeHTTP(w, r)
 	if w.Code != http.StatusUnauthorized {
 		t.Errorf("with two names: %d", w.Code)
+	}
+}
+
+// TestLoginPorts: the cookies of two servers on one host have different names, whatever port a request names.
+func TestLoginPorts(t *testing.T) {
+	t.Parallel()
+	for host, want := range map[string]string{
+		"localhost:8083": "ebb-console-8083", "localhost:8084": "ebb-console-8084", "[::1]:8083": "ebb-console-8083",
+		"localhost": "ebb-console", "localhost:": "ebb-console", "localhost:8083;a=b": "ebb-console", "x:99999": "ebb-console", "": "ebb-console",
+	} {
+		if got := cookieName(&http.Request{Host: host}); got != want {
+			t.Errorf("%q has the cookie %q, want %q", host, got, want)
+		}
 	}
 }

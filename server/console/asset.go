@@ -16,16 +16,21 @@ type asset struct {
 
 // addFile serves a file of the folder static, with a text after it, and returns its address.
 func (c *console) addFile(name, mime, after string) string {
-	text, err := files.ReadFile("static/" + name)
-	if err != nil {
-		panic(err) // it is embedded
-	}
-	text = append(text, after...)
+	text := []byte(embedded(name) + after)
 	sum := sha256.Sum256(text)
 	kind := path.Ext(name)
 	at := strings.TrimSuffix(name, kind) + "." + hex.EncodeToString(sum[:6]) + kind
 	c.files[at] = asset{mime, text}
 	return at
+}
+
+// embedded returns the text of a file of the folder static.
+func embedded(name string) string {
+	text, err := files.ReadFile("static/" + name)
+	if err != nil {
+		panic(err) // it is embedded
+	}
+	return string(text)
 }
 
 func (a asset) serve(w http.ResponseWriter) {

@@ -102,7 +102,7 @@ func pickTable(v *visit, rows []runRow) node {
 	if !v.operates {
 		return runTable(rows, v.now)
 	}
-	return keptGrid(fragment{heads("Choose"), runHeads}, each(rows, func(r *runRow) node {
+	return keptGrid(fragment{heads("Choose"), runHeads}, each(nested(rows), func(r *nestedRun) node {
 		return el("tr", attr("data-key", r.Run.Run), el("td", el("input", attr("type", "checkbox"), attr("form", "pick"),
 			attr("name", "pick"), attr("value", r.Run.Run), sayAttr("aria-label", "choose {0}", words(r.Run.Run)))),
 			r.cells(v.now))

@@ -83,7 +83,7 @@ func New(store storage.Store, o Options) http.Handler {
 		c.operations = o.Commands.Operations()
 	}
 	c.sheet = c.addFile("console.css", "text/css; charset=utf-8", draw.SVGStyle())
-	c.script = c.addFile("live.js", "text/javascript; charset=utf-8", "")
+	c.script = c.addFile("live.js", "text/javascript; charset=utf-8", embedded("times.js"))
 	c.all, c.changed = map[topic]*watcher{}, make(chan struct{})
 	c.icon = c.addFile("icon.svg", "image/svg+xml", "")
 	var err error

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -77,12 +78,15 @@ func chip(state string) node {
 		el("span", attr("aria-hidden", "true"), words(symbols[state])), words(" "+state))
 }
 
+// machine writes a time for programs, to the millisecond.
+func machine(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
+
 // moment shows a time as how long ago it was; the exact time is its title.
 func moment(t, now time.Time) node {
 	if t.IsZero() {
 		return words("–")
 	}
-	return el("time", attr("datetime", t.UTC().Format(time.RFC3339)), attr("title", clock(t)), ago(t, now))
+	return el("time", attr("datetime", machine(t)), attr("title", clock(t)), ago(t, now))
 }
 
 // exact shows a time to the millisecond.
@@ -90,7 +94,7 @@ func exact(t time.Time) node {
 	if t.IsZero() {
 		return words("–")
 	}
-	return el("time", attr("datetime", t.UTC().Format(time.RFC3339)), words(clock(t)))
+	return el("time", attr("datetime", machine(t)), attr("title", clock(t)), words(clock(t)))
 }
 
 // took shows how long something took; nothing if that is not known.
@@ -141,14 +145,16 @@ var runHeads = heads("State", "Run", "Flow", "Created", "Took", "Why")
 
 // runTable shows runs.
 func runTable(rows []runRow, now time.Time) node {
-	return keptGrid(runHeads, each(rows, func(r *runRow) node {
+	return keptGrid(runHeads, each(nested(rows), func(r *nestedRun) node {
 		return el("tr", attr("data-key", r.Run.Run), r.cells(now))
 	}))
 }
 
-func (r *runRow) cells(now time.Time) node {
+func (r *nestedRun) cells(now time.Time) node {
 	return fragment{
-		el("td", chip(r.State)), el("td", runLink(r.Run.Run)), el("td", words(r.Flow)),
+		el("td", chip(r.State)),
+		el("td", when(r.depth > 0, el("span", class("d"+strconv.Itoa(min(r.depth, deepest))), words("↳ "))),
+			runLink(r.Run.Run)), el("td", words(r.Flow)),
 		el("td", moment(r.Created, now)), el("td", class("num"), took(r.Took)),
 		el("td", class("cause"), when(r.Person, el("b", say("needs a person")), words(" ")), words(r.Cause),
 			labelNodes(r.Labels)),

@@ -27,10 +27,16 @@ func who(v *visit) node {
 	return el("span", class("who soft"),
 		el("span", attr("data-live", ""), attr("role", "status"), sayAttr("data-says-live", "live"),
 			sayAttr("data-says-polling", "asks every 5 s")),
-		words(" "+name), may, words(" · "+clock(v.now)),
+		words(" "+name), may, words(" · "), exact(v.now), words(" "), timeChoice,
 		when(v.caller.Login, words(" "), el("form", attr("method", "post"), attr("action", "logout"),
 			el("button", class("link"), say("Log out")))))
 }
+
+// timeChoice chooses how times are shown. The script shows it.
+var timeChoice = el("select", attr("data-times", ""), attr("hidden", ""), sayAttr("aria-label", "Times"),
+	el("option", attr("value", "page"), say("times: UTC and relative")),
+	el("option", attr("value", "local"), say("times: local")), el("option", attr("value", "utc"), say("times: UTC")),
+	el("option", attr("value", "relative"), say("times: relative")))
 
 // keys lists the keys of the pages. The script opens it.
 var keys = el("dialog", attr("id", "keys"), sayAttr("aria-label", "Keys"), el("dl",

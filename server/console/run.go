@@ -191,7 +191,7 @@ func (p *runPage) history(ctx context.Context) (node, error) {
 				line := inspect.AuditLine{Entry: *e}
 				from, cause = say("{0} by {1}", words(e.Command), words(line.Issuer())), strings.TrimSpace(cause)
 			}
-			return el("tr", el("td", class("num"), words(strconv.FormatInt(e.Seq, 10))), el("td", words(clock(e.Time))),
+			return el("tr", el("td", class("num"), words(strconv.FormatInt(e.Seq, 10))), el("td", exact(e.Time)),
 				el("td", of), el("td", from), el("td", chip(e.To)), el("td", class("cause"), words(cause)))
 		})),
 		when(next > 0, el("p", el("a", attr("rel", "next"), href(p.link("history", "after", strconv.FormatInt(next, 10))),

@@ -76,6 +76,11 @@ func (c *console) findRuns(ctx context.Context, q url.Values, now time.Time) (*r
 	if err != nil {
 		b.Problem = err.Error()
 	}
+	chosen, wrong := chosenTerm(q)
+	if wrong != nil {
+		b.Problem = wrong.Error()
+	}
+	filter = filter.And(chosen)
 	b.Filter = cmp.Or(filter.String(), b.Filter)
 	with := func(field, value string) {
 		term, err := runfilter.Term(field, value)
@@ -146,7 +151,7 @@ func (b *runsBody) node(v *visit) node {
 			el("input", attr("type", "hidden"), attr("name", "state"), attr("value", b.State)),
 			el("label", class("check"), checkbox("children", b.Children != ""), words(" "), say("child runs")),
 			el("button", say("Filter"))),
-		filterHelp,
+		b.filters(), filterHelp,
 		when(b.Problem != "", el("p", attr("role", "alert"), inEnglish(b.Problem))),
 		el("p", class("counts"), each(b.Counts, (*stateCount).node)),
 		b.bars(now), b.commands(v),

@@ -31,7 +31,7 @@ var fields = []*field{
 	}),
 	wordField("outcome", outcomes, func(run *storage.Run, word string) bool { return outcomes[run.Outcome] == word }),
 	wordField("undo", undos, func(run *storage.Run, word string) bool { return undos[run.Undo] == word }),
-	wordField("is", []string{"top", "person", "open", "ended"}, is),
+	wordField("is", kinds, is),
 	{"label", readLabel, writeLabel, hasLabel},
 	timeField("created", func(run *storage.Run) time.Time { return run.Created }),
 	timeField("ended", func(run *storage.Run) time.Time { return run.Ended }),
@@ -42,6 +42,7 @@ var fields = []*field{
 var (
 	outcomes = []string{"unfinished", "succeeded", "failed", "timed_out", "cancelled", "continued"}
 	undos    = []string{"none", "undone", "partly", "failed"}
+	kinds    = []string{"top", "person", "open", "ended"}
 )
 
 // stateNames returns the texts of all states.

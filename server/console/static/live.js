@@ -57,7 +57,11 @@ async function refresh() {
     if (answer.ok) {
       const page = new DOMParser().parseFromString(policy.createHTML(await answer.text()), 'text/html');
       const body = page.querySelector('main');
-      if (body) morph(main, document.importNode(body, true));
+      if (body) {
+        const now = document.importNode(body, true);
+        showTimes(now);
+        morph(main, now);
+      }
     }
   } catch {
     // the server is away; the next event, or the next time, tells more
