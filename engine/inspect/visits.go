@@ -132,10 +132,13 @@ func (r *visitReader) read(v *flow.Visit, e *storage.Entry) *Visit {
 	return visit
 }
 
-// call takes in that an atom below an open visit of the given state began.
+// call takes in that the task of an open visit of the given state began, or an atom below the visit.
 func (r *visitReader) call(e *storage.Entry) {
 	if r.state == "" || e.Kind != storage.EntryAtom || states.Task(e.To) != states.TaskRunning {
 		return
+	}
+	if v := r.open[e.Path]; v != nil && len(v.Attempts) > 0 { // a retry is scheduled before the pause
+		v.Attempts[len(v.Attempts)-1].Started = e.Time.UTC()
 	}
 	for _, v := range r.open {
 		if strings.HasPrefix(e.Path, nodepath.Escape(v.State)+"/") && !slices.Contains(v.called, e.Path) {
