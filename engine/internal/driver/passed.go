@@ -106,7 +106,7 @@ func (r *Request) answer() storage.Token {
 func (d responder) receive(l *storage.Message) {
 	var p passedRequest
 	if err := l.Body.Decode(&p); err != nil {
-		d.env.Log.Error(logevent.CommandRefused, "run", d.claim.Run, "command", l.Kind, "error", err)
+		d.env.Log.Warn(logevent.CommandRefused, "run", d.claim.Run, "command", l.Kind, "error", err)
 		d.next.Take(l.N)
 		return
 	}
