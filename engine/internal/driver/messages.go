@@ -352,3 +352,16 @@ func (d *Driver) ReleaseEnded(run *storage.Run) error {
 	h.Ended, h.Hold, h.Release, h.Wakeups = run.Ended, run.Hold, true, d.box.wakeups
 	return d.flush()
 }
+
+// VoidCalls refuses the calls among messages, because the run could not answer them when they came, and returns the
+// other messages. The callers have learned why from the state of the run.
+func (d *Driver) VoidCalls(messages []storage.Message, why error) (rest []storage.Message) {
+	for i := range messages {
+		if messages[i].Kind == messageCall {
+			responder{d}.acknowledge(&Request{receipt: messages[i].Name, message: messages[i].N, Err: why})
+		} else {
+			rest = append(rest, messages[i])
+		}
+	}
+	return rest
+}

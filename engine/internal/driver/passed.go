@@ -118,22 +118,9 @@ func (d responder) receive(l *storage.Message) {
 }
 
 // acknowledge adds the answer to a request that was passed on to the pending checkpoint.
-func (d *Driver) acknowledge(r *Request) {
+func (d responder) acknowledge(r *Request) {
 	if r.message > 0 {
 		d.next.Take(r.message)
 		d.next.Token(r.answer())
 	}
-}
-
-// VoidCalls refuses the calls among messages, because the run could not answer them when they came, and returns the
-// other messages. The callers have learned why from the state of the run.
-func (d *Driver) VoidCalls(messages []storage.Message, why error) (rest []storage.Message) {
-	for i := range messages {
-		if messages[i].Kind == messageCall {
-			d.acknowledge(&Request{receipt: messages[i].Name, message: messages[i].N, Err: why})
-		} else {
-			rest = append(rest, messages[i])
-		}
-	}
-	return rest
 }
