@@ -32,6 +32,7 @@ type FieldKind string
 // The kinds of fields.
 const (
 	FieldText    FieldKind = "text"
+	FieldLines   FieldKind = "lines" // a text of several lines
 	FieldBool    FieldKind = "bool"
 	FieldNumber  FieldKind = "number"
 	FieldValue   FieldKind = "value"   // any value of JSON

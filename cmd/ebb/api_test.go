@@ -16,6 +16,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/cmd/ebb/internal/definition"
+	"github.com/ebbflow/ebb/cmd/ebb/internal/draft"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/jobs"
@@ -66,7 +68,11 @@ func newAPIWorld(t *testing.T, store storage.Store, root flow.Node) *apiWorld {
 	if err != nil {
 		t.Fatal(err)
 	}
-	serve := api.New(store, api.Options{Flow: func(context.Context, *storage.Run) (flow.Node, error) { return root, nil }})
+	serve := api.New(store, api.Options{
+		Flow:      func(context.Context, *storage.Run) (flow.Node, error) { return root, nil },
+		Languages: draft.New(&definition.Catalog{Store: store}, definition.Reading{}, func(r string) bool { return r == "exec:./pay" }),
+		Trials:    &server.Trials{},
+	})
 	w.handler = http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		serve.ServeHTTP(rw, r.WithContext(server.WithCaller(r.Context(), server.Caller{Name: "ann", Operate: w.operates})))
 	})
@@ -183,6 +189,7 @@ func TestAPI(t *testing.T) {
 	}
 	w.commands()
 	w.changes(store)
+	w.definitions(store)
 	w.tokens(store)
 	w.everyRoute()
 }

@@ -227,12 +227,17 @@ func list[V any](m map[string]V) string {
 	return strings.Join(slices.Sorted(maps.Keys(m)), ", ")
 }
 
-// cover reports whether the state is mocked. Nil mocks cover none.
-func (m *Mocks) cover(state string) bool {
-	if m == nil {
-		return false
+// of returns the mock of a state. Nil mocks have none.
+func (m *Mocks) of(state string) (found mock, ok bool) {
+	if m != nil {
+		found, ok = m.states[state]
 	}
-	_, ok := m.states[state]
+	return found, ok
+}
+
+// cover reports whether the state is mocked.
+func (m *Mocks) cover(state string) bool {
+	_, ok := m.of(state)
 	return ok
 }
 
@@ -246,7 +251,7 @@ type mocked struct {
 // Execute answers as the mock of the calling state does, or does the task.
 func (b mocked) Execute(ctx context.Context, in atom.Values) (atom.Value, error) {
 	call := atom.CurrentCall(ctx)
-	if m, ok := b.mocks.states[stateOf(call.Path)]; ok {
+	if m, ok := b.mocks.of(stateOf(call.Path)); ok {
 		result, err := m.answer(call.Attempt)
 		if err == nil && call.Token != "" {
 			err = atom.ErrEnded // it is the state's result, also when others were to give that
@@ -261,7 +266,7 @@ func (b mocked) Execute(ctx context.Context, in atom.Values) (atom.Value, error)
 
 // Revert does nothing for a mocked state, and undoes any other.
 func (b mocked) Revert(ctx context.Context, in atom.Values, did atom.Outcome[atom.Value]) (atom.Value, error) {
-	if _, ok := b.mocks.states[stateOf(atom.CurrentCall(ctx).Path)]; ok {
+	if b.mocks.cover(stateOf(atom.CurrentCall(ctx).Path)) {
 		return atom.Null, nil
 	}
 	if b.body == nil {

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/ebbflow/ebb/engine/inspect"
@@ -27,6 +28,10 @@ type Options struct {
 	Diagnose func(ctx context.Context, run storage.Run) (*inspect.Diagnosis, error)
 	// Flow returns the flow of a run, for previews of commands. Nil means that there are no previews.
 	Flow func(ctx context.Context, run *storage.Run) (flow.Node, error)
+	// Languages read, draw and try definitions. Nil means that definitions can only be listed.
+	Languages Languages
+	// Trials keep what was tried, for the console. Nil means that nothing can be tried.
+	Trials *server.Trials
 }
 
 // An API is a handler of the paths below [Prefix].
@@ -67,6 +72,7 @@ func New(store storage.Store, o Options) *API {
 type api struct {
 	store   storage.Store
 	options Options
+	storing sync.Mutex // held while a definition is stored
 }
 
 // A route is an operation of the API.

@@ -3,7 +3,6 @@ package api
 import (
 	"errors"
 	"strings"
-	"time"
 
 	"github.com/ebbflow/ebb/engine/inspect"
 	"github.com/ebbflow/ebb/jobs"
@@ -117,38 +116,4 @@ func (a *api) limits(c *call) (any, error) {
 		out.Limits = append(out.Limits, inspect.LimitOf(&all[i]))
 	}
 	return out, err
-}
-
-// A Definition describes a stored definition.
-type Definition struct {
-	Hash     string    `json:"definition"` // identifies the definition
-	Name     string    `json:"flow"`       // name of the flow
-	Version  int64     `json:"version"`    // version among the definitions of this name
-	Language string    `json:"language"`   // such as "asl"
-	Created  time.Time `json:"created"`    // when it was stored
-	Text     string    `json:"text,omitempty"`
-}
-
-// Definitions are stored definitions without their texts, newest version first.
-type Definitions struct {
-	Definitions []Definition `json:"definitions"`
-}
-
-func definitionOf(d *storage.Definition) Definition {
-	return Definition{d.Hash, d.Name, d.Version, d.Language, d.Created.UTC(), string(d.Text)}
-}
-
-func (a *api) definitions(c *call) (any, error) {
-	all, err := a.store.Definitions(c.Context(), c.query.Get("flow"))
-	out := Definitions{Definitions: []Definition{}}
-	for i := range all {
-		out.Definitions = append(out.Definitions, definitionOf(&all[i]))
-	}
-	return out, err
-}
-
-func (a *api) definition(c *call) (any, error) {
-	hash := c.PathValue("definition")
-	d, err := a.store.Definition(c.Context(), hash)
-	return definitionOf(&d), there(err, "definition", hash)
 }

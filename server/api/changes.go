@@ -35,7 +35,7 @@ func (b *jobBody) job(now time.Time) (jobs.Job, error) {
 		return jobs.Job{}, problem(http.StatusBadRequest, "invalid", "version is %d: want a number from 1 on", b.Version)
 	}
 	if b.Input == nil {
-		b.Input = atom.MustEncode(struct{}{})
+		b.Input = atom.FromJSON([]byte("{}"))
 	}
 	job := jobs.Job{
 		ID: b.ID, Flow: b.Flow, Version: b.Version, Input: b.Input, Priority: b.Priority, Labels: b.Needs,

@@ -40,7 +40,12 @@ func fieldsOf(body reflect.Type) []server.Field {
 }
 
 func kindOf(t reflect.Type) server.FieldKind {
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
 	switch t {
+	case reflect.TypeFor[lines]():
+		return server.FieldLines
 	case reflect.TypeFor[atom.Value]():
 		return server.FieldValue
 	case reflect.TypeFor[map[string]atom.Value]():

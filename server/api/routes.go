@@ -2,6 +2,7 @@ package api
 
 import (
 	"net/http"
+	"slices"
 
 	"github.com/ebbflow/ebb/engine/inspect"
 	"github.com/ebbflow/ebb/jobs"
@@ -20,7 +21,7 @@ var (
 
 // routes are the operations of the API.
 func routes() []route {
-	return append(reads(), writes()...)
+	return slices.Concat(reads(), drafts(), writes())
 }
 
 func get(path, name, summary string, answer any, serve func(*api, *call) (any, error), params ...param) route {
@@ -67,6 +68,22 @@ func reads() []route {
 			param{"run", "string", "only commands to this run"}, param{"below", "integer", "n of the last line that is known"},
 			limit),
 		get("definitions/{definition}", "getDefinition", "A stored definition", Definition{}, (*api).definition),
+		get("definitions/{definition}/graph", "getDefinitionGraph", "The graph of a definition, with positions", Graph{},
+			(*api).definitionGraph),
+		get("runs/{run}/graph", "getRunGraph", "The graph of a run, with positions and what became of it", Graph{},
+			(*api).runGraph),
+	}
+}
+
+// drafts are the operations for those who write definitions. The console has no forms for them.
+func drafts() []route {
+	return []route{
+		post("validate", "validateDefinition", "Report the problems of a definition, and draw it", validateBody{},
+			Validation{}, http.StatusOK, (*api).validate),
+		post("try", "tryDefinition", "Run a definition in memory, in virtual time, with mocks in place of all tasks",
+			tryBody{}, Tried{}, http.StatusOK, (*api).try),
+		post("definitions", "storeDefinition", "Store a definition, as the newest version of its flow", definitionBody{},
+			Definition{}, http.StatusOK, (*api).storeDefinition),
 	}
 }
 

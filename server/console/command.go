@@ -154,7 +154,7 @@ func bodyOf(o *server.Operation, form url.Values) (body []byte, wrong node) {
 	members := map[string]json.RawMessage{}
 	for _, f := range o.Fields {
 		text := form.Get("f." + f.Name)
-		if f.Kind != server.FieldText {
+		if f.Kind != server.FieldText && f.Kind != server.FieldLines {
 			text = strings.TrimSpace(text)
 		}
 		if text == "" {
@@ -168,7 +168,7 @@ func bodyOf(o *server.Operation, form url.Values) (body []byte, wrong node) {
 				return nil, say("{0}: want a number", words(f.Name))
 			}
 			members[f.Name] = json.RawMessage(text)
-		case server.FieldText:
+		case server.FieldText, server.FieldLines:
 			members[f.Name], _ = json.Marshal(text) // a text is always JSON
 		case server.FieldValue, server.FieldObject, server.FieldStrings:
 			if !json.Valid([]byte(text)) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/definition"
+	"github.com/ebbflow/ebb/cmd/ebb/internal/virtualtime"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl"
@@ -189,7 +190,7 @@ type worlds struct {
 }
 
 // InTime implements [failat.Host].
-func (h *worlds) InTime(f func(failat.Host)) { inVirtualTime(func() { f(h) }) }
+func (h *worlds) InTime(f func(failat.Host)) { virtualtime.Run(func() { f(h) }) }
 
 // Logf implements [failat.Host]. What is not a finding is not reported.
 func (*worlds) Logf(string, ...any) {}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/definition"
+	"github.com/ebbflow/ebb/cmd/ebb/internal/virtualtime"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/engine/tasks"
 	"github.com/ebbflow/ebb/flow"
@@ -51,7 +52,7 @@ type player struct {
 // play runs a case in virtual time.
 func (s *Suite) play(ctx context.Context, c *Case, m definition.Machine) *played {
 	p := &player{suite: s, of: c, mocks: newMocks(c, m, s.registry()), real: ctx, out: &played{}}
-	inVirtualTime(func() {
+	virtualtime.Run(func() {
 		time.Sleep(time.Until(c.Start))
 		if err := p.play(); err != nil {
 			p.out.problem = err.Error()

@@ -22,7 +22,6 @@ import (
 	"github.com/ebbflow/ebb/cmd/ebb/internal/session"
 	"github.com/ebbflow/ebb/conductor"
 	"github.com/ebbflow/ebb/engine"
-	"github.com/ebbflow/ebb/engine/inspect"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/internal/redact"
 	"github.com/ebbflow/ebb/jobs/bulk"
@@ -204,7 +203,7 @@ func (s subcommands) serve(ctx context.Context, files []string, f *serveFlags) e
 			srv.ServeAWS(aws.New(aws.Options{Region: machines.Region(), Log: s.Logger()}, machines.Service(),
 				workflows.Service(c)))
 		}
-		rest := restAPI(store) //nolint:contextcheck // each request has its own
+		rest := s.restAPI(store, defaults) //nolint:contextcheck // each request has its own
 		if srv == nil {
 			s.Noticef("serving")
 		} else if err := s.listen(ctx, srv, f.listen.address, s.paths(store, rest, map[string]http.Handler{
@@ -218,17 +217,6 @@ func (s subcommands) serve(ctx context.Context, files []string, f *serveFlags) e
 		pruner := &retention.Pruner{Store: store, Policy: policy, Tidy: file.Vacuum, Log: s.Logger()}
 		logs := func(ctx context.Context) { machines.Log(ctx, warnOfLogs(s.Logger())) }
 		return s.conduct(ctx, c, srv, pruner.Run, workflows.Run, logs)
-	})
-}
-
-// restAPI serves the REST API of a store, with what the languages know of their runs.
-func restAPI(store storage.Store) *api.API {
-	flows := &definition.Catalog{Store: store}
-	return api.New(store, api.Options{
-		Diagnose: func(ctx context.Context, run storage.Run) (*inspect.Diagnosis, error) {
-			return diagnosisOf(ctx, store, run)
-		},
-		Flow: flows.Flow,
 	})
 }
 
@@ -333,7 +321,11 @@ func (s subcommands) served(ctx context.Context, store storage.Store, f *serveFl
 				return nil, err
 			}
 			s.Services().Join(registry, m)
-			if sfn.IsExecution(run) { // the operator did not write its definition
+			foreign, err := isForeign(ctx, store, run, m)
+			if err != nil {
+				return nil, err
+			}
+			if foreign {
 				registry.Allow = s.AllowsURL
 			}
 			return registry, f.addMocks(run, registry)

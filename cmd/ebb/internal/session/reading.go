@@ -10,6 +10,7 @@ import (
 
 	"github.com/ebbflow/ebb/cmd/ebb/internal/definition"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/exit"
+	"github.com/ebbflow/ebb/flow/asl"
 	"github.com/ebbflow/ebb/internal/webscope"
 )
 
@@ -24,6 +25,9 @@ func (s *Session) HowToRead(file string) (definition.Reading, error) {
 	how.Loader = loader
 	return how, err
 }
+
+// Profile returns the profile of the States Language in which definitions are read.
+func (s *Session) Profile() asl.Profile { return s.edition }
 
 // AllowsURL returns an error for a URL that --allow does not name.
 func (s *Session) AllowsURL(u *url.URL) error {
