@@ -19,6 +19,7 @@ var packages = []string{
 // commandPackages is the import order within the command.
 var commandPackages = []string{
 	"cmd/ebb/internal/document", "cmd/ebb/internal/definition", "cmd/ebb/internal/view",
+	"cmd/ebb/internal/virtualtime", "cmd/ebb/internal/draft",
 	"cmd/ebb/internal/casetest", "cmd/ebb/internal/exit", "cmd/ebb/internal/retention", "cmd/ebb/internal/sdnotify",
 	"cmd/ebb/internal/session", "cmd/ebb/internal/doctor", "cmd/ebb/internal/drive", "cmd/ebb/internal/command", "cmd/ebb",
 }
@@ -57,7 +58,7 @@ var internalUsers = map[string][]string{
 	"internal/jq":           {"flow/sm4c"},                                                                              // the query language of State Machines For Cloud
 	"internal/jsontext":     {"engine/grpc", "flow", "internal/jq", "internal/jsonpath", "server"},                      // definitions with places, and data
 	"internal/spelling":     {"flow", "engine", "internal/jq", "cmd"},                                                   // which name was meant
-	"internal/visible":      {"flow/draw", "engine/inspect", "server/console", "cmd"},                                   // text from outside, as it is shown
+	"internal/visible":      {"flow/draw", "engine/inspect", "server/api", "server/console", "cmd"},                     // text from outside, as it is shown
 	"internal/redact":       {"atom", "flow/sm4c", "storage/sqlstore", "engine", "server", "cmd", "internal/webclient"}, // secrets in URLs and the like
 	"internal/regularfile":  {"engine/tasks", "server", "cmd"},                                                          // files that a definition names
 	"internal/limitedfile":  {"server", "cmd"},                                                                          // files that users name
