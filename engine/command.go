@@ -31,6 +31,10 @@ func (o Command) By(who storage.Issuer) Command {
 // [Suspend], which needs no engine.
 func Hold() Command { return Command{inbox.Command{Kind: inbox.Suspend}} }
 
+// Resume lets a suspended run continue from where it was, in the next process that serves it. Other runs do not change.
+// If the run has ended, Resume is refused.
+func Resume() Command { return Command{inbox.Command{Kind: inbox.Resume}} }
+
 // Cancel ends a run and undoes it. The engine cancels running atoms, then reverts all atoms, except those that a
 // pivot keeps. A run that has succeeded is undone too. The run's outcome is Cancelled. The run stores why as its
 // failure, with the code [atom.CodeCancelled]. [Engine.Command] returns that failure within *[RevertedError], or
@@ -113,22 +117,26 @@ func Skip(path string) Command { return Command{inbox.Command{Kind: inbox.Skip, 
 var ErrRefused = driver.ErrRefused
 
 // Send sends a command to a run and does not wait for it to be applied. If no process owns the run, the next
-// process that serves or runs it applies the command. If the run does not allow the command, the process that owns
+// process that serves or runs it applies the command. No process serves a suspended run, so only [Resume], [Cancel] and
+// [Abandon] reach it before [Engine.Run] or [Engine.Command] does. If the run does not allow the command, the process that owns
 // the run drops and logs it. If the run does not exist, Send returns an error that wraps [storage.ErrNotFound]. If
 // an input cannot be encoded, it returns the encoding error.
-func Send(ctx context.Context, store storage.Inbox, run string, o Command) error {
+func Send(ctx context.Context, store storage.Store, run string, o Command) error {
 	return SendOnce(ctx, store, run, "", o)
 }
 
 // SendOnce is [Send] for a command that may be sent again, such as after a lost answer: the run gets one message for
 // each key. Messages of other kinds count, see [storage.Message]. The key "" is no key.
-func SendOnce(ctx context.Context, store storage.Inbox, run, key string, o Command) error {
+func SendOnce(ctx context.Context, store storage.Store, run, key string, o Command) error {
 	l, err := o.c.Message(run)
 	if err != nil {
 		return err
 	}
 	l.Key = key
-	return store.Send(ctx, l)
+	if err := store.Send(ctx, l); err != nil || o.c.Kind != inbox.Resume && o.c.Kind != inbox.Cancel {
+		return err
+	}
+	return endHold(ctx, store, run)
 }
 
 // Command sends a command to a run and returns when the run has come to rest, as [Engine.Run] does, with the same

@@ -1,7 +1,6 @@
 package inspect
 
 import (
-	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -22,7 +21,7 @@ func Refusal(run *storage.Run, command string) string {
 		switch {
 		case ended:
 			return "it has ended: retry continues it where it failed"
-		case run.State != states.FlowSuspended && !run.Hold:
+		case !run.Hold:
 			return "it is not suspended"
 		}
 	case "revert":

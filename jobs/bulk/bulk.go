@@ -60,7 +60,9 @@ func (o *Order) command(by string) engine.Command {
 		return engine.Hold().By(issuer)
 	case "revert":
 		return engine.Cancel(o.Reason).By(issuer)
-	default: // resume continues a suspended run, and retry one that failed
+	case "resume":
+		return engine.Resume().By(issuer)
+	default:
 		return engine.RetryFrom("").By(issuer)
 	}
 }

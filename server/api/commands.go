@@ -69,7 +69,7 @@ type commander interface{ command() engine.Command }
 
 type resumeBody struct{}
 
-func (*resumeBody) command() engine.Command { return engine.RetryFrom("") }
+func (*resumeBody) command() engine.Command { return engine.Resume() }
 
 type suspendBody struct{}
 

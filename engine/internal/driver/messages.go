@@ -242,6 +242,9 @@ func (d *Driver) FirstCommand(messages []storage.Message) (*scheduler.OperatorCo
 		if tell || err != nil {
 			return &so, append(d.WithoutHolds(others), messages[i+1:]...), err
 		}
+		if o.Kind == inbox.Resume {
+			others = d.WithoutHolds(others)
+		}
 	}
 	return nil, others, nil
 }
@@ -293,9 +296,9 @@ func (d *Driver) accept(o *inbox.Command, n int64) (so scheduler.OperatorCommand
 	}
 	d.next.Judged(n, nil)
 	d.env.Log.Info(logevent.CommandReceived, logevent.Attributes("run", d.claim.Run, "command", o.Kind, "path", o.Path)...)
-	if o.Kind == inbox.Suspend {
+	if o.Kind == inbox.Suspend || o.Kind == inbox.Resume {
 		d.next.Take(n)
-		d.att.quit = true
+		d.att.quit = d.att.quit || o.Kind == inbox.Suspend // what resumes the run is that it was taken over
 		return so, false, nil
 	}
 	if len(o.Input) > 0 {

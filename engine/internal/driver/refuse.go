@@ -14,7 +14,10 @@ func (r *run) Refuse(o *inbox.Command) error {
 	if o.Err != nil {
 		return o.Err
 	}
-	if o.Kind == inbox.Suspend {
+	switch {
+	case o.Kind == inbox.Resume && r.next.Head.State.Ended():
+		return fmt.Errorf("%w: run %q has ended and cannot be resumed", ErrRefused, r.claim.Run)
+	case o.Kind == inbox.Suspend, o.Kind == inbox.Resume:
 		return nil
 	}
 	if h := &r.next.Head; h.Outcome == storage.Continued && h.State.Ended() {

@@ -13,6 +13,7 @@ import (
 // The kinds of messages that are commands.
 const (
 	Suspend     flow.MessageKind = "suspend"
+	Resume      flow.MessageKind = "resume"
 	Cancel      flow.MessageKind = "cancel"
 	RevertTo    flow.MessageKind = "revert-to"
 	Retry       flow.MessageKind = "retry"
@@ -62,7 +63,7 @@ func (c *Command) Message(run string) (storage.Message, error) {
 // message is not a command.
 func CommandOf(m *storage.Message) (c Command, ok bool) {
 	switch m.Kind {
-	case Suspend, Cancel, RevertTo, Retry, RetryRevert, Skip:
+	case Suspend, Resume, Cancel, RevertTo, Retry, RetryRevert, Skip:
 		var b body
 		err := m.Body.Decode(&b)
 		return Command{
