@@ -39,8 +39,12 @@ func PlanView(ctx context.Context, store storage.Store, run *storage.Run) (draw.
 	return v.Coloured(became).Counted(counts), nil
 }
 
+// mostCounted is how many items of a flow.Each a diagram counts.
+const mostCounted = 10_000
+
 // itemCounts returns how many items of a flow.Each, whose run has that id, came to what, such as "2 FAILURE, 38
-// SUCCESS". It returns "" for the run of another flow, and for a run that was purged.
+// SUCCESS". It counts up to mostCounted items, and says that there are more. It returns "" for the run of another flow,
+// and for a run that was purged.
 func itemCounts(ctx context.Context, store storage.Reader, id string) (string, error) {
 	run, err := store.Run(ctx, id)
 	if errors.Is(err, storage.ErrNotFound) {
@@ -49,18 +53,26 @@ func itemCounts(ctx context.Context, store storage.Reader, id string) (string, e
 	if err != nil {
 		return "", err
 	}
-	counts := map[storage.Status]int{}
+	counts, counted, more := map[storage.Status]int{}, 0, false
 	for a, err := range Atoms(ctx, store, &run) {
 		if err != nil {
 			return "", err
 		}
-		if _, numbered := numberOf(a.Path); numbered {
-			counts[storage.Status(a.Status)]++
+		if _, numbered := numberOf(a.Path); !numbered {
+			continue
 		}
+		if more = counted == mostCounted; more {
+			break
+		}
+		counts[storage.Status(a.Status)]++
+		counted++
 	}
 	var parts []string
 	for _, status := range slices.SortedFunc(maps.Keys(counts), Compare) {
 		parts = append(parts, fmt.Sprint(counts[status], " ", status))
+	}
+	if more {
+		parts = append(parts, "and more")
 	}
 	return strings.Join(parts, ", "), nil
 }
