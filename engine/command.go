@@ -118,9 +118,9 @@ var ErrRefused = driver.ErrRefused
 
 // Send sends a command to a run and does not wait for it to be applied. If no process owns the run, the next
 // process that serves or runs it applies the command. No process serves a suspended run, so only [Resume], [Cancel] and
-// [Abandon] reach it before [Engine.Run] or [Engine.Command] does. If the run does not allow the command, the process that owns
-// the run drops and logs it. If the run does not exist, Send returns an error that wraps [storage.ErrNotFound]. If
-// an input cannot be encoded, it returns the encoding error.
+// [Abandon] reach it before [Engine.Run] or [Engine.Command] does. If the run does not allow the command, the process
+// that owns the run drops and logs it. If the run does not exist, Send returns an error that wraps
+// [storage.ErrNotFound]. If an input cannot be encoded, it returns the encoding error.
 func Send(ctx context.Context, store storage.Store, run string, o Command) error {
 	return SendOnce(ctx, store, run, "", o)
 }
