@@ -145,6 +145,10 @@ const (
 	RequestPanicked = "request.panicked"
 	// RequestFailed: an AWS operation failed within the server, which answered InternalFailure.
 	RequestFailed = "request.failed"
+	// LoginRefused: package oidc does not let a person in.
+	LoginRefused = "login.refused"
+	// LoginFailed: a login with package oidc failed, for example because the provider does not answer.
+	LoginFailed = "login.failed"
 	// PageFailed: a page of the console cannot be shown.
 	PageFailed = "page.failed"
 	// HTTPError: a client or server violated HTTP.

@@ -112,6 +112,9 @@ func (a *api) serve(of *route) http.HandlerFunc {
 }
 
 func (a *api) call(of *route, c *call) (any, error) {
+	if http.NewCrossOriginProtection().Check(c.Request) != nil {
+		return nil, problem(http.StatusForbidden, "forbidden", "the request came from a page of another site")
+	}
 	if of.commands() && !c.caller.Operate {
 		return nil, problem(http.StatusForbidden, "forbidden", "the key may only read: commands need one for operate")
 	}

@@ -231,6 +231,28 @@ func TestViewer(t *testing.T) {
 	}
 }
 
+// TestOtherSite: neither the pages nor the API take a command from a page of another site, whatever login the program has.
+func TestOtherSite(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	for _, from := range []string{"Origin https://evil.example.org", "Origin null", "Sec-Fetch-Site cross-site", "Sec-Fetch-Site same-site"} {
+		for handler, address := range map[http.Handler]string{
+			d.handler: "/console/command?of=run&do=cancel&id=open", d.commands: "/api/v1/runs/open/cancel",
+		} {
+			r := httptest.NewRequestWithContext(server.WithCaller(d.Context(), d.caller), http.MethodPost, address, strings.NewReader("{}"))
+			name, value, _ := strings.Cut(from, " ")
+			r.Header.Set(name, value)
+			w := httptest.NewRecorder()
+			if handler.ServeHTTP(w, r); w.Code != http.StatusForbidden {
+				t.Errorf("%s, %s: %d %s", address, from, w.Code, w.Body)
+			}
+		}
+	}
+	if n := d.traces(); n != 0 {
+		t.Errorf("there are %d traces", n)
+	}
+}
+
 // TestWrongForms: what is wrong with a form is said beside it, with what was filled in. Nothing changes.
 func TestWrongForms(t *testing.T) {
 	t.Parallel()

@@ -108,6 +108,9 @@ func (c *console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		name = path.Base(r.URL.Path)
 	}
 	switch {
+	case http.NewCrossOriginProtection().Check(r) != nil: // the program's own login may be a cookie or a password
+		http.Error(w, "the form came from a page of another site: open the console itself", http.StatusForbidden)
+		return
 	case r.Method == http.MethodGet || r.Method == http.MethodHead:
 	case r.Method == http.MethodPost && name == commandPage && v.operates:
 	default:
