@@ -5,6 +5,8 @@ SHELL := bash
 
 FUZZTIME ?= 60s
 BENCH ?= .
+EBB_BENCH_TIME ?= 1m
+EBB_BENCH_DSN ?=
 EBB_CRASH_KILLS ?= 5000
 EBB_CRASH_IMAGES ?= 400
 EBB_SOAK ?= 100000
@@ -45,6 +47,10 @@ fuzz: ## fuzz each Fuzz target in turn for FUZZTIME (60s)
 .PHONY: bench
 bench: ## run the benchmarks that match BENCH (all)
 	go test -run '^$$' -bench '$(BENCH)' -benchmem work
+
+.PHONY: aws-bench
+aws-bench: ## measure the APIs of AWS, each request for EBB_BENCH_TIME (1m), on SQLite or on the PostgreSQL database EBB_BENCH_DSN
+	cd bench/aws && go run . -time $(EBB_BENCH_TIME) -dsn '$(EBB_BENCH_DSN)'
 
 .PHONY: golden
 golden: ## rewrite all golden files and generated pages from what the code gives now; read the diff

@@ -136,6 +136,9 @@ func TestMetrics(t *testing.T) {
 	if got["ebb_commits_total"] == 0 || got["ebb_commit_writes_total"] < got["ebb_commits_total"] {
 		t.Errorf("%v commits of %v writes", got["ebb_commits_total"], got["ebb_commit_writes_total"])
 	}
+	if got["ebb_commit_rows_total"] < got["ebb_commits_total"] || got["ebb_commit_bytes_total"] == 0 {
+		t.Errorf("%v rows of %v bytes", got["ebb_commit_rows_total"], got["ebb_commit_bytes_total"])
+	}
 	built := 0
 	for name := range got {
 		if strings.HasPrefix(name, "ebb_build_info{") && strings.Contains(name, runtime.Version()) {
@@ -148,6 +151,7 @@ func TestMetrics(t *testing.T) {
 	}
 	for _, unsteady := range []string{
 		`ebb_claims_total{result="none"}`, `ebb_oldest_unclaimed_seconds`, "ebb_commits_total", "ebb_commit_writes_total",
+		"ebb_commit_rows_total", "ebb_commit_bytes_total",
 	} {
 		delete(got, unsteady)
 	}
