@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
@@ -133,7 +134,7 @@ func (c callers) answer(ctx context.Context, run string) (wait, owned bool) {
 	switch {
 	case snap.Run.State.Ended():
 		return fail(fmt.Errorf("%w: %q", ErrEnded, run))
-	case snap.Run.Hold:
+	case snap.Run.Hold && !slices.ContainsFunc(snap.Messages, func(l storage.Message) bool { return l.ReachesHeld() }):
 		return fail(fmt.Errorf("%w: run %q", driver.ErrHeld, run))
 	}
 	plan, _, err := e.planFor(ctx, &snap.Run, nil)
@@ -148,6 +149,6 @@ func (c callers) answer(ctx context.Context, run string) (wait, owned bool) {
 		return fail(err)
 	}
 	d.Mode.Since, d.Mode.Answer, d.Mode.Unload = since, true, true
-	_, err = e.finish(ctx, d, snap, toGoOn, nil)
+	_, err = e.finish(ctx, d, snap, found(snap), nil)
 	return !d.HasAnswered() && !errors.Is(err, storage.ErrFenced) && !errors.Is(err, storage.ErrTaken), false
 }

@@ -117,26 +117,22 @@ func Skip(path string) Command { return Command{inbox.Command{Kind: inbox.Skip, 
 var ErrRefused = driver.ErrRefused
 
 // Send sends a command to a run and does not wait for it to be applied. If no process owns the run, the next
-// process that serves or runs it applies the command. No process serves a suspended run, so only [Resume], [Cancel] and
-// [Abandon] reach it before [Engine.Run] or [Engine.Command] does. If the run does not allow the command, the process
-// that owns the run drops and logs it. If the run does not exist, Send returns an error that wraps
+// process that serves or runs it applies the command, also if the run is suspended. If the run does not allow the
+// command, the process that owns the run drops and logs it. If the run does not exist, Send returns an error that wraps
 // [storage.ErrNotFound]. If an input cannot be encoded, it returns the encoding error.
-func Send(ctx context.Context, store storage.Store, run string, o Command) error {
+func Send(ctx context.Context, store storage.Inbox, run string, o Command) error {
 	return SendOnce(ctx, store, run, "", o)
 }
 
 // SendOnce is [Send] for a command that may be sent again, such as after a lost answer: the run gets one message for
 // each key. Messages of other kinds count, see [storage.Message]. The key "" is no key.
-func SendOnce(ctx context.Context, store storage.Store, run, key string, o Command) error {
+func SendOnce(ctx context.Context, store storage.Inbox, run, key string, o Command) error {
 	l, err := o.c.Message(run)
 	if err != nil {
 		return err
 	}
 	l.Key = key
-	if err := store.Send(ctx, l); err != nil || o.c.Kind != inbox.Resume && o.c.Kind != inbox.Cancel {
-		return err
-	}
-	return endHold(ctx, store, run)
+	return store.Send(ctx, l)
 }
 
 // Command sends a command to a run and returns when the run has come to rest, as [Engine.Run] does, with the same

@@ -38,6 +38,8 @@ func (c callers) pass(ctx context.Context, run string) {
 		end(waiting, driver.WrapStore(run, err))
 		return
 	}
+	t := time.NewTimer(leastCallPause)
+	defer t.Stop()
 	for pause := leastCallPause; ; pause = min(2*pause, mostCallPause) {
 		run, err := c.e.env.Store.Run(ctx, run) // before the answers: a run that has ended has given them
 		if err == nil {
@@ -58,7 +60,13 @@ func (c callers) pass(ctx context.Context, run string) {
 		case run.Owner == "":
 			c.answer(ctx, run.ID) // the messages are in the inbox
 		}
-		time.Sleep(pause)
+		select {
+		case <-t.C:
+			t.Reset(min(2*pause, mostCallPause))
+		case <-ctx.Done():
+			end(waiting, fmt.Errorf("%w: %w", storage.ErrUnsure, ctx.Err()))
+			return
+		}
 	}
 }
 

@@ -142,8 +142,16 @@ type purpose uint8
 const (
 	toGoOn      purpose = iota
 	toBeginAnew         // even if it has ended
-	toApply             // only to apply the commands in its inbox
+	toApply             // only to apply the commands in its inbox, if it rests
 )
+
+// found returns why a process takes over a run that it found: a suspended run only if a command reaches it.
+func found(snap *storage.Snapshot) purpose {
+	if snap.Run.Hold {
+		return toApply
+	}
+	return toGoOn
+}
 
 // finish drives a run that was taken over to rest.
 func (e *Engine) finish(ctx context.Context, d *driver.Driver, snap *storage.Snapshot, why purpose,
@@ -153,28 +161,29 @@ func (e *Engine) finish(ctx context.Context, d *driver.Driver, snap *storage.Sna
 	if has[ignoreSuspend](opts) {
 		messages = d.WithoutHolds(messages)
 	}
-	late := false
 	switch {
 	case ended:
-		messages, late = d.Late(&snap.Run, messages)
+		messages = d.Late(&snap.Run, messages)
 	case snap.Run.Hold:
 		messages = d.VoidCalls(messages, driver.ErrHeld)
 	}
-	first, rest, err := d.FirstCommand(messages)
+	first, rest, resumed, err := d.FirstCommand(messages)
 	if why == toBeginAnew && d.Grows() && ended {
 		err = fmt.Errorf("%w: run %q: %w", ErrRefused, d.Claim().Run, errNoAgain)
 	}
 	held := first == nil && !ended && len(inbox.Holds(rest)) > 0
-	if err != nil || held || first == nil && (why == toApply && rests(&snap.Run) || why == toGoOn && ended) {
-		if err == nil && late {
-			err = d.ReleaseEnded(&snap.Run)
+	if err != nil || held ||
+		first == nil && !resumed && (why == toApply && (ended || snap.Run.Hold) || why == toGoOn && ended) {
+		took := d.HasTaken()
+		if err == nil && took {
+			err = d.ReleaseUnchanged(&snap.Run)
 		}
 		d.Close()
 		if err != nil && inbox.HasCommand(messages) { // it was not read, and waits for the next owner
 			e.claims.releaseSoon(context.WithoutCancel(ctx), d.Claim())
 			return nil, err
 		}
-		if err != nil || !late {
+		if err != nil || !took {
 			err = errors.Join(err, e.claims.releaseUndriven(ctx, d.Claim(), snap))
 		}
 		switch {

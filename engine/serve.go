@@ -332,9 +332,9 @@ func (s *serving) goOnWith(ctx context.Context, due *NewRun) (begun bool, err er
 	return d.Owns(), err
 }
 
-// finish drives a run until it rests or only waits.
+// finish drives a run until it rests or only waits. Only a command lets it drive a suspended run.
 func (s *serving) finish(ctx context.Context, d *driver.Driver, snap *storage.Snapshot) error {
 	d.Mode.Unload, d.Mode.Quiet, d.Mode.Places = true, s.quiet, s.server.childSlots
-	_, err := s.e.finish(ctx, d, snap, toGoOn, nil)
+	_, err := s.e.finish(ctx, d, snap, found(snap), nil)
 	return err
 }

@@ -120,27 +120,6 @@ func holdUnowned(
 	return driver.WrapStore(id, err)
 }
 
-// endHold makes a suspended run due, so that a process takes it over and reads the command that was sent before. If it
-// dies between the two, the command is sent again, or waits until the run is resumed.
-func endHold(ctx context.Context, store storage.Store, id string) error {
-	err := store.Step(ctx, id, func(snap *storage.Snapshot) (*storage.Checkpoint, error) {
-		run := &snap.Run
-		if !run.Hold || run.State.Ended() {
-			return nil, nil //nolint:nilnil // nothing is to be written
-		}
-		now := time.Now()
-		return &storage.Checkpoint{Head: storage.Head{
-			Seq: run.Seq, State: run.State, Outcome: run.Outcome, Undo: run.Undo, Output: run.Output, Failure: run.Failure,
-			Started: run.Started, Entries: run.Entries, Events: run.Events, Refs: run.Refs, Growth: run.Growth, Time: now,
-			Due: now,
-		}}, nil
-	})
-	if _, owned := errors.AsType[*storage.OwnedError](err); owned {
-		return nil // the owner reads the command
-	}
-	return err
-}
-
 // command adds the line of a command to the history of a run that no process drives.
 func command(cp *storage.Checkpoint, m *storage.Message) {
 	cp.Head.Entries++

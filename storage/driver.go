@@ -25,9 +25,9 @@ type Driver interface {
 	// a run that Due loaded. If a live owner drives the run, Load returns an *OwnedError; that owner may be this store's.
 	// If the run does not exist, it returns ErrNotFound.
 	Load(ctx context.Context, run string) (Claim, *Snapshot, error)
-	// Due loads runs that are due, are not on hold and have no live owner. It leaves out runs that a limit does not
-	// allow now; for this, the runs in q.Except count as driven. Due also returns when the next run of any flow is
-	// due; zero if there is no such run.
+	// Due loads runs that are due and have no live owner. It leaves out runs on hold that have no command in the inbox,
+	// see [Message.ReachesHeld], and runs that a limit does not allow now; for this, the runs in q.Except count as
+	// driven. Due also returns when the next run of any flow is due; zero if there is no such run.
 	//
 	// Each run has a claim that begins with its first Commit, which takes the run over and writes the checkpoint.
 	// If the checkpoint has Release, the run has no owner afterwards. Therefore, a run that wakes up, does one step

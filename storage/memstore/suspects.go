@@ -90,7 +90,8 @@ func (m *memory) suspects(q *storage.DueQuery) (due []storage.Due) {
 
 // wants reports whether a query selects the run, apart from when it is due.
 func wants(q *storage.DueQuery, r *runRecord) bool {
-	return !r.head.Hold && (len(q.Flows) == 0 || slices.Contains(q.Flows, r.head.Flow)) &&
+	return (!r.head.Hold || slices.ContainsFunc(r.messages, func(l storage.Message) bool { return l.ReachesHeld() })) &&
+		(len(q.Flows) == 0 || slices.Contains(q.Flows, r.head.Flow)) &&
 		!slices.Contains(q.Except, r.head.ID) && rules.TakesRun(q, r.head.Labels)
 }
 

@@ -33,8 +33,10 @@ var (
 
 // The parts of these statements. dueAsk.args returns their arguments.
 const (
+	// The kinds are those of storage.Message.ReachesHeld.
 	isDue = `
-WHERE r.owner = '' AND r.due <= $1 AND NOT r.hold`
+WHERE r.owner = '' AND r.due <= $1 AND (NOT r.hold OR EXISTS (SELECT 1 FROM messages m WHERE m.run = r.n
+  AND m.kind IN ('resume', 'cancel', 'revert-to', 'retry', 'retry-revert', 'skip')))`
 	// These parts leave out runs of other flows than the caller wants, runs that the caller excludes, and runs with a
 	// label needs.KEY that no offer of the caller matches.
 	withOffersSQLite = `

@@ -225,14 +225,16 @@ func (d *Driver) settle() error {
 }
 
 // FirstCommand returns the command with which a run must start, if one waits in its inbox, and the other messages.
-// The command voids requests to suspend that arrived before it.
-func (d *Driver) FirstCommand(messages []storage.Message) (*scheduler.OperatorCommand, []storage.Message, error) {
+// The command voids requests to suspend that arrived before it. FirstCommand also returns whether a command resumes the
+// run.
+func (d *Driver) FirstCommand(messages []storage.Message) (
+	first *scheduler.OperatorCommand, others []storage.Message, resumed bool, err error,
+) {
 	if err := d.recall(messages); err != nil {
-		return nil, nil, err
+		return nil, nil, false, err
 	}
 	d.next.Issued(messages)
-	var others []storage.Message // without messages that were refused
-	for i := range messages {
+	for i := range messages { // others are without messages that were refused
 		o, ok := inbox.CommandOf(&messages[i])
 		if !ok || o.Kind == inbox.Suspend {
 			others = append(others, messages[i])
@@ -240,13 +242,13 @@ func (d *Driver) FirstCommand(messages []storage.Message) (*scheduler.OperatorCo
 		}
 		so, tell, err := d.accept(&o, messages[i].N)
 		if tell || err != nil {
-			return &so, append(d.WithoutHolds(others), messages[i+1:]...), err
+			return &so, append(d.WithoutHolds(others), messages[i+1:]...), true, err
 		}
-		if o.Kind == inbox.Resume {
-			others = d.WithoutHolds(others)
+		if o.Kind == inbox.Resume && !d.State().Ended() {
+			others, resumed = d.WithoutHolds(others), true
 		}
 	}
-	return nil, others, nil
+	return nil, others, resumed, nil
 }
 
 // recall finds the commands whose lines the history has, because a former owner of the run accepted them.
@@ -321,11 +323,9 @@ func (d *Driver) replaceInput(changed map[string]atom.Value) error {
 // Late takes in the messages that arrived for a run when it had ended, and returns the others. It refuses calls, and
 // returns a message that has a receipt to its sender. If another run continues the run, Late passes a request to cancel
 // to that run: the parent may have sent it before it heard of the successor. If no command follows, the caller must
-// call ReleaseEnded.
-func (d *Driver) Late(run *storage.Run, messages []storage.Message) (rest []storage.Message, took bool) {
-	calls := len(messages)
+// call ReleaseUnchanged.
+func (d *Driver) Late(run *storage.Run, messages []storage.Message) (rest []storage.Message) {
 	messages = d.VoidCalls(messages, ErrEnded)
-	took = len(messages) < calls
 	for i := range messages {
 		l := &messages[i]
 		switch {
@@ -344,15 +344,21 @@ func (d *Driver) Late(run *storage.Run, messages []storage.Message) (rest []stor
 			continue
 		}
 		d.next.Take(l.N)
-		took = true
 	}
-	return rest, took
+	return rest
 }
 
-// ReleaseEnded commits what Late has taken in, and releases the run.
-func (d *Driver) ReleaseEnded(run *storage.Run) error {
+// HasTaken reports whether the next commit takes messages.
+func (d *Driver) HasTaken() bool { return len(d.next.Taken) > 0 }
+
+// ReleaseUnchanged commits which messages were taken, and releases a run that was not driven. Unless the run has ended,
+// it is due at once, because another message may wait.
+func (d *Driver) ReleaseUnchanged(run *storage.Run) error {
 	h := &d.next.Head
 	h.Ended, h.Hold, h.Release, h.Wakeups = run.Ended, run.Hold, true, d.box.wakeups
+	if !run.State.Ended() {
+		h.Due = d.next.Now
+	}
 	return d.flush()
 }
 

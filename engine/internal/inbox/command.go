@@ -12,13 +12,13 @@ import (
 
 // The kinds of messages that are commands.
 const (
-	Suspend     flow.MessageKind = "suspend"
-	Resume      flow.MessageKind = "resume"
-	Cancel      flow.MessageKind = "cancel"
-	RevertTo    flow.MessageKind = "revert-to"
-	Retry       flow.MessageKind = "retry"
-	RetryRevert flow.MessageKind = "retry-revert"
-	Skip        flow.MessageKind = "skip"
+	Suspend     = storage.MessageSuspend
+	Resume      = storage.MessageResume
+	Cancel      = storage.MessageCancel
+	RevertTo    = storage.MessageRevertTo
+	Retry       = storage.MessageRetry
+	RetryRevert = storage.MessageRetryRevert
+	Skip        = storage.MessageSkip
 	// CancelNext becomes Cancel when the language has answered its next question. Until then it is not a command, but a
 	// message that waits in the inbox.
 	CancelNext flow.MessageKind = "cancel-next"

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -55,6 +56,46 @@ func testDue(t *testing.T, m Maker) {
 	if got, _, next := dueOf(t, s, storage.DueQuery{By: at(9), Limit: 2}); got != "ab" || next.IsZero() ||
 		next.After(at(9)) {
 		t.Errorf("the first two: %q, next at %v", got, next)
+	}
+}
+
+// testDueHeld makes a run on hold due by each command that reaches it, and by no other message.
+func testDueHeld(t *testing.T, m Maker) {
+	s := m.open(t)
+	for _, kind := range []flow.MessageKind{
+		storage.MessageResume, storage.MessageCancel, storage.MessageRevertTo, storage.MessageRetry,
+		storage.MessageRetryRevert, storage.MessageSkip, storage.MessageSuspend, storage.MessageToken, flow.MessageSignal,
+	} {
+		held, other := run(string(kind)), storage.Message{Run: string(kind), Kind: flow.MessageSignal}
+		held.Hold, held.State = true, states.FlowSuspended
+		create(t, s, held)
+		send := func(l storage.Message, want string) {
+			t.Helper()
+			must(t, "Send", s.Send(t.Context(), l))
+			if got, _, _ := dueOf(t, s, storage.DueQuery{By: time.Now().Add(time.Minute)}); got != want {
+				t.Errorf("after %q: due are %q, want %q", l.Kind, got, want)
+			}
+		}
+		send(other, "")
+		reaches := storage.Message{Run: held.ID, Kind: kind}
+		want := ""
+		if reaches.ReachesHeld() {
+			want = held.ID
+		}
+		send(reaches, want)
+		send(other, want)
+		claim, snap, err := s.Begin(t.Context(), held.ID)
+		must(t, "Begin", err)
+		p := &pen{store: s, claim: claim, snap: snap, head: headOf(&snap.Run), undos: snap.Run.Undos}
+		if !snap.Run.Hold || len(snap.Messages) != 3 {
+			t.Fatalf("taken over with %d messages, hold %t", len(snap.Messages), snap.Run.Hold)
+		}
+		must(t, "Commit", p.commit(t.Context(), p.next(storage.Checkpoint{
+			Head: storage.Head{State: states.FlowSuspended, Hold: true, Release: true, Due: at(1)}, Taken: []int64{2},
+		})))
+		if got, _, _ := dueOf(t, s, storage.DueQuery{By: time.Now().Add(time.Minute)}); got != "" {
+			t.Errorf("after %q was taken: due are %q", kind, got)
+		}
 	}
 }
 

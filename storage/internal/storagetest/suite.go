@@ -50,6 +50,7 @@ func Run(t *testing.T, m Maker) {
 		{"Begin", testBegin},
 		{"BeginAfterOwnerClosed", testBeginAfterOwnerClosed},
 		{"Due", testDue},
+		{"DueHeld", testDueHeld},
 		{"DueClaim", testDueClaim},
 		{"DueTaken", testDueTaken},
 		{"Load", testLoad},
