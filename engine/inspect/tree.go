@@ -208,7 +208,10 @@ func (s *Step) fillUndo(a *storage.Atom) {
 	if a.RevertAttempt == 0 || s.Undo.Began.IsZero() {
 		return
 	}
-	s.UndoTry = a.RevertAttempt + 1
+	s.UndoTry = a.RevertAttempt
+	if s.State != states.TaskRevertFailure && !s.Skipped { // another attempt followed the failed ones
+		s.UndoTry++
+	}
 	if s.State == states.TaskReverting {
 		s.UndoFail = a.RevertFailure
 	}

@@ -22,6 +22,9 @@ func judge(c *Case, out *played) []Mismatch {
 		all = append(all, mismatchf(c.At, "%s: give its answer under mocks", why))
 	}
 	if len(all) > 0 { // the rest follows from that
+		if len(out.others) > 0 {
+			all = append(all, mismatchf(c.At, "not reached, and without a mock: %s", strings.Join(out.others, ", ")))
+		}
 		return all
 	}
 	all = append(all, judgeEnd(e, out)...)

@@ -41,12 +41,15 @@ type mocks struct {
 	mu       sync.Mutex
 	calls    []*made
 	missing  []string           // states without an answer, in the order in which they were reached
+	unmocked map[string]bool    // their names
 	used     map[*Answer]int    // number of calls that got an answer
 	answered map[string]*Answer // by the key of the call
 }
 
 func newMocks(c *Case, m definition.Machine, files *tasks.Registry) *mocks {
-	return &mocks{machine: m, files: files, of: c, used: map[*Answer]int{}, answered: map[string]*Answer{}}
+	return &mocks{
+		machine: m, files: files, of: c, used: map[*Answer]int{}, answered: map[string]*Answer{}, unmocked: map[string]bool{},
+	}
 }
 
 // Task implements [engine.Tasks]: there is every task.
@@ -172,5 +175,21 @@ func (m *mocks) answer(call *made) (*Answer, error) {
 	if !slices.Contains(m.missing, why) {
 		m.missing = append(m.missing, why)
 	}
+	m.unmocked[call.names[0]] = true
 	return nil, atom.Errorf(tasks.CodeNoMock, "%s", why)
+}
+
+// unreached returns the other states that call a task and have no mock, which the run did not reach.
+func (m *mocks) unreached() []string {
+	if len(m.unmocked) == 0 {
+		return nil
+	}
+	var names []string
+	for _, u := range m.machine.Uses() {
+		name := strconv.Quote(u.State)
+		if m.of.Mocks[u.State] == nil && m.of.Mocks[u.Task] == nil && !m.unmocked[u.State] && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
 }

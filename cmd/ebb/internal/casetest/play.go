@@ -37,6 +37,7 @@ type played struct {
 	path    []string      // states that were entered, in order
 	calls   []*made
 	missing []string // what was called and has no mock
+	others  []string // states without a mock that were not reached, if missing has any
 }
 
 // A player plays one case.
@@ -58,7 +59,7 @@ func (s *Suite) play(ctx context.Context, c *Case, m definition.Machine) *played
 			p.out.problem = err.Error()
 		}
 	})
-	p.out.calls, p.out.missing = p.mocks.calls, p.mocks.missing
+	p.out.calls, p.out.missing, p.out.others = p.mocks.calls, p.mocks.missing, p.mocks.unreached()
 	return p.out
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 
 	"github.com/hashicorp/go-hclog"
 
@@ -47,11 +48,16 @@ func (s *Session) WithExisting(ctx context.Context, f func(*sqlstore.Store) erro
 // Reading is WithStore for commands that only read. It does not create a database. If an older Ebb created the
 // database, Reading first opens it for writing, which migrates it.
 func (s *Session) Reading(ctx context.Context, f func(*sqlstore.Store) error) error {
-	err := s.WithStore(ctx, f, sqlstore.ReadOnly())
-	if errors.Is(err, sqlstore.ErrOlder) {
+	opened := false
+	err := s.WithStore(ctx, func(store *sqlstore.Store) error { opened = true; return f(store) }, sqlstore.ReadOnly())
+	switch {
+	case errors.Is(err, sqlstore.ErrOlder):
 		return s.WithStore(ctx, f)
+	case !opened && errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%w; ebb run and ebb post create it, and --dsn names another", err)
+	default:
+		return err
 	}
-	return err
 }
 
 // List shows each record that find returns.
