@@ -168,7 +168,7 @@ func checkInput(p *flow.Plan, whole atom.Value) error {
 	}
 	slices.Sort(others)
 	for _, in := range p.Inputs {
-		if _, ok := symbols[in.Symbol]; !ok {
+		if _, ok := symbols[in.Symbol]; !ok && !in.Optional {
 			problems = append(problems, &flow.Problem{
 				Flow: p.Flow, Atom: in.For, Symbol: in.Symbol, Kind: flow.ErrMissing,
 				Text: "atom " + quote(in.For) + " requires " + quote(in.Symbol) +

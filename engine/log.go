@@ -43,10 +43,15 @@ func logRest(log hclog.Logger, run *storage.Run) {
 	}
 }
 
-// logStop logs that this process stopped driving a run before the run came to rest.
+// logStop logs that this process stopped driving a run before the run came to rest. If another owner drives the run
+// now, nothing is wrong: a child run, for example, is due at once, also for others than the process of its parent.
 func logStop(log hclog.Logger, run *storage.Run, why error) {
-	if errors.Is(why, driver.ErrStopped) {
+	switch {
+	case errors.Is(why, driver.ErrStopped):
 		log.Info(logevent.RunStopped, "run", run.ID, "flow", run.Flow)
+		return
+	case errors.Is(why, storage.ErrFenced):
+		log.Debug(logevent.RunStopped, "run", run.ID, "flow", run.Flow, "error", why)
 		return
 	}
 	log.Error(logevent.RunStopped, "run", run.ID, "flow", run.Flow, "error", why)

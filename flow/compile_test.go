@@ -79,7 +79,7 @@ func TestInputs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]flow.Input{{Symbol: "in", For: "a"}, {Symbol: "x", For: "b"}, {Symbol: "may", For: "c"}},
+	if diff := cmp.Diff([]flow.Input{{Symbol: "in", For: "a"}, {Symbol: "x", For: "b"}, {Symbol: "may", For: "c", Optional: true}},
 		plan.Inputs); diff != "" {
 		t.Errorf("inputs (-want +got):\n%s", diff)
 	}

@@ -230,7 +230,7 @@ func (c *compiler) ofFlow(f *EachFlow, lang *each, item reflect.Type) (needs []a
 		case in.Symbol == ItemSymbol:
 			lang.given.item = true
 		default:
-			needs = addNeed(needs, atom.Arg{Name: in.Symbol, Symbol: in.Symbol, Type: in.Type})
+			needs = addNeed(needs, atom.Arg{Name: in.Symbol, Symbol: in.Symbol, Optional: in.Optional, Type: in.Type})
 		}
 	}
 	lang.given.around = len(needs) > 0

@@ -35,7 +35,9 @@ type Plan struct {
 type Input struct {
 	Symbol string       // its name
 	Type   reflect.Type // Go type of its value; nil if any value will do
-	For    string       // name of the first atom that requires it
+	For    string       // name of the first atom that requires it, or that uses it if none requires it
+	// Optional means that every atom that uses the symbol also runs without it, so a run need not be given it.
+	Optional bool
 }
 
 // NodeKind is what a [PlanNode] stands for.

@@ -100,10 +100,8 @@ func (c *compiler) wireArgs(i int32, a *PlanAtom, args []atom.Arg, wanted map[st
 				c.problemf(p.FlowOf(a.Node), a.Name(), arg.Symbol, ErrType, "%s requires %q as %v, but the input has it as %v",
 					user(a, arg), arg.Symbol, arg.Type, typ)
 			}
-			if !wanted[arg.Symbol] {
-				wanted[arg.Symbol] = true
-				p.Inputs = append(p.Inputs, Input{arg.Symbol, arg.Type, a.Name()})
-			}
+			wanted[arg.Symbol] = true
+			p.want(Input{arg.Symbol, arg.Type, a.Name(), arg.Optional})
 			continue
 		}
 		found := false
@@ -119,6 +117,17 @@ func (c *compiler) wireArgs(i int32, a *PlanAtom, args []atom.Arg, wanted map[st
 		if !found && !arg.Optional {
 			c.missing(a, arg)
 		}
+	}
+}
+
+// want adds an input, or says that one of the plan is required after all.
+func (p *Plan) want(in Input) {
+	at := slices.IndexFunc(p.Inputs, func(other Input) bool { return other.Symbol == in.Symbol })
+	switch {
+	case at < 0:
+		p.Inputs = append(p.Inputs, in)
+	case p.Inputs[at].Optional && !in.Optional:
+		p.Inputs[at] = in
 	}
 }
 

@@ -11,7 +11,8 @@ const (
 	RunEnded = "run.ended"
 	// RunSuspended: a run is suspended. Warn if a failure is the reason.
 	RunSuspended = "run.suspended"
-	// RunStopped: this process stopped driving a run before it came to rest. Error unless the process is stopping.
+	// RunStopped: this process stopped driving a run before it came to rest. Error unless the process is
+	// stopping, or another owner drives the run.
 	RunStopped = "run.stopped"
 	// RunWaiting: a run waits for a token or a message.
 	RunWaiting = "run.waiting"

@@ -167,7 +167,7 @@ type oneRun struct {
 	Item string `json:"item"` // id of the run
 
 	Command string `json:"command"`
-	Reason  string `json:"reason"`
+	Reason  string `json:"reason,omitempty"`
 	By      string `json:"by"`
 }
 
