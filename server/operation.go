@@ -8,6 +8,11 @@ type Commands interface {
 	http.Handler
 	// Operations returns the requests that the handler accepts.
 	Operations() []Operation
+	// Drafts returns the requests for those who write definitions: "validate", "try" and "definitions", which stores
+	// one. It is empty if the handler knows no languages.
+	Drafts() []Operation
+	// Trials returns what keeps the trials of definitions; nil if nothing can be tried.
+	Trials() *Trials
 }
 
 // An Operation is a request that changes something.

@@ -55,6 +55,25 @@ const (
 	End                  // the flow ends here
 )
 
+// kindNames are the names of the kinds.
+var kindNames = [...]string{
+	Task: "task", Undoable: "undoable", Retry: "retry", Choice: "choice", Wait: "wait", Compute: "compute",
+	Junction: "junction", Start: "start", End: "end",
+}
+
+// String returns the name of the kind, such as "task".
+func (k Kind) String() string {
+	if int(k) >= len(kindNames) {
+		return ""
+	}
+	return kindNames[k]
+}
+
+// KindNamed returns the kind with a name; [Task] if there is none.
+func KindNamed(name string) Kind {
+	return Kind(max(slices.Index(kindNames[:], name), 0)) //nolint:gosec // there are few
+}
+
 // Coloured returns the view with the State of its nodes set. states contains the texts of states, by the IDs of
 // nodes.
 func (v View) Coloured(states map[string]string) View {

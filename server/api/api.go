@@ -35,7 +35,10 @@ type Options struct {
 }
 
 // An API is a handler of the paths below [Prefix].
-type API struct{ mux *http.ServeMux }
+type API struct {
+	of  *api
+	mux *http.ServeMux
+}
 
 // ServeHTTP implements [http.Handler].
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.mux.ServeHTTP(w, r) }
@@ -66,7 +69,7 @@ func New(store storage.Store, o Options) *API {
 		problem(http.StatusNotFound, "not_found", "%.100q is not served: %sopenapi.json lists what is", r.URL.Path, Prefix).
 			answer(w)
 	})
-	return &API{mux}
+	return &API{a, mux}
 }
 
 type api struct {

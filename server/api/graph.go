@@ -63,19 +63,13 @@ type GraphPoint struct {
 	Y float64 `json:"y"`
 }
 
-// kinds are the names of the kinds of nodes.
-var kinds = map[draw.Kind]string{
-	draw.Task: "task", draw.Undoable: "undoable", draw.Retry: "retry", draw.Choice: "choice", draw.Wait: "wait",
-	draw.Compute: "compute", draw.Junction: "junction", draw.Start: "start", draw.End: "end",
-}
-
 // graphOf lays a view out.
 func graphOf(v *draw.View) *Graph {
 	p := draw.Place(*v)
 	g := &Graph{v.Title, p.Width, p.Height, []GraphNode{}, []GraphGroup{}, []GraphEdge{}}
 	for _, at := range p.Nodes {
 		n := &v.Nodes[at.Index]
-		g.Nodes = append(g.Nodes, GraphNode{Box(at.Box), n.ID, n.Label, kinds[n.Kind], n.State, n.Count, n.In})
+		g.Nodes = append(g.Nodes, GraphNode{Box(at.Box), n.ID, n.Label, n.Kind.String(), n.State, n.Count, n.In})
 	}
 	for _, at := range p.Groups {
 		of := &v.Groups[at.Index]

@@ -9,9 +9,22 @@ import (
 )
 
 // Operations implements [server.Commands], in the order of the routes.
-func (*API) Operations() []server.Operation {
+func (*API) Operations() []server.Operation { return operationsOf(writes()) }
+
+// Drafts implements [server.Commands].
+func (a *API) Drafts() []server.Operation {
+	if a.of.options.Languages == nil {
+		return nil
+	}
+	return operationsOf(drafts())
+}
+
+// Trials implements [server.Commands].
+func (a *API) Trials() *server.Trials { return a.of.options.Trials }
+
+func operationsOf(routes []route) []server.Operation {
 	var all []server.Operation
-	for _, r := range writes() {
+	for _, r := range routes {
 		parts := strings.Split(r.path, "/")
 		o := server.Operation{Name: parts[len(parts)-1], Path: Prefix + r.path, Summary: r.summary}
 		if len(parts) > 1 {

@@ -75,7 +75,7 @@ func reads() []route {
 	}
 }
 
-// drafts are the operations for those who write definitions. The console has no forms for them.
+// drafts are the operations for those who write definitions. The editor of the console has a form for them.
 func drafts() []route {
 	return []route{
 		post("validate", "validateDefinition", "Report the problems of a definition, and draw it", validateBody{},

@@ -16,7 +16,12 @@ type asset struct {
 
 // addFile serves a file of the folder static, with a text after it, and returns its address.
 func (c *console) addFile(name, mime, after string) string {
-	text := []byte(embedded(name) + after)
+	return c.add(name, mime, embedded(name)+after)
+}
+
+// add serves a text under a name with its hash, and returns its address.
+func (c *console) add(name, mime, contents string) string {
+	text := []byte(contents)
 	sum := sha256.Sum256(text)
 	kind := path.Ext(name)
 	at := strings.TrimSuffix(name, kind) + "." + hex.EncodeToString(sum[:6]) + kind

@@ -94,19 +94,27 @@ func (c *console) operation(v *visit) *server.Operation {
 	return &c.operations[at]
 }
 
-// give gives the command of a form. It returns the page to go to; "" if there is a problem, which the form then shows.
-func (c *console) give(ctx context.Context, v *visit, w http.ResponseWriter, r *http.Request) address {
+// posted does what a form says. It returns the page to go to; "" if there is a problem, which the form then shows.
+func (c *console) posted(ctx context.Context, v *visit, w http.ResponseWriter, r *http.Request, page string) address {
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	if err := r.ParseForm(); err != nil {
 		v.problem, v.status = say("The form cannot be read, or is too large."), http.StatusBadRequest
 		return ""
 	}
 	v.form = r.PostForm
+	if page == editPage {
+		return c.keep(ctx, v)
+	}
+	return c.give(ctx, v)
+}
+
+// give gives the command of a form, as posted does.
+func (c *console) give(ctx context.Context, v *visit) address {
 	o := c.operation(v)
 	if o == nil {
 		return ""
 	}
-	body, wrong := bodyOf(o, v.form)
+	body, wrong := bodyOf(o, v.filled)
 	if wrong != nil {
 		v.problem, v.status = wrong, http.StatusBadRequest
 		return ""
@@ -148,12 +156,15 @@ func landing(o *server.Operation, id, run, job string) address {
 	}
 }
 
+// filled returns the value of a field of the form that was sent.
+func (v *visit) filled(name string) string { return v.form.Get("f." + name) }
+
 // bodyOf returns the body of a command, with what a form has filled in. It returns what is wrong with a field; nil if
 // nothing is.
-func bodyOf(o *server.Operation, form url.Values) (body []byte, wrong node) {
+func bodyOf(o *server.Operation, filled func(name string) string) (body []byte, wrong node) {
 	members := map[string]json.RawMessage{}
 	for _, f := range o.Fields {
-		text := form.Get("f." + f.Name)
+		text := filled(f.Name)
 		if f.Kind != server.FieldText && f.Kind != server.FieldLines {
 			text = strings.TrimSpace(text)
 		}
@@ -169,6 +180,9 @@ func bodyOf(o *server.Operation, form url.Values) (body []byte, wrong node) {
 			}
 			members[f.Name] = json.RawMessage(text)
 		case server.FieldText, server.FieldLines:
+			if f.Kind == server.FieldLines {
+				text = withoutReturns(text)
+			}
 			members[f.Name], _ = json.Marshal(text) // a text is always JSON
 		case server.FieldValue, server.FieldObject, server.FieldStrings:
 			if !json.Valid([]byte(text)) {

@@ -87,7 +87,7 @@ func newDesk(t *testing.T) *desk {
 	if err := board.PauseSchedule(t.Context(), "daily", true); err != nil {
 		t.Fatal(err)
 	}
-	d.commands = api.New(store, api.Options{})
+	d.commands = api.New(store, api.Options{Languages: languages{}, Trials: &server.Trials{}})
 	d.handler = console.New(store, console.Options{Commands: d.commands})
 	return d
 }

@@ -66,8 +66,10 @@ type console struct {
 	sheet     string               // address of the style sheet
 
 	script string
+	editor string // address of the module of the editor
 
 	operations []server.Operation // commands that have a form
+	drafts     []server.Operation // what the editor asks of the API
 	watchers                      // pages that browsers watch
 	icon       string
 }
@@ -80,10 +82,12 @@ func New(store storage.Store, o Options) http.Handler {
 	}
 	c := &console{store: store, o: o, pages: pages(), files: map[string]asset{}}
 	if o.Commands != nil {
-		c.operations = o.Commands.Operations()
+		c.operations, c.drafts = o.Commands.Operations(), o.Commands.Drafts()
 	}
 	c.sheet = c.addFile("console.css", "text/css; charset=utf-8", draw.SVGStyle())
-	c.script = c.addFile("live.js", "text/javascript; charset=utf-8", embedded("times.js"))
+	c.script = c.addFile("live.js", "text/javascript; charset=utf-8", "\n"+embedded("times.js"))
+	c.editor = c.add("editor.js", "text/javascript; charset=utf-8",
+		strings.Replace(embedded("editor.js"), "./live.js", "./"+c.script, 1))
 	c.all, c.changed = map[topic]*watcher{}, make(chan struct{})
 	c.icon = c.addFile("icon.svg", "image/svg+xml", "")
 	var err error
@@ -107,12 +111,19 @@ func (c *console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !strings.HasSuffix(r.URL.Path, "/") {
 		name = path.Base(r.URL.Path)
 	}
+	if id := trialOf(r.URL.Path); id != "" && len(c.drafts) > 0 {
+		store, there := c.o.Commands.Trials().Of(v.caller.Name, id)
+		if !there {
+			name = trialPath // there is no such page
+		}
+		c, v.home, v.operates = c.within(store), outOfTrial, false
+	}
 	switch {
 	case http.NewCrossOriginProtection().Check(r) != nil: // the program's own login may be a cookie or a password
 		http.Error(w, "the form came from a page of another site: open the console itself", http.StatusForbidden)
 		return
 	case r.Method == http.MethodGet || r.Method == http.MethodHead:
-	case r.Method == http.MethodPost && name == commandPage && v.operates:
+	case r.Method == http.MethodPost && (name == commandPage || name == editPage) && v.operates:
 	default:
 		h.Set("Allow", "GET, HEAD")
 		http.Error(w, "this page only reads: want GET", http.StatusMethodNotAllowed)
@@ -122,7 +133,7 @@ func (c *console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		file.serve(w)
 		return
 	}
-	if name == streamName && r.Method == http.MethodGet {
+	if name == streamName && r.Method == http.MethodGet && v.home == "" {
 		c.serveStream(w, r, v)
 		return
 	}
@@ -130,8 +141,8 @@ func (c *console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer cancel()
 	h.Set("Cache-Control", "no-store")
 	if r.Method == http.MethodPost {
-		if to := c.give(ctx, v, w, r); to != "" {
-			http.Redirect(w, r, string(to), http.StatusSeeOther)
+		if to := c.posted(ctx, v, w, r, name); to != "" {
+			http.Redirect(w, r, string(to), http.StatusSeeOther) //nolint:gosec // an address leads to the console
 			return
 		}
 	}

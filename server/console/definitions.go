@@ -15,13 +15,14 @@ import (
 const maxDefinition = 100 << 10
 
 // definitions lists the stored definitions.
-func (c *console) definitions(ctx context.Context, _ *visit) (node, error) {
+func (c *console) definitions(ctx context.Context, v *visit) (node, error) {
 	all, err := c.store.Definitions(ctx, "")
 	if err != nil {
 		return nil, err
 	}
 	return fragment{
 		el("h1", say("Definitions")),
+		when(c.edits(v), el("p", class("buttons"), el("a", class("button"), href(editPage), say("New definition")))),
 		when(len(all) == 0, calm("No definition is stored (ebb run and ebb post store what they run).")),
 		when(len(all) > 0, grid(heads("Flow", "Version", "Language", "Stored", "Runs"), each(all, definitionRow))),
 	}, nil
@@ -69,6 +70,10 @@ func (c *console) definition(ctx context.Context, v *visit) (node, error) {
 	}
 	return fragment{
 		el("h1", v.title),
+		when(v.query.Get("did") == "stored", el("p", class("told"), attr("role", "status"), say("✓ Stored."))),
+		when(v.operates, el("div", class("buttons"),
+			when(c.edits(v), el("a", class("button"), href(link(editPage, "hash", d.Hash)), say("Edit")), words(" ")),
+			v.button("", "jobs", "", "f.flow", d.Name, "f.version", strconv.FormatInt(d.Version, 10)))),
 		soft(words(d.Language), words(" · "), say("stored {0}", exact(d.Created)), words(" · "), runsOf(d.Hash)),
 		when(len(versions) < 2, soft(say("There is one version."))), //nolint:mnd // this one and another
 		when(len(versions) >= 2, soft(say("Compare with:"), words(" "), each(versions, func(other *storage.Definition) node {

@@ -140,6 +140,11 @@ func (l literal) write(out *writer) {
 	out.put(html.EscapeString(visible.Lines(string(l))))
 }
 
+// A verbatim text is one that a person edits: nothing in it is shown in another way.
+type verbatim string
+
+func (t verbatim) write(out *writer) { out.put(html.EscapeString(string(t))) }
+
 // A drawing is an image that package draw has written. It escapes all texts.
 type drawing string
 

@@ -24,6 +24,8 @@ type visit struct {
 	caller   server.Caller
 	operates bool       // the pages have forms
 	form     url.Values // the form that was sent; nil if none was
+	part     bool       // a script wants only what is new
+	home     string     // leads to the pages of the database; "" where they are
 	problem  node       // why the command was not given
 	status   int        // of an answer with a problem; 0 means 200
 }
@@ -50,6 +52,7 @@ func pages() []page {
 		{"limits", "Limits", true, true, tablePage("Limits", (*console).limits)},
 		{"definitions", "Definitions", true, true, (*console).definitions},
 		{"definition", "", false, false, (*console).definition},
+		{editPage, "", false, false, (*console).edit},
 		{"processes", "Processes", true, true, tablePage("Processes", (*console).processes)},
 		{"doctor", "Doctor", true, false, (*console).doctor},
 		{"audit", "Audit", true, true, (*console).audit},
@@ -65,7 +68,7 @@ func (c *console) answer(ctx context.Context, w http.ResponseWriter, name string
 	for i := range c.pages {
 		if p := &c.pages[i]; p.name == name {
 			v.title = say(p.title)
-			if body, err = p.read(c, ctx, v); err == nil && p.live {
+			if body, err = p.read(c, ctx, v); err == nil && p.live && v.home == "" {
 				v.topic = cmp.Or(p.name, "./")
 				if len(v.query) > 0 {
 					v.topic += "?" + v.query.Encode()
@@ -75,12 +78,16 @@ func (c *console) answer(ctx context.Context, w http.ResponseWriter, name string
 	}
 	status := cmp.Or(v.status, http.StatusOK)
 	if err != nil {
-		status, body = c.problem(err)
+		status, body = c.problem(err, v)
 		v.title = say("Problem")
 	}
 	out := writer{in: v.language}
 	out.put("<!doctype html>\n")
-	c.layout(name, v, body).write(&out)
+	if v.part && err == nil {
+		body.write(&out)
+	} else {
+		c.layout(name, v, body).write(&out)
+	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Vary", "Accept-Language")
 	w.WriteHeader(status)
@@ -88,7 +95,7 @@ func (c *console) answer(ctx context.Context, w http.ResponseWriter, name string
 }
 
 // problem returns what a page says about an error.
-func (c *console) problem(err error) (status int, body node) {
+func (c *console) problem(err error, v *visit) (status int, body node) {
 	var reason text = "The database did not answer. The log of the server has the reason."
 	status = http.StatusInternalServerError
 	switch {
@@ -101,7 +108,7 @@ func (c *console) problem(err error) (status int, body node) {
 		c.o.Log.Error(logevent.PageFailed, "error", err)
 	}
 	return status, fragment{
-		el("h1", say("Problem")), el("p", say(reason)), el("p", el("a", href("runs"), say("All runs"))),
+		el("h1", say("Problem")), el("p", say(reason)), el("p", el("a", href(address(v.home)+"runs"), say("All runs"))),
 	}
 }
 
@@ -113,19 +120,22 @@ func (c *console) layout(name string, v *visit, body node) node {
 			el("meta", attr("name", "viewport"), attr("content", "width=device-width,initial-scale=1")),
 			el("meta", attr("name", "color-scheme"), attr("content", "light dark")),
 			el("title", say("{0} · Ebb", v.title)),
-			el("link", attr("rel", "icon"), href(address(c.icon))),
-			el("link", attr("rel", "stylesheet"), href(address(c.sheet))),
-			el("script", attr("type", "module"), attr("src", c.script))),
+			el("link", attr("rel", "icon"), href(address(v.home+c.icon))),
+			el("link", attr("rel", "stylesheet"), href(address(v.home+c.sheet))),
+			el("script", attr("type", "module"), attr("src", v.home+c.script))),
 		el("body",
 			el("a", class("skip"), href("#main"), say("Skip to content")),
 			el("header",
-				el("a", class("brand"), href("./"), say("≈ Ebb")),
+				el("a", class("brand"), href(address(v.home)+"./"), say("≈ Ebb")),
 				el("nav", sayAttr("aria-label", "Pages"), each(c.pages, func(p *page) node {
-					return when(p.menu, el("a", href(address(pagePath(p.name))),
+					return when(p.menu, el("a", href(address(v.home+pagePath(p.name))),
 						when(p.name == name, attr("aria-current", "page")), say(p.title)))
 				})),
 				who(v)),
-			el("main", attr("id", "main"), when(v.topic != "", attr("data-topic", v.topic)), v.told(), body), keys))
+			el("main", attr("id", "main"), when(v.topic != "", attr("data-topic", v.topic)),
+				when(v.home != "", el("p", class("told"),
+					say("This run was tried in memory. It called nothing, and is not stored."))),
+				v.told(), body), keys))
 }
 
 // pagePath returns the relative path of a page.

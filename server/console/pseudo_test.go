@@ -80,7 +80,7 @@ func TestPseudoLanguage(t *testing.T) {
 	d := newDesk(t)
 	pages := append(slices.Clone(desks), "audit", "waiting", "definitions", "processes", "doctor", "login?wrong=1", "none",
 		"runs?filter=sate:X", "runs?filter=flow:none", "compare", "compare?a=done&b=lost", "compare?a=done&b=none", "run?id=none",
-		"jobs?did=job+cancel", "run?id=open&did=run+cancel", "run?id=done&atom=book", "audit?run=open")
+		"jobs?did=job+cancel", "run?id=open&did=run+cancel", "run?id=done&atom=book", "audit?run=open", "edit", "trial/none/run")
 	for _, view := range []string{"tree", "graph", "timeline", "undo", "history"} {
 		pages = append(pages, "run?id=stuck&view="+view, "run?id=open&view="+view, "run?id=done&view="+view)
 	}
@@ -92,8 +92,21 @@ func TestPseudoLanguage(t *testing.T) {
 		d.handler = withLanguage(english, tag)
 		for _, operates := range []bool{true, false} {
 			d.caller = server.Caller{Name: "ann", Operate: operates, Login: true}
+			bodies := map[string]string{}
 			for _, page := range pages {
-				body := d.ask(http.MethodGet, page, nil).Body.String()
+				bodies[page] = d.ask(http.MethodGet, page, nil).Body.String()
+			}
+			for _, form := range editorForms {
+				w := d.ask(http.MethodPost, "edit", form)
+				bodies["edit with "+form.Encode()] = w.Body.String()
+				if page := trialLink.FindStringSubmatch(w.Body.String()); page != nil {
+					bodies[page[1]] = d.ask(http.MethodGet, page[1], nil).Body.String()
+				}
+			}
+			for page, body := range bodies {
+				if !operates && strings.HasPrefix(page, "edit with ") {
+					continue // it was refused
+				}
 				if !strings.Contains(body, `<html lang="`+tag+`" dir="`+dir+`">`) || !strings.Contains(body, "⟦") {
 					t.Fatalf("%s is not in %s:\n%s", page, tag, body)
 				}

@@ -117,5 +117,5 @@ func everyPage(t *testing.T, s *site) []string {
 			from = append(from, s.page("run", "id", run, "view", view))
 		}
 	}
-	return crawl(t, s.page(""), few, append(from, s.page("run", "id", "none"), s.page("runs", "filter", "sate:X"), s.page("runs", "filter", "flow:none"))...)
+	return crawl(t, s.page(""), few, append(from, trialPage(t, s), s.page("run", "id", "none"), s.page("runs", "filter", "sate:X"), s.page("runs", "filter", "flow:none"))...)
 }

@@ -5,7 +5,7 @@ const policy = window.trustedTypes?.createPolicy('ebb', {createHTML: text => tex
 const says = document.querySelector('[data-live]');
 
 // morph makes a node what another is, and keeps what the reader did: what is folded, typed, scrolled and focused.
-function morph(old, now) {
+export function morph(old, now) {
   if (old.nodeType !== now.nodeType || old.nodeName !== now.nodeName) {
     old.replaceWith(now);
     return;
@@ -45,6 +45,9 @@ function morphRows(old, now) {
   }
 }
 
+// parse reads a page that the server has sent.
+export const parse = text => new DOMParser().parseFromString(policy.createHTML(text), 'text/html');
+
 let asking = false, again = false;
 async function refresh() {
   if (asking) {
@@ -55,7 +58,7 @@ async function refresh() {
   try {
     const answer = await fetch(location.href, {headers: {Accept: 'text/html'}, redirect: 'error'});
     if (answer.ok) {
-      const page = new DOMParser().parseFromString(policy.createHTML(await answer.text()), 'text/html');
+      const page = parse(await answer.text());
       const body = page.querySelector('main');
       if (body) {
         const now = document.importNode(body, true);
@@ -115,7 +118,7 @@ function heard(message) {
   }
 }
 
-tabs.onmessage = ({data}) => {
+if (main) tabs.onmessage = ({data}) => {
   if (data.hello !== undefined && leading && topics.get(data.tab) !== data.hello) {
     topics.set(data.tab, data.hello);
     open();

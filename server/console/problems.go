@@ -1,0 +1,116 @@
+package console
+
+import (
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/draw"
+)
+
+const (
+	mostProblems = 100  // problems of a definition on a page
+	mostDrawn    = 1000 // nodes of a graph that is drawn while somebody writes
+	besideColumn = 60   // characters of a line that a page shows on each side of a problem
+)
+
+// A validation is what the API says of a definition.
+type validation struct {
+	Result               string
+	Diagnostics, Refused []flow.Diagnostic
+	Calls                []string
+	Graph                *graphAnswer
+
+	text []string // lines of the definition
+}
+
+// A graphAnswer is a graph as the API answers it.
+type graphAnswer struct {
+	Title  string
+	Nodes  []struct{ ID, Label, Kind, In string }
+	Groups []draw.Group
+	Edges  []draw.Edge
+}
+
+func (g *graphAnswer) view() draw.View {
+	v := draw.View{Title: g.Title, Groups: g.Groups, Edges: g.Edges}
+	for _, n := range g.Nodes {
+		v.Nodes = append(v.Nodes, draw.Node{ID: n.ID, Label: n.Label, In: n.In, Kind: draw.KindNamed(n.Kind)})
+	}
+	return v
+}
+
+// results shows the problems of the text, and its graph.
+func (e *edition) results() node {
+	v := e.checked
+	if v == nil {
+		return el("div", attr("id", "checked"), el("p", attr("id", "count"), attr("role", "status")),
+			el("div", attr("data-graph", "none")))
+	}
+	count := say("Problems: {0}", number(len(v.Diagnostics)))
+	if len(v.Diagnostics) == 0 {
+		count = say("No problem")
+	}
+	return el("div", attr("id", "checked"),
+		el("p", attr("id", "count"), attr("role", "status"), count),
+		v.list(v.Diagnostics),
+		when(len(v.Refused) > 0, el("h2", say("It cannot be stored here, because of what it names")), v.list(v.Refused)),
+		when(len(v.Calls) > 0, soft(say("These call a task, and need a mock to be tried: {0}",
+			inEnglish(strings.Join(v.Calls[:min(len(v.Calls), mostProblems)], ", "))))),
+		v.picture())
+}
+
+func (v *validation) picture() node {
+	switch {
+	case v.Graph == nil:
+		return el("div", attr("data-graph", "none"), soft(say("There is no graph while the text has errors.")))
+	case len(v.Graph.Nodes) > mostDrawn:
+		return el("div", attr("data-graph", "large"), soft(say("The graph is too large to be drawn here.")))
+	default:
+		return el("div", attr("data-graph", "new"), framed(drawn(v.Graph.view(), draw.SVGOptions{Bare: true}), "graph"))
+	}
+}
+
+// severities are the words for how serious a problem is, with their symbols.
+var severities = map[flow.Severity]struct {
+	symbol string
+	name   text
+}{
+	flow.SeverityError: {"✗", "error"}, flow.SeverityUnsupported: {"◌", "unsupported"},
+	flow.SeverityWarning: {"!", "warning"},
+}
+
+func (v *validation) list(all []flow.Diagnostic) node {
+	shown := all[:min(len(all), mostProblems)]
+	return fragment{
+		when(len(all) > 0, el("ul", class("problems"), each(shown, v.problem))),
+		when(len(shown) < len(all), soft(say("There are more."))),
+	}
+}
+
+// problem shows a problem, with the line in which it is. The link leads to the text, and with scripts to the place.
+func (v *validation) problem(d *flow.Diagnostic) node {
+	s := severities[d.Severity]
+	return el("li",
+		el("b", words(s.symbol+" "), say(s.name)), words(" "),
+		el("a", href("#text"), attr("data-line", strconv.Itoa(d.Line)), attr("data-column", strconv.Itoa(d.Column)),
+			attr("data-mark", s.symbol), words(strconv.Itoa(d.Line)+":"+strconv.Itoa(d.Column))),
+		words(" "), inEnglish(d.Message),
+		when(d.Fix != "", words(" "), el("span", class("fix"), say("Fix: {0}", inEnglish(d.Fix)))),
+		when(d.Code != "", words(" "), code(string(d.Code))), words(" "), code(d.Rule),
+		v.excerpt(d.Line, d.Column))
+}
+
+// excerpt shows a part of a line of the text, with a sign below a column.
+func (v *validation) excerpt(line, column int) node {
+	if line < 1 || line > len(v.text) || column < 1 {
+		return none
+	}
+	runes := []rune(beginning(v.text[line-1], maxDefinition))
+	at := min(column-1, len(runes))
+	from, to := max(0, at-besideColumn), min(len(runes), at+besideColumn)
+	before, after := strings.ReplaceAll(string(runes[from:at]), "\t", " "), string(runes[at:to])
+	sign := strings.Repeat(" ", utf8.RuneCountInString(before)) + "^"
+	return el("pre", attr("tabindex", "0"), literal(before+after+"\n"+sign))
+}
