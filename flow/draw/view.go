@@ -71,7 +71,7 @@ func (k Kind) String() string {
 
 // KindNamed returns the kind with a name; [Task] if there is none.
 func KindNamed(name string) Kind {
-	return Kind(max(slices.Index(kindNames[:], name), 0)) //nolint:gosec // there are few
+	return Kind(max(slices.Index(kindNames[:], name), 0))
 }
 
 // Coloured returns the view with the State of its nodes set. states contains the texts of states, by the IDs of

@@ -91,13 +91,15 @@ form.addEventListener('submit', event => {
     form.submit();
   }).finally(() => form.removeAttribute('aria-busy'));
 });
+let pressed = null; // the link on which Enter is down: before it is up, its character would come into the text
 function follow(event) {
   const to = event.target.closest('[data-line]');
-  if (!to || event.type === 'keydown' && event.key !== 'Enter') return;
-  event.preventDefault(); // with the key down: else its character would come into the text
-  go(+to.dataset.line, +to.dataset.column);
+  if (!to || event.type !== 'click' && event.key !== 'Enter') return;
+  event.preventDefault();
+  if (event.type === 'keydown') pressed = to;
+  else if (event.type === 'click' || pressed === to) go(+to.dataset.line, +to.dataset.column);
 }
-for (const kind of ['click', 'keydown']) document.querySelector('#checked').addEventListener(kind, follow);
+for (const kind of ['click', 'keydown', 'keyup']) document.querySelector('#checked').addEventListener(kind, follow);
 area.addEventListener('scroll', () => marks.scrollTop = area.scrollTop);
 addEventListener('beforeunload', event => area.value !== saved && event.preventDefault());
 marks.hidden = false;
