@@ -6,8 +6,8 @@ type colour struct {
 	dashed           bool
 }
 
-// colours are those of the states of tasks and retries, of what stays done, and of what tests cover. What is not begun
-// has none. They differ in brightness too, so a picture can be read without telling red from green.
+// colours are those of the states of tasks and retries, of what stays done, of what tests cover, and of what changed.
+// What is not begun has none. They differ in brightness too, so a picture can be read without telling red from green.
 //
 //nolint:dupl // the dark colors are as many
 var colours = map[string]colour{
@@ -24,6 +24,9 @@ var colours = map[string]colour{
 	"COVERED":        {fill: "#c3f0ca", line: "#2b8a3e", text: "#000000"},
 	"MISSED":         {fill: "#ffe8cc", line: "#d9480f", text: "#000000", dashed: true},
 	"CANCELLED":      {fill: "#dee2e6", line: "#495057", text: "#000000"},
+	Added:            {fill: "#c3f0ca", line: "#2b8a3e", text: "#000000"},
+	Removed:          {fill: "#f1f3f5", line: "#495057", text: "#495057", dashed: true},
+	Changed:          {fill: "#fff3bf", line: "#b08900", text: "#000000"},
 }
 
 // takenLine is the color of an edge that a run took.

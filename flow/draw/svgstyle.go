@@ -24,6 +24,9 @@ var darkColours = map[string]colour{
 	"COVERED":        {fill: "#12351f", line: "#4cc26b", text: "#d3f6dc"},
 	"MISSED":         {fill: "#4a2a10", line: "#ff9a4d", text: "#ffe6d3", dashed: true},
 	"CANCELLED":      {fill: "#2b3036", line: "#8d96a0", text: "#dfe4ea"},
+	Added:            {fill: "#12351f", line: "#4cc26b", text: "#d3f6dc"},
+	Removed:          {fill: "#22262b", line: "#8d96a0", text: "#b8c0c9", dashed: true},
+	Changed:          {fill: "#423608", line: "#f2c744", text: "#fff3c4"},
 }
 
 const (

@@ -75,6 +75,7 @@ var traceSymbols = map[string]string{
 	"PENDING": "·", "RUNNING": "▸", "SUCCESS": "✓", "FAILURE": "✗", "REVERTING": "↶", "REVERTED": "↶",
 	"REVERT_FAILURE": "!", "IGNORE": "-", "RETRYING": "↻", "CANCELLED": "⊘",
 	"STAYS_DONE": "◆", "MAY_STAY_DONE": "◇",
+	Added: "+", Removed: "−", Changed: "≠",
 }
 
 // step shows a step and the steps before it. first is the prefix of its first line, rest of the others.

@@ -20,27 +20,36 @@ func (c *console) definitions(ctx context.Context, v *visit) (node, error) {
 	if err != nil {
 		return nil, err
 	}
+	counts, err := c.runCounts(ctx, all, v.now)
+	if err != nil {
+		return nil, err
+	}
 	return fragment{
 		el("h1", say("Definitions")),
 		when(c.edits(v), el("p", class("buttons"), el("a", class("button"), href(editPage), say("New definition")))),
 		when(len(all) == 0, calm("No definition is stored (ebb run and ebb post store what they run).")),
-		when(len(all) > 0, grid(heads("Flow", "Version", "Language", "Stored", "Runs"), each(all, definitionRow))),
+		when(len(all) > 0, grid(heads("Flow", "Version", "Language", "Stored", "Runs"), each(all, func(d *storage.Definition) node {
+			return definitionRow(d, counts[d.Hash])
+		}))),
 	}, nil
 }
 
-func definitionRow(d *storage.Definition) node {
+func definitionRow(d *storage.Definition, runs node) node {
 	return el("tr", el("td", el("a", href(link("definition", "hash", d.Hash)), words(d.Name))),
 		el("td", class("num"), words(strconv.FormatInt(d.Version, 10))), el("td", words(d.Language)),
-		el("td", exact(d.Created)), el("td", runsOf(d.Hash)))
+		el("td", exact(d.Created)), el("td", runsOf(d.Hash, runs)))
 }
 
-// runsOf links to the runs of a definition.
-func runsOf(hash string) node {
+// runsOf links to the runs of a definition, whose number may be known.
+func runsOf(hash string, count node) node {
 	f, err := runfilter.Term("definition", hash)
 	if err != nil {
 		return none
 	}
-	return el("a", href(link("runs", "filter", f.String(), "children", "1")), say("its runs"))
+	if count == nil {
+		count = say("its runs")
+	}
+	return el("a", href(link("runs", "filter", f.String(), "children", "1")), count)
 }
 
 // definition shows a stored definition: its graph, its text, and how it differs from another version.
@@ -65,8 +74,14 @@ func (c *console) definition(ctx context.Context, v *visit) (node, error) {
 		}
 		text = fragment{
 			el("h2", say("What changed since version {0}", number(other.Version))),
-			differences(string(other.Text), string(d.Text)),
+			c.comparedVersions(ctx, &other, &d), differences(string(other.Text), string(d.Text)),
 		}
+	} else {
+		text = fragment{c.drawn(ctx, &d), text}
+	}
+	counts, err := c.runCounts(ctx, versions, v.now)
+	if err != nil {
+		return nil, err
 	}
 	return fragment{
 		el("h1", v.title),
@@ -74,13 +89,13 @@ func (c *console) definition(ctx context.Context, v *visit) (node, error) {
 		when(v.operates, el("div", class("buttons"),
 			when(c.edits(v), el("a", class("button"), href(link(editPage, "hash", d.Hash)), say("Edit")), words(" ")),
 			v.button("", "jobs", "", "f.flow", d.Name, "f.version", strconv.FormatInt(d.Version, 10)))),
-		soft(words(d.Language), words(" · "), say("stored {0}", exact(d.Created)), words(" · "), runsOf(d.Hash)),
+		soft(words(d.Language), words(" · "), say("stored {0}", exact(d.Created)), words(" · "), runsOf(d.Hash, counts[d.Hash])),
 		when(len(versions) < 2, soft(say("There is one version."))), //nolint:mnd // this one and another
 		when(len(versions) >= 2, soft(say("Compare with:"), words(" "), each(versions, func(other *storage.Definition) node {
 			return when(other.Hash != d.Hash, el("a", href(link("definition", "hash", d.Hash, "with", other.Hash)),
 				say("version {0}", number(other.Version))), words(" "))
 		}))), //nolint:mnd // this one and another
-		c.drawn(ctx, &d), text,
+		text,
 	}, nil
 }
 

@@ -1,11 +1,19 @@
 package console_test
 
 import (
+	"context"
+	"encoding/json"
 	"html"
+	"maps"
 	"net/http"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/draw"
 	"github.com/ebbflow/ebb/server/console"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
@@ -43,6 +51,68 @@ func TestDefinitions(t *testing.T) {
 	for _, address := range []string{"/definition", "/definition?hash=x", "/definition?with=x&hash=" + hashes[0]} {
 		if w := get(t, h, http.MethodGet, address); w.Code != http.StatusNotFound {
 			t.Errorf("%s: %d", address, w.Code)
+		}
+	}
+}
+
+// members is a machine whose states are the members of an object.
+type members struct {
+	console.Machine
+
+	names []string
+}
+
+func (m members) Picture(string) draw.View {
+	var v draw.View
+	for _, name := range m.names {
+		v.Nodes = append(v.Nodes, draw.Node{ID: "state " + name, Label: name})
+	}
+	return v
+}
+
+// TestVersions draws two versions as one graph, in which a text marks what was added, removed and changed. It counts the
+// runs of each.
+func TestVersions(t *testing.T) {
+	t.Parallel()
+	store := memstore.New()
+	defer func() { _ = store.Close() }()
+	hashes := make([]string, 0, 2)
+	for _, text := range []string{`{"same":{"n":12345678901234567890},"changed":{"n":12345678901234567890},"removed":{}}`, `{"same":{"n":12345678901234567890},"changed":{"n":12345678901234567891},"added":{}}`} {
+		d, err := store.PutDefinition(t.Context(), storage.Definition{
+			Hash: storage.DefinitionHash("m", "l", []byte(text)), Name: "m", Language: "l", Text: []byte(text),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		hashes = append(hashes, d.Hash)
+	}
+	eng, err := engine.New(flow.Linear("m"), engine.WithStore(store))
+	if err == nil {
+		_, err = eng.Run(t.Context(), "of-the-first", engine.OnDefinition(hashes[0]))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := console.New(store, console.Options{Define: func(_ context.Context, d *storage.Definition) (console.Machine, error) {
+		var parts map[string]any
+		err := json.Unmarshal(d.Text, &parts)
+		return members{names: slices.Sorted(maps.Keys(parts))}, err
+	}})
+	body := get(t, h, http.MethodGet, "/definition?hash="+hashes[1]+"&with="+hashes[0]).Body.String()
+	_, picture, _ := strings.Cut(body, "<svg")
+	picture, _, _ = strings.Cut(picture, "</svg>")
+	var marks []string
+	for _, found := range regexp.MustCompile(`<title>(\w+)(?:\n(\w+))?</title>`).FindAllStringSubmatch(picture, -1) {
+		marks = append(marks, strings.TrimSpace(found[1]+" "+found[2]))
+	}
+	slices.Sort(marks)
+	if got := strings.Join(marks, ", "); got != "added ADDED, changed CHANGED, flow, removed REMOVED, same" {
+		t.Errorf("the graph says %s in\n%s", got, picture)
+	}
+	list := get(t, h, http.MethodGet, "/definitions").Body.String()
+	for i, want := range []string{"runs: 1<", "runs: 0<"} {
+		if !strings.Contains(list, hashes[i]+"\">"+want) {
+			t.Errorf("version %d has no %q in\n%s", i+1, want, list)
 		}
 	}
 }
