@@ -8,8 +8,8 @@ const (
 )
 
 // Compare returns one view of two versions of a flow. The State of a node says whether it was [Added], [Removed] or
-// [Changed]; otherwise it is "". changed reports whether a node that both views have, by its ID, is another one. An edge
-// that only now has is drawn thick, and one that only old has is dashed.
+// [Changed]; otherwise it is "". changed reports whether a node that both views have, by its ID, is another one. An
+// edge that only now has is drawn thick, and one that only old has is dashed.
 func Compare(old, now View, changed func(n *Node) bool) View {
 	out := View{Title: now.Title, Groups: now.Groups}
 	groups := map[string]bool{}

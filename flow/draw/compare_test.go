@@ -26,7 +26,10 @@ func TestCompare(t *testing.T) {
 	want := draw.View{
 		Title: "now", Groups: []draw.Group{{ID: "g"}},
 		Nodes: []draw.Node{
-			{ID: "a", State: draw.Changed}, {ID: "b", State: draw.Changed}, {ID: "new", State: draw.Added}, {ID: "same"},
+			{ID: "a", State: draw.Changed},
+			{ID: "b", State: draw.Changed},
+			{ID: "new", State: draw.Added},
+			{ID: "same"},
 			{ID: "gone", In: "g", State: draw.Removed},
 		},
 		Edges: []draw.Edge{

@@ -28,9 +28,8 @@ func (c *console) definitions(ctx context.Context, v *visit) (node, error) {
 		el("h1", say("Definitions")),
 		when(c.edits(v), el("p", class("buttons"), el("a", class("button"), href(editPage), say("New definition")))),
 		when(len(all) == 0, calm("No definition is stored (ebb run and ebb post store what they run).")),
-		when(len(all) > 0, grid(heads("Flow", "Version", "Language", "Stored", "Runs"), each(all, func(d *storage.Definition) node {
-			return definitionRow(d, counts[d.Hash])
-		}))),
+		when(len(all) > 0, grid(heads("Flow", "Version", "Language", "Stored", "Runs"),
+			each(all, func(d *storage.Definition) node { return definitionRow(d, counts[d.Hash]) }))),
 	}, nil
 }
 
@@ -89,7 +88,8 @@ func (c *console) definition(ctx context.Context, v *visit) (node, error) {
 		when(v.operates, el("div", class("buttons"),
 			when(c.edits(v), el("a", class("button"), href(link(editPage, "hash", d.Hash)), say("Edit")), words(" ")),
 			v.button("", "jobs", "", "f.flow", d.Name, "f.version", strconv.FormatInt(d.Version, 10)))),
-		soft(words(d.Language), words(" · "), say("stored {0}", exact(d.Created)), words(" · "), runsOf(d.Hash, counts[d.Hash])),
+		soft(words(d.Language), words(" · "), say("stored {0}", exact(d.Created)), words(" · "),
+			runsOf(d.Hash, counts[d.Hash])),
 		when(len(versions) < 2, soft(say("There is one version."))), //nolint:mnd // this one and another
 		when(len(versions) >= 2, soft(say("Compare with:"), words(" "), each(versions, func(other *storage.Definition) node {
 			return when(other.Hash != d.Hash, el("a", href(link("definition", "hash", d.Hash, "with", other.Hash)),

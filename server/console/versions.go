@@ -85,9 +85,12 @@ const (
 func (c *console) runCounts(ctx context.Context, all []storage.Definition, now time.Time) (map[string]node, error) {
 	counts := map[string]node{}
 	for i := range all[:min(len(all), mostCounted)] {
-		f, err := runfilter.Term("definition", all[i].Hash)
-		if err != nil || time.Since(now) > countTime {
+		if time.Since(now) > countTime {
 			break
+		}
+		f, err := runfilter.Term("definition", all[i].Hash)
+		if err != nil {
+			return nil, err
 		}
 		found, err := runfilter.Count(ctx, c.store, runfilter.Search{Filter: f, Now: now, Clock: time.Now}, 0)
 		if err != nil {
