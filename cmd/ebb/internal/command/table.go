@@ -1,6 +1,7 @@
 package command
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -26,7 +27,8 @@ func writeTable(out io.Writer, heads []string, rows [][]string) error {
 			used[i] = used[i] || cell != ""
 		}
 	}
-	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	var text bytes.Buffer
+	table := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
 	for _, row := range append([][]string{heads}, rows...) {
 		var cells []string
 		for i, cell := range row {
@@ -34,11 +36,20 @@ func writeTable(out io.Writer, heads []string, rows [][]string) error {
 				cells = append(cells, cell)
 			}
 		}
-		if _, err := fmt.Fprintln(table, strings.TrimRight(strings.Join(cells, "\t"), "\t")); err != nil {
+		// A row without its last cells would end the columns of the rows above.
+		if _, err := fmt.Fprintln(table, strings.Join(cells, "\t")); err != nil {
 			return err
 		}
 	}
-	return table.Flush()
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	for line := range strings.Lines(text.String()) {
+		if _, err := fmt.Fprintln(out, strings.TrimRight(line, " \n")); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // cut shortens the text of a cell.
