@@ -71,6 +71,8 @@ type acknowledged struct {
 	started map[string]bool   // ARNs of executions
 	stopped map[string]bool   // ARNs of executions
 	outputs map[string]string // by the names of executions: what a worker made of their tasks
+	start   chan struct{}     // receives when an execution has started
+	done    chan struct{}     // receives when a task was done
 	unsure  []result          // results that were sent without an answer
 }
 
@@ -83,21 +85,24 @@ func testKilled(t *testing.T, dsn string) {
 	if testing.Short() {
 		rounds = 2
 	}
-	known := &acknowledged{started: map[string]bool{}, stopped: map[string]bool{}, outputs: map[string]string{}}
+	known := &acknowledged{
+		started: map[string]bool{}, stopped: map[string]bool{}, outputs: map[string]string{},
+		start: make(chan struct{}, 1), done: make(chan struct{}, 1),
+	}
 	for round := range rounds {
 		child := childtest.Start(t, servedVariable+"="+dsn)
 		s := &served{tb: t, url: child.Line()}
 		machines := s.machines()
-		ctx, stop := context.WithTimeout(t.Context(), time.Duration(200+rand.IntN(600))*time.Millisecond)
+		ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 		var clients sync.WaitGroup
 		for client := range 4 {
 			clients.Go(func() { s.starts(ctx, machines, fmt.Sprintf("%d-%d-", round, client), known) })
 			clients.Go(func() { s.works(ctx, machines["activity"], known) })
 		}
-		<-ctx.Done()
+		known.await(ctx, 10+rand.IntN(100))
 		child.Kill() // while requests are under way
-		clients.Wait()
 		stop()
+		clients.Wait()
 	}
 	child := childtest.Start(t, servedVariable+"="+dsn)
 	s := &served{tb: t, url: child.Line()}
@@ -141,6 +146,7 @@ func (s *served) starts(ctx context.Context, machines map[string]string, prefix 
 		known.mu.Lock()
 		known.started[arn] = true
 		known.mu.Unlock()
+		tell(known.start)
 		if kind != "wait" {
 			continue
 		}
@@ -191,10 +197,34 @@ func (k *acknowledged) sent(r result, err error) (first string) {
 	switch {
 	case err == nil:
 		first, k.outputs[r.name] = k.outputs[r.name], r.output
+		tell(k.done)
 	case !refused: // else the server had accepted the result, or has given the task to another worker
 		k.unsure = append(k.unsure, r)
 	}
 	return first
+}
+
+// tell sends, unless a value waits already.
+func tell(c chan<- struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+// await waits until so many executions have started, and a task was done. Both take as long as the machine needs.
+func (k *acknowledged) await(ctx context.Context, starts int) {
+	for range starts {
+		select {
+		case <-k.start:
+		case <-ctx.Done():
+			return
+		}
+	}
+	select {
+	case <-k.done:
+	case <-ctx.Done():
+	}
 }
 
 // checkEnd waits for the end of an execution, and compares it with what was acknowledged.
