@@ -150,7 +150,7 @@ func faultOf(err error) error {
 		return clientFault(&fault)
 	}
 	if errors.Is(err, engine.ErrSuspended) {
-		return aws.Errorf("com.amazon.coral.service#ThrottlingException", "An operator has suspended the execution.")
+		return aws.Errorf(throttling, "An operator has suspended the execution.")
 	}
 	return err
 }

@@ -37,6 +37,7 @@ var quotas = []aws.QuotaInfo{
 	{Name: QuotaOpenLambdas, Default: 1000, Limits: "open lambda functions of an execution"},
 	{Name: QuotaPollers, Default: 1000, Limits: "pollers of a task list at this server"},
 	{Name: QuotaDomainTags, Default: 50, Limits: "tags of a domain"},
+	{Name: QuotaRequests, Default: aws.NoQuota, Limits: "requests of a domain in a second at this server"},
 	{Name: QuotaRetention, Default: 90, Limits: "days of retention"},
 }
 

@@ -25,6 +25,7 @@ type Server struct {
 	runs      Runs
 	pollers   pollers
 	admission admission
+	throttle  throttle
 }
 
 // New returns a server, or an error that names what is wrong with the config. It neither reads nor writes the store.
@@ -96,6 +97,9 @@ func operation[In, Out any](s *Server, all map[string]aws.Operation, name string
 		}
 		if !s.permits(caller, name, domain) {
 			return nil, aws.Errorf(notPermitted, "The caller is not authorized to perform %s", name)
+		}
+		if err := s.throttled(domain); err != nil {
+			return nil, err
 		}
 		return do(ctx, caller, in)
 	})
