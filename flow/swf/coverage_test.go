@@ -67,6 +67,10 @@ func (c *coverage) page() string {
 	for _, e := range history.Table {
 		fmt.Fprintf(&b, "| %s | %s |\n", e.Type, c.test(e.Type))
 	}
+	b.WriteString("\n## Decisions\n\n| decision | its event | test |\n|---|---|---|\n")
+	for _, d := range decision.Table {
+		fmt.Fprintf(&b, "| %s | %s | %s |\n", d.Type, d.Success, c.test(d.Success))
+	}
 	b.WriteString("\n## Failures of decisions\n\n| decision | cause | test |\n|---|---|---|\n")
 	for _, d := range decision.Table {
 		for _, cause := range d.Causes {
