@@ -12,6 +12,6 @@
 // # Departures from AWS
 //
 // Answers are consistent: an operation sees the effects of all earlier operations. Tasks are delivered in the exact
-// order of their priorities and ages. Ebb throttles requests only if [QuotaRequests] is set. A lambda role is stored and
-// returned, but grants nothing.
+// order of their priorities and ages. Ebb throttles requests only if [QuotaRequests] is set. A lambda role is stored
+// and returned, but grants nothing.
 package swf

@@ -78,8 +78,10 @@ func TestLargeBatch(t *testing.T) {
 	if counts["openTimers"] != 1000.0 {
 		t.Errorf("open counts: %v", counts)
 	}
-	last := w.must(t, "GetWorkflowExecutionHistory", object{"domain": "d", "execution": ofX(run), "reverseOrder": true,
-		"maximumPageSize": 2})["events"].([]any)[1].(object) // before the DecisionTaskScheduled that follows
+	last := w.must(t, "GetWorkflowExecutionHistory", object{
+		"domain": "d", "execution": ofX(run), "reverseOrder": true,
+		"maximumPageSize": 2,
+	})["events"].([]any)[1].(object) // before the DecisionTaskScheduled that follows
 	if last["eventType"] != "StartTimerFailed" || last["eventId"] != 1005.0 {
 		t.Errorf("the last event is %v", last)
 	}

@@ -16,8 +16,8 @@ const throttling = "com.amazon.coral.service#ThrottlingException"
 // maxBuckets is how many buckets a throttle keeps before it drops those that are full.
 const maxBuckets = 1000
 
-// A throttle has a bucket of tokens for each domain. A request takes one. A bucket has room for the tokens of one
-// second.
+// A throttle has a bucket of tokens for each domain. A request takes one. A bucket holds at most the tokens of
+// one second.
 type throttle struct {
 	mu      sync.Mutex
 	buckets map[string]*bucket

@@ -15,7 +15,7 @@ import (
 func TestThrottle(t *testing.T) {
 	t.Parallel()
 	list := func(domain string) object { return object{"domain": domain, "registrationStatus": "REGISTERED"} }
-	register := func(w *world, t *testing.T) {
+	register := func(t *testing.T, w *world) {
 		t.Helper()
 		for _, name := range []string{"d", "e"} {
 			w.must(t, "RegisterDomain", object{"name": name, "workflowExecutionRetentionPeriodInDays": "1"})
@@ -26,7 +26,7 @@ func TestThrottle(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
 			w := newWorld(t, swf.Config{Quotas: map[aws.Quota]int64{swf.QuotaRequests: 3}})
-			register(w, t)
+			register(t, w)
 			spend := func(domain string, n int) {
 				t.Helper()
 				for range n {
@@ -50,7 +50,7 @@ func TestThrottle(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
 			w := newWorld(t, swf.Config{})
-			register(w, t)
+			register(t, w)
 			for range 1000 {
 				w.must(t, "ListWorkflowTypes", list("d"))
 			}
