@@ -50,7 +50,11 @@ bench: ## run the benchmarks that match BENCH (all)
 
 .PHONY: aws-bench
 aws-bench: ## measure the APIs of AWS, each request for EBB_BENCH_TIME (1m), on SQLite or on the PostgreSQL database EBB_BENCH_DSN
-	cd bench/aws && go run . -time $(EBB_BENCH_TIME) -dsn '$(EBB_BENCH_DSN)'
+	cd bench/serve && go run . -time $(EBB_BENCH_TIME) -dsn '$(EBB_BENCH_DSN)' -only '^aws/'
+
+.PHONY: console-bench
+console-bench: ## measure the console with a million runs, and with 200 viewers, likewise
+	cd bench/serve && go run . -time $(EBB_BENCH_TIME) -dsn '$(EBB_BENCH_DSN)' -only '^console/'
 
 .PHONY: golden
 golden: ## rewrite all golden files and generated pages from what the code gives now; read the diff

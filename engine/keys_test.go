@@ -180,7 +180,7 @@ func checkFamily(t *testing.T, store storage.Store, when string) {
 	}
 	for _, key := range []string{"boss", "chain", "ends", "hears"} {
 		if run, err := store.OpenRun(t.Context(), key); !errors.Is(err, storage.ErrNotFound) {
-			t.Errorf("%s: the key %q is held by %q, %v", when, key, run.ID, err)
+			t.Errorf("%s: the key %q is held by %q, %v", when, key, run, err)
 		}
 	}
 }

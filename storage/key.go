@@ -11,8 +11,8 @@ import (
 // most one run holds a key, over all processes. A run that was reopened holds its key only if the commit that reopened
 // it took it, see [Checkpoint.TakeKey].
 type Keys interface {
-	// OpenRun returns the record of the run that holds the key. If no run holds it, OpenRun returns ErrNotFound.
-	OpenRun(ctx context.Context, key string) (Run, error)
+	// OpenRun returns the id of the run that holds the key. If no run holds it, OpenRun returns ErrNotFound.
+	OpenRun(ctx context.Context, key string) (id string, err error)
 	// StrayKeys returns up to limit keys that are held by a run which has ended or does not exist; 0 means all. Only a
 	// damaged database has any.
 	StrayKeys(ctx context.Context, limit int) ([]string, error)

@@ -275,7 +275,7 @@ func TestEngineFamilies(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.await(open.ID, "WorkflowExecutionCancelRequested")
+		s.await(open, "WorkflowExecutionCancelRequested")
 		s.start("last")
 		s.decide(startChild("left", "taskList", named("xl")), signal("o"), complete) // starts and signals although it closes
 		if got := s.decider("xl"); got.Run == "" {

@@ -460,8 +460,8 @@ func (f *store) Sent(ctx context.Context, n ...int64) error {
 	return f.do(ctx, Call{Method: "Sent"}, func() error { return f.Store.Sent(ctx, n...) })
 }
 
-func (f *store) OpenRun(ctx context.Context, key string) (storage.Run, error) {
-	return answer(ctx, f, Call{Method: "OpenRun"}, func() (storage.Run, error) { return f.Store.OpenRun(ctx, key) })
+func (f *store) OpenRun(ctx context.Context, key string) (string, error) {
+	return answer(ctx, f, Call{Method: "OpenRun"}, func() (string, error) { return f.Store.OpenRun(ctx, key) })
 }
 
 func (f *store) StrayKeys(ctx context.Context, limit int) ([]string, error) {

@@ -170,8 +170,8 @@ func (c *check) key(ctx context.Context) error {
 		c.findf("it does not hold its key %s", key)
 	case err != nil:
 		return err
-	case holder.ID != c.execution.run.ID:
-		c.findf("the run %s holds its key %s", holder.ID, key)
+	case holder != c.execution.run.ID:
+		c.findf("the run %s holds its key %s", holder, key)
 	}
 	return nil
 }

@@ -127,8 +127,7 @@ func (s *Server) openByID(ctx context.Context, d *domain, workflowID string) (st
 	if swf.IsUndo(workflowID) {
 		return s.openUndo(ctx, d, workflowID)
 	}
-	run, err := s.config.Store.OpenRun(ctx, swf.Key(d.Name, workflowID))
-	return run.ID, err
+	return s.config.Store.OpenRun(ctx, swf.Key(d.Name, workflowID))
 }
 
 func isOf(err error, these ...error) bool {

@@ -103,7 +103,8 @@ func (f *closedFilter) openQuery() (storage.RunQuery, error) {
 }
 
 // closedQuery returns the query for closed executions that are retained.
-func (s *Server) closedQuery(d *domain, f *closedFilter) (storage.RunQuery, error) {
+func (s *Server) closedQuery(ctx context.Context, d *domain, f *closedFilter) (storage.RunQuery, error) {
+	kept := s.config.Now().Add(-d.retention()).Add(time.Microsecond)
 	labels, err := f.labels()
 	q := storage.RunQuery{Labels: labels, States: closedStates, Brief: true}
 	switch {
@@ -115,14 +116,27 @@ func (s *Server) closedQuery(d *domain, f *closedFilter) (storage.RunQuery, erro
 		return q, invalid("Must specify time filter")
 	case f.Start != nil:
 		q.CreatedFrom, q.CreatedTo = f.Start.within()
-	default:
-		q.Order = storage.ByEnded
-		q.EndedFrom, q.EndedTo = f.Close.within()
+		return q, s.withoutOver(ctx, &q, kept)
 	}
-	if kept := s.config.Now().Add(-d.retention()); q.EndedFrom.Before(kept) {
-		q.EndedFrom = kept.Add(time.Microsecond)
+	q.Order = storage.ByEnded
+	q.EndedFrom, q.EndedTo = f.Close.within()
+	if q.EndedFrom.Before(kept) {
+		q.EndedFrom = kept
 	}
 	return q, nil
+}
+
+// withoutOver excludes the executions that ended before a time from a query by start time. Mostly none did, and then the
+// query says nothing of their ends, which the store would read in the row of each execution.
+func (s *Server) withoutOver(ctx context.Context, q *storage.RunQuery, kept time.Time) error {
+	over := *q
+	over.Order, over.EndedTo, over.Limit = storage.ByEnded, kept, 1
+	over.CreatedFrom, over.CreatedTo = time.Time{}, time.Time{}
+	n, err := s.config.Store.CountRuns(ctx, over)
+	if n > 0 {
+		q.EndedFrom = kept
+	}
+	return err
 }
 
 type listOpenInput struct {
@@ -161,7 +175,7 @@ func (s *Server) listClosedWorkflowExecutions(ctx context.Context, caller *aws.C
 	if err != nil {
 		return nil, err
 	}
-	q, err := s.closedQuery(d, &in.closedFilter)
+	q, err := s.closedQuery(ctx, d, &in.closedFilter)
 	if err != nil {
 		return nil, err
 	}
@@ -253,7 +267,7 @@ func (s *Server) countClosedWorkflowExecutions(ctx context.Context, _ *aws.Calle
 	if err != nil {
 		return nil, err
 	}
-	q, err := s.closedQuery(d, in)
+	q, err := s.closedQuery(ctx, d, in)
 	return s.countExecutions(ctx, q, err)
 }
 

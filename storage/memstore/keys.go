@@ -85,16 +85,16 @@ func (r *runRecord) owes() bool {
 }
 
 // OpenRun implements [storage.Keys.OpenRun].
-func (m *store) OpenRun(ctx context.Context, key string) (storage.Run, error) {
+func (m *store) OpenRun(ctx context.Context, key string) (id string, err error) {
 	if err := m.enter(ctx); err != nil {
-		return storage.Run{}, err
+		return "", err
 	}
 	defer m.mu.Unlock()
-	r := m.runs[m.keys[key]]
-	if r == nil {
-		return storage.Run{}, fmt.Errorf("%w: open run with the key %q", storage.ErrNotFound, key)
+	id = m.keys[key]
+	if m.runs[id] == nil {
+		return "", fmt.Errorf("%w: open run with the key %q", storage.ErrNotFound, key)
 	}
-	return r.record(), nil
+	return id, nil
 }
 
 // StrayKeys implements [storage.Keys.StrayKeys].

@@ -15,7 +15,6 @@ const (
 	insertOpenKey = `INSERT INTO open_keys (key, run) VALUES ($1, $2)`
 	deleteOpenKey = `DELETE FROM open_keys WHERE run = $1`
 	selectKey     = `SELECT key FROM origins WHERE n = $1`
-	selectByKey   = loadRuns + ` WHERE o.n = (SELECT run FROM open_keys WHERE key = $1)`
 	// strayKeys are the keys that no open run holds.
 	strayKeys = `SELECT k.key FROM open_keys k LEFT JOIN runs r ON r.n = k.run
 WHERE r.n IS NULL OR r.state IN (2, 3, 4) ORDER BY k.key LIMIT $1 + 0`
@@ -91,16 +90,14 @@ func writeKey(ctx context.Context, w *session, n int64, cp *storage.Checkpoint, 
 }
 
 // OpenRun implements [storage.Keys.OpenRun].
-func (s *Store) OpenRun(ctx context.Context, key string) (run storage.Run, err error) {
-	err = s.view(ctx, func(r *session) error {
-		var row runRow
-		if err := r.Get(ctx, &row, selectByKey, key); err != nil {
-			return notFound(err, "open run with the key", key)
-		}
-		run, err = row.record(ctx, r)
-		return err
+func (s *Store) OpenRun(ctx context.Context, key string) (id string, err error) {
+	err = s.glance(ctx, func(r *session) error {
+		var h holder
+		err := r.Get(ctx, &h, selectHolder, key)
+		id = h.ID
+		return notFound(err, "open run with the key", key)
 	})
-	return run, err
+	return id, err
 }
 
 // StrayKeys implements [storage.Keys.StrayKeys].

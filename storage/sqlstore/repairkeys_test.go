@@ -63,8 +63,8 @@ func repairKeys(t *testing.T, dsn string, execute func(statement string)) {
 	}
 	for key, want := range map[string]string{"a": "lost", "b": "kept", "c": ""} {
 		run, err := s.OpenRun(t.Context(), key)
-		if run.ID != want || (want == "") != errors.Is(err, storage.ErrNotFound) {
-			t.Errorf("the key %s is held by %q, %v, want %q", key, run.ID, err, want)
+		if run != want || (want == "") != errors.Is(err, storage.ErrNotFound) {
+			t.Errorf("the key %s is held by %q, %v, want %q", key, run, err, want)
 		}
 	}
 	if err := s.Close(); err != nil {

@@ -49,7 +49,7 @@ func (r newRuns) keyTaken(key string) (*atom.Failure, error) {
 	holder, err := r.env.Store.OpenRun(r.storing, key)
 	switch {
 	case err == nil:
-		return keyFailure(&storage.KeyTakenError{Key: key, Run: holder.ID}), nil
+		return keyFailure(&storage.KeyTakenError{Key: key, Run: holder}), nil
 	case r.about.Key == key: // this run, which is not stored yet
 		return keyFailure(&storage.KeyTakenError{Key: key, Run: r.claim.Run}), nil
 	case errors.Is(err, storage.ErrNotFound):

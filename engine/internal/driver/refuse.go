@@ -50,12 +50,12 @@ func (r *run) keyLost() error {
 	}
 	holder, err := r.env.Store.OpenRun(r.storing, r.about.Key)
 	switch {
-	case errors.Is(err, storage.ErrNotFound) || err == nil && holder.ID == r.claim.Run:
+	case errors.Is(err, storage.ErrNotFound) || err == nil && holder == r.claim.Run:
 		return nil
 	case err != nil:
 		return WrapStore(r.claim.Run, err)
 	default:
-		return &storage.KeyTakenError{Key: r.about.Key, Run: holder.ID}
+		return &storage.KeyTakenError{Key: r.about.Key, Run: holder}
 	}
 }
 

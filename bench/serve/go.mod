@@ -1,4 +1,4 @@
-module github.com/ebbflow/ebb/bench/aws
+module github.com/ebbflow/ebb/bench/serve
 
 go 1.26.0
 

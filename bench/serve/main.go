@@ -1,5 +1,5 @@
-// Command aws measures the APIs of AWS that `ebb serve` offers, in a process of its own. Its clients sign their
-// requests.
+// Command serve measures what `ebb serve` offers over HTTP, in a process of its own: the APIs of AWS, whose clients
+// sign their requests, and the console.
 //
 //	go run . [-time 1m] [-dsn postgres://…] [-only REGEXP]
 //
@@ -31,6 +31,7 @@ type bench struct {
 	pollers    int // idle ones
 	machines   int
 	ended      int // executions in lists
+	viewers    int // of the console
 	open       int // executions with a timer each
 	due        int // of them, due in the same second
 	sfnHistory int // events at most
@@ -45,24 +46,27 @@ type workload struct {
 }
 
 var workloads = []workload{
-	{"start", start},
-	{"states", fiveStates},
-	{"activities", activities},
-	{"sync", sync},
-	{"pollers", pollers},
-	{"machines", machines},
-	{"executions", executions},
-	{"history", lastPage},
-	{"signals", signals},
-	{"tasks", tasks},
-	{"timers", timers},
-	{"decision", longDecision},
-	{"closed", closed},
+	{"aws/start", start},
+	{"aws/states", fiveStates},
+	{"aws/activities", activities},
+	{"aws/sync", sync},
+	{"aws/pollers", pollers},
+	{"aws/machines", machines},
+	{"aws/executions", executions},
+	{"aws/history", lastPage},
+	{"aws/signals", signals},
+	{"aws/tasks", tasks},
+	{"aws/timers", timers},
+	{"aws/decision", longDecision},
+	{"aws/closed", closed},
+	{"console/lists", consoleLists},
+	{"console/weight", consoleWeight},
+	{"console/viewers", consoleViewers},
 }
 
 func main() {
 	b := &bench{
-		clients: 64, pollers: 1000, machines: 10_000, ended: 1_000_000, open: 100_000, due: 1000,
+		clients: 64, pollers: 1000, viewers: 200, machines: 10_000, ended: 1_000_000, open: 100_000, due: 1000,
 		sfnHistory: 25_000, swfHistory: 20_000,
 	}
 	flag.StringVar(&b.dsn, "dsn", "", "a PostgreSQL database, postgres://…; without it, SQLite files")
@@ -71,7 +75,7 @@ func main() {
 	only := flag.String("only", "", "regular expression for the names of the workloads to run; without it, all")
 	flag.Parse()
 	if err := b.main(context.Background(), *only); err != nil {
-		fmt.Fprintln(os.Stderr, "aws:", err)
+		fmt.Fprintln(os.Stderr, "serve:", err)
 		os.Exit(1)
 	}
 }
@@ -84,7 +88,7 @@ func (b *bench) main(ctx context.Context, only string) error {
 	if err := os.MkdirAll(b.dir, 0o700); err != nil {
 		return err
 	}
-	if b.dir, err = os.MkdirTemp(b.dir, "ebb-bench-aws-"); err != nil {
+	if b.dir, err = os.MkdirTemp(b.dir, "ebb-bench-serve-"); err != nil {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(b.dir) }()

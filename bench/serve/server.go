@@ -28,6 +28,7 @@ const (
 	region     = "us-east-1"
 	account    = "000000000000"
 	metricsKey = "bench-metrics-key-of-no-other-use"
+	viewKey    = "bench-view-key-of-no-other-use-000"
 )
 
 var credentials = &sigv4.Credentials{AccessKey: "AKIDBENCHBENCHBENCH", Secret: "bench-secret-key-of-no-other-use-0000"}
@@ -55,7 +56,8 @@ func (b *bench) serve(ctx context.Context) (*server, error) {
 	if s.folder, err = os.MkdirTemp(b.dir, ""); err != nil {
 		return nil, err
 	}
-	keys := credentials.AccessKey + " " + credentials.Secret + " aws\nbench " + metricsKey + " metrics\n"
+	keys := credentials.AccessKey + " " + credentials.Secret + " aws\nbench " + metricsKey + " metrics\nviewer " +
+		viewKey + " view\n"
 	if err := os.WriteFile(filepath.Join(s.folder, "keys"), []byte(keys), 0o600); err != nil {
 		return nil, err
 	}
@@ -154,14 +156,19 @@ func (s *server) close(ctx context.Context) error {
 	return errors.Join(err, os.RemoveAll(s.folder))
 }
 
-// metrics returns the values of the metrics that have no labels.
-func (s *server) metrics(ctx context.Context) (map[string]float64, error) {
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, s.address+"/metrics", nil)
+// get requests a page of the server. Its caller closes the body.
+func (s *server) get(ctx context.Context, path, key string) (*http.Response, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, s.address+path, http.NoBody)
 	if err != nil {
 		return nil, err
 	}
-	r.Header.Set("Authorization", "Bearer "+metricsKey)
-	answer, err := s.http.Do(r)
+	r.Header.Set("Authorization", "Bearer "+key)
+	return s.http.Do(r)
+}
+
+// metrics returns the values of the metrics that have no labels.
+func (s *server) metrics(ctx context.Context) (map[string]float64, error) {
+	answer, err := s.get(ctx, "/metrics", metricsKey)
 	if err != nil {
 		return nil, err
 	}

@@ -19,7 +19,7 @@ func TestWorkloads(t *testing.T) {
 	for _, store := range []string{"sqlite", "postgres"} {
 		t.Run(store, func(t *testing.T) {
 			b := &bench{
-				dir: dir, command: command, time: 200 * time.Millisecond, clients: 4, pollers: 8, machines: 3, ended: 150, open: 12,
+				dir: dir, command: command, time: 200 * time.Millisecond, clients: 4, pollers: 8, viewers: 3, machines: 3, ended: 150, open: 12,
 				due: 4, sfnHistory: 25_000, swfHistory: 300,
 			}
 			if store == "postgres" {
