@@ -172,6 +172,14 @@ func TestStaysDoneGrowing(t *testing.T) {
 		} {
 			eng := newEngine(t, flow.Growing("f", chain(c.specs...)), append(opts, engine.WithTasks(parts{&stage{}}))...)
 			res, _ := eng.Run(t.Context(), id)
+			left, err := eng.Store().Undos(t.Context(), id, 0, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			pivots, err := inspect.PivotsIn(t.Context(), eng.Store(), id, left)
+			if err != nil || pivots["p"] != (id == "pivot") || len(pivots) > 1 {
+				t.Errorf("%s: of %v, points of no return are %v, %v", id, left, pivots, err)
+			}
 			if res.Run.Undo != c.end {
 				t.Errorf("%s: undo %v; want %v", id, res.Run.Undo, c.end)
 			}

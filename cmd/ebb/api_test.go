@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -232,6 +233,39 @@ func (w *apiWorld) readsOf(id string) {
 	if !strings.Contains(paths, "volume") || strings.Count(paths, "volume") != 1 {
 		w.Errorf("the atoms are %s", paths)
 	}
+	steps := ""
+	for after, more := "", true; more; {
+		page := get("runs/{run}/steps", "limit=1&after="+after)
+		for _, one := range list(page, "steps") {
+			steps += one.(map[string]any)["path"].(string) + " "
+		}
+		after, more = page["next"].(string)
+	}
+	if got := fields(steps); !slices.Equal(got, fields(paths)) {
+		w.Errorf("the steps are %s, the atoms %s", steps, paths)
+	}
+	for _, query := range []string{"below=none&after=forged&from=7", "from=99999999999999999"} {
+		if page := get("runs/{run}/steps", query); len(list(page, "steps")) != 0 {
+			w.Errorf("%s: %v", query, page)
+		}
+	}
+	if strip := get("runs/{run}/strip", ""); strip["counts"] != nil {
+		w.Errorf("it counts %v", strip)
+	}
+	w.lines()
+	get("runs/{run}/undo", "")
+}
+
+// fields returns the words of a text, sorted.
+func fields(text string) []string { return slices.Sorted(slices.Values(strings.Fields(text))) }
+
+// lines reads the history at once and in pages.
+func (w *apiWorld) lines() {
+	w.Helper()
+	get := func(route, query string) map[string]any {
+		w.Helper()
+		return w.ask(http.StatusOK, http.MethodGet, route, query, "")
+	}
 	all, steps := len(list(get("runs/{run}/history", ""), "entries")), 0
 	for after := 0.0; ; {
 		page := get("runs/{run}/history", fmt.Sprint("limit=2&after=", after))
@@ -244,7 +278,6 @@ func (w *apiWorld) readsOf(id string) {
 	if all < 5 || steps != all {
 		w.Errorf("the history has %d lines, and %d in pages", all, steps)
 	}
-	get("runs/{run}/undo", "")
 }
 
 // board asks for what is not a run.

@@ -17,6 +17,7 @@ var (
 	limit  = param{"limit", "integer", "maximum number of objects, 1 to 500; 50 if left out"}
 	cursor = param{"cursor", "string", "next of the page before; one that is not known begins anew"}
 	after  = param{"after", "string", "next of the page before"}
+	below  = param{"below", "string", "path of the step; the run itself if left out"}
 )
 
 // routes are the operations of the API.
@@ -48,6 +49,10 @@ func reads() []route {
 		get("waiting", "listWaiting", "What all open runs wait for, in groups", inspect.Waiting{}, (*api).waiting),
 		get("runs/{run}", "getRun", "A run", inspect.Summary{}, (*api).one),
 		get("runs/{run}/atoms", "listAtoms", "Atoms of a run, by path", Atoms{}, (*api).atoms, after, limit),
+		get("runs/{run}/steps", "listSteps", "A level of the tree of a run: the steps below one", inspect.Level{},
+			(*api).steps, below, param{"from", "integer", "number of the first step, from 0; 0 if left out"}, after, limit),
+		get("runs/{run}/strip", "countItems", "How the items directly below a step stand", inspect.Strip{}, (*api).strip,
+			below),
 		get("runs/{run}/history", "getHistory", "History of a run", History{}, (*api).history,
 			param{"after", "integer", "number of the last line that is known"}, limit),
 		get("runs/{run}/undo", "getUndoStack", "What of a run can be reverted, the top of the stack first", UndoStack{},

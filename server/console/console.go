@@ -65,8 +65,9 @@ type console struct {
 	languages map[string]*language // by tag
 	sheet     string               // address of the style sheet
 
-	script string
-	editor string // address of the module of the editor
+	script    string // of all pages
+	runScript string // of the levels of a run
+	editor    string // address of the module of the editor
 
 	operations []server.Operation // commands that have a form
 	drafts     []server.Operation // what the editor asks of the API
@@ -88,6 +89,7 @@ func New(store storage.Store, o Options) http.Handler {
 	c.script = c.addFile("live.js", "text/javascript; charset=utf-8", "\n"+embedded("times.js"))
 	c.editor = c.add("editor.js", "text/javascript; charset=utf-8",
 		strings.Replace(embedded("editor.js"), "./live.js", "./"+c.script, 1))
+	c.runScript = c.addFile("run.js", "text/javascript; charset=utf-8", "")
 	c.all, c.changed = map[topic]*watcher{}, make(chan struct{})
 	c.icon = c.addFile("icon.svg", "image/svg+xml", "")
 	var err error

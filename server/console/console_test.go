@@ -57,6 +57,9 @@ func TestPages(t *testing.T) {
 		"runs?filter=flow:trip+-code:Full": "trip", "runs?filter=-flow:tr*": "No run matches",
 		run: "flight", run + "&view=graph": "<svg", run + "&view=timeline": "<rect", run + "&view=history": "REVERTING",
 		run + "&view=history&after=x": "REVERTING", run + "&atom=hotel": "***", run + "&atom=none": "flight",
+		run + "&below=": "hotel", run + "&below=" + url.QueryEscape("../"+hostile+"/[0]"): "No step has begun here",
+		run + "&from=-1&below=": "flight", run + "&from=99999999999999999999&below=none": "All steps",
+		"steps?id=" + url.QueryEscape(hostile) + "&from=1": "hotel", run + "&view=tree&below=&atom=flight": "***",
 		"jobs": "no jobs", "schedules": "no schedules", "limits": "No limits", "processes": "Processes",
 		"waiting": "No run waits", "definitions": "No definition", "doctor": "no checks", "audit": "Nobody has commanded",
 	} {

@@ -28,6 +28,7 @@ type visit struct {
 	home     string     // leads to the pages of the database; "" where they are
 	problem  node       // why the command was not given
 	status   int        // of an answer with a problem; 0 means 200
+	script   string     // address of a script that the page has beside the one of all pages; "" if there is none
 }
 
 // A page is what answers at a name.
@@ -45,6 +46,7 @@ func pages() []page {
 		{"", "Home", true, true, (*console).home},
 		{"runs", "Runs", true, true, (*console).runs},
 		{"run", "", false, true, (*console).runPage},
+		{"steps", "", false, false, (*console).stepsPage},
 		{"compare", "", false, false, (*console).compare},
 		{"waiting", "Waiting", true, true, (*console).waiting},
 		{"jobs", "Jobs", true, true, tablePage("Jobs", (*console).jobs)},
@@ -122,7 +124,8 @@ func (c *console) layout(name string, v *visit, body node) node {
 			el("title", say("{0} · Ebb", v.title)),
 			el("link", attr("rel", "icon"), href(address(v.home+c.icon))),
 			el("link", attr("rel", "stylesheet"), href(address(v.home+c.sheet))),
-			el("script", attr("type", "module"), attr("src", v.home+c.script))),
+			el("script", attr("type", "module"), attr("src", v.home+c.script)),
+			when(v.script != "", el("script", attr("type", "module"), attr("src", v.home+v.script)))),
 		el("body",
 			el("a", class("skip"), href("#main"), say("Skip to content")),
 			el("header",

@@ -11,6 +11,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine/inspect"
 	"github.com/ebbflow/ebb/internal/jsontext"
+	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -18,36 +19,62 @@ import (
 func (p *runPage) panel(ctx context.Context) (node, error) {
 	chosen, open := el("h2", say("Run")), true
 	if p.chosen != "" {
-		a, err := p.store.Atom(ctx, p.run.ID, p.chosen)
+		shown, err := p.chosenAtom(ctx)
 		switch {
 		case err == nil:
-			chosen, open = p.atom(&a), false
+			chosen, open = shown, false
 		case !errors.Is(err, storage.ErrNotFound): // a state that only computes has no atom
 			return nil, err
 		}
 	}
 	r := inspect.RunOf(&p.run)
 	return fragment{
-		chosen, value("input of the run", r.Input.String(), open),
+		chosen, searching, value("input of the run", r.Input.String(), open),
 		when(r.Output != nil, value("output of the run", r.Output.String(), open)),
 	}, nil
 }
 
-// atom shows an atom.
-func (p *runPage) atom(a *storage.Atom) node {
-	shown := inspect.AtomOf(&p.run, a)
-	call := atom.Call{Run: p.run.ID, Path: a.Path, Incarnation: a.Incarnation}
+// chosenAtom shows the atom that is chosen. It may be that of a run that an atom of this run began.
+func (p *runPage) chosenAtom(ctx context.Context) (node, error) {
+	place, err := inspect.PlaceOf(ctx, p.store, &p.run, p.chosen)
+	if err != nil {
+		return nil, err
+	}
+	a, err := p.store.Atom(ctx, place.Run.ID, place.Path)
+	if err != nil {
+		return nil, err
+	}
+	attempts, err := p.attempts(ctx, &place.Run, &a)
+	if err != nil {
+		return nil, err
+	}
+	tokens, err := p.tokens(ctx, &place.Run, &a)
+	return fragment{p.atom(&place.Run, &a), attempts, tokens}, err
+}
+
+// atom shows an atom of a run.
+func (p *runPage) atom(run *storage.Run, a *storage.Atom) node {
+	shown := inspect.AtomOf(run, a)
+	call := atom.Call{Run: run.ID, Path: a.Path, Incarnation: a.Incarnation}
+	due := text("due")
+	if shown.State == states.TaskRetrying.String() {
+		due = "next attempt"
+	}
+	buttons := p.atomButtons(&shown)
+	if run.ID != p.run.ID {
+		buttons = soft(say("An atom of the run {0}", runLink(run.ID)))
+	}
 	row := func(has bool, name text, value node) node {
 		return when(has, el("dt", say(name)), el("dd", value))
 	}
 	return fragment{
-		el("h2", words(shown.Path+" "), chip(shown.Status)), p.atomButtons(&shown),
+		el("h2", words(shown.Path+" "), chip(shown.Status)), buttons,
 		el("dl",
 			row(true, "kind", words(shown.Kind)),
 			row(true, "attempt", words(strconv.Itoa(shown.Attempt))),
 			row(shown.Incarnation > 0, "incarnation", words(strconv.Itoa(shown.Incarnation))),
 			row(true, "started", exact(shown.Started)), row(true, "ended", exact(shown.Ended)),
-			row(!shown.Due.IsZero(), "due", fragment{exact(shown.Due), until(shown.Due, p.visit.now)}),
+			row(!shown.Due.IsZero(), due, fragment{exact(shown.Due), until(shown.Due, p.visit.now)}),
 			row(shown.Progress > 0, "progress", words(strconv.Itoa(int(shown.Progress*percent))+" %")),
 			row(a.Kind == storage.KindTask, "idempotency key", code(call.Key())),
 			row(shown.Run != "", "run", runLink(shown.Run)),
@@ -65,7 +92,8 @@ const percent = 100
 // until says how long it is until a time; nothing if it has passed.
 func until(t, now time.Time) node {
 	if d := t.Sub(now); d > 0 {
-		return fragment{words(", "), say("in {0}", words(inspect.Span(d.Truncate(time.Second))))}
+		return fragment{words(", "), el("span", attr("data-until", machine(t)),
+			say("in {0}", words(inspect.Span(d.Truncate(time.Second)))))}
 	}
 	return none
 }
@@ -92,7 +120,8 @@ func value(name text, shown string, open bool) node {
 	shown = indented(shown)
 	long := len(shown) > mostValue
 	return el("details", when(open, attr("open", "")), el("summary", say(name)),
-		el("pre", attr("tabindex", "0"), literal(beginning(shown, mostValue))),
+		el("button", attr("type", "button"), attr("data-copy", ""), class("tool"), say("Copy")),
+		folded(beginning(shown, mostValue)),
 		when(long, soft(say("All of it: {0}", code("ebb show -o json")))))
 }
 

@@ -1,6 +1,8 @@
 package console
 
 import (
+	"html"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -16,6 +18,23 @@ func TestIndented(t *testing.T) {
 	} {
 		if got := indented(text); got != want {
 			t.Errorf("%.40q becomes %.80q", text, got)
+		}
+	}
+}
+
+// TestFolded: each array and object that is in a value can be folded, and the text of the page is still the value.
+func TestFolded(t *testing.T) {
+	t.Parallel()
+	tags := regexp.MustCompile(`<[^>]*>`)
+	for text, folds := range map[string]int{
+		`{"a":{"b":[1,{"c":"x{"}],"d":{}},"e":[],"f":12345678901234567890.10}`: 3, `[[1],[2,3]]`: 2, `{"a":"}"}`: 0,
+		`"{"`: 0, `{}`: 0, "panic: {\nat [\n": 0, "{\n[\n}": 1, "{\n}\n}\n}": 0, "[\n[\n[": 0,
+	} {
+		shown, out := indented(text), writer{in: english}
+		folded(shown).write(&out)
+		page := out.page.String()
+		if got := html.UnescapeString(tags.ReplaceAllString(page, "")); got != shown || strings.Count(page, "<details") != folds {
+			t.Errorf("%q is shown as %s", text, page)
 		}
 	}
 }

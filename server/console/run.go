@@ -123,9 +123,11 @@ func (p *runPage) diagnosis(ctx context.Context) (*inspect.Diagnosis, error) {
 // shown returns the chosen view.
 func (p *runPage) shown(ctx context.Context) (node, error) {
 	var before node = none
-	if p.isLarge() {
-		before = soft(say("The history of this run is too long for a picture. It is shown page by page."))
-		p.view = "history"
+	if p.isLarge() && p.view != "history" && p.view != "tree" {
+		if p.view != "" {
+			before = soft(say("The history of this run is too long for this picture. The tree stands for it."))
+		}
+		p.view = "tree"
 	}
 	for _, o := range views() {
 		if o.name == p.view {

@@ -11,8 +11,11 @@ import (
 // deepest is how many levels of a tree are indented.
 const deepest = 8
 
-// tree shows the steps of the run as a list.
+// tree shows the steps of the run as a list. If there are many, or the address names a level, it shows one level.
 func (p *runPage) tree(ctx context.Context) (node, error) {
+	if p.run.Entries > mostTold || p.visit.query.Has("below") {
+		return p.levels(ctx)
+	}
 	t, err := p.recorded(ctx)
 	if err != nil {
 		return nil, err
@@ -20,14 +23,15 @@ func (p *runPage) tree(ctx context.Context) (node, error) {
 	rows, more := treeRows(nil, &t.Top, 0)
 	return fragment{
 		el("ul", class("tree"), each(rows, p.treeRow)),
-		when(more, soft(say("More steps: see {0}.", el("a", href(p.link("history")), say("the history"))))),
+		when(more, soft(el("a", href(p.levelLink("", 0)), say("All steps")))),
 	}, nil
 }
 
 func (p *runPage) treeRow(r *treeRow) node {
 	classes := []string{"d" + strconv.Itoa(min(r.Depth, deepest))}
 	if r.Note != "" {
-		return el("li", class(classes...), el("span", class("soft"), words("… "), inEnglish(r.Note)))
+		return el("li", class(classes...), el("span", class("soft"), words("… "), inEnglish(r.Note), words(" "),
+			el("a", href(p.levelLink(r.Path, 0)), sayAttr("aria-label", "Steps of {0}", words(r.Name)), say("all"))))
 	}
 	if r.Path == p.chosen {
 		classes = append(classes, "chosen")
@@ -51,7 +55,7 @@ func treeRows(rows []treeRow, s *inspect.Step, depth int) (_ []treeRow, more boo
 		}
 	}
 	if rest != "" {
-		rows = append(rows, treeRow{Depth: depth, Note: rest})
+		rows = append(rows, treeRow{Path: s.Path, Name: s.Name, Depth: depth, Note: rest})
 	}
 	return rows, false
 }

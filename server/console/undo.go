@@ -18,6 +18,10 @@ func (p *runPage) undo(ctx context.Context) (node, error) {
 	if err != nil {
 		return nil, err
 	}
+	pivots, err := inspect.PivotsIn(ctx, p.store, p.run.ID, stack)
+	if err != nil {
+		return nil, err
+	}
 	var undone []treeRow
 	for _, s := range t.Undone {
 		undone = append(undone, undoRow(s))
@@ -45,7 +49,10 @@ func (p *runPage) undo(ctx context.Context) (node, error) {
 					el("span", class("cause"), words(r.Cause)))
 			}))),
 		when(len(stack) > 0, el("h2", say("Undo stack, topmost first")), el("ol", each(stack, func(s *storage.Undo) node {
-			return el("li", attr("value", strconv.FormatInt(s.N, 10)), words(s.Path))
+			return el("li", attr("value", strconv.FormatInt(s.N, 10)),
+				el("a", href(p.link("undo", "atom", s.Path)), words(s.Path)),
+				when(pivots[s.Path], words(" "), el("b", say("⊥ point of no return")), words(" "),
+					say("Neither this nor what is below it is undone.")))
 		}))),
 		chartOf(t).node(),
 	}, nil

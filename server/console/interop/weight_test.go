@@ -90,6 +90,11 @@ func TestHundredThousand(t *testing.T) {
 			}
 		}
 	}
+	b.visit(s.page("run", "id", eachRun, "view", "tree", "below", ""))
+	if row := b.texts("[role=treeitem]"); len(row) != 1 || !strings.Contains(row[0], "100000 SUCCESS") {
+		t.Errorf("the items are %q", row)
+	}
+	b.walkLevel("[role=tree]", len(items))
 }
 
 // load opens a page until that takes few enough milliseconds, or so often that a busy machine is no excuse. It returns

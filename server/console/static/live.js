@@ -14,6 +14,10 @@ export function morph(old, now) {
     if (old.data !== now.data) old.data = now.data;
     return;
   }
+  if (old.hasAttribute('data-own') && now.hasAttribute('data-own')) { // a script of its own keeps it
+    old.dispatchEvent(new Event('ebb-fresh'));
+    return;
+  }
   if (old.nodeName === 'FORM') return;
   for (const {name} of [...old.attributes]) {
     if (!now.hasAttribute(name) && name !== 'open') old.removeAttribute(name);
@@ -64,6 +68,7 @@ async function refresh() {
         const now = document.importNode(body, true);
         showTimes(now);
         morph(main, now);
+        moved();
       }
     }
   } catch {
@@ -146,6 +151,14 @@ async function lead(signal) {
   source?.close();
 }
 
+// moved follows the page to another address, where a script has chosen something else.
+function moved() {
+  if (topics.get(me) === main.dataset.topic) return;
+  topics.set(me, main.dataset.topic);
+  if (leading) open(); else tabs.postMessage({tab: me, hello: main.dataset.topic});
+}
+addEventListener('ebb-refresh', refresh);
+
 let hidden = null;
 function show() {
   if (document.visibilityState === 'visible') {
@@ -174,7 +187,7 @@ if (main) {
 const help = document.querySelector('#keys');
 addEventListener('keydown', event => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest('input, textarea, select, [contenteditable]')) return;
-  const rows = [...document.querySelectorAll('main tbody a:first-of-type, main .tree a')];
+  const rows = [...document.querySelectorAll('main tbody a:first-of-type, main .tree a[href], main [role=tree]')];
   const at = rows.indexOf(document.activeElement);
   switch (event.key) {
     case '/': {

@@ -1,0 +1,28 @@
+package api
+
+import "github.com/ebbflow/ebb/engine/inspect"
+
+// steps serves a part of a level of the tree of a run.
+func (a *api) steps(c *call) (any, error) {
+	run, limit, err := c.page(a)
+	if err != nil {
+		return nil, err
+	}
+	from, err := c.number("from", 0)
+	if err != nil {
+		return nil, err
+	}
+	return inspect.ReadLevel(c.Context(), a.store, &run, inspect.LevelQuery{
+		Below: c.query.Get("below"), From: int(from), After: c.query.Get("after"), Limit: limit,
+	})
+}
+
+// strip counts the items below a step.
+func (a *api) strip(c *call) (any, error) {
+	run, err := c.run(a)
+	if err != nil {
+		return nil, err
+	}
+	strip, err := inspect.ReadStrip(c.Context(), a.store, &run, c.query.Get("below"))
+	return strip, there(err, "step", c.query.Get("below"))
+}
