@@ -37,6 +37,10 @@ func (s *Server) NewRun(root flow.Node, id string, opts ...RunOption) (NewRun, e
 	return s.engine.newRun(p, id, opts)
 }
 
+// isOwned reports whether this process owns the run already. A claim that begins with the first commit owns nothing yet,
+// and a query for suspects returns no claim.
+func (n *NewRun) isOwned() bool { return n.Claim.ID != "" && n.Claim.Begins == 0 }
+
 // create creates the run as due.
 func (n *NewRun) create(ctx context.Context, store storage.Store) error {
 	run := *n.Claim.New

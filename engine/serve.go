@@ -290,8 +290,8 @@ func (s *serving) goOn(due *NewRun) (begun bool, err error) {
 	switch {
 	case due.tried > 0:
 		return true, s.try(s.driving, due.Run, due.tried)
-	case due.taken && due.Err == nil && due.Claim.Begins > 0 && !due.Snapshot.Run.State.Ended():
-		return true, s.takeOver(s.driving, due.Run) // a limit counts the run
+	case due.taken && due.Err == nil && !due.isOwned() && !due.Snapshot.Run.State.Ended():
+		return true, s.takeOver(s.driving, due.Run) // a limit counts the run, or it is a suspect that passed
 	default:
 		return s.goOnWith(s.driving, due)
 	}
@@ -303,11 +303,8 @@ func (s *serving) goOnWith(ctx context.Context, due *NewRun) (begun bool, err er
 		return false, driver.WrapStore(due.Run, due.Err)
 	}
 	run := &due.Snapshot.Run
-	if run.State.Ended() && due.Claim.Begins > 0 { // a command, or a late message, waits in its inbox
-		err := s.e.claims.releaseUndriven(ctx, due.Claim, due.Snapshot)
-		if err == nil {
-			_, err = s.e.Run(ctx, run.ID, Unload(), Existing())
-		}
+	if run.State.Ended() && !due.isOwned() { // a command, or a late message, waits in its inbox
+		_, err := s.e.Run(ctx, run.ID, Unload(), Existing())
 		if errors.Is(err, storage.ErrNotFound) { // the run was purged
 			err = nil
 		}

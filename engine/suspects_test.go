@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -26,6 +27,7 @@ type conduct struct {
 	Step  int           // which of the steps takes Takes; the others take no time. With -1 it kills before anything is stored
 	Takes time.Duration // until it ends, or kills
 	Later time.Duration // when it is started
+	Waits bool          // Step fails once, and the run waits for the next attempt
 }
 
 // maxDeaths is how many deaths one killer may cause: 6 until its trial takes longer than it
@@ -57,6 +59,9 @@ func (c *colony) steps(p *process) flow.Node {
 			case <-ctx.Done():
 				return 0, ctx.Err()
 			}
+			if how.Waits && atom.CurrentCall(ctx).Attempt == 1 {
+				return 0, errors.New("not yet")
+			}
 			if how.Kills {
 				c.deaths.Add(1)
 				p.store.Die()
@@ -64,7 +69,7 @@ func (c *colony) steps(p *process) flow.Node {
 				<-ctx.Done()
 			}
 			return i, ctx.Err()
-		}, atom.As(fmt.Sprintf("done%d", i))))
+		}, atom.As(fmt.Sprintf("done%d", i)), atom.Attempts(2, atom.Backoff{First: time.Minute})))
 	}
 	return root
 }
@@ -178,8 +183,8 @@ func (c *colony) judge() error {
 }
 
 // TestKillersAmongInnocents: of runs that are driven beside runs which kill their processes,
-// at random times and after random commits, all end; the killers are set aside after a
-// bounded number of deaths.
+// at random times and after random commits, all end, also those that wait between; the killers
+// are set aside after a bounded number of deaths.
 func TestKillersAmongInnocents(t *testing.T) {
 	t.Parallel()
 	check(t, 30, func(rt *rapid.T) {
@@ -194,7 +199,10 @@ func TestKillersAmongInnocents(t *testing.T) {
 		}
 		for i := range rapid.IntRange(0, 30).Draw(rt, "innocents") {
 			takes := seconds("takes", rapid.SampledFrom([]int{0, 1, 30, 600}).Draw(rt, "at most"))
-			c.runs[fmt.Sprintf("innocent%d", i)] = conduct{Step: rapid.IntRange(0, 3).Draw(rt, "step"), Takes: takes, Later: seconds("starts", 100)}
+			c.runs[fmt.Sprintf("innocent%d", i)] = conduct{
+				Step: rapid.IntRange(0, 3).Draw(rt, "step"), Takes: takes, Later: seconds("starts", 100),
+				Waits: rapid.Bool().Draw(rt, "waits"),
+			}
 		}
 		processes := rapid.IntRange(1, 3).Draw(rt, "processes")
 		var wrong error
