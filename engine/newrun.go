@@ -37,7 +37,7 @@ func (s *Server) NewRun(root flow.Node, id string, opts ...RunOption) (NewRun, e
 	return s.engine.newRun(p, id, opts)
 }
 
-// isOwned reports whether this process owns the run already. A claim that begins with the first commit owns nothing yet,
+// isOwned reports whether this process owns the run already. A claim that begins with the first commit owns nothing,
 // and a query for suspects returns no claim.
 func (n *NewRun) isOwned() bool { return n.Claim.ID != "" && n.Claim.Begins == 0 }
 
