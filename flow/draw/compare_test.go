@@ -33,7 +33,9 @@ func TestCompare(t *testing.T) {
 			{ID: "gone", In: "g", State: draw.Removed},
 		},
 		Edges: []draw.Edge{
-			{From: "a", To: "b"}, {From: "b", To: "new", Taken: true}, {From: "b", To: "same"},
+			{From: "a", To: "b"},
+			{From: "b", To: "new", Taken: true},
+			{From: "b", To: "same"},
 			{From: "b", To: "gone", Maybe: true},
 		},
 	}

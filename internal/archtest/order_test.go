@@ -65,7 +65,7 @@ var internalUsers = map[string][]string{
 	"internal/webclient":    {"engine", "server", "cmd"},                                                                // asks servers, within bounds
 	"internal/memorybudget": {"engine", "cmd"},                                                                          // how much memory the process may have
 	"internal/webscope":     {"cmd"},                                                                                    // what --allow allows
-	"internal/sigv4":        {"engine/awscall", "server/aws", "bench/serve", "cmd"},                                       // signatures of AWS
+	"internal/sigv4":        {"engine/awscall", "server/aws", "bench/serve", "cmd"},                                     // signatures of AWS
 	"internal/supervisor":   {"engine/tasks"},                                                                           // ends programs with Ebb
 	"internal/testlog":      {},                                                                                         // a command of .ci/run
 	"internal/nodepath":     {"flow", "storage", "engine", "server", "cmd"},                                             // the paths of nodes

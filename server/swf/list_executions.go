@@ -126,8 +126,8 @@ func (s *Server) closedQuery(ctx context.Context, d *domain, f *closedFilter) (s
 	return q, nil
 }
 
-// withoutOver excludes the executions that ended before a time from a query by start time. Mostly none did, and then the
-// query says nothing of their ends, which the store would read in the row of each execution.
+// withoutOver excludes the executions that ended before a time from a query by start time. Mostly none did, and then
+// the query says nothing of their ends, which the store would read in the row of each execution.
 func (s *Server) withoutOver(ctx context.Context, q *storage.RunQuery, kept time.Time) error {
 	over := *q
 	over.Order, over.EndedTo, over.Limit = storage.ByEnded, kept, 1
