@@ -115,6 +115,16 @@ func (c *console) give(ctx context.Context, v *visit) address {
 	if o == nil {
 		return ""
 	}
+	if isStart(o) {
+		input, wrong := inputOf(v.form)
+		if wrong != nil {
+			v.problem, v.status = wrong, http.StatusBadRequest
+			return ""
+		}
+		if input != "" {
+			v.form.Set("f.input", input)
+		}
+	}
 	body, wrong := bodyOf(o, v.filled)
 	if wrong != nil {
 		v.problem, v.status = wrong, http.StatusBadRequest

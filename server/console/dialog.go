@@ -3,6 +3,7 @@ package console
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"net/http"
 	"net/url"
 	"strings"
@@ -49,6 +50,11 @@ func (c *console) dialog(ctx context.Context, v *visit) (node, error) {
 	if err != nil {
 		return nil, err
 	}
+	var properties []property
+	var members map[string]json.RawMessage
+	if isStart(o) {
+		properties, members = c.startFields(ctx, v, filled)
+	}
 	return fragment{
 		el("h1", v.title),
 		el("p", say(does.effect)),
@@ -58,6 +64,11 @@ func (c *console) dialog(ctx context.Context, v *visit) (node, error) {
 			el("input", attr("type", "hidden"), attr("name", "once"), attr("value", v.once())),
 			each(o.Fields, func(f *server.Field) node {
 				at := "f." + f.Name
+				if f.Name == "input" && len(properties) > 0 {
+					written := el("a", href(asWritten(v)), say("write it as JSON"))
+					return el("fieldset", el("legend", say("Input"), words(" "), written),
+						each(properties, func(p *property) node { return startField(v, p, members[p.name]) }))
+				}
 				text := cmp.Or(v.query.Get(at), filled[f.Name])
 				if v.form != nil {
 					text = v.form.Get(at)
