@@ -92,9 +92,12 @@ func parse(t *testing.T, address string) *url.URL {
 	return at
 }
 
+// trialPath begins the paths of the pages of a trial, which are those of other runs, too.
+var trialPath = regexp.MustCompile(`/trial/[^/]+/`)
+
 // kind is the same for pages that are alike.
 func kind(at *url.URL) string {
-	kind := at.Path
+	kind := trialPath.ReplaceAllString(at.Path, "/")
 	q := at.Query()
 	for _, name := range slices.Sorted(maps.Keys(q)) {
 		kind += " " + name
