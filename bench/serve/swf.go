@@ -94,6 +94,8 @@ var (
 )
 
 // signals sends signals to open executions: as many as clients, and one.
+//
+// An execution ends at 25,000 events, so the signals to one go to another in time.
 func signals(ctx context.Context, b *bench) ([]row, error) {
 	return b.onServer(ctx, func(s *server) ([]row, error) {
 		if err := s.register(ctx); err != nil {
@@ -115,10 +117,15 @@ func signals(ctx context.Context, b *bench) ([]row, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := s.begin(ctx, "one"); err != nil {
-			return nil, err
+		for i := range oneAfterOther {
+			if err := s.begin(ctx, fmt.Sprint("one", i)); err != nil {
+				return nil, err
+			}
 		}
-		one, err := s.load(ctx, s.clients, func(ctx context.Context, _, _ int) error { return s.signal(ctx, "one") })
+		var sent atomic.Int64
+		one, err := s.load(ctx, s.clients, func(ctx context.Context, _, _ int) error {
+			return s.signal(ctx, fmt.Sprint("one", sent.Add(1)/signalsOfOne))
+		})
 		if err != nil {
 			return nil, err
 		}
@@ -126,6 +133,11 @@ func signals(ctx context.Context, b *bench) ([]row, error) {
 		return []row{first, second}, err
 	})
 }
+
+const (
+	signalsOfOne  = 20_000
+	oneAfterOther = 20
+)
 
 // A taskLoad is deciders and workers for executions of one activity.
 type taskLoad struct {
