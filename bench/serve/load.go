@@ -89,3 +89,15 @@ func (s *server) measured(ctx context.Context, do func(context.Context, *sample)
 	slices.Sort(m.took)
 	return m, nil
 }
+
+// pause waits for a time, or until the context ends.
+func pause(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

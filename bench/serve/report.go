@@ -21,6 +21,7 @@ const heading = `| request | a second | p50 | p99 | aim | rate / handler | rate 
 |---|---|---|---|---|---|---|---|
 `
 
+// String returns the row of the Markdown table.
 func (r *row) String() string {
 	rate, p50, p99 := "", "", ""
 	if r.m != nil {

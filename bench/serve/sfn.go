@@ -258,8 +258,10 @@ func pollers(ctx context.Context, b *bench) ([]row, error) {
 				}, func(string) { came <- struct{}{} })
 			})
 		}
-		time.Sleep(min(s.time, time.Second)) // until all wait
-		idle, err := s.measured(ctx, func(context.Context, *sample) error { time.Sleep(s.time); return nil })
+		if err := pause(ctx, min(s.time, time.Second)); err != nil { // until all wait
+			return nil, err
+		}
+		idle, err := s.measured(ctx, func(ctx context.Context, _ *sample) error { return pause(ctx, s.time) })
 		if err != nil {
 			return nil, err
 		}

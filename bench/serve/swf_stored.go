@@ -87,7 +87,9 @@ func (s *server) takeDecisions(ctx context.Context, n int) error {
 // heap returns the live heap in MiB after the latest garbage collection.
 func (s *server) heap(ctx context.Context) (float64, error) {
 	const growth, mebi = 2, 1 << 20 // the heap may grow to twice what is live
-	time.Sleep(min(s.time/4, 5*time.Second))
+	if err := pause(ctx, min(s.time/4, 5*time.Second)); err != nil {
+		return 0, err
+	}
 	values, err := s.metrics(ctx)
 	return values["go_memstats_next_gc_bytes"] / growth / mebi, err
 }

@@ -20,6 +20,7 @@ type refusal struct {
 	body   string
 }
 
+// Error returns the status and the body.
 func (r *refusal) Error() string { return fmt.Sprintf("%d: %s", r.status, r.body) }
 
 // The services, as signatures name them.

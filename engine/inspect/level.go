@@ -67,7 +67,9 @@ func ReadLevel(ctx context.Context, store storage.Reader, run *storage.Run, q Le
 	out.Total, out.Partial, out.From = len(l.all), l.partial, min(max(q.From, 0), len(l.all))
 	if q.After != "" {
 		at := slices.IndexFunc(l.all, func(c *scanned) bool { return place.Prefix+c.path == q.After })
-		out.From = at + 1
+		if at >= 0 {
+			out.From = at + 1
+		}
 	}
 	shown := l.all[out.From:min(out.From+max(q.Limit, 1), len(l.all))]
 	if out.Rows, err = l.rows(ctx, store, shown); err != nil {
