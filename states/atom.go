@@ -25,8 +25,8 @@ var atomEvents = fsm.Events{
 var atomExtensions = []rules{
 	{
 		feature: "delay between attempts",
-		why: "a wait for the next attempt ends early when a sibling's failure is to be undone, " +
-			"when a deadline passes, or when the attempt is no longer wanted",
+		why: "a wait for the next attempt ends early if a sibling's failure is undone, a deadline passes, " +
+			"or the attempt is not wanted any more",
 		events: fsm.Events{
 			onTask("revert", TaskReverting, TaskRetrying),
 			onTask("fail", TaskFailure, TaskRetrying),
@@ -35,9 +35,8 @@ var atomExtensions = []rules{
 	},
 	{
 		feature: "cancel",
-		why: "when a sibling branch has failed, or a user cancels, what runs is stopped and what was not begun never will " +
-			"be; " +
-			"what was stopped may have had effects, so it can be reverted",
+		why: "if a sibling branch fails or a user cancels, Ebb stops running atoms and starts no others; " +
+			"a stopped atom may have had effects, so it can be reverted",
 		events: fsm.Events{
 			onTask("cancel", TaskCancelled, TaskRunning, TaskPending),
 			onTask("revert", TaskReverting, TaskCancelled),
@@ -46,13 +45,13 @@ var atomExtensions = []rules{
 	},
 	{
 		feature: "resume of a run that is being undone",
-		why: "an atom found RUNNING, whose sibling had failed before the crash, is reverted without being run again; " +
-			"TaskFlow does so too, though its table lacks the pair",
+		why: "after a crash, an atom that was RUNNING when a sibling failed is reverted without another execution; " +
+			"TaskFlow does the same, but its table lacks the pair",
 		events: fsm.Events{onTask("revert", TaskReverting, TaskRunning)},
 	},
 	{
 		feature: "retry of a failed revert",
-		why:     "a policy, or a user, has the revert tried again",
+		why:     "a policy or a user retries the revert",
 		events:  fsm.Events{onTask("revert", TaskReverting, TaskRevertFailure)},
 	},
 	{
@@ -62,8 +61,8 @@ var atomExtensions = []rules{
 	},
 	{
 		feature: "decider over an undone atom",
-		why: "a decider leaves out everything behind it, even an atom that a nested retry has reverted; " +
-			"TaskFlow writes it without asking its table",
+		why: "a decider leaves out all atoms after it, even one that a nested retry has reverted; " +
+			"TaskFlow writes this without a check",
 		events: fsm.Events{onTask("ignore", TaskIgnore, TaskReverted)},
 	},
 }

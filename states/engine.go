@@ -2,15 +2,15 @@ package states
 
 import "github.com/looplab/fsm"
 
-// Engine is the state of the machine that drives one call of a run.
+// Engine is the state of the state machine that drives a run.
 type Engine uint8
 
 // The states of an engine. The zero value is EngineUndefined. Numbers may be
 // stored: they never change.
 const (
-	// EngineUndefined has not begun.
+	// EngineUndefined has not started.
 	EngineUndefined Engine = iota
-	// EngineResuming finds what was left unfinished.
+	// EngineResuming finds what is not finished.
 	EngineResuming
 	// EngineScheduling starts what is ready.
 	EngineScheduling
@@ -18,7 +18,7 @@ const (
 	EngineWaiting
 	// EngineAnalyzing records what has ended, and finds what follows.
 	EngineAnalyzing
-	// EngineGameOver has nothing left to do, and judges how it ended.
+	// EngineGameOver has nothing left to do, and determines how the run ended.
 	EngineGameOver
 	// EngineSuccess has ended with a flow in SUCCESS.
 	EngineSuccess

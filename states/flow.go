@@ -10,21 +10,21 @@ type Flow uint8
 const (
 	// FlowPending has never run, or was reset.
 	FlowPending Flow = iota
-	// FlowRunning is at work, or waits for something outside; the state does not
-	// tell whether a process owns the run.
+	// FlowRunning executes or waits. The state does not say whether a process owns
+	// the run.
 	FlowRunning
-	// FlowSuccess has ended well.
+	// FlowSuccess has succeeded.
 	FlowSuccess
-	// FlowFailure has ended badly and is not undone: there was nothing to undo,
-	// undoing it was not wanted, or failed.
+	// FlowFailure has failed and is not undone: there was nothing to undo, or the
+	// undo was not wanted or failed.
 	FlowFailure
 	// FlowReverted has failed, or was cancelled, and is undone.
 	FlowReverted
 	// FlowSuspending lets its running atoms end, and starts no others.
 	FlowSuspending
-	// FlowSuspended is on hold until a caller resumes it.
+	// FlowSuspended does nothing until a caller resumes it.
 	FlowSuspended
-	// FlowResuming is being read back from the store.
+	// FlowResuming is being loaded from the store.
 	FlowResuming
 )
 
@@ -65,19 +65,18 @@ var flowTable = compile(flowNames,
 	}},
 	rules{
 		feature: "retry --from",
-		why: "a run that was undone in part goes on from what is still done; PENDING in between would say that " +
-			"nothing is",
-		events: fsm.Events{onFlow("run", FlowRunning, FlowReverted)},
+		why:     "a run that was undone in part continues from what is still done; PENDING would say that nothing is done",
+		events:  fsm.Events{onFlow("run", FlowRunning, FlowReverted)},
 	},
 	rules{
 		feature: "skip of a failed revert",
-		why:     "when the skipped revert was the last one that stood in the way, the run is undone without running again",
+		why:     "if the skipped revert was the last one, the run is undone without running again",
 		events:  fsm.Events{onFlow("reverted", FlowReverted, FlowFailure)},
 	},
 	rules{
 		feature: "hold",
-		why: "a run without an owner, or that revert --to has just taken back to its point, has no running atom to wait " +
-			"for before it is suspended; and a hold may be lifted before the running atoms have ended",
+		why: "a run without an owner, or after revert --to, has no running atom to wait for; " +
+			"a hold may be lifted before the running atoms have ended",
 		events: fsm.Events{
 			onFlow("hold", FlowSuspended, FlowRunning),
 			onFlow("run", FlowRunning, FlowSuspending),
@@ -85,8 +84,7 @@ var flowTable = compile(flowNames,
 	},
 	rules{
 		feature: "cancel",
-		why: "a run that is not running, and has nothing to undo or has undone it already, ends where it stands; " +
-			"its deadline ends it likewise",
+		why:     "a cancel or deadline ends a run that is not running and has nothing to undo, or is undone already",
 		events: fsm.Events{
 			onFlow("cancel", FlowFailure, FlowPending, FlowSuspended),
 			onFlow("reverted", FlowReverted, FlowSuspended),
@@ -94,7 +92,7 @@ var flowTable = compile(flowNames,
 	},
 	rules{
 		feature: "reset of a failed run",
-		why:     "TaskFlow refuses it, but only after it has reset the atoms; here a reset is all or nothing",
+		why:     "TaskFlow refuses it after it has reset the atoms; in Ebb, a reset is all or nothing",
 		events:  fsm.Events{onFlow(Reset, FlowPending, FlowFailure)},
 	},
 ).ignoring(

@@ -12,11 +12,11 @@ const (
 	JobUnclaimed Job = iota
 	// JobClaimed belongs to one conductor.
 	JobClaimed
-	// JobComplete is over: consumed, or given up.
+	// JobComplete has ended, or was canceled.
 	JobComplete
 	// JobScheduled may not be claimed before its time. Ebb's own.
 	JobScheduled
-	// JobParked is kept aside, with its failure, for a human. Ebb's own.
+	// JobParked waits, with its failure, for a person. Ebb's own.
 	JobParked
 )
 
@@ -48,9 +48,8 @@ var jobTable = compile(jobNames,
 	}},
 	rules{
 		feature: "not-before",
-		why: "a job posted for later, or handed back to be tried later or to wait for a timer, may not be claimed until " +
-			"it is due; " +
-			"a message to its run makes it due at once; once due it may be claimed without a commit in between",
+		why: "a job that is posted or returned for later, or waits for a timer, may not be claimed until it is due; " +
+			"a message to its run makes it due at once; a due job may be claimed without a commit in between",
 		events: fsm.Events{
 			onJob("postpone", JobScheduled, JobUnclaimed, JobClaimed),
 			onJob("due", JobUnclaimed, JobScheduled),
@@ -59,8 +58,8 @@ var jobTable = compile(jobNames,
 	},
 	rules{
 		feature: "parked jobs",
-		why: "a job whose attempts are used up, or whose run failed to be undone, is kept for a human, " +
-			"who may also set aside a job that no process has claimed; released, it may be claimed again",
+		why: "a job without attempts left, or whose run's undo failed, waits for a person, " +
+			"who may also park an unclaimed job; a released job may be claimed again",
 		events: fsm.Events{
 			onJob("park", JobParked, JobClaimed, JobUnclaimed, JobScheduled),
 			onJob("release", JobUnclaimed, JobParked),

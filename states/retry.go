@@ -6,8 +6,8 @@ import (
 	"github.com/looplab/fsm"
 )
 
-// Retry is the state of a retry, the atom that decides what a failure in its
-// flow leads to. It shares its numbers and texts with Task, so Task(r) and
+// Retry is the state of a retry, the atom that decides what follows a failure in its
+// flow. It shares its numbers and texts with Task, so Task(r) and
 // Retry(t) are legal conversions that keep the meaning; the tables differ.
 type Retry uint8
 
@@ -17,9 +17,9 @@ const (
 	RetryPending = Retry(TaskPending)
 	// RetryRunning was started.
 	RetryRunning = Retry(TaskRunning)
-	// RetrySuccess has given out a value for the current attempt of its flow.
+	// RetrySuccess has given a value to the current attempt of its flow.
 	RetrySuccess = Retry(TaskSuccess)
-	// RetryFailure could not give out a value.
+	// RetryFailure could not give a value.
 	RetryFailure = Retry(TaskFailure)
 	// RetryReverting is being undone.
 	RetryReverting = Retry(TaskReverting)
@@ -29,7 +29,7 @@ const (
 	RetryRevertFailure = Retry(TaskRevertFailure)
 	// RetryIgnore was left out by a decider.
 	RetryIgnore = Retry(TaskIgnore)
-	// RetryRetrying has had its flow undone and waits to run it again.
+	// RetryRetrying has undone its flow and waits to run it again.
 	RetryRetrying = Retry(TaskRetrying)
 	// RetryCancelled was stopped, or not begun. Ebb's own.
 	RetryCancelled = Retry(TaskCancelled)

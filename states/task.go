@@ -16,9 +16,9 @@ const (
 	TaskPending Task = iota
 	// TaskRunning was started, and may have had effects.
 	TaskRunning
-	// TaskSuccess has ended well.
+	// TaskSuccess has succeeded.
 	TaskSuccess
-	// TaskFailure has ended badly, and may have had effects.
+	// TaskFailure has failed, and may have had effects.
 	TaskFailure
 	// TaskReverting is being undone.
 	TaskReverting
@@ -30,8 +30,8 @@ const (
 	TaskIgnore
 	// TaskRetrying waits for its next attempt. Ebb's own.
 	TaskRetrying
-	// TaskCancelled was stopped, or not begun, because its result is no longer
-	// wanted; it may have had effects. Ebb's own.
+	// TaskCancelled was stopped or not started, because its result is not wanted any
+	// more. It may have had effects. Ebb's own.
 	TaskCancelled
 )
 
@@ -61,12 +61,12 @@ var taskTable = compile(taskNames, slices.Concat(
 	atomExtensions,
 )...)
 
-// taskRetry lets a task be tried again without a retry around it.
+// taskRetry retries a task without a retry around it.
 var taskRetry = []rules{
 	{
 		feature: "per-task retry",
-		why: "a failed attempt is no failure of the task yet: the task waits in RETRYING until its timer fires, " +
-			"then starts again; like any other state it can be reset",
+		why: "after a failed attempt, the task waits in RETRYING until its timer fires, then starts again; " +
+			"it can be reset like any other state",
 		events: fsm.Events{
 			onTask("retry", TaskRetrying, TaskRunning),
 			onTask("start", TaskRunning, TaskRetrying),
@@ -75,13 +75,13 @@ var taskRetry = []rules{
 	},
 	{
 		feature: "retry of a language",
-		why:     "a language (ASL's Retry) is asked after the failure was stored, so its task is retried out of FAILURE",
+		why:     "Ebb asks a language (ASL's Retry) after it has stored the failure, so its task retries from FAILURE",
 		events:  fsm.Events{onTask("retry", TaskRetrying, TaskFailure)},
 	},
 	{
 		feature: "retry of a run of a language",
-		why: "a flow or a group inside the run that had failed, or was ended, goes on where it was: what succeeded in it " +
-			"stays done; PENDING in between would say that nothing is",
+		why: "a flow or group inside the run that failed or was ended continues where it was; " +
+			"PENDING would say that nothing in it is done",
 		events: fsm.Events{onTask("reopen", TaskRunning, TaskFailure, TaskCancelled)},
 	},
 	{
