@@ -5,11 +5,12 @@ import "time"
 // Times measures the attempts of a task or of its revert. All views take what they show from here, so a duration is
 // the same everywhere, and the same that observers get.
 type Times struct {
-	Began  time.Time     // start of the first attempt
-	Tried  time.Time     // start of the latest attempt
-	Ended  time.Time     // end of the latest attempt; zero while it executes
-	Waited time.Duration // how long the latest attempt waited for a free slot
-	Paused time.Duration // time between attempts, of all of them; unknown of a revert
+	Began   time.Time     // start of the first attempt
+	Tried   time.Time     // start of the latest attempt
+	Ended   time.Time     // end of the latest attempt; zero while it executes
+	Waited  time.Duration // how long the latest attempt waited for a free slot
+	Paused  time.Duration // time between attempts, of all of them; unknown of a revert
+	periods []Period      // of all executions, the latest ones; the last one may go on
 }
 
 // Took returns how long the latest attempt took, or has taken by now, without the wait for a slot.
@@ -39,7 +40,7 @@ func (t *Times) Waits() (parts []string) {
 func (t *Times) begin(at time.Time, retries bool) {
 	switch {
 	case !retries:
-		*t = Times{Began: at}
+		*t = Times{Began: at, periods: t.periods}
 	case !t.Ended.IsZero():
 		t.Paused += at.Sub(t.Ended)
 	}
@@ -47,11 +48,15 @@ func (t *Times) begin(at time.Time, retries bool) {
 }
 
 // again starts another attempt.
-func (t *Times) again(at time.Time) { t.Tried, t.Ended, t.Waited = at, time.Time{}, 0 }
+func (t *Times) again(at time.Time) {
+	t.Tried, t.Ended, t.Waited = at, time.Time{}, 0
+	t.spanned(at)
+}
 
 // end ends the attempt, unless it has ended.
 func (t *Times) end(c *Change) {
 	if t.Ended.IsZero() {
 		t.Ended, t.Waited = c.ended(), c.Waited
 	}
+	t.closed(c)
 }

@@ -48,6 +48,7 @@ type Step struct {
 	Undo     Times          // of the attempts of its revert
 	Due      time.Time      // when what it waits for ends
 	Timer    bool           // it is a timer of the flow
+	Wait     WaitKind       // what it waits for while it is RUNNING, in a stored run; "" if it executes
 	Inner    bool           // it only contains other steps
 	Kind     string         // of a state without an atom: its type in the language, such as "Choice"; "" otherwise
 	Next     string         // of a state without an atom: name of the state that followed; "" if none did
@@ -195,7 +196,7 @@ func (t *Tree) fill(ctx context.Context, store storage.Reader, run *storage.Run)
 
 // fill adds the data of the step's atom that the history does not contain.
 func (s *Step) fill(a *storage.Atom, secrets *storage.Secrets) {
-	s.Due, s.Timer = a.Due, a.Kind == storage.KindTimer
+	s.Due, s.Timer, s.Wait = a.Due, a.Kind == storage.KindTimer, spanWait(a)
 	s.Inner = s.Inner || a.Kind == storage.KindFork || a.Kind == storage.KindFlow
 	if s.State != states.TaskRunning && s.State != states.TaskReverting {
 		return

@@ -47,6 +47,9 @@ func (a *api) try(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := a.options.Trials.Check(c.caller.Name, time.Now()); err != nil {
+		return nil, problemTooMany(err)
+	}
 	ctx, cancel := context.WithTimeout(c.Context(), tryTime)
 	defer cancel()
 	store, id, err := a.options.Languages.Try(ctx, &Attempt{*draft, body.Input, body.Mocks, body.Case})
@@ -57,8 +60,12 @@ func (a *api) try(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	trial, err := a.options.Trials.Keep(c.caller.Name, store, time.Now())
+	if err != nil { // others were faster
+		return nil, problemTooMany(err)
+	}
 	out := Tried{
-		Trial: a.options.Trials.Keep(c.caller.Name, store), Run: inspect.SummaryOf(&run, nil),
+		Trial: trial, Run: inspect.SummaryOf(&run, nil),
 		Waiting: !run.State.Ended(), Entered: []string{}, Took: run.Updated.Sub(run.Created).Round(time.Millisecond).String(),
 	}
 	for e, err := range storage.EachEntry(c.Context(), store, id, 0) {
@@ -70,4 +77,9 @@ func (a *api) try(c *call) (any, error) {
 		}
 	}
 	return out, nil
+}
+
+// problemTooMany is the answer while a process keeps too many trials.
+func problemTooMany(err error) *Problem {
+	return problem(http.StatusServiceUnavailable, "too_many_trials", "%v", err)
 }

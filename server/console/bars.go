@@ -44,7 +44,7 @@ func (b *runsBody) bars(now time.Time) node {
 			height, below := max(3, n*barHeight/most), bad*barHeight/most //nolint:mnd // to be seen
 			span := bar.From.UTC().Format(time.RFC3339) + ".." + bar.From.Add(barWidth).UTC().Format(time.RFC3339)
 			to := link("runs", "filter", narrowedBy(b.Filter, "created", span), "children", b.Children, "state", b.State)
-			const note = "{0}: {1} runs, {2} failed or undone"
+			const note = "{0}: runs {1}, failed or undone {2}"
 			values := []node{words(bar.From.UTC().Format("Mon 2 Jan 15:04 UTC")), number(n), number(bad)}
 			return el("a", href(to), sayAttr("aria-label", note, values...), el("title", say(note, values...)),
 				rect("node s-success", x, barHeight-height, height),

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"go/ast"
 	"go/constant"
 	"go/importer"
@@ -11,6 +12,7 @@ import (
 	"go/token"
 	"go/types"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -158,11 +160,16 @@ func (s *source) look(call *ast.CallExpr) (done bool) {
 func TestCatalog(t *testing.T) {
 	t.Parallel()
 	s := readSource(t)
-	used := map[string]bool{}
+	used, counts := map[string]bool{}, map[string]string{}
 	for _, f := range s.files {
 		ast.Inspect(f, func(n ast.Node) bool {
 			switch n := n.(type) {
 			case *ast.CallExpr:
+				if types.ExprString(n.Fun) == "sayCount" {
+					one, _ := s.constantOf(n.Args[1])
+					many, _ := s.constantOf(n.Args[2])
+					counts[many] = one
+				}
 				return !s.look(n)
 			case *ast.ImportSpec:
 				return false
@@ -216,18 +223,85 @@ func TestCatalog(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		said := map[string]string{}
-		if err := json.Unmarshal(data, &said); err != nil {
-			t.Errorf("%s: %v", other, err)
+		for _, wrong := range wrongIn(data, strings.TrimSuffix(filepath.Base(other), ".json"), texts, counts) {
+			t.Errorf("%s: %s", other, wrong)
 		}
-		for _, text := range texts {
-			if want := slices.Sorted(slices.Values(place.FindAllString(text, -1))); said[text] == "" ||
-				!slices.Equal(slices.Sorted(slices.Values(place.FindAllString(said[text], -1))), want) {
-				t.Errorf("%s says %q of %q: want a text with %q", other, said[text], text, want)
+	}
+}
+
+// wrongIn says what is wrong in the catalog of a language. Counts has the texts with a number, and what English says of
+// 1, which is in no catalog.
+func wrongIn(data []byte, tag string, texts []string, counts map[string]string) (wrong []string) {
+	said := map[string]saying{}
+	if err := json.Unmarshal(data, &said); err != nil {
+		return []string{err.Error()}
+	}
+	places := func(text string) []string { return slices.Sorted(slices.Values(place.FindAllString(text, -1))) }
+	singular := slices.Collect(maps.Values(counts))
+	for _, text := range texts {
+		if slices.Contains(singular, text) {
+			continue
+		}
+		forms := []form{formOther}
+		if _, is := counts[text]; is {
+			forms = pluralOf(tag).forms
+		}
+		for _, f := range forms {
+			got := places(said[text][f])
+			if f == formOne && !slices.Contains(got, "{0}") { // "one run" needs no number
+				got = append([]string{"{0}"}, got...)
+			}
+			if said[text][f] == "" || !slices.Equal(got, places(text)) {
+				wrong = append(wrong, fmt.Sprintf("it says %q of %q (%s): want a text with %q", said[text][f], text, f, places(text)))
 			}
 		}
-		if len(said) > len(texts) {
-			t.Errorf("%s has %d texts that no page shows", other, len(said)-len(texts))
+		delete(said, text)
+	}
+	for text := range said {
+		wrong = append(wrong, fmt.Sprintf("no page shows %q", text))
+	}
+	return wrong
+}
+
+// TestPlurals: a language says a text with a number in the form that the number has in it.
+func TestPlurals(t *testing.T) {
+	t.Parallel()
+	catalog := []byte(`{"{0} runs": {"one": "{0} bieg", "few": "{0} biegi", "many": "{0} biegów"}, "run": "bieg"}`)
+	all, err := readLanguages(fstest.MapFS{"texts/pl.json": {Data: catalog}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, n := range map[string]int{
+		"en 0 runs": 0, "en 1 run": 1, "en 2 runs": 2, "pl 0 biegów": 0, "pl 1 bieg": 1, "pl 3 biegi": 3, "pl 5 biegów": 5,
+		"pl 12 biegów": 12, "pl 22 biegi": 22, "en-XA ⟦1 řůñ⟧": 1, "ar-XB ⟦7 řůñš⟧": 7,
+	} {
+		tag, want, _ := strings.Cut(want, " ")
+		out := writer{in: all[tag]}
+		if sayCount(n, "{0} run", "{0} runs").write(&out); out.page.String() != want {
+			t.Errorf("%s: %q, want %q", tag, out.page.String(), want)
+		}
+	}
+	texts, counts := []string{"run", "{0} run", "{0} runs"}, map[string]string{"{0} runs": "{0} run"}
+	if wrong := wrongIn(catalog, "pl", texts, counts); len(wrong) > 0 {
+		t.Errorf("a catalog with all forms is wrong: %q", wrong)
+	}
+	for _, bad := range []string{
+		`{"{0} runs": {"one": "{0} bieg", "few": "{0} biegi"}, "run": "bieg"}`, `{"{0} runs": "{0} biegi", "run": "bieg"}`,
+		`{"{0} runs": {"one": "bieg", "few": "{0} biegi", "many": "{1} biegów"}, "run": "bieg"}`, `[]`,
+		`{"{0} runs": {"one": "bieg", "few": "{0} biegi", "many": "{0} biegów"}}`,
+		`{"{0} runs": {"one": "bieg", "few": "{0} biegi", "many": "{0} biegów"}, "run": "bieg", "none": "nic"}`,
+	} {
+		if len(wrongIn([]byte(bad), "pl", texts, counts)) == 0 {
+			t.Errorf("nothing is wrong with %s", bad)
+		}
+	}
+	for tag, want := range map[string]string{"ar": "zero,one,two,few,many,many,other", "ja": "other,other,other,other,other,other,other"} {
+		var got []string
+		for _, n := range []int{0, 1, 2, 3, 11, 99, 100} {
+			got = append(got, string(pluralOf(tag).of(n)))
+		}
+		if strings.Join(got, ",") != want {
+			t.Errorf("%s: %q, want %s", tag, got, want)
 		}
 	}
 }

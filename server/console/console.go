@@ -85,7 +85,7 @@ func New(store storage.Store, o Options) http.Handler {
 	if o.Commands != nil {
 		c.operations, c.drafts = o.Commands.Operations(), o.Commands.Drafts()
 	}
-	c.sheet = c.addFile("console.css", "text/css; charset=utf-8", draw.SVGStyle())
+	c.sheet = c.addFile("console.css", "text/css; charset=utf-8", draw.SVGStyle()+chartStyle)
 	c.script = c.addFile("live.js", "text/javascript; charset=utf-8", "\n"+embedded("times.js"))
 	c.editor = c.add("editor.js", "text/javascript; charset=utf-8",
 		strings.Replace(embedded("editor.js"), "./live.js", "./"+c.script, 1))

@@ -198,9 +198,10 @@ func (c *console) covered(ctx context.Context, v *visit) node {
 	if err != nil {
 		return none
 	}
-	said := say("The filter selects {0} runs now.", number(counts.Total()))
+	said := sayCount(counts.Total(), "The filter selects {0} run now.", "The filter selects {0} runs now.")
 	if counts.More {
-		said = say("The filter selects at least {0} runs now.", number(counts.Total()))
+		said = sayCount(counts.Total(), "The filter selects at least {0} run now.",
+			"The filter selects at least {0} runs now.")
 	}
 	return el("p", said, words(" "), el("a", href(link("runs", "filter", text, "children", "1")), say("See them")))
 }

@@ -3,12 +3,14 @@ package console_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"html"
 	"net/http"
 	"net/url"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
@@ -169,6 +171,18 @@ func (d *desk) trials() {
 	}
 	if w := d.ask(http.MethodPost, page, nil); w.Code != http.StatusMethodNotAllowed {
 		d.Errorf("a trial takes commands: %d", w.Code)
+	}
+	for i := range 30 { // a caller has five at most, so these are of several
+		_, _ = d.commands.Trials().Keep(fmt.Sprint("other ", i/5), d.store, time.Now()) // the last ones are refused
+	}
+	d.caller.Name = "zoe"
+	if w := d.ask(http.MethodPost, "edit", editorForms[4]); w.Code != http.StatusServiceUnavailable ||
+		!strings.Contains(w.Body.String(), "trials of other callers") || strings.Contains(w.Body.String(), "See its run") {
+		d.Errorf("beside too many trials: %d %s", w.Code, w.Body)
+	}
+	d.caller.Name = "ann"
+	if w := d.ask(http.MethodGet, page, nil); w.Code != http.StatusOK {
+		d.Errorf("trials of others displaced that of ann: %d", w.Code)
 	}
 	d.caller.Name = "eve"
 	if w := d.ask(http.MethodGet, page, nil); w.Code != http.StatusNotFound || !strings.Contains(w.Body.String(), `href="../../runs"`) {

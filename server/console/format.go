@@ -58,12 +58,13 @@ func clock(t time.Time) string {
 	return t.UTC().Format("2006-01-02 15:04:05.000 UTC")
 }
 
-// link returns the address of a page with a query, of names and values in turn; empty values are left out.
+// link returns the address of a page with a query, of names and values in turn. The last value of a name counts, and
+// empty ones are left out.
 func link(name string, pairs ...string) address {
 	q := url.Values{}
 	for i := 0; i+1 < len(pairs); i += 2 {
-		if pairs[i+1] != "" {
-			q.Set(pairs[i], pairs[i+1])
+		if q.Set(pairs[i], pairs[i+1]); pairs[i+1] == "" {
+			q.Del(pairs[i])
 		}
 	}
 	if len(q) == 0 {
@@ -123,7 +124,7 @@ func grid(heads, rows node) node { return table(heads, el("tbody", rows)) }
 func keptGrid(heads, rows node) node {
 	return fragment{
 		el("p", attr("data-fresh", ""), attr("hidden", ""), class("told"), attr("role", "status"),
-			el("a", href(""), say("Show {0} new runs", el("b")))),
+			el("a", href(""), say("Show new runs: {0}", el("b")))),
 		table(heads, el("tbody", attr("data-keep", ""), rows)),
 	}
 }

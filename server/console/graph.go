@@ -24,7 +24,7 @@ func (p *runPage) graph(ctx context.Context) (node, error) {
 		if n.Label == "" || n.Kind == draw.Start || n.Kind == draw.End || n.State == "" {
 			return ""
 		}
-		return string(link("run", "id", p.run.ID, "view", "graph", "atom", n.Label))
+		return string(p.link("graph", "atom", n.Label))
 	}}
 	byLabel := map[string]string{}
 	for i := range picture.Nodes {

@@ -94,9 +94,16 @@ func (c *console) openRun(ctx context.Context, v *visit, id string) (*runPage, e
 	return p, nil
 }
 
-// link returns the address of a view, in which the same atom is chosen.
+// keeps are the parameters of views that links within a run keep.
+var keeps = []string{"fold"}
+
+// link returns the address of a view, in which the same atom is chosen. Pairs may change what it keeps.
 func (p *runPage) link(view string, pairs ...string) address {
-	return link("run", append([]string{"id", p.run.ID, "view", view, "atom", p.chosen}, pairs...)...)
+	all := []string{"id", p.run.ID, "view", view, "atom", p.chosen}
+	for _, name := range keeps {
+		all = append(all, name, p.visit.query.Get(name))
+	}
+	return link("run", append(all, pairs...)...)
 }
 
 // isLarge reports whether the history is too long to build a tree of it.
@@ -183,7 +190,7 @@ func (p *runPage) history(ctx context.Context) (node, error) {
 		grid(heads("#", "Time", "Atom", "From", "To", "Why"), each(lines, func(e *inspect.Entry) node {
 			of := say("run")
 			if e.Path != "" {
-				of = el("a", href(link("run", "id", p.run.ID, "view", "history", "atom", e.Path)), words(e.Path))
+				of = el("a", href(p.link("history", "atom", e.Path)), words(e.Path))
 			}
 			cause, from := "", node(words(e.From))
 			if e.Failure != nil {

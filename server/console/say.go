@@ -20,8 +20,10 @@ type said struct {
 // say shows a fixed text in the language of the page.
 func say(t text, values ...node) node { return said{t, values} }
 
-func (s said) write(out *writer) {
-	rest := out.in.say(s.text)
+func (s said) write(out *writer) { out.say(out.in.say(s.text), s.values) }
+
+// say writes a text of a language with the values in it.
+func (out *writer) say(rest string, values []node) {
 	for {
 		before, after, found := strings.Cut(rest, "{")
 		out.put(html.EscapeString(before))
@@ -29,8 +31,8 @@ func (s said) write(out *writer) {
 			return
 		}
 		place, after, _ := strings.Cut(after, "}")
-		if n, err := strconv.Atoi(place); err == nil && n >= 0 && n < len(s.values) {
-			s.values[n].write(out)
+		if n, err := strconv.Atoi(place); err == nil && n >= 0 && n < len(values) {
+			values[n].write(out)
 		}
 		rest = after
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strconv"
-	"strings"
 
 	"github.com/ebbflow/ebb/jobs"
 	"github.com/ebbflow/ebb/states"
@@ -124,19 +123,19 @@ func (c *console) schedules(ctx context.Context, v *visit) (*tableBody, error) {
 	for i := range list {
 		s := &list[i]
 		next, err := jobs.Ticks(s.Spec, v.now, ticks)
-		times := make([]string, len(next))
+		var shown fragment
 		for i, at := range next {
-			times[i] = at.Format("2006-01-02 15:04 MST")
+			shown = append(shown, when(i > 0, words(", ")), el("time", attr("datetime", machine(at)), attr("title", clock(at)),
+				words(at.Format("2006-01-02 15:04 MST"))))
 		}
-		text := strings.Join(times, ", ")
 		if err != nil {
-			text = "? " + err.Error()
+			shown = fragment{words("? " + err.Error())}
 		}
 		paused, change := say("no"), "pause"
 		if s.Paused {
 			paused, change = say("yes"), "resume"
 		}
-		b.Rows = append(b.Rows, append(texts(s.ID, s.Spec, s.Flow, text), moment(s.Last, v.now), paused, fragment{
+		b.Rows = append(b.Rows, append(texts(s.ID, s.Spec, s.Flow), shown, moment(s.Last, v.now), paused, fragment{
 			v.button("schedule", change, s.ID), v.button("schedule", "remove", s.ID),
 		}))
 	}

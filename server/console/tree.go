@@ -36,7 +36,7 @@ func (p *runPage) treeRow(r *treeRow) node {
 	if r.Path == p.chosen {
 		classes = append(classes, "chosen")
 	}
-	to := link("run", "id", p.run.ID, "view", "tree", "atom", r.Path)
+	to := p.link("tree", "atom", r.Path)
 	return el("li", class(classes...), el("a", href(to), words(r.Name)), words(" "), chip(r.Status), words(" "),
 		took(r.Took), when(r.Attempt > 1, el("span", class("soft"), words(" "), say("attempt {0}", number(r.Attempt)))),
 		words(" "), el("span", class("cause"), words(r.Cause)))

@@ -9,7 +9,7 @@ import (
 )
 
 // A definition that was tried has a run in memory. Its pages are those of any run, below the path trial/ID/, and read
-// the store of the trial. Only the caller who tried the definition sees them, until newer trials displace it.
+// the store of the trial. Only the caller who tried the definition sees them, see [server.Trials].
 
 // trialPath begins the path of a trial.
 const trialPath = "trial"

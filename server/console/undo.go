@@ -54,7 +54,7 @@ func (p *runPage) undo(ctx context.Context) (node, error) {
 				when(pivots[s.Path], words(" "), el("b", say("⊥ point of no return")), words(" "),
 					say("Neither this nor what is below it is undone.")))
 		}))),
-		chartOf(t).node(),
+		p.charted(t),
 	}, nil
 }
 

@@ -16,10 +16,11 @@ func (c *console) waiting(ctx context.Context, v *visit) (node, error) {
 	if err != nil {
 		return nil, err
 	}
-	note := fragment{say("{0} runs have not ended.", number(w.Open))}
+	note := fragment{sayCount(w.Open, "{0} run has not ended.", "{0} runs have not ended.")}
 	if w.Least {
 		note = append(note, words(" "),
-			say("The {0} oldest were looked at: the counts are what there are at least.", number(w.Looked)))
+			sayCount(w.Looked, "The oldest was looked at: the counts are what there are at least.",
+				"The {0} oldest were looked at: the counts are what there are at least."))
 	}
 	return fragment{
 		el("h1", say("What runs wait for")), soft(note),

@@ -1,0 +1,116 @@
+package inspect
+
+import (
+	"slices"
+	"time"
+
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/states"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// A Period is a part of the time of a step: an attempt, or what passed before one.
+type Period struct {
+	Kind   PeriodKind
+	Began  time.Time
+	Ended  time.Time      // zero if it goes on
+	Number int            // of the attempt, counted from 1 in each execution; of a pause: of the attempt after it
+	Status storage.Status // of an attempt: what it came to, such as FAILURE; "" while it goes on
+
+	retried bool
+}
+
+// A PeriodKind says what passed in a [Period].
+type PeriodKind string
+
+// The kinds of periods.
+const (
+	PeriodAttempt PeriodKind = "attempt" // the task executed, or waited for what [Step.Wait] says
+	PeriodPause   PeriodKind = "pause"   // the pause before the next attempt
+	PeriodSlot    PeriodKind = "slot"    // the attempt waited until the process had a free slot
+)
+
+// keptPeriods is how many attempts a step keeps, the latest ones.
+const keptPeriods = 30
+
+// spanned begins an attempt.
+func (t *Times) spanned(at time.Time) {
+	number := 1
+	if n := len(t.periods); n > 0 {
+		last := &t.periods[n-1]
+		if last.Ended.IsZero() { // of a revert: no line tells when an attempt ended
+			last.Ended, last.Status, last.retried = at, storage.Status(states.TaskRevertFailure.String()), true
+		}
+		if last.retried {
+			number = last.Number + 1
+		}
+	}
+	t.periods = append(t.periods, Period{Kind: PeriodAttempt, Began: at, Number: number})
+	if len(t.periods) > keptPeriods {
+		t.periods = slices.Delete(t.periods, 0, 1)
+	}
+}
+
+// closed ends the attempt that goes on. If it has ended, it may be retried.
+func (t *Times) closed(c *Change) {
+	n := len(t.periods)
+	if n == 0 {
+		return
+	}
+	last, to := &t.periods[n-1], storage.Status(c.To)
+	if to == storage.Status(states.TaskRetrying.String()) {
+		last.retried, to = true, storage.Status(states.TaskFailure.String())
+	}
+	if !last.Ended.IsZero() {
+		return
+	}
+	last.Ended, last.Status = c.ended(), to
+	if c.From != states.TaskReverting.String() { // that says the attempt that is reverted
+		last.Number = max(last.Number, c.Attempt)
+	}
+	if slot := min(c.Waited, last.Ended.Sub(last.Began)); slot >= time.Millisecond {
+		wait := Period{Kind: PeriodSlot, Began: last.Began, Ended: last.Began.Add(slot), Number: last.Number}
+		last.Began = wait.Ended
+		t.periods = slices.Insert(t.periods, n-1, wait)
+	}
+}
+
+// Periods returns the latest attempts of all executions, the waits for slots, and the pauses before further attempts,
+// in their order. Only the last one may go on.
+func (t *Times) Periods() []Period {
+	var all []Period
+	for i := range t.periods {
+		s := t.periods[i]
+		if n := len(all); n > 0 && all[n-1].retried && s.Began.After(all[n-1].Ended) {
+			all = append(all, Period{Kind: PeriodPause, Began: all[n-1].Ended, Ended: s.Began, Number: all[n-1].Number + 1})
+		}
+		all = append(all, s)
+	}
+	if n := len(all); n > 0 && all[n-1].retried {
+		all = append(all, Period{Kind: PeriodPause, Began: all[n-1].Ended, Number: all[n-1].Number + 1})
+	}
+	return all
+}
+
+// spanWait returns what an atom waits for in place of executing; "" if it executes. Of an atom of a flow in Go whose
+// token was used, the record does not tell.
+func spanWait(a *storage.Atom) WaitKind {
+	var spec flow.Spec
+	if a.Spec.Decode(&spec) != nil {
+		spec = flow.Spec{} // of a newer Ebb
+	}
+	switch {
+	case a.Kind == storage.KindTimer:
+		return WaitsForTime
+	case a.Kind == storage.KindRun:
+		return WaitsForRun
+	case a.Signal != "":
+		return WaitsForSignal
+	case spec.Queue != "":
+		return WaitsForWorker
+	case spec.Token != "" && !spec.Ends, a.Ended == storage.EndDeferred:
+		return WaitsForToken
+	default:
+		return ""
+	}
+}

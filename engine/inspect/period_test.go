@@ -1,0 +1,73 @@
+package inspect_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/engine/inspect"
+	"github.com/ebbflow/ebb/flow"
+)
+
+// TestPeriods: a step has each attempt with what it came to, and the pauses between them. It says what it waits for.
+func TestPeriods(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		calls := 0
+		book := atom.Pair("book", func(context.Context, struct{}) (string, error) {
+			time.Sleep(time.Second)
+			if calls++; calls < 3 {
+				return "", atom.Errorf("Full", "call %d", calls)
+			}
+			return "room", nil
+		}, func(context.Context, struct{}, atom.Outcome[string]) error {
+			time.Sleep(2 * time.Second)
+			return nil
+		}, atom.Attempts(5, atom.Constant(time.Minute)))
+		paid := atom.Awaits[string]("wait", "paid", atom.Deferral{Deadline: time.Hour})
+		e, err := engine.New(flow.Linear("order", book, paid))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := e.Run(t.Context(), "o"); err == nil {
+			t.Fatal("it did not fail")
+		}
+		run, err := e.Store().Run(t.Context(), "o")
+		if err != nil {
+			t.Fatal(err)
+		}
+		tree, err := inspect.Recorded(t.Context(), e.Store(), &run, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		add := func(what string, times *inspect.Times) {
+			for _, p := range times.Periods() {
+				got = append(got, fmt.Sprintf("%s: %s %d %s %v after %v", what, p.Kind, p.Number, p.Status,
+					p.Ended.Sub(p.Began), p.Began.Sub(run.Started)))
+			}
+		}
+		steps, _ := tree.Top.Few()
+		for _, s := range steps {
+			add(s.Path+string(s.Wait), &s.Times)
+		}
+		for _, s := range tree.Undone {
+			add("undo "+s.Path, &s.Undo)
+		}
+		want := []string{
+			"book: attempt 1 FAILURE 1s after 0s", "book: pause 2  1m0s after 1s",
+			"book: attempt 2 FAILURE 1s after 1m1s", "book: pause 3  1m0s after 1m2s",
+			"book: attempt 3 SUCCESS 1s after 2m2s", "waitsignal: attempt 1 FAILURE 1h0m0s after 2m3s",
+			"undo book: attempt 1 REVERTED 2s after 1h2m3s",
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	})
+}
