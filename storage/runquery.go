@@ -18,8 +18,8 @@ type Lists interface {
 	// no more than most runs one by one, in the order of q, so that its cost is bounded. A store that holds its runs in
 	// memory may look at all.
 	Look(ctx context.Context, q RunQuery, most int) (Sight, error)
-	// Tally counts the runs that q selects by their state and by the time that orders them. It counts among the first most
-	// runs that the index has for q, in its order. q.Limit does not count.
+	// Tally counts the runs that q selects by their state and by the time that orders them. It counts among the first runs
+	// that the index has for q, in its order: about t.Most, and all of the same microsecond. q.Limit does not count.
 	Tally(ctx context.Context, q RunQuery, t Tallying) (Tally, error)
 	// InProgress returns the progress of each of these runs, in their order. The runs are those of a page of Runs,
 	// of which it reads ID and Number; a run that was purged has no progress. It reads up to most records of each kind of
@@ -48,12 +48,31 @@ type Sight struct {
 type Tallying struct {
 	Most  int           // number of runs to look at; a store that holds its runs in memory may look at all
 	Width time.Duration // length of a span of time; 0 means that all times are one span
+	// Since is the beginning of the first span: all earlier times are one span, whose number is Before. It is rounded down
+	// to a multiple of Width. The zero time means that all spans count.
+	Since time.Time
+}
+
+// Before is the number of the span of times before [Tallying.Since].
+const Before = -1
+
+// SpanOf returns the number of the span of a time.
+func (t *Tallying) SpanOf(at time.Time) int64 {
+	width := t.Width.Microseconds()
+	if width <= 0 {
+		return 0
+	}
+	span := at.UnixMicro() / width
+	if !t.Since.IsZero() && span < t.Since.UnixMicro()/width {
+		return Before
+	}
+	return span
 }
 
 // A Tally is what [Lists.Tally] counted.
 type Tally struct {
 	Counts map[TallyKey]int
-	Last   *Run // as Sight.Last
+	Last   *Run // where the next Tally continues, as Sight.Last; only its time is that of a run
 }
 
 // A TallyKey is what runs are counted by.

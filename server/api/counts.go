@@ -36,7 +36,7 @@ func (a *api) counts(c *call) (any, error) {
 		}
 	}
 	search := runfilter.Search{Filter: filter, Now: time.Now(), Clock: time.Now}
-	counted, err := runfilter.Count(c.Context(), a.store, search, width)
+	counted, err := runfilter.Count(c.Context(), a.store, search, width, runfilter.MaxBars)
 	if err != nil {
 		return nil, err
 	}

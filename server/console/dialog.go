@@ -194,7 +194,7 @@ func (c *console) covered(ctx context.Context, v *visit) node {
 	if err != nil || text == "" {
 		return none
 	}
-	counts, err := runfilter.Count(ctx, c.store, runfilter.Search{Filter: filter, Now: v.now, Clock: time.Now}, 0)
+	counts, err := runfilter.Count(ctx, c.store, runfilter.Search{Filter: filter, Now: v.now, Clock: time.Now}, 0, 0)
 	if err != nil {
 		return none
 	}

@@ -81,11 +81,11 @@ func (c *console) edit(ctx context.Context, v *visit) (node, error) {
 	}
 	if v.form.Get("part") != "" {
 		v.part = true
-		return fragment{refused(v), e.results(), when(v.form.Get("do") != doCheck, e.tried.node())}, nil
+		return fragment{refused(v), e.results(v.form.Get("drawn")), when(v.form.Get("do") != doCheck, e.tried.node())}, nil
 	}
 	return fragment{
 		el("h1", v.title), refused(v),
-		el("div", class("edit"), e.fields(v), el("div", e.tried.node(), e.results())),
+		el("div", class("edit"), e.fields(v), el("div", e.tried.node(), e.results(""))),
 		el("script", attr("type", "module"), attr("src", c.editor)),
 	}, nil
 }

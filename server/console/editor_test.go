@@ -83,8 +83,9 @@ var editorForms = []url.Values{
 }
 
 var (
-	trialLink = regexp.MustCompile(`href="(trial/[^"]*)"`)
-	placeLink = regexp.MustCompile(`data-line="(\d+)" data-column="(\d+)"`)
+	trialLink  = regexp.MustCompile(`href="(trial/[^"]*)"`)
+	drawnGraph = regexp.MustCompile(`data-drawn="([^"]*)"`)
+	placeLink  = regexp.MustCompile(`data-line="(\d+)" data-column="(\d+)"`)
 )
 
 // TestEditor: the editor says what is wrong and where, with what was typed; a trial can be seen by the one who made it; a
@@ -199,5 +200,23 @@ func (d *desk) trials() {
 	}
 	if body := d.ask(http.MethodGet, "definitions", nil).Body.String(); strings.Contains(body, `href="edit`) {
 		d.Error("a caller who may only read has a link to the editor")
+	}
+}
+
+// TestEditorSendsGraphOnce: a browser that shows the graph of the text does not get it again.
+func TestEditorSendsGraphOnce(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	answer := func(drawn string) string {
+		form := url.Values{"do": {"check"}, "part": {"1"}, "f.text": {"fine"}, "drawn": {drawn}}
+		return d.ask(http.MethodPost, "edit", form).Body.String()
+	}
+	first := answer("")
+	version := drawnGraph.FindStringSubmatch(first)
+	if version == nil || !strings.Contains(first, "<svg") || answer(hostile) != first {
+		t.Fatalf("the first answer is\n%s", first)
+	}
+	if got := answer(version[1]); strings.Contains(got, "<svg") || !strings.Contains(got, `data-graph="same"`) {
+		t.Errorf("the second answer is\n%s", got)
 	}
 }

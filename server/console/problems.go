@@ -1,6 +1,9 @@
 package console
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -41,34 +44,47 @@ func (g *graphAnswer) view() draw.View {
 	return v
 }
 
-// results shows the problems of the text, and its graph.
-func (e *edition) results() node {
+// version is the same for graphs that are drawn alike.
+func (g *graphAnswer) version() string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%#v", *g))
+	return hex.EncodeToString(sum[:8])
+}
+
+// results shows the problems of the text, and its graph. A browser that shows the graph already, of the version drawn,
+// keeps it.
+func (e *edition) results(drawn string) node {
 	v := e.checked
 	if v == nil {
-		return el("div", attr("id", "checked"), el("p", attr("id", "count"), attr("role", "status")),
+		return el("div", attr("id", "checked"),
+			el("div", attr("data-found", ""), el("p", attr("id", "count"), attr("role", "status"))),
 			el("div", attr("data-graph", "none")))
 	}
 	count := say("Problems: {0}", number(len(v.Diagnostics)))
 	if len(v.Diagnostics) == 0 {
 		count = say("No problem")
 	}
-	return el("div", attr("id", "checked"),
+	return el("div", attr("id", "checked"), el("div", attr("data-found", ""),
 		el("p", attr("id", "count"), attr("role", "status"), count),
 		v.list(v.Diagnostics),
 		when(len(v.Refused) > 0, el("h2", say("It cannot be stored here, because of what it names")), v.list(v.Refused)),
 		when(len(v.Calls) > 0, soft(say("These call a task, and need a mock to be tried: {0}",
-			inEnglish(strings.Join(v.Calls[:min(len(v.Calls), mostProblems)], ", "))))),
-		v.picture())
+			inEnglish(strings.Join(v.Calls[:min(len(v.Calls), mostProblems)], ", ")))))),
+		v.picture(drawn))
 }
 
-func (v *validation) picture() node {
+func (v *validation) picture(shown string) node {
 	switch {
 	case v.Graph == nil:
 		return el("div", attr("data-graph", "none"), soft(say("There is no graph while the text has errors.")))
 	case len(v.Graph.Nodes) > mostDrawn:
 		return el("div", attr("data-graph", "large"), soft(say("The graph is too large to be drawn here.")))
 	default:
-		return el("div", attr("data-graph", "new"), framed(drawn(v.Graph.view(), draw.SVGOptions{Bare: true}), "graph"))
+		version := v.Graph.version()
+		if version == shown {
+			return el("div", attr("data-graph", "same"))
+		}
+		return el("div", attr("data-graph", "new"), attr("data-drawn", version),
+			framed(drawn(v.Graph.view(), draw.SVGOptions{Bare: true}), "graph"))
 	}
 }
 

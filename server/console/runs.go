@@ -122,7 +122,7 @@ func (c *console) findRuns(ctx context.Context, q url.Values, now time.Time) (*r
 // Counting ends after a short time: then there are at least so many.
 func (c *console) count(ctx context.Context, b *runsBody, filter runfilter.Filter, now time.Time) error {
 	s := runfilter.Search{Filter: filter, Now: now, Clock: time.Now}
-	counts, err := runfilter.Count(ctx, c.store, s, 0)
+	counts, err := runfilter.Count(ctx, c.store, s, barWidth, mostBars)
 	if err != nil {
 		return err
 	}
@@ -135,9 +135,8 @@ func (c *console) count(ctx context.Context, b *runsBody, filter runfilter.Filte
 		one.Link = link("runs", "filter", b.Filter, "children", b.Children, "state", text)
 		b.Counts = append(b.Counts, one)
 	}
-	counts, err = runfilter.Count(ctx, c.store, s, barWidth)
 	b.Bars = counts.Bars
-	return err
+	return nil
 }
 
 func (b *runsBody) node(v *visit) node {

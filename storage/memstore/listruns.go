@@ -34,11 +34,7 @@ func (m *store) Tally(ctx context.Context, q storage.RunQuery, t storage.Tallyin
 	return listed(ctx, m, &q, func(found []*runRecord) storage.Tally {
 		out := storage.Tally{Counts: map[storage.TallyKey]int{}}
 		for _, r := range found {
-			key := storage.TallyKey{State: r.head.State}
-			if width := t.Width.Microseconds(); width > 0 {
-				key.Span = placeOf(&q, &r.head).UnixMicro() / width
-			}
-			out.Counts[key]++
+			out.Counts[storage.TallyKey{State: r.head.State, Span: t.SpanOf(placeOf(&q, &r.head))}]++
 		}
 		return out
 	})

@@ -30,6 +30,7 @@ type listing struct {
 	index   string   // "" if the runs are few
 	n, at   string   // its columns of the run's number, and of the time by which the listing is ordered
 	where   []string // conditions on the index, and on the time
+	always  []string // the former
 	values  []string // conditions of which each selects the runs of one value of the index
 	classes []class  // to read, each by itself; nil if the index has none
 	few     bool
@@ -221,6 +222,7 @@ func (l *listing) bound() {
 	if at != `.ended` {
 		l.checks = append(l.checks, l.within(`r.ended`, q.EndedFrom, q.EndedTo)...)
 	}
+	l.always = slices.Clone(l.where)
 	if q.After != nil {
 		// Of the place and the bound on the same side only one can exclude runs. With both, SQLite may seek the other.
 		last := place(q.After)

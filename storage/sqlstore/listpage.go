@@ -110,6 +110,11 @@ func (l *listing) stretches() iter.Seq2[[]string, *class] {
 
 // part returns the columns of the runs that meet the conditions, those of the listing, and the checks.
 func (l *listing) part(columns string, conditions, checks []string) string {
+	return l.partOf(columns, slices.Concat(l.where, conditions), checks)
+}
+
+// partOf returns the columns of the runs that meet the conditions and the checks.
+func (l *listing) partOf(columns string, conditions, checks []string) string {
 	from := l.table
 	if l.dialect == fileDialect && !l.few {
 		from += ` INDEXED BY ` + l.index
@@ -124,7 +129,7 @@ func (l *listing) part(columns string, conditions, checks []string) string {
 	if reads(`o.`) {
 		from += ` ` + l.join() + ` origins o ON o.n = ` + l.n
 	}
-	conditions = slices.Concat(l.where, conditions, checks)
+	conditions = slices.Concat(conditions, checks)
 	if len(conditions) == 0 {
 		return `SELECT ` + columns + ` FROM ` + from
 	}
@@ -154,14 +159,5 @@ func (l *listing) reach(ctx context.Context, r *session, runs int) (*storage.Run
 	if err := r.Once(ctx, &rows, query, args...); err != nil || len(rows) == 0 {
 		return nil, err
 	}
-	place := &storage.Run{Number: rows[0].N}
-	switch at := rows[0].At.time(); {
-	case !l.q.Due.IsZero():
-		place.Due = at
-	case l.q.Order == storage.ByEnded:
-		place.Ended = at
-	default:
-		place.Created = at
-	}
-	return place, nil
+	return l.placeAt(rows[0].At.time(), rows[0].N), nil
 }

@@ -16,7 +16,7 @@ const MaxBars = 500
 // Counts says how many runs a filter selects.
 type Counts struct {
 	States map[states.Flow]int // by state; states without a run are left out
-	Bars   []Bar               // by spans of time, oldest first; spans without a run are left out
+	Bars   []Bar               // of the last spans of time, oldest first; spans without a run are left out
 	// More reports that there may be more runs, all of them older than Back: the counts are what there are at least.
 	More bool
 	Back time.Time
@@ -36,23 +36,26 @@ type Bar struct {
 	States map[states.Flow]int
 }
 
-// Count counts the runs that a filter selects by state and, if the width is not 0, by spans of time of that width. With
-// a width it counts only the runs of the [MaxBars] spans up to now, or up to the end of the filter's range. It counts
-// newest first, and for a bounded number of runs or time as [Find] does. The search's Limit does not count.
-func Count(ctx context.Context, lists storage.Lists, s Search, width time.Duration) (Counts, error) {
+// Count counts the runs that a filter selects by state and, if the width is not 0, also by spans of time of that width,
+// in one pass. Bars are those of the last spans up to now, or up to the end of the filter's range: as many as bars says,
+// and at most [MaxBars]. It counts newest first, and for a bounded number of runs or time as [Find] does. The search's
+// Limit does not count.
+func Count(ctx context.Context, lists storage.Lists, s Search, width time.Duration, bars int) (Counts, error) {
 	further := s.begin()
 	c := Counts{States: map[states.Flow]int{}}
 	q, all, none := s.Filter.query(s.Now)
 	if none {
 		return c, nil
 	}
+	t := storage.Tallying{Width: width}
 	if width > 0 {
-		since(&q, s.Now, width)
+		t.Since = firstSpan(&q, s.Now, width, min(bars, MaxBars))
 	}
 	q.After = s.Cursor.place(&q)
 	spans := map[int64]map[states.Flow]int{}
 	for read, most := 0, min(firstRead, s.Read); most > 0; most = further(read) {
-		part, looked, err := s.tally(ctx, lists, q, all, storage.Tallying{Most: most, Width: width})
+		t.Most = most
+		part, looked, err := s.tally(ctx, lists, q, all, t)
 		if err != nil {
 			return c, err
 		}
@@ -69,7 +72,7 @@ func Count(ctx context.Context, lists storage.Lists, s Search, width time.Durati
 		read += looked
 	}
 	c.More = q.After != nil
-	if width > 0 {
+	if delete(spans, storage.Before); width > 0 {
 		for _, span := range slices.Sorted(maps.Keys(spans)) {
 			c.Bars = append(c.Bars, Bar{time.UnixMicro(span * width.Microseconds()).UTC(), spans[span]})
 		}
@@ -77,20 +80,17 @@ func Count(ctx context.Context, lists storage.Lists, s Search, width time.Durati
 	return c, nil
 }
 
-// since bounds the time by which the query orders runs to the spans that are counted.
-func since(q *storage.RunQuery, now time.Time, width time.Duration) {
-	from, to := &q.CreatedFrom, &q.CreatedTo
+// firstSpan returns the beginning of the first of the spans of time that are counted by themselves.
+func firstSpan(q *storage.RunQuery, now time.Time, width time.Duration, bars int) time.Time {
+	last := q.CreatedTo
 	if q.Order == storage.ByEnded {
-		from, to = &q.EndedFrom, &q.EndedTo
+		last = q.EndedTo
 	}
-	last := *to
 	if last.IsZero() || last.After(now) {
 		last = now
 	}
 	span := last.UnixMicro() / width.Microseconds()
-	if first := time.UnixMicro((span - MaxBars + 1) * width.Microseconds()); first.After(*from) {
-		*from = first
-	}
+	return time.UnixMicro(max(0, span-int64(bars)+1) * width.Microseconds()).UTC()
 }
 
 // tally counts runs in the store if the store decides all of the filter. Otherwise it reads and counts a page of runs.
@@ -108,11 +108,7 @@ func (s *Search) tally(ctx context.Context, lists storage.Lists, q storage.RunQu
 	for i := range sight.Runs {
 		run := &sight.Runs[i]
 		if s.Filter.Matches(run, s.Now) {
-			key := storage.TallyKey{State: run.State}
-			if t.Width > 0 {
-				key.Span = placeOf(&q, run).UnixMicro() / t.Width.Microseconds()
-			}
-			part.Counts[key]++
+			part.Counts[storage.TallyKey{State: run.State, Span: t.SpanOf(placeOf(&q, run))}]++
 		}
 	}
 	if part.Last == nil && len(sight.Runs) == q.Limit {

@@ -124,6 +124,7 @@ func TestEditor(t *testing.T) {
 
 			b.cursorAfter(`"Next": "Done`)
 			b.keys("x")
+			eval[bool](b, `window.graph = document.querySelector("[data-graph=new] svg"), true`)
 			b.check(l)
 			b.ready(`#checked [data-line="5"]`)
 			if got := b.texts("#checked .problems li"); len(got) != 1 || !strings.Contains(got[0], "Donex") || !strings.Contains(got[0], "Fix") {
@@ -138,6 +139,13 @@ func TestEditor(t *testing.T) {
 			b.ready(`#checked:not(:has([data-line])) [data-graph=new] svg`)
 			if got := b.texts("#count"); got[0] != "No problem" {
 				t.Errorf("after the fix it says %q", got)
+			}
+			if l.script && !eval[bool](b, `window.graph.isConnected && !document.querySelector("[data-old]")`) {
+				t.Error("the graph has not changed, and is another one")
+			}
+			if l.script {
+				b.redraws("Done", "Gone")
+				b.redraws("Gone", "Done")
 			}
 
 			b.try(t, l)
@@ -176,6 +184,13 @@ func (b *tab) stays(t *testing.T) {
 	if !strings.HasPrefix(place, `text "Donex"`) {
 		t.Errorf("the link leads to %q", place)
 	}
+}
+
+// redraws renames a state, and waits until the graph has the new name.
+func (b *tab) redraws(from, to string) {
+	b.t.Helper()
+	eval[bool](b, `(area.value = area.value.replaceAll(`+quote(from)+`, `+quote(to)+`), area.dispatchEvent(new Event("input", {bubbles: true})), true)`)
+	b.await("the graph is drawn anew", `document.querySelector("[data-graph=new] svg")?.textContent.includes(`+quote(to)+`)`)
 }
 
 // try tries the definition with a mock, and looks at its run.
@@ -231,7 +246,7 @@ func (b *tab) store(t *testing.T, s *site, l look) {
 	}
 }
 
-// TestEditorSpeed prints how long it takes from a change of a text of 50 KB until its problems and its graph are shown.
+// TestEditorSpeed prints how long it takes from a change of a text of 50 KB until its problems are shown.
 func TestEditorSpeed(t *testing.T) {
 	s := editorSite(t)
 	b := open(t, look{1280, false, true})

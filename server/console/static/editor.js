@@ -5,11 +5,12 @@ import {morph, parse} from './live.js';
 const form = document.querySelector('form[data-editor]');
 const area = form.querySelector('#text');
 const marks = form.querySelector('[data-marks]');
-const pause = 30; // ms after the last keystroke
+const pause = 30; // ms between two requests
 
 let asked = 0;   // requests
 let shown = 0;   // number of the request whose problems are shown
-let checking = null, timer = 0, saved = area.value;
+let checking = null, timer = 0, last = 0, saved = area.value;
+let drawing = 0; // frame before a new graph is shown
 
 // send sends the form as a button does, and shows the answer. An older answer never replaces a newer one.
 async function send(what, signal) {
@@ -18,6 +19,8 @@ async function send(what, signal) {
   const body = new URLSearchParams(new FormData(form));
   body.set('do', what);
   body.set('part', '1');
+  const drawn = document.querySelector('#checked [data-drawn]')?.dataset.drawn ?? '';
+  body.set('drawn', drawn);
   const answer = await fetch(form.action, {method: 'POST', body, signal, headers: {Accept: 'text/html'}});
   if (answer.redirected) { // it is stored
     saved = text;
@@ -26,31 +29,49 @@ async function send(what, signal) {
   }
   const page = parse(await answer.text());
   if (!page.getElementById('told')) document.querySelector('#told').textContent = form.dataset.saysAway;
-  for (const id of ['told', 'tried', 'checked']) {
-    const now = page.getElementById(id), old = document.getElementById(id);
-    if (!now || id === 'checked' && mine < shown) continue;
-    if (id === 'checked') keepGraph(old, now);
-    morph(old, document.importNode(now, true));
+  for (const id of ['told', 'tried']) {
+    const now = page.getElementById(id);
+    if (now) morph(document.getElementById(id), document.importNode(now, true));
   }
-  shown = Math.max(shown, mine);
+  const now = page.getElementById('checked');
+  if (!now || mine < shown) return;
+  shown = mine;
+  const old = document.getElementById('checked');
+  morph(old.querySelector('[data-found]'), document.importNode(now.querySelector('[data-found]'), true));
   number();
+  graph(old.querySelector('[data-graph]'), now.querySelector('[data-graph]'), drawn);
 }
 
-// keepGraph keeps the last graph while the text has errors.
-function keepGraph(old, now) {
-  const drawn = old.querySelector('[data-graph] svg')?.closest('[data-graph]'), none = now.querySelector('[data-graph=none]');
-  if (!drawn || !none || !area.value) return;
-  const kept = now.ownerDocument.importNode(drawn, true);
-  kept.querySelector('[data-old]')?.remove();
-  const note = now.ownerDocument.createElement('p');
-  note.className = 'soft';
-  note.dataset.old = '';
-  note.textContent = form.dataset.saysOld;
-  kept.prepend(note);
-  none.replaceWith(kept);
+// graph shows a new graph after the problems, because a browser takes longer for it. While the text has errors, the
+// last graph stays. A graph that has not changed since the request was sent is not in the answer.
+function graph(old, now, sent) {
+  cancelAnimationFrame(drawing);
+  const kind = now.dataset.graph, drawn = old.dataset.drawn ?? '';
+  if (kind === 'same' && drawn !== sent) {
+    check();
+  } else if (kind === 'same' || kind === 'none' && drawn && area.value) {
+    old.querySelector('[data-old]')?.remove();
+    if (kind === 'same') return;
+    const note = document.createElement('p');
+    note.className = 'soft';
+    note.dataset.old = '';
+    note.textContent = form.dataset.saysOld;
+    old.prepend(note);
+  } else {
+    drawing = requestAnimationFrame(() => {
+      drawing = requestAnimationFrame(() => {
+        const from = old.querySelector('.picture'), to = now.querySelector('.picture');
+        const [left, top] = [from?.scrollLeft ?? 0, from?.scrollTop ?? 0];
+        old.replaceWith(document.adoptNode(now));
+        to?.scrollTo(left, top);
+      });
+    });
+  }
 }
 
 function check() {
+  clearTimeout(timer);
+  last = performance.now();
   checking?.abort();
   checking = new AbortController();
   send('check', checking.signal).catch(() => {}); // a newer text was sent, or the server is away: the next one tells
@@ -63,7 +84,8 @@ function number() {
   const all = [];
   for (let n = 1; n <= lines; n++) all.push((problems.get(n) ?? ' ') + String(n).padStart(5));
   const text = all.join('\n');
-  if (marks.textContent !== text) marks.textContent = text;
+  if (marks.textContent === text) return; // to ask where the text area is takes a layout
+  marks.textContent = text;
   marks.scrollTop = area.scrollTop;
 }
 
@@ -78,9 +100,10 @@ function go(line, column) {
 }
 
 form.addEventListener('input', () => {
-  number();
   clearTimeout(timer);
-  timer = setTimeout(check, pause);
+  const left = last + pause - performance.now();
+  if (left > 0) timer = setTimeout(check, left); else check();
+  number();
 });
 form.addEventListener('submit', event => {
   event.preventDefault();

@@ -227,7 +227,9 @@ func (w *queried) look(q storage.RunQuery) {
 // tally counts in looks at few runs each.
 func (w *queried) tally(q storage.RunQuery) {
 	w.Helper()
-	t := storage.Tallying{Most: 1 + w.IntN(9), Width: one(w, 0, 3*time.Second)}
+	t := storage.Tallying{
+		Most: 1 + w.IntN(9), Width: one(w, 0, 3*time.Second, 3*time.Second), Since: one(w, time.Time{}, w.second()),
+	}
 	got, expected := map[storage.TallyKey]int{}, map[storage.TallyKey]int{}
 	for _, r := range w.sorted(&q) {
 		key := storage.TallyKey{State: r.State}
@@ -235,7 +237,9 @@ func (w *queried) tally(q storage.RunQuery) {
 			if q.Order == storage.ByEnded {
 				at = r.Ended
 			}
-			key.Span = at.Unix() / 3
+			if key.Span = at.Unix() / 3; !t.Since.IsZero() && key.Span < t.Since.Unix()/3 {
+				key.Span = storage.Before
+			}
 		}
 		expected[key]++
 	}
