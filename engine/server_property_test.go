@@ -17,7 +17,7 @@ import (
 // flows die at random commits, go on in another process, and end as they do when
 // they are left alone.
 func TestServerCrashProperty(t *testing.T) {
-	where := onServer{postgrestest.DSN(t) + "&synchronous_commit=off"}
+	where := onServer{postgrestest.DSN(t)}
 	if _, err := sqlstore.Migrate(t.Context(), where.dsn); err != nil {
 		t.Fatal(err)
 	}

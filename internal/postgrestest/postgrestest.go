@@ -19,6 +19,9 @@ import (
 // DSN returns a DSN that names a schema for this test alone. The schema does not exist yet, and is dropped when the
 // test ends. Where there is no server the test is skipped: one is looked for in EBB_TEST_POSTGRES, then on this
 // machine.
+//
+// A test does not wait until a commit is on the server's disk: processes of tests die, the server does not. A benchmark
+// does wait, as users do.
 func DSN(tb testing.TB) string {
 	tb.Helper()
 	server := find()
@@ -32,6 +35,9 @@ func DSN(tb testing.TB) string {
 	schema := "ebb_test_" + strings.ReplaceAll(uuid.NewString(), "-", "")
 	q := u.Query()
 	q.Set("application_name", schema)
+	if _, measured := tb.(*testing.B); !measured {
+		q.Set("synchronous_commit", "off")
+	}
 	u.RawQuery = q.Encode()
 	tb.Cleanup(func() { Exec(tb, u.String(), "DROP SCHEMA IF EXISTS "+schema+" CASCADE") })
 	q.Set("schema", schema)

@@ -41,23 +41,20 @@ func empty(tb testing.TB, dsn string) {
 END $$`)
 }
 
-// careless is for tests that are not about what is left after a power cut.
-const careless = "&synchronous_commit=off"
-
 // TestServerStore runs the suite on PostgreSQL.
 func TestServerStore(t *testing.T) {
 	t.Parallel()
 	var dsns, last sync.Map
+	tables := lentTables{owner: t}
 	join := func(tb testing.TB, dsn string) storage.Store {
 		tb.Helper()
 		s := openServer(tb, dsn)
 		dsns.Store(s, dsn)
 		return s
 	}
-	// Making the tables takes longer than most tests: one that opens a store and
-	// closes it, again and again, gets the same tables, emptied.
 	open := func(tb testing.TB) storage.Store {
 		tb.Helper()
+		// A test that opens a store and closes it, again and again, gets the same tables, emptied.
 		if before, there := last.Load(tb); there {
 			if _, err := before.(storage.Store).Owners(tb.Context()); errors.Is(err, storage.ErrClosed) {
 				dsn, _ := dsns.Load(before)
@@ -65,7 +62,7 @@ func TestServerStore(t *testing.T) {
 				return join(tb, dsn.(string))
 			}
 		}
-		return join(tb, migrated(tb)+careless)
+		return join(tb, tables.lend(tb))
 	}
 	storagetest.Run(t, storagetest.Maker{
 		Open: func(tb testing.TB) storage.Store {
@@ -83,4 +80,33 @@ func TestServerStore(t *testing.T) {
 			}
 		},
 	})
+}
+
+// lentTables lends Ebb's tables on a server to one test after another, because making them takes longer than most tests.
+// They are dropped when the test that owns them ends.
+type lentTables struct {
+	owner testing.TB
+
+	mu   sync.Mutex
+	free []string // the DSNs of empty tables
+}
+
+// lend returns the DSN of empty tables, which are lent until the test ends.
+func (l *lentTables) lend(tb testing.TB) string {
+	tb.Helper()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var dsn string
+	if last := len(l.free) - 1; last >= 0 {
+		dsn, l.free = l.free[last], l.free[:last]
+	} else {
+		dsn = migrated(l.owner)
+	}
+	tb.Cleanup(func() {
+		empty(tb, dsn)
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.free = append(l.free, dsn)
+	})
+	return dsn
 }
