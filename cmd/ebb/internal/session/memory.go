@@ -31,8 +31,8 @@ func (s *Session) parseMemory() (int64, error) {
 	return n, nil
 }
 
-// EngineLimits returns the limits of an engine that drives runs. It also makes the runtime collect garbage in time,
-// even without a budget.
+// EngineLimits returns the limits of an engine that drives runs. It also makes the runtime collect garbage in time, but
+// seldom while little memory is in use. GOMEMLIMIT and GOGC prevail.
 func (s *Session) EngineLimits() engine.Option {
 	budget := s.bounds.Memory
 	if budget <= 0 {
@@ -40,6 +40,9 @@ func (s *Session) EngineLimits() engine.Option {
 	}
 	if budget > 0 && os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(memorybudget.Ceiling(budget))
+	}
+	if os.Getenv("GOGC") == "" {
+		memorybudget.AllowGarbage(max(budget, 0))
 	}
 	return engine.WithLimits(s.bounds)
 }
