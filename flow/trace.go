@@ -37,4 +37,5 @@ const (
 	VisitLeft                      // the run left the state
 	VisitFailed                    // the state failed, and no catcher applied
 	VisitAborted                   // the state was ended because another one failed, or the run was stopped
+	VisitTaken                     // a worker took the work of the node at the path; of no state
 )

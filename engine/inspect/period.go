@@ -15,6 +15,7 @@ type Period struct {
 	Began  time.Time
 	Ended  time.Time      // zero if it goes on
 	Number int            // of the attempt, counted from 1 in each execution; of a pause: of the attempt after it
+	Taken  bool           // of an attempt: it is the part after a worker took the work
 	Status storage.Status // of an attempt: what it came to, such as FAILURE; "" while it goes on
 
 	retried bool
@@ -28,6 +29,7 @@ const (
 	PeriodAttempt PeriodKind = "attempt" // the task executed, or waited for what [Step.Wait] says
 	PeriodPause   PeriodKind = "pause"   // the pause before the next attempt
 	PeriodSlot    PeriodKind = "slot"    // the attempt waited until the process had a free slot
+	PeriodQueue   PeriodKind = "queue"   // the attempt waited until a worker took its work
 )
 
 // keptPeriods is how many attempts a step keeps, the latest ones.
@@ -49,6 +51,17 @@ func (t *Times) spanned(at time.Time) {
 	if len(t.periods) > keptPeriods {
 		t.periods = slices.Delete(t.periods, 0, 1)
 	}
+}
+
+// taken begins the part of the attempt after a worker took its work.
+func (t *Times) taken(at time.Time) {
+	n := len(t.periods)
+	if n == 0 || !t.periods[n-1].Ended.IsZero() || t.periods[n-1].Taken {
+		return
+	}
+	last := &t.periods[n-1]
+	last.Kind, last.Ended = PeriodQueue, at
+	t.periods = append(t.periods, Period{Kind: PeriodAttempt, Began: at, Number: last.Number, Taken: true})
 }
 
 // closed ends the attempt that goes on. If it has ended, it may be retried.

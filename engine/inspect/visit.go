@@ -31,6 +31,11 @@ func Traced(tracer flow.Tracer, e *storage.Entry) []flow.Visit {
 func (t *Tree) visit(v *flow.Visit, at time.Time) {
 	path := v.Path
 	switch {
+	case v.Stage == flow.VisitTaken:
+		if s := t.steps[path]; s != nil {
+			s.taken(at)
+		}
+		return
 	case v.Stage == flow.VisitTried || v.Stage == flow.VisitDid || v.Stage == flow.VisitBroke:
 		return
 	case v.Stage == flow.VisitEntered && v.Nodes:

@@ -29,6 +29,7 @@ type Node struct {
 	State string // text of what became of it in a run, such as "SUCCESS" or "STAYS_DONE"; gives the color. "" is not run
 	Count string // text in place of State if it ran more than once, such as "2 FAILURE, 38 SUCCESS"; may be ""
 	In    string // ID of the group that contains it; "" means none
+	Path  string // path in a run of the atom that it shows; "" is the label
 }
 
 // An Edge leads from one node to another.

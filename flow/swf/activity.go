@@ -28,7 +28,7 @@ func (b *batchTurn) scheduleActivity(d *decision.Decision, refused string) {
 		b.fail(d, &a, refused)
 		return
 	}
-	event := b.emit(d.Success, b.completed, nodeName(id, 0), a.
+	event := b.emit(d.Success, b.completed, NodeName(id, 0), a.
 		Given("input", d.Given("input")).Given("control", d.Given("control")).
 		Text("scheduleToStartTimeout", limits.toStart).Text("scheduleToCloseTimeout", limits.toClose).
 		Text("startToCloseTimeout", limits.startToClose).List("taskList", list).Text("taskPriority", priorityText).
@@ -39,7 +39,7 @@ func (b *batchTurn) scheduleActivity(d *decision.Decision, refused string) {
 		CloseDue: dueAfter(b.ask.Now, toClose), ToClose: startToClose.Milliseconds(),
 	}
 	b.add(flow.Spec{
-		Name: nodeName(id, event), Kind: flow.Work, Token: b.ask.Token(), Queue: ActivityQueue(b.start.Domain, list),
+		Name: NodeName(id, event), Kind: flow.Work, Token: b.ask.Token(), Queue: ActivityQueue(b.start.Domain, list),
 		Priority: priority(priorityText), Input: Text(d.Given("input")), Note: n.value(),
 		ToStart: toStart, Timeout: toClose, ToClose: startToClose, Heartbeat: limit(limits.heartbeat),
 	})
@@ -105,7 +105,7 @@ func (b *batchTurn) requestCancelActivity(d *decision.Decision, refused string) 
 		b.fail(d, &a, refused)
 		return
 	}
-	name := nodeName(id, open.Scheduled)
+	name := NodeName(id, open.Scheduled)
 	open.CancelRequested = b.emit(d.Success, b.completed, name, a.Decided(b.completed))
 	b.memory.Activities[shorten(id)] = open
 	if open.Started != 0 {

@@ -26,13 +26,13 @@ func (b *batchTurn) startChild(d *decision.Decision, refused string) {
 	}
 	configured(&a, &s)
 	a.Given("input", d.Given("input")).Decided(b.completed)
-	event := b.emit(d.Success, b.completed, nodeName(s.WorkflowID, 0), &a)
+	event := b.emit(d.Success, b.completed, NodeName(s.WorkflowID, 0), &a)
 	if b.closed {
 		return
 	}
 	parent := b.execution()
 	s.Parent, s.ParentInitiatedEventID = &parent, event
-	name, id := nodeName(s.WorkflowID, event), RunID(b.ask.Random)
+	name, id := NodeName(s.WorkflowID, event), RunID(b.ask.Random)
 	n := note{
 		Kind: childNode, Event: event, ID: s.WorkflowID, Type: &s.Type, RunID: id, Control: d.Given("control"),
 		Decided: b.completed,

@@ -34,7 +34,7 @@ func (b *batchTurn) scheduleLambda(d *decision.Decision, refused string) {
 		return
 	}
 	timeout := cmp.Or(d.Text("startToCloseTimeout"), defaultLambdaTimeout)
-	event := b.emit(d.Success, b.completed, nodeName(id, 0), a.Given("control", d.Given("control")).
+	event := b.emit(d.Success, b.completed, NodeName(id, 0), a.Given("control", d.Given("control")).
 		Given("input", d.Given("input")).Text("startToCloseTimeout", timeout).Decided(b.completed))
 	if b.closed {
 		return
@@ -47,7 +47,7 @@ func (b *batchTurn) scheduleLambda(d *decision.Decision, refused string) {
 func (b *batchTurn) startLambda(id, function, timeout string, input *string, event int64) {
 	var a history.Attributes
 	a.Ref("scheduledEventId", event)
-	name := nodeName(id, event)
+	name := NodeName(id, event)
 	if b.start.LambdaRole == "" {
 		delete(b.memory.Lambdas, shorten(id))
 		b.emit(history.StartLambdaFailed, event, name, a.Text("cause", "ASSUME_ROLE_FAILED").

@@ -14,9 +14,12 @@ import (
 // TimeoutNode is the name and the kind of the node that ends an execution when its time is over.
 const TimeoutNode = "timeout"
 
+// DecisionNode is the kind of the node of a decision task, and its id for [NodeName].
+const DecisionNode = "decision"
+
 // The kinds of other nodes.
 const (
-	decisionNode = "decision"
+	decisionNode = DecisionNode
 	activityNode = "activity"
 	timerNode    = "timer"
 	childNode    = "child"
@@ -52,8 +55,8 @@ func (n *note) value() atom.Value { return atom.MustEncode(n) }
 // maxName is the length in bytes of the part of an id that is in the name of its node.
 const maxName = 100
 
-// nodeName returns the name of the node that the event created: Pay#5.
-func nodeName(id string, event int64) string {
+// NodeName returns the name of the node that an event created, by the id that a decision gave it: Pay#5.
+func NodeName(id string, event int64) string {
 	if len(id) > maxName {
 		id = strings.ToValidUTF8(id[:maxName], "")
 	}

@@ -23,11 +23,11 @@ func (b *batchTurn) startTimer(d *decision.Decision, refused string) {
 		return
 	}
 	timeout := d.Text("startToFireTimeout")
-	event := b.emit(d.Success, b.completed, nodeName(id, 0),
+	event := b.emit(d.Success, b.completed, NodeName(id, 0),
 		a.Given("control", d.Given("control")).Text("startToFireTimeout", timeout).Decided(b.completed))
 	due := b.ask.Now.Add(seconds(timeout))
 	n := note{Kind: timerNode, Event: event, ID: id, CloseDue: due.UnixMilli()}
-	b.add(flow.Spec{Name: nodeName(id, event), Kind: flow.Timer, Due: due, Note: n.value()})
+	b.add(flow.Spec{Name: NodeName(id, event), Kind: flow.Timer, Due: due, Note: n.value()})
 	if !b.closed {
 		b.memory.Timers[shorten(id)] = event
 	}
@@ -46,8 +46,8 @@ func (b *batchTurn) cancelTimer(d *decision.Decision, refused string) {
 		return
 	}
 	delete(b.memory.Timers, shorten(id))
-	b.drop(nodeName(id, started))
-	b.emit(d.Success, started, nodeName(id, started), a.Ref("startedEventId", started).Decided(b.completed))
+	b.drop(NodeName(id, started))
+	b.emit(d.Success, started, NodeName(id, started), a.Ref("startedEventId", started).Decided(b.completed))
 }
 
 // fire records that the time of a timer has come.

@@ -113,7 +113,7 @@ func (t *turn) startUndo() {
 	child.Labels[LabelUndoes] = t.ask.Run.ID
 	t.label(LabelUndo, child.ID)
 	t.growth.Add = append(t.growth.Add, flow.Spec{
-		Name: nodeName(undoNode, closed), Kind: flow.Nested, Note: (&note{Kind: undoNode}).value(), Child: child,
+		Name: NodeName(undoNode, closed), Kind: flow.Nested, Note: (&note{Kind: undoNode}).value(), Child: child,
 	})
 }
 
@@ -129,7 +129,7 @@ func (t *turn) offerUndo(task *scheduledTask) {
 		ask.Item = &undoItem{Scheduled: left[0]}
 	}
 	t.add(flow.Spec{
-		Name: nodeName(decisionNode, task.Event), Kind: flow.Work, Task: UndoTask, Input: atom.MustEncode(ask),
+		Name: NodeName(decisionNode, task.Event), Kind: flow.Work, Task: UndoTask, Input: atom.MustEncode(ask),
 		Note: n.value(),
 	})
 }

@@ -93,8 +93,8 @@ func (ch *chart) part(l *lane, p *part, y int) node {
 	case p.Kind == inspect.PeriodSlot:
 		return el("g", title, el("rect", class("idle slot"), at("x", x), at("y", y+laneBar/2-2), at("width", width),
 			at("height", 4))) //nolint:mnd // thin
-	case l.waits != "":
-		return el("g", title, waiting(x, y, width))
+	case l.idle(p):
+		return el("g", title, waiting(x, y, width), when(p.failed(l), fails(x+width, y)))
 	}
 	status := string(cmp.Or(p.Status, storage.Status(l.status)))
 	return el("g", class(stateClass(status)), title,
@@ -156,7 +156,9 @@ func (p *part) says(l *lane) node {
 		return say("pause before attempt {0}: {1}", number(p.Number), took)
 	case p.Kind == inspect.PeriodSlot:
 		return say("wait for a free slot: {0}", took)
-	case l.waits != "":
+	case p.Kind == inspect.PeriodQueue:
+		return fragment{say(waitNames[inspect.WaitsForWorker]), words(": "), took}
+	case l.idle(p):
 		return fragment{say(waitNames[l.waits]), words(": "), took}
 	}
 	status := words(cmp.Or(string(p.Status), l.status))

@@ -1,8 +1,10 @@
 package console
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/ebbflow/ebb/engine/inspect"
 	"github.com/ebbflow/ebb/flow/draw"
@@ -20,22 +22,24 @@ func (p *runPage) graph(ctx context.Context) (node, error) {
 	if err != nil {
 		return nil, err
 	}
+	pathOf := pathsIn(&picture)
 	o := draw.SVGOptions{Bare: true, Link: func(n *draw.Node) string {
-		if n.Label == "" || n.Kind == draw.Start || n.Kind == draw.End || n.State == "" {
+		path := pathOf(n)
+		if path == "" || n.Kind == draw.Start || n.Kind == draw.End || n.State == "" {
 			return ""
 		}
-		return string(p.link("graph", "atom", n.Label))
+		return string(p.link("graph", "atom", path))
 	}}
-	byLabel := map[string]string{}
+	byPath := map[string]string{}
 	for i := range picture.Nodes {
-		byLabel[picture.Nodes[i].Label] = picture.Nodes[i].ID
+		byPath[pathOf(&picture.Nodes[i])] = picture.Nodes[i].ID
 	}
-	o.Selected = byLabel[p.chosen]
+	o.Selected = byPath[cmp.Or(p.chosen, "\x00")] // no path
 	for path, err := range inspect.Undone(ctx, p.store, &p.run) {
 		if err != nil {
 			return nil, err
 		}
-		if id := byLabel[path]; id != "" && len(o.Undone) < mostUndone {
+		if id := byPath[path]; id != "" && len(o.Undone) < mostUndone {
 			o.Undone = append(o.Undone, id)
 		}
 	}
@@ -44,6 +48,14 @@ func (p *runPage) graph(ctx context.Context) (node, error) {
 		soft(say("A dashed line leads from each state that was undone to the next. {0} says the same as text.",
 			el("a", href(p.link("tree")), say("The tree")))),
 	}, nil
+}
+
+// pathsIn returns what says which atom a node of a picture shows. If nodes have paths, the others show none.
+func pathsIn(v *draw.View) func(n *draw.Node) string {
+	if slices.ContainsFunc(v.Nodes, func(n draw.Node) bool { return n.Path != "" }) {
+		return func(n *draw.Node) string { return n.Path }
+	}
+	return func(n *draw.Node) string { return n.Label }
 }
 
 // drawn returns a picture of package draw, whose texts are data.

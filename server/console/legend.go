@@ -16,11 +16,10 @@ func (ch *chart) legend() node {
 			pause = true
 		case p.Kind == inspect.PeriodSlot:
 			slot = true
-		case l.waits != "":
+		case l.idle(p):
 			waits = true
-		default:
-			fail = fail || p.failed(l)
 		}
+		fail = fail || p.failed(l)
 	})
 	const width = 28
 	entry := func(has bool, means text, drawn ...node) node {

@@ -37,8 +37,10 @@ type part struct {
 	from, to time.Time
 }
 
-// waits reports whether nothing executes in a part.
-func (l *lane) idle(p *part) bool { return p.Kind != inspect.PeriodAttempt || l.waits != "" }
+// idle reports whether nothing executes in a part.
+func (l *lane) idle(p *part) bool {
+	return p.Kind != inspect.PeriodAttempt || l.waits != "" && !p.Taken
+}
 
 // chartOf returns the chart of a tree. If fold is set, long idle times are cut.
 func chartOf(t *inspect.Tree, fold bool, now time.Time) *chart {

@@ -40,7 +40,7 @@ func TestTimeline(t *testing.T) {
 		}
 		body := page("/run?id=o&view=timeline&atom=book")
 		for what, want := range map[string]int{
-			`class="fails"`: 3, `class="pause"`: 3, `class="idle"`: 2, // one of each is in the legend
+			`class="fails"`: 4, `class="pause"`: 3, `class="idle"`: 2, // one of each is in the legend
 			"pause before attempt 3: 1h0m0s": 2, "waits for a signal: 5h0m0s": 2, "attempt 2 FAILURE 1.0 s": 2, // and in the table
 			`class="cut"`: 0,
 		} {

@@ -120,7 +120,10 @@ func (p *picture) add(e *swf.NumberedEvent) {
 		p.node(e.Number, draw.Node{Label: "start", Kind: draw.Start})
 		p.learn(e.Number)
 	case e.Type == "DecisionTaskScheduled":
-		p.node(e.Number, draw.Node{Label: fmt.Sprintf("decision %d", e.Number), Kind: draw.Choice})
+		p.node(e.Number, draw.Node{
+			Label: fmt.Sprintf("decision %d", e.Number), Kind: draw.Choice,
+			Path: swf.NodeName(swf.DecisionNode, e.Number),
+		})
 	case e.Type == "DecisionTaskStarted":
 		p.decide(p.ref(byScheduled))
 	case e.Type == "DecisionTaskCompleted":
@@ -132,7 +135,11 @@ func (p *picture) add(e *swf.NumberedEvent) {
 	case slices.Contains(closingEvents, e.Type):
 		p.end(e)
 	case drawn && d.name != "":
-		p.node(e.Number, draw.Node{Label: d.word + p.text(d.name), Kind: d.kind, State: d.to.String()})
+		n := draw.Node{Label: d.word + p.text(d.name), Kind: d.kind, State: d.to.String()}
+		if d.kind != compute { // what only computes has no atom
+			n.Path = swf.NodeName(p.text(d.name), e.Number)
+		}
+		p.node(e.Number, n)
 		if _, decided := p.attributes[decidedBy]; decided {
 			p.edge(p.id(p.decision), p.id(e.Number))
 		} else {

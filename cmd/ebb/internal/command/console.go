@@ -13,6 +13,7 @@ import (
 	"github.com/ebbflow/ebb/cmd/ebb/internal/exit"
 	"github.com/ebbflow/ebb/server"
 	"github.com/ebbflow/ebb/server/console"
+	"github.com/ebbflow/ebb/server/swf"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
@@ -75,6 +76,9 @@ func (s subcommands) consolePaths(store storage.Store, commands server.Commands)
 		consolePath: console.New(store, console.Options{
 			Log: s.Logger(), Commands: commands,
 			Machine: func(ctx context.Context, run *storage.Run) (console.Machine, error) {
+				if m, is := swf.MachineOf(store, run); is {
+					return m, nil
+				}
 				return catalog.MachineOf(ctx, run)
 			},
 			Define: func(_ context.Context, d *storage.Definition) (console.Machine, error) { return catalog.Parsed(d) },

@@ -10,6 +10,7 @@ import (
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/draw"
 	"github.com/ebbflow/ebb/server/api"
+	"github.com/ebbflow/ebb/server/swf"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -92,6 +93,9 @@ func (l *Languages) Picture(d *storage.Definition) (draw.View, error) {
 
 // PictureOf implements [api.Languages].
 func (l *Languages) PictureOf(ctx context.Context, run *storage.Run) (draw.View, error) {
+	if m, is := swf.MachineOf(l.Catalog.Store, run); is {
+		return m.Drawn(ctx)
+	}
 	m, err := l.Catalog.MachineOf(ctx, run)
 	if err != nil {
 		return draw.View{}, err

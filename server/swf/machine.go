@@ -1,0 +1,50 @@
+package swf
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/draw"
+	"github.com/ebbflow/ebb/flow/swf"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// A Machine says of an execution what the machine of a definition says of its run, for views.
+type Machine struct {
+	store storage.Reader
+	run   *storage.Run
+}
+
+// MachineOf returns the machine of a run that is an execution; ok is false if it is none.
+func MachineOf(store storage.Reader, run *storage.Run) (m *Machine, ok bool) {
+	return &Machine{store, run}, run.Definition == "" && run.Flow == swf.FlowName && IsExecution(run)
+}
+
+// Picture returns an empty diagram: what an execution does is known when it has happened.
+func (m *Machine) Picture(title string) draw.View { return draw.View{Title: title} }
+
+// Became returns the diagram of the execution, whatever the picture and the history are.
+func (m *Machine) Became(draw.View, iter.Seq2[storage.Entry, error]) (draw.View, error) {
+	return m.Drawn(context.Background())
+}
+
+// Drawn returns the diagram of the execution. If it has too many nodes, the error wraps [storage.ErrNotFound].
+func (m *Machine) Drawn(ctx context.Context) (draw.View, error) {
+	v, err := Picture(ctx, m.store, m.run)
+	if errors.Is(err, ErrManyNodes) {
+		err = fmt.Errorf("%w: %w", storage.ErrNotFound, err)
+	}
+	return v, err
+}
+
+// Tracer returns what says when tasks were taken.
+func (m *Machine) Tracer() flow.Tracer { return swf.Tracer() }
+
+// Waits returns nil: the nodes of an execution tell what it waits for.
+func (m *Machine) Waits(*storage.Run) *flow.Waiting { return nil }
+
+// Handlers returns nothing: deciders handle failures.
+func (m *Machine) Handlers(string) (retries, catches [][]string) { return nil, nil }
