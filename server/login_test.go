@@ -227,7 +227,7 @@ func TestConsoleOrigin(t *testing.T) {
 }
 
 // TestProxy: the header of a proxy names the caller, if it comes from the proxy's address, once, and for the console or
-// the API. Without a key and without a name nobody gets in.
+// the API. Without a key and without a name, a request is refused.
 func TestProxy(t *testing.T) {
 	t.Parallel()
 	v := newVisitor(t, Options{Proxy: &Proxy{Header: "X-User", From: []netip.Prefix{netip.MustParsePrefix("10.1.0.0/16")}}})

@@ -31,11 +31,11 @@ func (i *Issuer) Claimed() bool { return i.Via == ViaCommand || i.Via == ViaLibr
 // String returns the name and how the command was given, such as "alice (console)" or "bob (command, claimed)".
 func (i *Issuer) String() string {
 	if i == nil { // of an entry that is damaged
-		return "somebody"
+		return "unknown caller"
 	}
 	name, way := i.Name, string(i.Via)
 	if name == "" {
-		name = "somebody"
+		name = "unnamed caller"
 	} else if i.Claimed() {
 		way += ", claimed"
 	}

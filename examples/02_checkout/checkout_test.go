@@ -83,7 +83,7 @@ func (t chargeCard) Revert(ctx context.Context, _ purchase, did atom.Outcome[cha
 type manualReview struct{}
 
 func (manualReview) Execute(_ context.Context, in purchase) (struct{}, error) {
-	fmt.Println("somebody looks at", in.Order)
+	fmt.Println("an operator looks at", in.Order)
 	return struct{}{}, nil
 }
 
@@ -123,7 +123,7 @@ func Example() {
 	// shipped tea, paid with receipt-1
 	// reserved for ten-phones
 	// charged, receipt-1
-	// somebody looks at ten-phones
+	// an operator looks at ten-phones
 }
 
 // The first answer of the bank is lost, so its charge is looked up and taken

@@ -3,7 +3,7 @@
 // You learn to mount the console below a path, to say who calls, and to serve two consoles in one program.
 //
 // The scenario: a company runs its bookings in one database and its servers in another. Its operators see both in the
-// program that they know, after its login. Nobody else sees them.
+// program that they know, after its login. No other user sees them.
 package ownlogin_test
 
 import (
@@ -63,7 +63,7 @@ func runOf(ctx context.Context, store storage.Store, id string) error {
 	return nil
 }
 
-// Example mounts two consoles below /ops/ and reads them as somebody who has no password, and as Ann.
+// Example mounts two consoles below /ops/ and reads them without a password, and as Ann.
 func Example() {
 	mux := http.NewServeMux()
 	for name, run := range map[string]string{"bookings": "trip-1", "servers": "boot-1"} {

@@ -196,7 +196,7 @@ func TestUndoFails(t *testing.T) {
 	w.signal(undo, swf.SignalRetry)
 	w.advance(2 * second)
 	stuck("")
-	w.signal(undo, swf.SignalSkip) // nobody was asked
+	w.signal(undo, swf.SignalSkip) // no person was asked
 	w.advance(55 * second)         // no worker takes it
 	stuck("ActivityTaskTimedOut")
 	w.signal(undo, swf.SignalRetry)

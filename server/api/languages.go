@@ -25,7 +25,7 @@ type Languages interface {
 	Try(ctx context.Context, t *Attempt) (store storage.Store, run string, err error)
 }
 
-// A Draft is the text of a definition that somebody writes.
+// A Draft is the text of a definition that may not be stored yet.
 type Draft struct {
 	Name    string // of the flow; may be "" where nothing is stored
 	Text    string // JSON or YAML

@@ -16,9 +16,9 @@ func (c *console) audit(ctx context.Context, v *visit) (node, error) {
 	if err != nil {
 		return nil, err
 	}
-	title, nothing := say("Audit"), calm("Nobody has commanded anything.")
+	title, nothing := say("Audit"), calm("No command was given.")
 	if run != "" {
-		title, nothing = say("Audit of {0}", words(run)), calm("Nobody has commanded this run anything.")
+		title, nothing = say("Audit of {0}", words(run)), calm("No command was given to this run.")
 	}
 	rows := each(lines, func(l *inspect.AuditLine) node {
 		var subject node = words(l.Subject)

@@ -61,7 +61,7 @@ func TestPages(t *testing.T) {
 		run + "&from=-1&below=": "flight", run + "&from=99999999999999999999&below=none": "All steps",
 		"steps?id=" + url.QueryEscape(hostile) + "&from=1": "hotel", run + "&view=tree&below=&atom=flight": "***",
 		"jobs": "no jobs", "schedules": "no schedules", "limits": "No limits", "processes": "Processes",
-		"waiting": "No run waits", "definitions": "No definition", "doctor": "no checks", "audit": "Nobody has commanded",
+		"waiting": "No run waits", "definitions": "No definition", "doctor": "no checks", "audit": "No command was given",
 	} {
 		w := get(t, h, http.MethodGet, "/some/ops/"+page)
 		body := w.Body.String()

@@ -89,7 +89,7 @@ var (
 )
 
 // TestEditor: the editor says what is wrong and where, with what was typed; a trial can be seen by the one who made it; a
-// definition that was stored is a new version, unless somebody else has stored one.
+// definition that was stored is a new version, unless another user has stored one.
 func TestEditor(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)

@@ -14,7 +14,7 @@ import (
 
 const (
 	mostProblems = 100  // problems of a definition on a page
-	mostDrawn    = 1000 // nodes of a graph that is drawn while somebody writes
+	mostDrawn    = 1000 // nodes of a graph that is drawn while a user writes
 	besideColumn = 60   // characters of a line that a page shows on each side of a problem
 )
 

@@ -173,7 +173,7 @@ func (c *console) watch(t topic, v *visit) (w *watcher, ok bool) {
 	return w, true
 }
 
-// unwatch ends the watching of a page if nobody else watches it.
+// unwatch ends the watching of a page if no other browser watches it.
 func (c *console) unwatch(w *watcher) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

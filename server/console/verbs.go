@@ -15,7 +15,7 @@ var verbs = map[string]verb{
 	},
 	"run suspend": {
 		"Suspend",
-		"Atoms that are executing may end. The run starts no others until somebody resumes it.",
+		"Atoms that are executing may end. The run starts no others until it is resumed.",
 	},
 	"run resume": {
 		"Resume",
@@ -59,7 +59,7 @@ var verbs = map[string]verb{
 	},
 	"schedule pause": {
 		"Pause",
-		"The ticks post no jobs until somebody resumes the schedule.",
+		"The ticks post no jobs until the schedule is resumed.",
 	},
 	"schedule resume": {
 		"Resume",

@@ -147,7 +147,7 @@ func TestWithoutLogin(t *testing.T) {
 	}
 }
 
-// TestForged: nobody enters with an answer that the provider did not give to this login, or with a cookie that the
+// TestForged: no client enters with an answer that the provider did not give to this login, or with a cookie that the
 // program did not make. No answer tells the reason, or a token.
 func TestForged(t *testing.T) {
 	t.Parallel()
@@ -190,7 +190,7 @@ func says(text string) func(http.ResponseWriter) bool {
 	}
 }
 
-// TestCallback: the address to which the provider sends people lets nobody in who did not begin that login here.
+// TestCallback: the address to which the provider sends people lets in only a client that began the login here.
 func TestCallback(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t)

@@ -35,7 +35,7 @@ type Options struct {
 	Log  hclog.Logger // nil means no log
 }
 
-// A Person is what the provider says of somebody who logged in.
+// A Person is what the provider says of a user who logged in.
 type Person struct {
 	Subject string   // never changes, and is unique at the provider
 	Email   string   // "" unless the provider has verified it

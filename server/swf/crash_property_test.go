@@ -150,7 +150,7 @@ func (c *crashClient) live(commits int, lost bool, calls int) {
 	}
 }
 
-// text returns a text that nobody has sent.
+// text returns a text that was not sent before.
 func (c *crashClient) text() string {
 	c.sent++
 	return fmt.Sprintf("text-%d-", c.sent)

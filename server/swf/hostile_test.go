@@ -107,7 +107,7 @@ func testUnaskedAnswers(t *testing.T) {
 	synctest.Wait() // the signal comes back
 	token := w.must(t, "PollForDecisionTask", object{"domain": "d", "taskList": object{"name": "l"}})["taskToken"].(string)
 	unasked := object{"taskToken": token, "decisions": []object{}, "events": []object{{"eventType": "TimerFired"}}, "workflowId": "y"}
-	w.must(t, "RespondDecisionTaskCompleted", unasked) // members that nobody knows do nothing
+	w.must(t, "RespondDecisionTaskCompleted", unasked) // unknown members do nothing
 	w.refuses(t, "RespondDecisionTaskCompleted", unasked, "UnknownResourceFault", "")
 	kinds := func(workflow, run string) string {
 		var all []string

@@ -208,7 +208,7 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// TestForgedCursor reads what nobody wrote as the beginning.
+// TestForgedCursor reads a forged cursor as the beginning.
 func TestForgedCursor(t *testing.T) {
 	t.Parallel()
 	s := memstore.New()

@@ -182,7 +182,7 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// hostilePages returns the pages that show hostile texts: those that links lead to, and those of addresses that somebody
+// hostilePages returns the pages that show hostile texts: those that links lead to, and those of addresses that a user
 // makes up.
 func hostilePages(t *testing.T, s *site) []string {
 	t.Helper()

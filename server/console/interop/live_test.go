@@ -150,7 +150,7 @@ func TestLive(t *testing.T) {
 	tabs[0].shows("that it is live again", `document.querySelector("[data-live]").textContent === "live"`)
 }
 
-// TestNight: somebody opens a link to a run, logs in with a key, reads what a cancellation would undo, cancels the run,
+// TestNight: an operator opens a link to a run, logs in with a key, reads what a cancellation would undo, cancels the run,
 // and sees it undone: with the page's script, and without any. A key for view finds no button.
 func TestNight(t *testing.T) {
 	t.Parallel()

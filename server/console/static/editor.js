@@ -1,4 +1,4 @@
-// Shows the problems and the graph of a definition while somebody writes it. The form works without this module. The
+// Shows the problems and the graph of a definition while a user writes it. The form works without this module. The
 // text area is never replaced: answers only change what is beside it.
 import {morph, parse} from './live.js';
 

@@ -24,8 +24,8 @@ func (s subcommands) auditCommand() *cobra.Command {
 		Short: "List who commanded what",
 		Long: `List the latest commands, oldest first: who gave each, to which run, job, schedule or
 limit, and whether the run refused it. A line about a run is also in its history, and is
-deleted with the run. Names that nobody has checked are marked as claimed: who opens the
-database directly can give any name with --by. Names of keys were checked.`,
+deleted with the run. Names of keys were checked. Other names are marked as claimed,
+because a user who opens the database directly can give any name with --by.`,
 		Example: `  ebb audit
   ebb audit --run trip-7 -o json`,
 		Args: cobra.NoArgs,

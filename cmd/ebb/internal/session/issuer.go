@@ -9,7 +9,7 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// Issuer returns who uses the command. Nobody has checked the name: who opens the database can give any.
+// Issuer returns who uses the command. The name is not checked: a process that opens the database can give any.
 func (s *Session) Issuer() storage.Issuer {
 	name := cmp.Or(s.by, os.Getenv("LOGNAME"), os.Getenv("USER"), os.Getenv("USERNAME"))
 	return storage.Issuer{Via: storage.ViaCommand, Name: name}

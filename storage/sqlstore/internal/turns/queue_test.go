@@ -71,7 +71,7 @@ func TestGatesDeletedBesideOpen(t *testing.T) {
 			_, err := q.Leave()
 			return err
 		}
-		if err := write(); err != nil { // nobody knows of this user yet
+		if err := write(); err != nil { // no other process knows of this user yet
 			return err
 		}
 		users.Add(1)
