@@ -19,6 +19,8 @@ type SVGOptions struct {
 	Selected string
 	// Undone are IDs of nodes in the order in which they were undone. A dashed line leads from each to the next.
 	Undone []string
+	// Zoom is how many times as large the image is shown as it is laid out; 0 means once.
+	Zoom float64
 }
 
 // SVG returns the view as an SVG image, laid out by [Place]. Each state has a symbol beside its color, and the colors
@@ -33,8 +35,9 @@ func SVG(v View, o SVGOptions) string {
 	if o.Link != nil {
 		role = "group" // an image hides the links in it from screen readers
 	}
-	s.f(`<svg xmlns="http://www.w3.org/2000/svg" class="ebb" width="%s" height="%s" viewBox="0 0 %[1]s %[2]s" role="%s">`,
-		px(p.Width), px(p.Height), role)
+	zoom := cmp.Or(o.Zoom, 1)
+	s.f(`<svg xmlns="http://www.w3.org/2000/svg" class="ebb" width="%s" height="%s" viewBox="0 0 %s %s" role="%s">`,
+		px(p.Width*zoom), px(p.Height*zoom), px(p.Width), px(p.Height), role)
 	s.f("<title>%s</title>", svgText(cmp.Or(v.Title, "flow")))
 	if !o.Bare {
 		s.out.WriteString("<style>svg.ebb{background:var(--bg)}" + SVGStyle() + "</style>")

@@ -37,9 +37,9 @@ func (ch *chart) node(p *runPage) node {
 	line := chartTop + len(ch.lanes)*laneHeight + laneHeight/2
 	height := line + laneHeight + len(ch.undone)*laneHeight
 	width := chartLeft + chartWidth + 20
-	role := "img"
+	role, style := "img", pictureStyle() // it stands on its own
 	if p != nil {
-		role = "group" // an image hides the links in it from screen readers
+		role, style = "group", none // an image hides the links in it from screen readers
 	}
 	forward := map[string]int{}
 	for i := range ch.lanes {
@@ -58,7 +58,7 @@ func (ch *chart) node(p *runPage) node {
 	}
 	return el("svg", attr("xmlns", "http://www.w3.org/2000/svg"), class("ebb chart"), at("width", width),
 		at("height", height), attr("viewBox", fmt.Sprintf("0 0 %d %d", width, height)), attr("role", role),
-		el("title", say("Timeline")),
+		el("title", say("Timeline")), style,
 		el("defs", el("pattern", attr("id", "ebb-wait"), at("width", 6), at("height", 6),
 			attr("patternUnits", "userSpaceOnUse"), el("path", class("hatch"), attr("d", "M-1 7 7-1")))),
 		el("line", class("axis"), at("x1", 0), at("x2", width), at("y1", line), at("y2", line)),

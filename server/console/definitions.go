@@ -73,10 +73,10 @@ func (c *console) definition(ctx context.Context, v *visit) (node, error) {
 		}
 		text = fragment{
 			el("h2", say("What changed since version {0}", number(other.Version))),
-			c.comparedVersions(ctx, &other, &d), differences(string(other.Text), string(d.Text)),
+			c.comparedVersions(ctx, v, &other, &d), differences(string(other.Text), string(d.Text)),
 		}
 	} else {
-		text = fragment{c.drawn(ctx, &d), text}
+		text = fragment{c.drawn(ctx, v, &d), text}
 	}
 	counts, err := c.runCounts(ctx, versions, v.now)
 	if err != nil {
@@ -100,7 +100,7 @@ func (c *console) definition(ctx context.Context, v *visit) (node, error) {
 }
 
 // drawn draws a definition; nothing if it cannot be read here.
-func (c *console) drawn(ctx context.Context, d *storage.Definition) node {
+func (c *console) drawn(ctx context.Context, v *visit, d *storage.Definition) node {
 	if c.o.Define == nil {
 		return none
 	}
@@ -108,7 +108,7 @@ func (c *console) drawn(ctx context.Context, d *storage.Definition) node {
 	if err != nil {
 		return soft(say("There is no picture: {0}", inEnglish(err.Error())))
 	}
-	return framed(drawn(m.Picture(d.Name), draw.SVGOptions{Bare: true}), "graph")
+	return v.pictured(m.Picture(d.Name), draw.SVGOptions{Bare: true})
 }
 
 func cut(text string) string {

@@ -44,7 +44,7 @@ func (p *runPage) graph(ctx context.Context) (node, error) {
 		}
 	}
 	return fragment{
-		framed(drawn(picture, o), "graph"),
+		p.visit.pictured(picture, o),
 		soft(say("A dashed line leads from each state that was undone to the next. {0} says the same as text.",
 			el("a", href(p.link("tree")), say("The tree")))),
 	}, nil

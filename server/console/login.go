@@ -42,5 +42,6 @@ var timeChoice = el("select", attr("data-times", ""), attr("hidden", ""), sayAtt
 var keys = el("dialog", attr("id", "keys"), sayAttr("aria-label", "Keys"), el("dl",
 	el("dt", code("/")), el("dd", say("search the runs")),
 	el("dt", code("j k")), el("dd", say("next and previous row")),
+	el("dt", code("+ -")), el("dd", say("larger and smaller graph")),
 	el("dt", code("?")), el("dd", say("show and hide this list")),
 	el("dt", code("Esc")), el("dd", say("close"))))

@@ -28,6 +28,8 @@ type visit struct {
 	home     string     // leads to the pages of the database; "" where they are
 	problem  node       // why the command was not given
 	status   int        // of an answer with a problem; 0 means 200
+	page     string     // name of the page
+	file     string     // the picture that is sent in place of the page; "" means that the page is sent
 	script   string     // address of a script that the page has beside the one of all pages; "" if there is none
 }
 
@@ -67,6 +69,7 @@ func pages() []page {
 func (c *console) answer(ctx context.Context, w http.ResponseWriter, name string, v *visit) {
 	err := storage.ErrNotFound
 	var body node
+	v.page = name
 	for i := range c.pages {
 		if p := &c.pages[i]; p.name == name {
 			v.title = say(p.title)
@@ -77,6 +80,10 @@ func (c *console) answer(ctx context.Context, w http.ResponseWriter, name string
 				}
 			}
 		}
+	}
+	if err == nil && v.file != "" {
+		v.sendFile(w)
+		return
 	}
 	status := cmp.Or(v.status, http.StatusOK)
 	if err != nil {

@@ -95,7 +95,7 @@ func (c *console) openRun(ctx context.Context, v *visit, id string) (*runPage, e
 }
 
 // keeps are the parameters of views that links within a run keep.
-var keeps = []string{"fold"}
+var keeps = []string{"fold", "zoom"}
 
 // link returns the address of a view, in which the same atom is chosen. Pairs may change what it keeps.
 func (p *runPage) link(view string, pairs ...string) address {

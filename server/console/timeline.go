@@ -139,11 +139,17 @@ func (p *runPage) charted(t *inspect.Tree) node {
 	case ch.scale.foldable:
 		folds = el("a", href(p.link(p.view, "fold", "1")), say("Fold idle time"))
 	}
+	if p.visit.wantsFile() {
+		out := writer{in: p.visit.language}
+		ch.node(nil).write(&out)
+		p.visit.file = out.page.String()
+	}
 	note := fragment{say("Execution is above the line, undo below it. In all {0}.", words(inspect.Span(ch.scale.took())))}
 	if ch.more > 0 {
 		note = append(note, words(" "), sayCount(ch.more, "{0} more step is not drawn.", "{0} more steps are not drawn."))
 	}
 	return fragment{
-		soft(note, words(" "), folds), ch.legend(), framed(ch.node(p), "timeline"), ch.table(),
+		soft(note, words(" "), folds, words(" "), p.visit.downloads()), ch.legend(),
+		framed(ch.node(p), "timeline"), ch.table(),
 	}
 }

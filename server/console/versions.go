@@ -13,7 +13,7 @@ import (
 )
 
 // comparedVersions draws two versions of a definition as one graph.
-func (c *console) comparedVersions(ctx context.Context, old, now *storage.Definition) node {
+func (c *console) comparedVersions(ctx context.Context, v *visit, old, now *storage.Definition) node {
 	if c.o.Define == nil {
 		return none
 	}
@@ -30,7 +30,7 @@ func (c *console) comparedVersions(ctx context.Context, old, now *storage.Defini
 		return !slices.Equal(before[n.Label], after[n.Label])
 	})
 	return fragment{
-		framed(drawn(both, draw.SVGOptions{Bare: true}), "graph"),
+		v.pictured(both, draw.SVGOptions{Bare: true}),
 		soft(say("+ is added, − is removed, ≠ is changed. A thick line is new, and a dashed line is gone.")),
 	}
 }

@@ -197,6 +197,7 @@ addEventListener('keydown', event => {
     }
     case 'j': rows[Math.min(at + 1, rows.length - 1)]?.focus(); break;
     case 'k': rows[Math.max(at - 1, 0)]?.focus(); break;
+    case '+': case '-': document.querySelector(`main a[data-zoom="${event.key}"]`)?.click(); break;
     case '?': if (help.open) help.close(); else help.showModal(); break;
     default: return;
   }

@@ -1,0 +1,78 @@
+package console
+
+import (
+	"maps"
+	"mime"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ebbflow/ebb/flow/draw"
+)
+
+// zooms are the sizes of a graph in percent.
+var zooms = []int{25, 50, 75, 100, 150, 200, 300, 400}
+
+const wholeSize = 100
+
+// pictured shows a graph that can be scrolled, zoomed and downloaded. The address of the page has the zoom.
+func (v *visit) pictured(view draw.View, o draw.SVGOptions) node {
+	if v.wantsFile() {
+		v.file = draw.SVG(view, draw.SVGOptions{Selected: o.Selected, Undone: o.Undone})
+	}
+	zoom, _ := strconv.Atoi(v.query.Get("zoom"))
+	at := slices.Index(zooms, zoom)
+	if at < 0 { // none, or one that no link leads to
+		zoom, at = wholeSize, slices.Index(zooms, wholeSize)
+	}
+	o.Zoom = float64(zoom) / wholeSize
+	to := func(has bool, next int, key, mark string, name text) node {
+		if !has {
+			return none
+		}
+		size := ""
+		if zooms[next] != wholeSize {
+			size = strconv.Itoa(zooms[next])
+		}
+		return fragment{el("a", class("button"), href(v.here("zoom", size)), attr("data-zoom", key),
+			sayAttr("aria-label", name), words(mark)), words(" ")}
+	}
+	return fragment{
+		soft(to(at > 0, max(at-1, 0), "-", "−", "Smaller"), words(strconv.Itoa(zoom)+" % "),
+			to(at < len(zooms)-1, min(at+1, len(zooms)-1), "+", "+", "Larger"), v.downloads()),
+		framed(drawn(view, o), "graph"),
+	}
+}
+
+// downloads is a link to the picture of the page as a file.
+func (v *visit) downloads() node {
+	return el("a", href(v.here("svg", "1")), attr("download", ""), say("Download as SVG"))
+}
+
+// wantsFile reports whether the answer is the picture of the page, and not the page.
+func (v *visit) wantsFile() bool { return v.query.Get("svg") != "" }
+
+// here returns the address of this page with other values of its query.
+func (v *visit) here(pairs ...string) address {
+	var all []string
+	for _, name := range slices.Sorted(maps.Keys(v.query)) {
+		all = append(all, name, v.query.Get(name))
+	}
+	return link(pagePath(v.page), append(all, pairs...)...)
+}
+
+// sendFile sends the picture of the page as a file.
+func (v *visit) sendFile(w http.ResponseWriter) {
+	name := strings.Join(strings.FieldsFunc(v.query.Get("id")+" "+v.page+" "+v.query.Get("view"), func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '_'
+	}), "-")
+	w.Header().Set("Content-Type", "image/svg+xml")
+	w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": name + ".svg"}))
+	_, _ = w.Write([]byte(v.file)) // the client may have disconnected
+}
+
+// pictureStyle is the style sheet of a chart that stands on its own.
+func pictureStyle() node {
+	return el("style", drawing("svg.ebb{background:var(--bg)}"+draw.SVGStyle()+chartStyle))
+}
