@@ -7,6 +7,7 @@ FUZZTIME ?= 60s
 BENCH ?= .
 EBB_BENCH_TIME ?= 1m
 EBB_BENCH_DSN ?=
+EBB_BENCH_RUNS ?= 1000000
 EBB_CRASH_KILLS ?= 5000
 EBB_CRASH_IMAGES ?= 400
 EBB_SOAK ?= 100000
@@ -53,8 +54,9 @@ aws-bench: ## measure the APIs of AWS, each request for EBB_BENCH_TIME (1m), on 
 	cd bench/serve && go run . -time $(EBB_BENCH_TIME) -dsn '$(EBB_BENCH_DSN)' -only '^aws/'
 
 .PHONY: console-bench
-console-bench: ## measure the console with a million runs, and with 200 viewers, likewise
-	cd bench/serve && go run . -time $(EBB_BENCH_TIME) -dsn '$(EBB_BENCH_DSN)' -only '^console/'
+console-bench: ## measure the console with EBB_BENCH_RUNS (1000000) runs, with 200 viewers, and in Chromium, likewise
+	cd bench/serve && go run . -time $(EBB_BENCH_TIME) -dsn '$(EBB_BENCH_DSN)' -runs $(EBB_BENCH_RUNS) -only '^console/'
+	cd server/console/interop && go test -count=1 -run '^(TestEditorSpeed|TestFigures)$$' -args -figures
 
 .PHONY: golden
 golden: ## rewrite all golden files and generated pages from what the code gives now; read the diff

@@ -12,8 +12,13 @@ import (
 	"net/url"
 	"os"
 	"regexp"
+	"slices"
+	"strconv"
+	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/ebbflow/ebb/flow/draw"
 )
 
 // view returns a page of the console or an answer of its API.
@@ -27,74 +32,6 @@ func (s *server) view(ctx context.Context, path string) ([]byte, error) {
 		err = fmt.Errorf("%s: %d: %.200s", path, answer.StatusCode, text)
 	}
 	return text, err
-}
-
-// consoleLists reads lists of very many runs: pages, filters, counts and groups of waits.
-func consoleLists(ctx context.Context, b *bench) ([]row, error) {
-	return b.onServer(ctx, func(s *server) ([]row, error) {
-		if _, err := s.oneRun(ctx); err != nil {
-			return nil, err
-		}
-		if err := errors.Join(s.stop(), s.fill(ctx, s.ended), s.start(ctx)); err != nil {
-			return nil, err
-		}
-		of := " of " + number(float64(s.ended)) + " runs"
-		var rows []row
-		for _, q := range []struct{ what, filter, path, aim string }{
-			{"pages of 50" + of, "", "", "20 ms"},
-			{"– of a state", "state:SUCCESS", "", "20 ms"},
-			{"– of a state that none has", "state:FAILURE", "", "20 ms"},
-			{"– without a state", "-state:FAILURE", "", "20 ms"},
-			{"– of an outcome", "outcome:succeeded", "", "20 ms"},
-			{"– of a flow", "flow:bench", "", "20 ms"},
-			{"– of a flow that none has", "flow:none", "", "20 ms"},
-			{"– by the beginning of a flow", "flow:be*", "", "20 ms"},
-			{"– of a label that none has", "label:team=a", "", "20 ms"},
-			{"– of an error code that none has", "code:none", "", "20 ms"},
-			{"– of runs that were undone", "undo:undone", "", "20 ms"},
-			{"– by creation", "created:<1h", "", "20 ms"},
-			{"– by end", "ended:<1h", "", "20 ms"},
-			{"– by the beginning of an id", "id:bench:0*", "", "20 ms"},
-			{"– not started by a run", "is:top", "", "20 ms"},
-			{"– that a person must decide", "is:person", "", "20 ms"},
-			{"counts by state and hour", "", "/api/v1/counts?width=1h", "200 ms"},
-			{"groups of waits", "", "/api/v1/waiting?", "200 ms"},
-			{"the page of the console", "", "/console/runs?", "200 ms"},
-		} {
-			path := q.path
-			if path == "" {
-				path = "/api/v1/runs?"
-			}
-			if q.filter != "" {
-				path += "&filter=" + url.QueryEscape(q.filter)
-			}
-			m, err := s.viewing(ctx, path, q.path == "")
-			if err != nil {
-				return rows, err
-			}
-			rows = append(rows, row{what: q.what, aim: "p99 " + q.aim, m: m, quiet: true})
-		}
-		return rows, nil
-	})
-}
-
-// viewing lets one client read a path, with next pages if the answer has any.
-func (s *server) viewing(ctx context.Context, path string, pages bool) (*sample, error) {
-	cursor := ""
-	return s.load(ctx, 1, func(ctx context.Context, _, _ int) error {
-		text, err := s.view(ctx, path+cursor)
-		if err != nil || !pages {
-			return err
-		}
-		var page struct {
-			Next string `json:"next"`
-		}
-		cursor = ""
-		if err := json.Unmarshal(text, &page); err == nil && page.Next != "" {
-			cursor = "&cursor=" + url.QueryEscape(page.Next)
-		}
-		return nil
-	})
 }
 
 // oneRun starts an execution, waits for its end, and returns the id of its run.
@@ -169,11 +106,36 @@ func consoleWeight(ctx context.Context, b *bench) ([]row, error) {
 			return nil, err
 		}
 		const kibi = 1 << 10
-		r := row{what: "the page of a run, compressed", aim: "100 KiB"}
+		r := row{what: "the page of a run, compressed", aim: "100 KiB", bare: true}
 		r.notef("%.1f KiB in %d files", float64(total)/kibi, len(parts))
 		r.notef("the binary has %.1f MiB", float64(binary.Size())/kibi/kibi)
 		return []row{r}, nil
 	})
+}
+
+// consoleLayout lays out a graph of 10,000 nodes in layers of 100, each with edges to two nodes of the next layer.
+func consoleLayout(ctx context.Context, b *bench) ([]row, error) {
+	const nodes, layer = 10_000, 100
+	var v draw.View
+	for i := range nodes {
+		v.Nodes = append(v.Nodes, draw.Node{ID: strconv.Itoa(i), Label: "step", Kind: draw.Task})
+		if next := (i/layer + 1) * layer; next < nodes {
+			for _, to := range []int{next + i*7%layer, next + (i*13+1)%layer} {
+				v.Edges = append(v.Edges, draw.Edge{From: strconv.Itoa(i), To: strconv.Itoa(to)})
+			}
+		}
+	}
+	m := &sample{}
+	for began := time.Now(); len(m.took) == 0 || time.Since(began) < b.time; {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		before := time.Now()
+		draw.Place(v)
+		m.took = append(m.took, time.Since(before))
+	}
+	slices.Sort(m.took)
+	return []row{{what: "layout of 10,000 nodes and 20,000 edges", aim: "50 ms", m: m, quiet: true, bare: true}}, nil
 }
 
 // consoleViewers compares the rate of starts without viewers with that beside viewers of the list of runs.
@@ -208,7 +170,7 @@ func consoleViewers(ctx context.Context, b *bench) ([]row, error) {
 		}
 		r := row{
 			what: "StartExecution beside " + number(float64(s.viewers)) + " viewers of the list of runs",
-			aim:  "5 % less; 64 MiB", m: beside,
+			aim:  "5 % less; 64 MiB", m: beside, bare: true,
 		}
 		r.notef("%.2f of the rate without", beside.rate()/alone.rate())
 		r.notef("live heap %.3g MiB, %.3g without", after, before)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/url"
 	"path/filepath"
+	"strconv"
 	"strings"
 )
 
@@ -32,27 +33,27 @@ func (s *server) connect(file string, settings ...string) (*sql.DB, error) {
 }
 
 // copied are the tables with rows of runs, and the columns that differ from copy to copy. All else of a copy is as the
-// server wrote it, so it costs lists and counts what a run does.
+// server wrote it, so it costs lists and counts what a run does. $n is the number of the newest run.
 var copied = []struct {
 	table string
 	of    string // column that names the run
 	set   map[string]string
 }{
 	{"runs", "n", map[string]string{
-		"n": "t.n + i", "created": "t.created + i", "started": "t.started + i", "ended": "t.ended + i",
+		"n": "$n + i", "created": "t.created + i", "started": "t.started + i", "ended": "t.ended + i",
 	}},
 	{"origins", "n", map[string]string{
-		"n": "t.n + i", "created": "t.created + i",
-		"id":  "substr(t.id, 1, length(t.id) - 8) || substr(CAST(100000000 + t.n + i AS TEXT), 2)",
+		"n": "$n + i", "created": "t.created + i",
+		"id":  "substr(t.id, 1, length(t.id) - 8) || substr(CAST(100000000 + $n + i AS TEXT), 2)",
 		"key": "CASE t.key WHEN '' THEN '' ELSE t.key || '-' || i END",
 	}},
-	{"labels", "run", map[string]string{"run": "t.run + i", "created": "t.created + i", "ended": "t.ended + i"}},
-	{"timers", "run", map[string]string{"run": "t.run + i"}},
-	{"open_keys", "run", map[string]string{"run": "t.run + i", "key": "t.key || '-' || i"}},
+	{"labels", "run", map[string]string{"run": "$n + i", "created": "t.created + i", "ended": "t.ended + i"}},
+	{"timers", "run", map[string]string{"run": "$n + i"}},
+	{"open_keys", "run", map[string]string{"run": "$n + i", "key": "t.key || '-' || i"}},
 }
 
-// fill makes n copies of the newest run. The server must be stopped.
-func (s *server) fill(ctx context.Context, n int) (err error) {
+// fill makes n copies of the newest runs, in turns of that many. The server must be stopped.
+func (s *server) fill(ctx context.Context, n, newest int) (err error) {
 	db, err := s.connect("ebb.db", "_pragma=synchronous(off)", "_pragma=cache_size(-200000)")
 	if err != nil {
 		return err
@@ -71,8 +72,9 @@ func (s *server) fill(ctx context.Context, n int) (err error) {
 			}
 			text := fmt.Sprintf( //nolint:gosec // of constants and numbers
 				`WITH RECURSIVE numbers (i) AS (SELECT %d UNION ALL SELECT i + 1 FROM numbers WHERE i < %d)
-INSERT INTO %s (%s) SELECT %s FROM numbers, %[3]s AS t WHERE t.%[6]s = %[7]d`,
-				from+1, min(from+part, n), c.table, names, values, c.of, last)
+INSERT INTO %s (%s) SELECT %s FROM numbers JOIN %[3]s AS t ON t.%[6]s = %[7]d - i %% %[8]d`,
+				from+1, min(from+part, n), c.table, names, strings.ReplaceAll(values, "$n", strconv.FormatInt(last, 10)),
+				c.of, last, newest)
 			if _, err := db.ExecContext(ctx, text); err != nil {
 				return fmt.Errorf("copying %s: %w", c.table, err)
 			}

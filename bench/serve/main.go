@@ -1,7 +1,7 @@
 // Command serve measures what `ebb serve` offers over HTTP, in a process of its own: the APIs of AWS, whose clients
 // sign their requests, and the console.
 //
-//	go run . [-time 1m] [-dsn postgres://…] [-only REGEXP]
+//	go run . [-time 1m] [-dsn postgres://…] [-runs 1000000] [-only REGEXP]
 //
 // It prints rows of a Markdown table. Beside each rate stand two ceilings from the same run: requests that the server
 // refuses without its database, and as many commits of as many rows on one connection.
@@ -61,6 +61,7 @@ var workloads = []workload{
 	{"aws/closed", closed},
 	{"console/lists", consoleLists},
 	{"console/weight", consoleWeight},
+	{"console/layout", consoleLayout},
 	{"console/viewers", consoleViewers},
 }
 
@@ -71,6 +72,7 @@ func main() {
 	}
 	flag.StringVar(&b.dsn, "dsn", "", "a PostgreSQL database, postgres://…; without it, SQLite files")
 	flag.StringVar(&b.dir, "dir", os.TempDir(), "folder on the disk for the SQLite files")
+	flag.IntVar(&b.ended, "runs", b.ended, "how many runs lists have")
 	flag.DurationVar(&b.time, "time", time.Minute, "how long each measurement takes")
 	only := flag.String("only", "", "regular expression for the names of the workloads to run; without it, all")
 	flag.Parse()
@@ -99,15 +101,20 @@ func (b *bench) main(ctx context.Context, only string) error {
 	if b.dsn != "" {
 		store = "PostgreSQL"
 	}
-	fmt.Fprintf(os.Stdout, "%s; %d processors; %v for each measurement; %s\n\n%s", store, runtime.NumCPU(), b.time,
-		time.Now().Format(time.DateOnly), heading)
+	fmt.Fprintf(os.Stdout, "%s; %d processors; %v for each measurement; %s\n", store, runtime.NumCPU(), b.time,
+		time.Now().Format(time.DateOnly))
 	var failed []error
+	head := ""
 	for _, w := range workloads {
 		if !wanted.MatchString(w.name) {
 			continue
 		}
 		rows, err := w.run(ctx, b)
 		for i := range rows {
+			if next := heading(rows[i].bare); next != head {
+				head = next
+				fmt.Fprintf(os.Stdout, "\n%s\n", head)
+			}
 			fmt.Fprintln(os.Stdout, rows[i].String())
 		}
 		if err != nil {

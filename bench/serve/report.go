@@ -15,11 +15,17 @@ type row struct {
 	handler, disk float64 // ceilings, of what the sample counts; 0 means not measured
 	more          []string
 	quiet         bool // the rate means nothing, for example because clients waited
+	bare          bool // there are no ceilings, and no columns for them
 }
 
-const heading = `| request | a second | p50 | p99 | aim | rate / handler | rate / disk | and |
-|---|---|---|---|---|---|---|---|
-`
+// heading returns the heading of the table for rows with ceilings, or without.
+func heading(bare bool) string {
+	if bare {
+		return "| request | a second | p50 | p99 | aim | and |\n|---|---|---|---|---|---|"
+	}
+	return "| request | a second | p50 | p99 | aim | rate / handler | rate / disk | and |\n" +
+		"|---|---|---|---|---|---|---|---|"
+}
 
 // String returns the row of the Markdown table.
 func (r *row) String() string {
@@ -32,8 +38,12 @@ func (r *row) String() string {
 			p50, p99 = millis(r.m.at(0.5)), millis(r.m.at(0.99))
 		}
 	}
-	return strings.ReplaceAll(fmt.Sprintf("| %s | %s | %s | %s | %s | %s | %s | %s |", r.what, rate, p50, p99, r.aim,
-		r.ratio(r.handler), r.ratio(r.disk), strings.Join(r.more, "; ")), "|  ", "| ")
+	cells := []string{r.what, rate, p50, p99, r.aim}
+	if !r.bare {
+		cells = append(cells, r.ratio(r.handler), r.ratio(r.disk))
+	}
+	cells = append(cells, strings.Join(r.more, "; "))
+	return strings.ReplaceAll("| "+strings.Join(cells, " | ")+" |", "|  ", "| ")
 }
 
 func (r *row) ratio(ceiling float64) string {

@@ -72,7 +72,7 @@ func executions(ctx context.Context, b *bench) ([]row, error) {
 		if _, err := s.untilEnded(ctx, arn); err != nil {
 			return nil, err
 		}
-		if err := errors.Join(s.stop(), s.fill(ctx, s.ended), s.start(ctx)); err != nil {
+		if err := errors.Join(s.stop(), s.fill(ctx, s.ended, 1), s.start(ctx)); err != nil {
 			return nil, err
 		}
 		of := " of " + number(float64(s.ended)) + " ended executions"

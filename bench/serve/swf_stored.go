@@ -23,7 +23,7 @@ func timers(ctx context.Context, b *bench) ([]row, error) {
 		if err := s.waiting(ctx, "later", 24*time.Hour); err != nil {
 			return nil, err
 		}
-		if err := errors.Join(s.stop(), s.fill(ctx, s.open-s.due-1), s.start(ctx)); err != nil {
+		if err := errors.Join(s.stop(), s.fill(ctx, s.open-s.due-1, 1), s.start(ctx)); err != nil {
 			return nil, err
 		}
 		soon := min(s.time, 10*time.Second) // enough for the copies
@@ -32,7 +32,7 @@ func timers(ctx context.Context, b *bench) ([]row, error) {
 		if err := s.waiting(ctx, "soon", soon); err != nil {
 			return nil, err
 		}
-		if err := errors.Join(s.stop(), s.fill(ctx, s.due-1), s.start(ctx)); err != nil {
+		if err := errors.Join(s.stop(), s.fill(ctx, s.due-1, 1), s.start(ctx)); err != nil {
 			return nil, err
 		}
 		full, err := s.heap(ctx)
@@ -211,7 +211,7 @@ func closed(ctx context.Context, b *bench) ([]row, error) {
 		if err := s.swf(ctx, "TerminateWorkflowExecution", object{"domain": domain, "workflowId": "x"}, nil); err != nil {
 			return nil, err
 		}
-		if err := errors.Join(s.stop(), s.fill(ctx, s.ended), s.start(ctx)); err != nil {
+		if err := errors.Join(s.stop(), s.fill(ctx, s.ended, 1), s.start(ctx)); err != nil {
 			return nil, err
 		}
 		of := " of " + number(float64(s.ended)) + " closed executions"

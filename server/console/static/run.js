@@ -105,11 +105,15 @@ function shownLines() {
   return [Math.max(0, first - margin), Math.min(all, first + Math.ceil(box.clientHeight / high) + margin), all];
 }
 
+// blank returns a row that is not known yet, the same for each place in the window: so scrolling changes few elements.
+const blanks = [];
+const blank = n => blanks[n] ??= document.createElement('li');
+
 function paint() {
   const [from, to, all] = shownLines(), shown = [];
   for (let line = from; line < to; line++) {
     const {level: l, at} = place(top, line);
-    const row = l.rows.get(at) ?? document.createElement('li');
+    const row = l.rows.get(at) ?? blank(shown.length);
     const opened = row.hasAttribute('data-steps') ? String(l.open.has(at)) : null;
     const is = active && active.level === l && active.at === at;
     const values = {
