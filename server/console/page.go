@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"net/http"
 	"net/url"
 	"time"
@@ -75,8 +76,8 @@ func (c *console) answer(ctx context.Context, w http.ResponseWriter, name string
 			v.title = say(p.title)
 			if body, err = p.read(c, ctx, v); err == nil && p.live && v.home == "" {
 				v.topic = cmp.Or(p.name, "./")
-				if len(v.query) > 0 {
-					v.topic += "?" + v.query.Encode()
+				if q := seen(v.query); len(q) > 0 {
+					v.topic += "?" + q.Encode()
 				}
 			}
 		}
@@ -101,6 +102,14 @@ func (c *console) answer(ctx context.Context, w http.ResponseWriter, name string
 	w.Header().Set("Vary", "Accept-Language")
 	w.WriteHeader(status)
 	_, _ = w.Write([]byte(out.page.String())) // the client may have disconnected
+}
+
+// seen returns a query without what only the script of a tree reads, which changes while a person reads the page.
+func seen(query url.Values) url.Values {
+	q := maps.Clone(query)
+	q.Del("open")
+	q.Del("line")
+	return q
 }
 
 // problem returns what a page says about an error.

@@ -49,6 +49,43 @@ func (b *tab) walkLevel(tree string, items int) {
 	b.await("it folds", `document.querySelector("#active-step")?.getAttribute("aria-expanded") === "false"`)
 }
 
+// TestOpenLevels: the address of a tree opens the levels that are unfolded, and the rows that are seen.
+func TestOpenLevels(t *testing.T) {
+	t.Parallel()
+	s := shared(t)
+	b := open(t, look{1280, false, true})
+	b.visit(s.page("run", "id", manyRun))
+	eval[bool](b, `(document.querySelector("[role=tree]").focus(), true)`)
+	b.press("j", "k", kb.ArrowRight)
+	b.await("it unfolds", `document.querySelector("[aria-level='2'][aria-setsize='100'][data-key]") !== null`)
+	b.press("j", "j", "j", kb.ArrowRight)
+	b.await("an item unfolds", `document.querySelector("[aria-level='3'][data-key='Each[2]/Inner']") !== null`)
+	b.press(kb.End)
+	const last = `document.querySelector("[aria-level='2'][aria-posinset='100'][data-key]")`
+	b.await("the last row", last+` !== null && location.search.includes("line=")`)
+	address := eval[string](b, `location.href`)
+	rows := eval[[]string](b, `[...document.querySelectorAll("[role=treeitem]")].map(r => r.dataset.key)`)
+
+	other := open(t, look{1280, false, true})
+	other.visit(address)
+	other.await("the same rows", `JSON.stringify([...document.querySelectorAll("[role=treeitem]")].map(r => r.dataset.key)) ===
+		JSON.stringify(`+quoteAll(rows)+`)`)
+	other.visit(s.page("run", "id", manyRun, "open", "7:none", "line", "-1"))
+	other.await("the tree", `document.querySelector("[aria-level='1'][data-key]") !== null`)
+	for _, p := range append(b.took(), other.took()...) {
+		t.Error(p)
+	}
+}
+
+// quoteAll returns texts as an array of JavaScript.
+func quoteAll(texts []string) string {
+	quoted := make([]string, len(texts))
+	for i, text := range texts {
+		quoted[i] = quote(text)
+	}
+	return "[" + strings.Join(quoted, ",") + "]"
+}
+
 // TestLargeTree: the tree of a run of 10,000 atoms holds only what is seen, with scripts and without. It can be used
 // with the keyboard alone. What is chosen is in the address, and the rows stay where they are when the page is fresh.
 func TestLargeTree(t *testing.T) {

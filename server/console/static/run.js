@@ -4,6 +4,7 @@ const box = document.querySelector('[data-levels]');
 const list = box?.querySelector('ul');
 const page = Number(box?.dataset.size), high = 30, margin = 10; // rows of a page; pixels of a row; rows beyond the window
 const mostKept = 2000; // rows that are kept while they are not seen
+const mostOpen = 50; // levels that the address names
 
 // A level has total rows. Some of them are known, by their number; some are unfolded, and have a level below.
 const level = (below, depth, up, at) => ({below, depth, up, at, total: 0, rows: new Map(), open: new Map(), loading: new Set()});
@@ -175,6 +176,7 @@ function scrolled() {
   settled = setTimeout(() => {
     if (known(top) > mostKept) forget();
     missing(false);
+    remember();
   }, 80);
 }
 
@@ -195,6 +197,7 @@ async function unfold({level: l, at}) {
   const inside = level(row.dataset.key, l.depth + 1, l, at);
   l.open.set(at, inside);
   await load(inside, 0);
+  remember();
 }
 
 function fold({level: l, at}) {
@@ -204,12 +207,59 @@ function fold({level: l, at}) {
   scrolled();
 }
 
+// remember makes the address open what is seen: the levels that are unfolded, and the first line.
+let restoring = false;
+function remember() {
+  if (restoring) return;
+  const to = new URL(location.href), opened = [], line = Math.floor(box.scrollTop / high);
+  const add = l => {
+    for (const [at, inside] of [...l.open].sort((a, b) => a[0] - b[0])) {
+      opened.push(at + ':' + inside.below);
+      add(inside);
+    }
+  };
+  add(top);
+  to.searchParams.delete('open');
+  to.searchParams.delete('line');
+  for (const one of opened.slice(0, mostOpen)) to.searchParams.append('open', one);
+  if (line > 0) to.searchParams.set('line', line);
+  try {
+    if (to.href !== location.href) history.replaceState(null, '', to);
+  } catch {
+    // the browser allows no more changes for now
+  }
+}
+
+// restore unfolds the levels that the address names. Each names its row by its number above, and by its path.
+async function restore() {
+  const asked = new URL(location.href).searchParams, levels = [top];
+  if (!asked.has('open') && !asked.has('line')) return;
+  restoring = true;
+  for (const one of asked.getAll('open').slice(0, mostOpen)) {
+    const at = Number(one.split(':', 1)[0]), below = one.slice(one.indexOf(':') + 1);
+    const above = levels.filter(l => below.startsWith(l.below) && at < l.total).sort((a, b) => b.below.length - a.below.length);
+    for (const l of above) {
+      if (!l.rows.has(at)) await load(l, Math.floor(at / page));
+      if (l.rows.get(at)?.dataset.key !== below) continue; // the run has another row there now
+      await unfold({level: l, at});
+      if (l.open.has(at)) levels.push(l.open.get(at));
+      break;
+    }
+  }
+  paint();
+  const line = Number(asked.get('line'));
+  if (line > 0) box.scrollTop = line * high;
+  restoring = false;
+  scrolled();
+}
+
 // choose shows a row in the panel, at its own address.
 function choose({level: l, at}) {
   const row = l.rows.get(at), to = row?.querySelector('a[data-href]')?.dataset.href;
   if (!to) return;
   chosen = row.dataset.key;
   history.replaceState(null, '', to);
+  remember();
   dispatchEvent(new Event('ebb-refresh'));
   paint();
 }
@@ -278,4 +328,5 @@ if (box) {
     active ??= place(top, Math.floor(box.scrollTop / high));
     paint();
   });
+  restore();
 }
