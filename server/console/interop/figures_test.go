@@ -5,7 +5,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"math"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -75,7 +74,11 @@ func at(took []time.Duration, percent int) time.Duration {
 }
 
 func millis(d time.Duration) string {
-	return fmt.Sprintf("%.3g ms", math.Round(float64(d.Microseconds())/100)/10)
+	text := fmt.Sprintf("%.3g", float64(d.Microseconds())/1000)
+	if d >= time.Second {
+		text = fmt.Sprintf("%d,%03d", d/time.Second, d%time.Second/time.Millisecond)
+	}
+	return text + " ms"
 }
 
 // frames lets a script change the page in each frame for a while, and returns how long the frames took.
