@@ -44,7 +44,9 @@ func (s *sketch) place() {
 		case n.Kind == flow.AtomNode:
 			a := &s.plan.Atoms[n.Atom]
 			s.ids[i] = a.Name()
-			s.view.Nodes = append(s.view.Nodes, Node{ID: a.Name(), Label: label(a), Kind: kind(a), In: s.in[i]})
+			s.view.Nodes = append(s.view.Nodes, Node{
+				ID: a.Name(), Label: label(a), Kind: kind(a), In: s.in[i], Pivot: a.IsPivot(),
+			})
 		case n.Kind == flow.Entrance && n.Flow > 0: // the root has the title instead
 			g := Group{ID: "flow " + strconv.Itoa(int(n.Flow)), Label: s.plan.FlowOf(int32(i)), In: s.in[i]}
 			s.view.Groups = append(s.view.Groups, g)

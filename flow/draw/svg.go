@@ -215,12 +215,18 @@ func (s *svg) polygon(points ...float64) {
 	s.out.WriteString(`"/>`)
 }
 
+// pivotMark is before the name of a point of no return.
+const pivotMark = "⊥ "
+
 // shownLines returns the lines of a node's text: its name, and what became of it with a symbol.
 func shownLines(n *Node) []string {
 	if n.Kind == Junction {
 		return []string{""}
 	}
 	lines := []string{clipped(cmp.Or(n.Label, n.ID))}
+	if n.Pivot {
+		lines[0] = pivotMark + lines[0]
+	}
 	if _, coloured := colours[n.State]; coloured {
 		lines = append(lines, strings.TrimLeft(traceSymbols[n.State]+" ", " ")+clipped(cmp.Or(n.Count, n.State)))
 	}

@@ -2,9 +2,11 @@ package console
 
 import (
 	"context"
+	"errors"
 	"strconv"
 
 	"github.com/ebbflow/ebb/engine/inspect"
+	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -26,6 +28,10 @@ func (p *runPage) undo(ctx context.Context) (node, error) {
 	for _, s := range t.Undone {
 		undone = append(undone, undoRow(s))
 	}
+	passed, err := p.passedPivots(ctx)
+	if err != nil {
+		return nil, err
+	}
 	u := &p.why.Undo
 	return fragment{
 		p.paths("Could not be undone", u.Stuck.Count, u.Stuck.First, func(path string) node {
@@ -40,6 +46,8 @@ func (p *runPage) undo(ctx context.Context) (node, error) {
 					code("ebb skip "+p.run.ID+" "+path)),
 			}
 		}),
+		p.paths("⊥ Points of no return that were passed", len(passed), passed, plain),
+		when(len(passed) > 0, soft(say("Neither these nor what they depended on is undone."))),
 		p.paths("◆ Stays done", u.StaysDone.Count, u.StaysDone.First, plain),
 		p.paths("◇ May stay done", u.MayStayDone.Count, u.MayStayDone.First, plain),
 		when(len(undone) == 0, calm("Nothing was undone.")),
@@ -56,6 +64,24 @@ func (p *runPage) undo(ctx context.Context) (node, error) {
 		}))),
 		p.charted(t),
 	}, nil
+}
+
+// passedPivots returns the points of no return of a flow in Go that have succeeded. Those of a definition stand in the
+// undo stack.
+func (p *runPage) passedPivots(ctx context.Context) (passed []string, err error) {
+	if p.machine != nil || p.run.Structure == "" {
+		return nil, nil
+	}
+	picture, err := inspect.PlanView(ctx, p.store, &p.run)
+	if errors.Is(err, storage.ErrNotFound) {
+		return nil, nil
+	}
+	for i := range picture.Nodes {
+		if n := &picture.Nodes[i]; n.Pivot && n.State == states.TaskSuccess.String() {
+			passed = append(passed, n.ID)
+		}
+	}
+	return passed, err
 }
 
 func plain(text string) node { return words(text) }

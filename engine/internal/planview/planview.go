@@ -45,6 +45,7 @@ type node struct {
 	Label string `json:"label,omitempty"`
 	Kind  string `json:"kind"`
 	In    string `json:"in,omitempty"`
+	Pivot bool   `json:"pivot,omitempty"`
 }
 
 type edge struct {
@@ -100,7 +101,7 @@ func recordOf(v draw.View) record {
 		r.Groups = append(r.Groups, group(g))
 	}
 	for _, n := range v.Nodes {
-		r.Nodes = append(r.Nodes, node{ID: n.ID, Label: n.Label, Kind: kinds[n.Kind], In: n.In})
+		r.Nodes = append(r.Nodes, node{ID: n.ID, Label: n.Label, Kind: kinds[n.Kind], In: n.In, Pivot: n.Pivot})
 	}
 	for _, e := range v.Edges {
 		r.Edges = append(r.Edges, edge{From: e.From, To: e.To, Label: e.Label, Maybe: e.Maybe})
@@ -128,7 +129,7 @@ func Read(ctx context.Context, store storage.NamedRecords, hash string) (draw.Vi
 		v.Groups = append(v.Groups, draw.Group(g))
 	}
 	for _, n := range r.Nodes {
-		v.Nodes = append(v.Nodes, draw.Node{ID: n.ID, Label: n.Label, Kind: ofText[n.Kind], In: n.In})
+		v.Nodes = append(v.Nodes, draw.Node{ID: n.ID, Label: n.Label, Kind: ofText[n.Kind], In: n.In, Pivot: n.Pivot})
 	}
 	for _, e := range r.Edges {
 		v.Edges = append(v.Edges, draw.Edge{From: e.From, To: e.To, Label: e.Label, Maybe: e.Maybe})
