@@ -34,17 +34,17 @@ type reserved struct {
 }
 
 // first reserves the first token that no other caller has reserved.
-func (r *reserved) first(found []storage.Token) (storage.Token, bool) {
+func (r *reserved) first(found []string) (id string, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	i := slices.IndexFunc(found, func(t storage.Token) bool { return !r.tokens[t.ID] })
+	i := slices.IndexFunc(found, func(id string) bool { return !r.tokens[id] })
 	if i < 0 {
-		return storage.Token{}, false
+		return "", false
 	}
 	if r.tokens == nil {
 		r.tokens = map[string]bool{}
 	}
-	r.tokens[found[i].ID] = true
+	r.tokens[found[i]] = true
 	return found[i], true
 }
 
@@ -99,26 +99,34 @@ func (s *Server) takeFirst(ctx context.Context, t *storage.Taking) (*Task, error
 		if err != nil {
 			return nil, err
 		}
-		tok, ok := s.reserved.first(found)
+		id, ok := s.reserved.first(found)
 		if !ok {
 			return nil, fmt.Errorf("%w: work in the queues", storage.ErrNotFound)
 		}
-		task, err := s.take(ctx, t, &tok)
+		task, err := s.take(ctx, t, id)
 		switch {
 		case errors.Is(err, storage.ErrTaken), errors.Is(err, storage.ErrGone): // another process was faster
-			s.reserved.free(tok.ID)
+			s.reserved.free(id)
 		case errors.Is(err, driver.ErrNoLanguage), errors.Is(err, ErrSuspended), errors.Is(err, ErrEnded),
 			errors.Is(err, storage.ErrNotFound):
-			passed = append(passed, tok.ID)
+			passed = append(passed, id)
 		default:
-			s.reserved.free(tok.ID)
+			s.reserved.free(id)
 			return task, err
 		}
 	}
 }
 
-func (s *Server) take(ctx context.Context, t *storage.Taking, tok *storage.Token) (*Task, error) {
-	r := &driver.Request{Kind: driver.TakeTask, Run: tok.Run, Token: *tok, Taking: *t}
+// take takes one token. It returns [storage.ErrGone] if its attempt has ended meanwhile.
+func (s *Server) take(ctx context.Context, t *storage.Taking, id string) (*Task, error) {
+	tok, err := s.engine.env.Store.Token(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if tok.State != storage.TokenOpen {
+		return nil, storage.ErrGone
+	}
+	r := &driver.Request{Kind: driver.TakeTask, Run: tok.Run, Token: tok, Taking: *t}
 	if err := (callers{s.engine}).request(ctx, r); err != nil {
 		return nil, err
 	}

@@ -50,9 +50,9 @@ type Reader interface {
 
 // Queues is the part of a [Reader] that finds the work of task queues.
 type Queues interface {
-	// QueuedTokens returns up to most tokens of these queues that a worker can take now, in the order in which
-	// [Inbox.TakeToken] gives them out. It takes none.
-	QueuedTokens(ctx context.Context, queues []string, most int) ([]Token, error)
+	// QueuedTokens returns the ids of up to most tokens of these queues that a worker can take now, in the order in
+	// which [Inbox.TakeToken] gives them out. It takes none.
+	QueuedTokens(ctx context.Context, queues []string, most int) (ids []string, err error)
 	// CountQueued returns how many tokens of a queue a worker can take now. It counts up to most.
 	CountQueued(ctx context.Context, queue string, most int64) (int64, error)
 }

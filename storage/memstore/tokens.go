@@ -164,7 +164,7 @@ func (m *memory) queued(queues []string, now time.Time) iter.Seq[*storage.Token]
 }
 
 // QueuedTokens implements [storage.Queues.QueuedTokens].
-func (m *store) QueuedTokens(ctx context.Context, queues []string, most int) ([]storage.Token, error) {
+func (m *store) QueuedTokens(ctx context.Context, queues []string, most int) (ids []string, err error) {
 	if err := m.enter(ctx); err != nil {
 		return nil, err
 	}
@@ -178,11 +178,10 @@ func (m *store) QueuedTokens(ctx context.Context, queues []string, most int) ([]
 		}
 		return 0
 	})
-	var out []storage.Token
 	for _, t := range found[:min(most, len(found))] {
-		out = append(out, m.token(t.ID))
+		ids = append(ids, t.ID)
 	}
-	return out, nil
+	return ids, nil
 }
 
 // CountQueued implements [storage.Queues.CountQueued].

@@ -108,7 +108,7 @@ func inTurns(ctx context.Context, r *session, queues []string, now time.Time, mo
 }
 
 // QueuedTokens implements [storage.Queues.QueuedTokens].
-func (s *Store) QueuedTokens(ctx context.Context, queues []string, most int) (tokens []storage.Token, err error) {
+func (s *Store) QueuedTokens(ctx context.Context, queues []string, most int) (ids []string, err error) {
 	err = s.view(ctx, func(r *session) error {
 		now, err := r.now(ctx)
 		if err != nil {
@@ -118,15 +118,13 @@ func (s *Store) QueuedTokens(ctx context.Context, queues []string, most int) (to
 		if err != nil {
 			return err
 		}
-		tokens = make([]storage.Token, len(found))
+		ids = make([]string, len(found))
 		for i := range found {
-			if tokens[i], _, err = findToken(ctx, r, found[i].ID); err != nil {
-				return err
-			}
+			ids[i] = found[i].ID
 		}
-		return nil
+		return err
 	})
-	return tokens, err
+	return ids, err
 }
 
 // CountQueued implements [storage.Queues.CountQueued].

@@ -3,6 +3,7 @@ package storagetest
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -176,9 +177,8 @@ func testQueueOrder(t *testing.T, m Maker) {
 	order := []string{"x1", "a1", "b1", "z1", "y1", "v1", "w1"}
 	queues := []string{"q", "p"}
 	for most := range len(order) + 2 {
-		found := ask[[]storage.Token](t, "QueuedTokens")(s.QueuedTokens(t.Context(), queues, most))
-		got := joined(found, func(t storage.Token) string { return t.ID })
-		if want := joined(order[:min(most, len(order))], func(id string) string { return id }); got != want {
+		got := ask[[]string](t, "QueuedTokens")(s.QueuedTokens(t.Context(), queues, most))
+		if want := order[:min(most, len(order))]; !slices.Equal(got, want) {
 			t.Errorf("the first %d are %s; want %s", most, got, want)
 		}
 	}
