@@ -2,32 +2,59 @@ package engine
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/ebbflow/ebb/engine/internal/planview"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/draw"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
 
-// changed adds to an [ErrChanged] what the flow has added, removed or reordered, as far as the atoms of the run show
-// it.
-func (f *flows) changed(err error, run *storage.Run, atoms []storage.Atom) error {
+// changed adds to an [ErrChanged] what the flow has added, removed or reordered, as far as the atoms of the run and the
+// diagram of the flow that it began on show it.
+func (e *Engine) changed(ctx context.Context, err error, run *storage.Run, atoms []storage.Atom) error {
 	if !errors.Is(err, ErrChanged) {
 		return err
 	}
-	for _, p := range f.plans {
-		if p.Flow == run.Flow {
-			return fmt.Errorf("%w: %s", err, changesOf(p, atoms))
+	for _, p := range e.plans {
+		if p.Flow != run.Flow {
+			continue
 		}
+		c := changesOf(p, atoms)
+		if was, err := planview.Read(ctx, e.env.Store, run.Structure); err == nil {
+			c.inDiagrams(was, draw.OfPlan(p))
+		}
+		return fmt.Errorf("%w: %v", err, &c)
 	}
 	return err
 }
 
+// changes are what differs between two versions of a flow, as texts.
+type changes struct{ removed, added, reordered []string }
+
+// String lists the changes.
+func (c *changes) String() string {
+	var parts []string
+	for _, part := range []struct {
+		what  string
+		atoms []string
+	}{{"added", c.added}, {"removed", c.removed}, {"reordered", c.reordered}} {
+		if len(part.atoms) > 0 {
+			parts = append(parts, part.what+": "+strings.Join(part.atoms, ", "))
+		}
+	}
+	return cmp.Or(strings.Join(parts, "; "),
+		"it has the same atoms in the same order; the change is in the flows around them, a decider, "+
+			"a version, or what atoms require or provide")
+}
+
 // changesOf compares a plan with the atoms that a run has begun on another plan.
-func changesOf(p *flow.Plan, atoms []storage.Atom) string {
+func changesOf(p *flow.Plan, atoms []storage.Atom) changes {
 	var removed, added, reordered []string
 	var begun []*storage.Atom // that the plan has, in the order of their begin
 	known := map[string]bool{}
@@ -60,19 +87,64 @@ func changesOf(p *flow.Plan, atoms []storage.Atom) string {
 			added = append(added, quote(a.Name()))
 		}
 	}
-	var parts []string
-	for _, part := range []struct {
-		what  string
-		atoms []string
-	}{{"added", added}, {"removed", removed}, {"reordered", reordered}} {
-		if len(part.atoms) > 0 {
-			parts = append(parts, part.what+": "+strings.Join(part.atoms, ", "))
+	return changes{removed, added, reordered}
+}
+
+// inDiagrams adds the differences between two diagrams that concern no atom that has begun.
+func (c *changes) inDiagrams(was, now draw.View) {
+	had, has := nodesOf(&was), nodesOf(&now)
+	note := func(list *[]string, text string) {
+		if !slices.ContainsFunc(*list, func(had string) bool { return had == text || strings.HasPrefix(had, text+" ") }) {
+			*list = append(*list, text)
 		}
 	}
-	return cmp.Or(strings.Join(parts, "; "),
-		"what has run is as before; the change is in atoms that have not run, in a link, "+
-			"a version, or what atoms require or provide")
+	c.added = nil // the diagrams know it better than the atoms that have begun
+	for i := range now.Nodes {
+		if id := now.Nodes[i].ID; has[id] && !had[id] {
+			note(&c.added, quote(id))
+		}
+	}
+	for i := range was.Nodes {
+		if id := was.Nodes[i].ID; had[id] && !has[id] {
+			note(&c.removed, quote(id))
+		}
+	}
+	if len(c.added)+len(c.removed)+len(c.reordered) > 0 {
+		return // the edges follow from these
+	}
+	followed, follows := edgesOf(&was), edgesOf(&now)
+	for i := range now.Edges {
+		if e := pairOf(&now.Edges[i]); !followed[e] && has[e.From] && has[e.To] {
+			c.reordered = append(c.reordered, quote(e.To)+" now follows "+quote(e.From))
+		}
+	}
+	for i := range was.Edges {
+		if e := pairOf(&was.Edges[i]); !follows[e] && has[e.From] && has[e.To] {
+			c.reordered = append(c.reordered, quote(e.To)+" no longer follows "+quote(e.From))
+		}
+	}
 }
+
+// nodesOf returns the IDs of the nodes that are atoms.
+func nodesOf(v *draw.View) map[string]bool {
+	ids := map[string]bool{}
+	for i := range v.Nodes {
+		if v.Nodes[i].Kind != draw.Junction {
+			ids[v.Nodes[i].ID] = true
+		}
+	}
+	return ids
+}
+
+func edgesOf(v *draw.View) map[draw.Edge]bool {
+	edges := map[draw.Edge]bool{}
+	for i := range v.Edges {
+		edges[pairOf(&v.Edges[i])] = true
+	}
+	return edges
+}
+
+func pairOf(e *draw.Edge) draw.Edge { return draw.Edge{From: e.From, To: e.To} }
 
 // nodesBefore returns the nodes before a node of a plan.
 func nodesBefore(p *flow.Plan, node int32) map[int32]bool {

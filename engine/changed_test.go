@@ -24,11 +24,19 @@ func TestErrChangedSaysWhat(t *testing.T) {
 		next *flow.LinearFlow
 		want string
 	}{
-		"added":     {flow.Linear("f", step("a"), step("new"), step("b"), step("c"), step("d")), `added: "new"`},
-		"removed":   {flow.Linear("f", step("b"), step("c"), step("d")), `removed: "a" (SUCCESS)`},
-		"reordered": {flow.Linear("f", step("b"), step("a"), step("c"), step("d")), `reordered: "b" now comes before "a"`},
-		"all":       {flow.Linear("f", step("b"), step("new"), step("c"), step("d")), `added: "new"; removed: "a" (SUCCESS)`},
-		"later":     {flow.Linear("f", step("a"), step("b"), step("c"), step("d"), step("e")), `the change is in atoms that have not run`},
+		"added":       {flow.Linear("f", step("a"), step("new"), step("b"), step("c"), step("d")), `added: "new"`},
+		"removed":     {flow.Linear("f", step("b"), step("c"), step("d")), `removed: "a" (SUCCESS)`},
+		"reordered":   {flow.Linear("f", step("b"), step("a"), step("c"), step("d")), `reordered: "b" now comes before "a"`},
+		"all":         {flow.Linear("f", step("b"), step("new"), step("c"), step("d")), `added: "new"; removed: "a" (SUCCESS)`},
+		"later":       {flow.Linear("f", step("a"), step("b"), step("c"), step("d"), step("e")), `added: "e"`},
+		"not begun":   {flow.Linear("f", step("a"), step("b"), step("d"), step("new")), `added: "new"; removed: "c"`},
+		"later order": {flow.Linear("f", step("a"), step("b"), step("d"), step("c")), `reordered: "d" now follows "b", "c" now follows "d"`},
+		"at once":     {flow.Linear("f", step("a"), step("b"), flow.Unordered("cd", step("c"), step("d"))), `"d" no longer follows "c"`},
+		"version": {
+			flow.Linear("f", step("a"), step("b"), step("c"), atom.Func("d", func(context.Context, struct{}) (struct{}, error) {
+				return struct{}{}, nil
+			}, atom.Version("2"))), `same atoms in the same order; the change is in the flows around them, a decider, a version`,
+		},
 	} {
 		store := memstore.New()
 		first := newEngine(t, flow.Linear("f", step("a"), step("b"), step("c"), step("d")),
@@ -52,7 +60,11 @@ func TestResultString(t *testing.T) {
 	if got := fmt.Sprint(res); got != `run "r" of flow "f": FAILURE: a: Error: no` {
 		t.Errorf("got %s", got)
 	}
-	if got := fmt.Sprint(bad, orderKey); got != "a order" {
+	nodes := []any{
+		flow.Linear("f", bad), flow.Unordered("u"), flow.Graph("g"), flow.Each("e", linesKey, bad),
+		flow.Run[struct{}, struct{}]("r", bad), flow.Growing("o", nil), bad, orderKey,
+	}
+	if got := fmt.Sprint(nodes...); got != "f u g e r o a order" {
 		t.Errorf("got %s", got)
 	}
 }

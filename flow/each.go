@@ -59,6 +59,9 @@ func (f *EachFlow) As(symbol string) *EachFlow { f.provides = symbol; return f }
 // Name returns the node's name.
 func (f *EachFlow) Name() string { return f.name }
 
+// String returns the name of the node.
+func (f *EachFlow) String() string { return f.Name() }
+
 func (f *EachFlow) isFlow() {}
 
 // ItemSymbol is the symbol of the item itself, for the body of [Each].
@@ -144,7 +147,9 @@ func (c *compiler) runOfItems(f *EachFlow, lang *each, version string, secrets [
 	if secret {
 		plan.SecretResults = []string{AllAtoms}
 	}
-	return &PlanRun{Plan: plan, Reverts: lang.reverts(), Stays: lang.stays()}
+	return &PlanRun{
+		Plan: plan, Reverts: lang.reverts(), Stays: lang.stays(), Items: f.items, Task: lang.task.Atom, Body: lang.child,
+	}
 }
 
 // AllAtoms stands for all atoms of a run in [Plan.SecretResults].

@@ -24,6 +24,9 @@ func Growing(name string, lang Language) *GrowingFlow {
 // Name returns the flow's name.
 func (f *GrowingFlow) Name() string { return f.name }
 
+// String returns the name of the node.
+func (f *GrowingFlow) String() string { return f.Name() }
+
 // Language returns the language that decides how the flow grows.
 func (f *GrowingFlow) Language() Language { return f.lang }
 

@@ -22,6 +22,10 @@ type PlanRun struct {
 	Detached bool  // the run is neither awaited nor undone
 	Reverts  bool  // something in the run can be undone
 	Stays    bool  // nothing in the run can be undone, and something in it may have an effect
+
+	Items string     // of an Each: the symbol of the list; "" for a Run
+	Task  *atom.Atom // of an Each whose body is an atom: the body; else nil
+	Body  *Plan      // of an Each whose body is a flow: the plan of the body; else nil
 }
 
 // Reverts reports whether undoing the atom does anything.

@@ -55,6 +55,9 @@ type pattern struct {
 // Name returns the flow's name.
 func (p *pattern) Name() string { return p.name }
 
+// String returns the name of the flow.
+func (p *pattern) String() string { return p.name }
+
 func (p *pattern) isFlow()         {}
 func (p *pattern) inner() *pattern { return p }
 

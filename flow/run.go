@@ -41,6 +41,9 @@ func (f *RunFlow) Detached() *RunFlow { f.detached = true; return f }
 // Name returns the node's name.
 func (f *RunFlow) Name() string { return f.self.Name() }
 
+// String returns the name of the node.
+func (f *RunFlow) String() string { return f.Name() }
+
 func (f *RunFlow) isFlow() {}
 
 // nested implements nesting.

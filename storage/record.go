@@ -201,10 +201,12 @@ type Entry struct {
 	Time time.Time // time of the commit
 	Path string    // path of the atom; EntryEvent: path or name of the state; EntryCommand: what it names, or ""
 
-	From, To    uint8         // state before and after; EntryFlow: a states.Flow; EntryAtom: a states.Task
-	Incarnation int           // EntryAtom: of the atom
-	Attempt     int           // EntryAtom: of the atom, or of its revert, counted from 1
-	Failure     *atom.Failure // why the run or atom failed, if To is a state of failure; EntryCommand: why it was refused
+	From, To    uint8 // state before and after; EntryFlow: a states.Flow; EntryAtom: a states.Task
+	Incarnation int   // EntryAtom: of the atom
+	Attempt     int   // EntryAtom: of the atom, or of its revert, counted from 1
+	// Failure is why the run or the attempt of the atom failed; EntryCommand: why it was refused. If the atom went from
+	// FAILURE to RETRYING, only the entry of the FAILURE has it.
+	Failure *atom.Failure
 	// Ended is when the attempt ended, if that was a millisecond or more before Time; else zero.
 	Ended time.Time
 	// Waited is how long the attempt that ended waited until the process had a free slot for it.

@@ -24,7 +24,7 @@ type AtomAttempt struct {
 	Began       time.Time
 	Ended       time.Time
 	Retried     bool          // it failed, and was retried
-	Failure     *atom.Failure // why it failed, if that is kept: of a retried attempt until the next one ends
+	Failure     *atom.Failure // why it failed; nil if it did not, and of a revert
 	Result      atom.Value    // of an attempt that succeeded; secrets are masked
 }
 
@@ -48,13 +48,6 @@ func AttemptsOf(ctx context.Context, store storage.Reader, run *storage.Run, a *
 	}
 	if n := len(all); n > 0 && all[n-1].Undo {
 		all[n-1].Number = a.RevertAttempt + 1
-	}
-	for i := range all {
-		f := a.Failure
-		if !all[i].Undo && f != nil && f.Attempt == all[i].Number && all[i].Incarnation == a.Incarnation &&
-			all[i].Result == nil && !all[i].Ended.IsZero() {
-			all[i].Failure = f
-		}
 	}
 	return all, more || after > 0, nil
 }
@@ -81,8 +74,9 @@ func attempted(all []AtomAttempt, run *storage.Run, e *storage.Entry) []AtomAtte
 	switch {
 	case !last.Began.IsZero() && last.Ended.IsZero():
 		now.Began, all = last.Began, all[:len(all)-1]
-	case last.Number == now.Number:
-		return all // it had ended, and then became something else
+	case last.Number == now.Number: // it had ended, and then became something else
+		last.Retried = last.Retried || to == states.TaskRetrying
+		return all
 	}
 	if now.Ended = e.Ended; now.Ended.IsZero() {
 		now.Ended = e.Time

@@ -70,7 +70,7 @@ func TestAttempts(t *testing.T) {
 			}
 			got = append(got, what)
 		}
-		want := []string{"1 false 1s  retried", "2 false 1s  retried", `3 false 1s "room"`, "2 true 4s "}
+		want := []string{"1 false 1s  retried call 1", "2 false 1s  retried call 2", `3 false 1s "room"`, "2 true 4s "}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Error(diff)
 		}

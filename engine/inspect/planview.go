@@ -9,33 +9,70 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// PlanView returns the diagram of the flow of a run of Go code, with what became of each atom. The items of a flow.Each
-// are one node that counts them, up to 400,000. The engine that runs the flow has stored it, so no code is needed. If
-// there is none, because the flow grows while it runs, or has more than 2,000 atoms, or an earlier Ebb ran it, PlanView
-// returns an error that wraps [storage.ErrNotFound].
+// PlanView returns the diagram of the flow of a run of Go code, with what became of each atom, also of those in the run
+// of a flow.Run. The items of a flow.Each are one node that counts them, up to 400,000. The engine that runs the flow
+// has stored it, so no code is needed. If there is none, because the flow grows while it runs, or has more than 2,000
+// atoms, or an earlier Ebb ran it, PlanView returns an error that wraps [storage.ErrNotFound].
 func PlanView(ctx context.Context, store storage.Store, run *storage.Run) (draw.View, error) {
 	v, err := planview.Read(ctx, store, run.Structure)
 	if err != nil {
 		return v, err
 	}
-	became, counts := make(map[string]string, len(v.Nodes)), map[string]string{}
-	for a, err := range storage.EachAtom(ctx, store, run.ID, storage.AtomQuery{}) {
-		if err != nil {
-			return v, err
+	r := planReader{
+		ctx: ctx, store: store, unfolded: map[string]bool{}, became: make(map[string]string, len(v.Nodes)),
+		counts: map[string]string{},
+	}
+	for _, n := range v.Nodes {
+		r.became[n.ID] = ""
+		for at, c := range n.ID {
+			if c == '/' {
+				r.unfolded[n.ID[:at]] = true
+			}
 		}
-		became[a.Path] = string(a.Status())
-		id := childRun(run.ID, &a)
-		if id == "" {
-			continue
-		}
-		strip, err := stripOf(ctx, store, id)
-		if err != nil {
-			return v, err
-		}
-		counts[a.Path] = strip.String()
+	}
+	if err := r.read(run.ID, ""); err != nil {
+		return v, err
 	}
 	v.Title = run.Flow + "  " + run.ID
-	return v.Coloured(became).Counted(counts), nil
+	return v.Coloured(r.became).Counted(r.counts), nil
+}
+
+// A planReader reads what became of the atoms of a run.
+type planReader struct {
+	ctx      context.Context //nolint:containedctx // of the call that reads
+	store    storage.Store
+	unfolded map[string]bool   // paths of nodes whose runs are drawn
+	became   map[string]string // by the paths of the nodes that are drawn
+	counts   map[string]string // by paths
+}
+
+// read takes in a run whose paths begin with a prefix.
+func (r *planReader) read(id, prefix string) error {
+	for a, err := range storage.EachAtom(r.ctx, r.store, id, storage.AtomQuery{}) {
+		if err != nil {
+			return err
+		}
+		path := prefix + a.Path
+		if _, drawn := r.became[path]; !drawn {
+			continue
+		}
+		r.became[path] = string(a.Status())
+		child := childRun(id, &a)
+		if child == "" {
+			continue
+		}
+		strip, err := stripOf(r.ctx, r.store, child)
+		if err != nil {
+			return err
+		}
+		if r.counts[path] = strip.String(); r.counts[path] != "" || !r.unfolded[path] {
+			continue
+		}
+		if err := r.read(child, path+"/"); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // stripOf counts the items of a flow.Each, whose run has that id. There are none in the run of another flow, and in one

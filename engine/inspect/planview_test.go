@@ -3,6 +3,7 @@ package inspect_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -68,12 +69,29 @@ func TestPlanView(t *testing.T) {
 	}
 	each := run("c", flow.Linear("each", flow.Each("all", items, undoable("one")), fails))
 	got, err := inspect.PlanView(ctx, store, each)
-	if err != nil || len(got.Nodes) != 2 || got.Nodes[0].State != "REVERTED" || got.Nodes[0].Count != "3 REVERTED" ||
-		got.Nodes[1].State != "FAILURE" || got.Nodes[1].Count != "" {
-		t.Errorf("%+v, %v", got, err)
+	if err != nil {
+		t.Fatal(err)
 	}
+	wantNodes(t, got, "all REVERTED 3 REVERTED", "all/*/one", "join all", "fails FAILURE")
+	child := run("d", flow.Linear("parent", flow.Run[struct{}, struct{}]("ship", flow.Linear("child", undoable("label"))), fails))
+	if got, err = inspect.PlanView(ctx, store, child); err != nil {
+		t.Fatal(err)
+	}
+	wantNodes(t, got, "ship REVERTED", "ship/label REVERTED", "join ship", "fails FAILURE")
 	each.Structure = "of an earlier Ebb"
 	if _, err := inspect.PlanView(ctx, store, each); !errors.Is(err, storage.ErrNotFound) {
 		t.Error(err)
+	}
+}
+
+// wantNodes checks the nodes of a picture, each with its state and count.
+func wantNodes(t *testing.T, v draw.View, want ...string) {
+	t.Helper()
+	var got []string
+	for _, n := range v.Nodes {
+		got = append(got, strings.TrimSpace(n.ID+" "+n.State+" "+n.Count))
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

@@ -33,7 +33,7 @@ func undoes(name string) *atom.Atom {
 
 func planOf(t *testing.T, root flow.Node) *flow.Plan {
 	t.Helper()
-	plan, err := flow.Compile(root, map[string]reflect.Type{"risk": nil})
+	plan, err := flow.Compile(root, map[string]reflect.Type{"risk": nil, "lines": nil})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,6 +60,55 @@ func groups() flow.Node {
 		flow.Unordered("second", does("d"), does("e"), does("f")),
 	)
 }
+
+// order runs an atom and a flow for each item of a list, another flow, and one that it does not wait for.
+func order() flow.Node {
+	type line struct {
+		Box string `json:"box"`
+	}
+	lines := atom.NewKey[[]line]("lines")
+	pack := flow.Linear("pack", undoes("wrap"), does("weigh"))
+	ship := flow.Unordered("shipping", undoes("label"), does("call"))
+	return flow.Linear("order", does("check"), flow.Each("picks", lines, undoes("pick")), flow.Each("packs", lines, pack),
+		flow.Run[nothing, nothing]("ship", ship), flow.Run[nothing, string]("mail", does("send")).Detached(), does("close"))
+}
+
+// doubling is a flow that runs another one twice, which does the same, and so on.
+func doubling(deep int) flow.Node {
+	if deep == 0 {
+		return flow.Linear("f0", does("work"))
+	}
+	name := fmt.Sprint("f", deep)
+	return flow.Linear(name, flow.Run[nothing, nothing]("a", doubling(deep-1)), flow.Run[nothing, nothing]("b", doubling(deep-1)))
+}
+
+// TestUnfoldedIsBounded draws a flow within which 2,048 others run. Those that are not drawn are named.
+func TestUnfoldedIsBounded(t *testing.T) {
+	t.Parallel()
+	v := draw.OfPlan(planOf(t, doubling(11)))
+	if n := len(v.Nodes); n < 100 || n > 1500 {
+		t.Errorf("%d nodes", n)
+	}
+	if !strings.Contains(draw.Mermaid(v), "runs flow f") {
+		t.Error("it does not say what runs")
+	}
+}
+
+// TestGrowingHasNoPicture draws a flow of which only its run shows what there is.
+func TestGrowingHasNoPicture(t *testing.T) {
+	t.Parallel()
+	grows := flow.Growing("g", unknown{})
+	alone := draw.OfPlan(planOf(t, grows))
+	child := draw.OfPlan(planOf(t, flow.Linear("f", flow.Run[nothing, nothing]("a", grows))))
+	for want, v := range map[string]draw.View{"g: grows while it runs": alone, "a\nruns flow g": child} {
+		if len(v.Nodes) != 1 || v.Nodes[0].Label != want {
+			t.Errorf("got %+v; want %q", v.Nodes, want)
+		}
+	}
+}
+
+// unknown is a language that is not asked.
+type unknown struct{ flow.Language }
 
 // machine is a view that no plan gives.
 func machine() draw.View {
@@ -113,6 +162,7 @@ func TestPictures(t *testing.T) {
 		"checkout":       draw.OfPlan(planOf(t, checkout())),
 		"groups":         draw.OfPlan(planOf(t, groups())),
 		"single":         draw.OfPlan(planOf(t, does("alone"))),
+		"order":          draw.OfPlan(planOf(t, order())),
 		"machine":        machine(),
 		"hostile":        hostile(),
 		"nothing at all": {},

@@ -1,6 +1,7 @@
 package draw
 
 import (
+	"cmp"
 	"strconv"
 
 	"github.com/ebbflow/ebb/atom"
@@ -9,11 +10,17 @@ import (
 
 // OfPlan returns the diagram of a compiled flow. The IDs of its nodes are the names of the atoms, which are their
 // paths in a run; the flows in it become groups. Where many atoms lead to many others, a junction reduces the
-// number of edges.
+// number of edges. What a flow.Run or a flow.Each runs is a group behind its node, unless it is very large.
 func OfPlan(p *flow.Plan) View {
+	unfolds := maxUnfolded
+	return ofPlan(p, "", &unfolds)
+}
+
+// ofPlan draws a plan whose nodes have IDs with a prefix. Unfolds is how many nodes of plans within may be drawn.
+func ofPlan(p *flow.Plan, prefix string, unfolds *int) View {
 	s := &sketch{
-		plan: p, labels: map[[2]int32]string{}, ids: make([]string, len(p.Nodes)),
-		in: make([]string, len(p.Nodes)),
+		plan: p, prefix: prefix, unfolds: unfolds, labels: map[[2]int32]string{}, ids: make([]string, len(p.Nodes)),
+		outs: map[int32]string{}, in: make([]string, len(p.Nodes)),
 	}
 	s.view.Title = p.Flow
 	s.place()
@@ -24,9 +31,13 @@ func OfPlan(p *flow.Plan) View {
 
 // sketch is an incomplete diagram of a plan.
 type sketch struct {
-	plan   *flow.Plan
-	view   View
+	plan    *flow.Plan
+	prefix  string // of the IDs
+	unfolds *int   // so many nodes of plans within this one may still be drawn
+	view    View
+
 	ids    []string            // IDs of the plan's nodes; "" for nodes that are not shown
+	outs   map[int32]string    // IDs of the nodes that edges from a plan's node leave, if they are others
 	in     []string            // groups of the plan's nodes; entrances and exits are in the group around their flow
 	labels map[[2]int32]string // labels of the edges that a decider decides
 }
@@ -43,12 +54,13 @@ func (s *sketch) place() {
 		switch {
 		case n.Kind == flow.AtomNode:
 			a := &s.plan.Atoms[n.Atom]
-			s.ids[i] = a.Name()
+			s.ids[i] = s.prefix + a.Name()
 			s.view.Nodes = append(s.view.Nodes, Node{
-				ID: a.Name(), Label: label(a), Kind: kind(a), In: s.in[i], Pivot: a.IsPivot(),
+				ID: s.ids[i], Label: s.label(a), Kind: kind(a), In: s.in[i], Pivot: a.IsPivot(),
 			})
+			s.unfold(int32(i), a.Run)
 		case n.Kind == flow.Entrance && n.Flow > 0: // the root has the title instead
-			g := Group{ID: "flow " + strconv.Itoa(int(n.Flow)), Label: s.plan.FlowOf(int32(i)), In: s.in[i]}
+			g := Group{ID: s.prefix + "flow " + strconv.Itoa(int(n.Flow)), Label: s.plan.FlowOf(int32(i)), In: s.in[i]}
 			s.view.Groups = append(s.view.Groups, g)
 			open = append(open, g.ID)
 		}
@@ -56,7 +68,10 @@ func (s *sketch) place() {
 }
 
 // label returns an atom's name and, for a retry, its policy.
-func label(a *flow.PlanAtom) string {
+func (s *sketch) label(a *flow.PlanAtom) string {
+	if a.Language != nil {
+		return s.plan.Flow + ": grows while it runs"
+	}
 	if policy, ok := a.Controller().(interface{ String() string }); ok {
 		return a.Name() + ": " + policy.String()
 	}
@@ -130,11 +145,12 @@ func (s *sketch) contract() {
 			continue
 		}
 		if s.ids[n] == "" {
-			s.ids[n] = "junction " + strconv.Itoa(int(n))
+			s.ids[n] = s.prefix + "junction " + strconv.Itoa(int(n))
 			s.view.Nodes = append(s.view.Nodes, Node{ID: s.ids[n], Kind: Junction, In: s.in[n]})
 		}
 		for _, a := range from {
-			s.view.Edges = append(s.view.Edges, Edge{From: s.ids[a.node], To: s.ids[n], Label: a.label, Maybe: a.maybe})
+			from := cmp.Or(s.outs[a.node], s.ids[a.node])
+			s.view.Edges = append(s.view.Edges, Edge{From: from, To: s.ids[n], Label: a.label, Maybe: a.maybe})
 		}
 	}
 }

@@ -59,6 +59,7 @@ func (at *Attempt) follow(r *scheduler.Record, now time.Time) {
 		if r.State == states.TaskReverting && !r.Due().IsZero() && at.ended == 0 { // it waits for its next attempt
 			at.ended = instantOf(now)
 		}
+	case at.state == states.TaskRunning && r.State == at.state && r.Attempt == 0: // cancelled before its first call
 	case executes(r.State):
 		at.began, at.ended, at.waited = instantOf(now), 0, 0
 		if at.said != nil {

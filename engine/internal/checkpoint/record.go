@@ -67,6 +67,10 @@ func (d *Draft) Record(cmd *scheduler.Command) (*storage.Atom, *storage.Entry) {
 		entry.Body = a.Result
 	case states.TaskFailure, states.TaskCancelled:
 		entry.Failure = a.Failure
+	case states.TaskRetrying:
+		if executes(cmd.From) { // of an atom that was in FAILURE, the line before has the failure
+			entry.Failure = a.Failure
+		}
 	case states.TaskReverted:
 		if cmd.Node != nil {
 			d.Head.Undo = storage.UndonePart

@@ -22,6 +22,9 @@ func (d *Driver) launch() error {
 			return nil
 		}
 		d.calls.Take()
+		if c.Node != nil && c.Missing == nil {
+			c.Node.Called()
+		}
 		if c.About.Revert {
 			failpoint.Hit("engine.reverting")
 		}

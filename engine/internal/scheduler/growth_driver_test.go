@@ -439,6 +439,7 @@ func (g *gardener) checkNote(c *scheduler.Command) {
 // told later.
 func (g *gardener) launch() {
 	for _, c := range g.calls {
+		c.Node.Called()
 		ev := scheduler.Event{Kind: scheduler.Completed, Atom: -1, Node: c.Node, Revert: c.Op == scheduler.Revert, Result: atom.Null}
 		step := decode[toyStep](c.Node.Spec.Input)
 		switch {

@@ -21,14 +21,14 @@ type Node struct {
 	serial int64
 
 	executing bool
+	queued    bool // its first attempt is executing, and this process has not made the call yet
 	waiting   bool
 	elsewhere bool // another party ends it, and it counts as a wait
 	stopped   bool // cancelled; its end has not come yet
 	spared    bool // stopped, but cancelled only when its language has answered
 	byToken   bool // the owner of its token ended it, not its child run
 
-	onStack int64 // height on the undo stack, if it is undone for a flow
-	drops   int   // value of stack.drops when its undoing started
+	entry undoEntry // on the undo stack, if it is undone for a flow
 
 	children []*Scope // of a fork: children that have started and are not closed
 	begun    int      // of a fork: number of children created
@@ -41,6 +41,12 @@ type Node struct {
 	decided  bool // of a fork: its end is decided, and the other children are being ended
 	failedAt int  // index of the child that made it fail; -1 if none did
 	failure  *atom.Failure
+}
+
+// An undoEntry is the place of a node on the undo stack.
+type undoEntry struct {
+	height int64
+	drops  int // value of stack.drops when the undoing of the node started
 }
 
 func (s *Scheduler) takeUpNode(n *Node) {
@@ -117,6 +123,7 @@ func (s *Scheduler) executeNode(n *Node) {
 	if n.Rec.State == states.TaskRunning { // the process died during this attempt: repeat the attempt
 		s.emit(Command{Op: Write, Atom: -1, Node: n, Rec: n.Rec})
 	} else {
+		n.queued = n.Rec.Attempt == 0
 		n.Rec.Attempt++
 		n.Rec.Ended = EndNone
 		n.Rec.clearDue()
@@ -125,6 +132,17 @@ func (s *Scheduler) executeNode(n *Node) {
 	s.flight.busy++
 	n.executing = true
 	s.emit(Command{Op: Execute, Atom: -1, Node: n, Rec: n.Rec, Values: atom.Single(n.Spec.Input)})
+}
+
+// Called tells the node that its call is being made. A node that is cancelled before has not done anything.
+func (n *Node) Called() { n.queued = false }
+
+// neverCalled takes the attempt back if no call of a node was ever made. Then there is nothing to undo, and nothing
+// stays done.
+func (n *Node) neverCalled() {
+	if n.queued {
+		n.queued, n.Rec.Attempt = false, 0
+	}
 }
 
 func (s *Scheduler) waitNode(n *Node) {
@@ -189,6 +207,7 @@ func (s *Scheduler) nodeCompleted(ev Event) {
 	case n.stopped:
 		n.Rec.Failure, n.Rec.Result, n.Rec.Ended = ev.Failure, nil, EndNone
 		to = states.TaskCancelled
+		n.neverCalled()
 	default:
 		n.Rec.Failure, n.Rec.Result, n.Rec.Ended = ev.Failure, nil, EndFailure
 		to = states.TaskFailure

@@ -157,7 +157,7 @@ func (s *Scheduler) undoEntry(scope *Scope, n *Node, at int64) {
 		s.wonder(scope, nil, cause)
 		return
 	}
-	u.at, n.Scope, n.onStack, n.drops = at, scope, at, s.stack.drops
+	u.at, n.Scope, n.entry = at, scope, undoEntry{height: at, drops: s.stack.drops}
 	switch {
 	case n.Rec.State == states.TaskReverted, n.Rec.givenUp(), n.passed():
 		s.undoNext(scope)
@@ -252,13 +252,13 @@ func (s *Scheduler) stopUndoing(scope *Scope) {
 // offStack removes an undone entry from the stack, or keeps it until the entries above it are gone.
 func (s *Scheduler) offStack(n *Node) {
 	switch {
-	case n.drops != s.stack.drops: // the stack was deleted meanwhile
+	case n.entry.drops != s.stack.drops: // the stack was deleted meanwhile
 		return
-	case n.onStack < s.stack.height:
+	case n.entry.height < s.stack.height:
 		if s.stack.holes == nil {
 			s.stack.holes = map[int64]*Node{}
 		}
-		s.stack.holes[n.onStack] = n
+		s.stack.holes[n.entry.height] = n
 		return
 	}
 	s.popUndo(n)
