@@ -139,7 +139,7 @@ func (c callers) answer(ctx context.Context, run string) (wait, owned bool) {
 	}
 	plan, _, err := e.planFor(ctx, &snap.Run, nil)
 	if err != nil {
-		return fail(e.changed(ctx, err, &snap.Run, snap.Atoms))
+		return fail(e.changed(ctx, e.env.Store, err, &snap.Run, snap.Atoms))
 	}
 	if !driver.Grows(plan) {
 		return fail(driver.ErrNoLanguage)

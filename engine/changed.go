@@ -17,16 +17,18 @@ import (
 
 // changed adds to an [ErrChanged] what the flow has added, removed or reordered, as far as the atoms of the run and the
 // diagram of the flow that it began on show it.
-func (e *Engine) changed(ctx context.Context, err error, run *storage.Run, atoms []storage.Atom) error {
+func (f *flows) changed(
+	ctx context.Context, store storage.NamedRecords, err error, run *storage.Run, atoms []storage.Atom,
+) error {
 	if !errors.Is(err, ErrChanged) {
 		return err
 	}
-	for _, p := range e.plans {
+	for _, p := range f.plans {
 		if p.Flow != run.Flow {
 			continue
 		}
 		c := changesOf(p, atoms)
-		if was, err := planview.Read(ctx, e.env.Store, run.Structure); err == nil {
+		if was, err := planview.Read(ctx, store, run.Structure); err == nil {
 			c.inDiagrams(was, draw.OfPlan(p))
 		}
 		return fmt.Errorf("%w: %v", err, &c)

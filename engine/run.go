@@ -122,7 +122,7 @@ func (e *Engine) takenOver(
 	}
 	plan, accepted, err := e.planFor(ctx, &snap.Run, opts)
 	if err != nil {
-		err = e.changed(ctx, err, &snap.Run, snap.Atoms)
+		err = e.changed(ctx, e.env.Store, err, &snap.Run, snap.Atoms)
 		return nil, nil, errors.Join(err, e.claims.releaseUndriven(ctx, claim, snap))
 	}
 	d, err := e.driver(ctx, plan, claim, snap)

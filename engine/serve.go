@@ -312,7 +312,7 @@ func (s *serving) goOnWith(ctx context.Context, due *NewRun) (begun bool, err er
 	}
 	plan, _, err := s.e.planFor(ctx, run, nil)
 	if err != nil {
-		err = s.e.changed(ctx, err, run, due.Snapshot.Atoms)
+		err = s.e.changed(ctx, s.e.env.Store, err, run, due.Snapshot.Atoms)
 		return false, errors.Join(err, s.e.claims.releaseUndriven(ctx, due.Claim, due.Snapshot))
 	}
 	d, err := s.e.driver(ctx, plan, due.Claim, due.Snapshot)

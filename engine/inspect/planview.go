@@ -33,6 +33,11 @@ func PlanView(ctx context.Context, store storage.Store, run *storage.Run) (draw.
 	if err := r.read(run.ID, ""); err != nil {
 		return v, err
 	}
+	for i := range v.Nodes {
+		if n := &v.Nodes[i]; r.became[n.ID] != "" {
+			n.Path = n.ID
+		}
+	}
 	v.Title = run.Flow + "  " + run.ID
 	return v.Coloured(r.became).Counted(r.counts), nil
 }

@@ -58,6 +58,11 @@ func TestPlanView(t *testing.T) {
 		want = want.Coloured(map[string]string{
 			"charge": "REVERTED", "ship": "REVERTED", "fails": "FAILURE", "parcels_retry": "SUCCESS",
 		})
+		for i := range want.Nodes {
+			if n := &want.Nodes[i]; n.State != "" {
+				n.Path = n.ID
+			}
+		}
 		got, err := inspect.PlanView(ctx, store, run(id, order))
 		if diff := cmp.Diff(want, got); diff != "" || err != nil {
 			t.Errorf("%v (-want +got):\n%s", err, diff)
