@@ -127,6 +127,60 @@ func TestNeverCalled(t *testing.T) {
 	}
 }
 
+// TestNeverCalledPlanned cancels a run while one of its three tasks is called and the others wait for a free slot: only
+// the one that was called is undone.
+func TestNeverCalledPlanned(t *testing.T) {
+	t.Parallel()
+	for name, undo := range map[string]string{"reverts": "undone 1", "stays": "undone 0, may stay done 1: a"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				s := &stage{do: script{}}
+				ctx, called := t.Context(), make(chan struct{}, 3)
+				atoms := make([]flow.Node, 3)
+				for i, path := range []string{"a", "b", "c"} {
+					do := func(ctx context.Context, _ struct{}) (int, error) {
+						s.act(path)
+						called <- struct{}{}
+						<-ctx.Done()
+						return 0, ctx.Err()
+					}
+					if atoms[i] = atom.Func(path, do); name == "reverts" {
+						atoms[i] = atom.Pair(path, do, func(context.Context, struct{}, atom.Outcome[int]) error {
+							s.act("undo " + path)
+							return nil
+						})
+					}
+				}
+				store := memstore.New()
+				eng := newEngine(t, flow.Unordered("f", atoms...), engine.WithStore(store), engine.WithParallelism(1))
+				ended := make(chan error, 1)
+				go func() { _, err := eng.Run(ctx, "r"); ended <- err }()
+				<-called
+				if _, err := eng.Command(ctx, "r", engine.Cancel("enough")); err == nil {
+					t.Fatal("it was not cancelled")
+				}
+				<-ended
+				want := []string{"a"}
+				if name == "reverts" {
+					want = append(want, "undo a")
+				}
+				if diff := cmp.Diff(want, s.took()); diff != "" {
+					t.Errorf("what was done (-want +got):\n%s", diff)
+				}
+				run, err := store.Run(ctx, "r")
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got, err := inspect.UndoOf(ctx, store, &run); err != nil || got.String() != undo {
+					t.Errorf("%q, %v; want %q", got.String(), err, undo)
+				}
+				wantCancelled(t, store, &run, 2)
+			})
+		})
+	}
+}
+
 // wantCancelled checks how many steps of a run, and of the runs that it began, are shown as cancelled.
 func wantCancelled(t *testing.T, store storage.Store, run *storage.Run, want int) {
 	t.Helper()
@@ -151,7 +205,7 @@ func wantCancelled(t *testing.T, store storage.Store, run *storage.Run, want int
 		t.Errorf("%d steps are shown as cancelled; want %d", got, want)
 	}
 	for _, s := range tree.Undone {
-		if s.State == states.TaskCancelled {
+		if s.Status() == storage.Status(states.TaskCancelled.String()) {
 			t.Errorf("%s is cancelled, and is shown as undone", s.Path)
 		}
 	}

@@ -19,6 +19,9 @@ const (
 // Status returns the status of the atom. Every view calls it.
 func (a *Atom) Status() Status {
 	passed := a.State == states.TaskReverted || a.State == states.TaskReverting
+	if passed && a.neverCalled() {
+		return Status(states.TaskCancelled.String())
+	}
 	if a.Undo == UndoReverts || !passed && a.Intention != states.IntendRevert {
 		return Status(a.State.String())
 	}
@@ -36,6 +39,15 @@ func (a *Atom) Status() Status {
 	default:
 		return Status(states.TaskCancelled.String())
 	}
+}
+
+// UndoPasses reports whether an undo of the atom's run reverts nothing of it: because nothing reverts it, or because it
+// was cancelled before it was called. Its state is REVERTED all the same.
+func (a *Atom) UndoPasses() bool { return a.Undo != UndoReverts || a.neverCalled() }
+
+// neverCalled reports whether a task was cancelled while it waited for its first call.
+func (a *Atom) neverCalled() bool {
+	return a.Kind == KindTask && a.Attempt == 0 && a.Ended == EndFailure && a.Failure != nil && a.Failure.Code == atom.CodeCancelled
 }
 
 // unknown reports whether it is not known whether the latest attempt had its effect.

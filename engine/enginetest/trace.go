@@ -64,7 +64,7 @@ func Undone(tb testing.TB, store storage.Reader, run string, tasks ...string) {
 	}
 	isTask := map[string]bool{}
 	for _, a := range atoms {
-		isTask[a.Path] = a.Kind == storage.KindTask && a.Undo == storage.UndoReverts
+		isTask[a.Path] = a.Kind == storage.KindTask && !a.UndoPasses()
 	}
 	var got []string
 	for _, e := range entries {

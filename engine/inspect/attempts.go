@@ -33,7 +33,7 @@ type AtomAttempt struct {
 func AttemptsOf(ctx context.Context, store storage.Reader, run *storage.Run, a *storage.Atom) (
 	all []AtomAttempt, more bool, err error,
 ) {
-	passed := a.Spec == nil && a.Undo != storage.UndoReverts // the undo went through it, and reverted nothing
+	passed := a.Spec == nil && a.UndoPasses()
 	after := max(0, run.Entries-attemptLines)
 	for e, err := range storage.EachEntry(ctx, store, run.ID, after) {
 		if err != nil {

@@ -48,7 +48,7 @@ func linesOf(ctx context.Context, store storage.Reader, run *storage.Run) (*line
 		if err != nil {
 			return nil, err
 		}
-		if len(grown) == 0 && a.Undo != storage.UndoReverts {
+		if len(grown) == 0 && a.UndoPasses() {
 			l.passes[a.Path] = true
 		}
 		if id := childRun(run.ID, &a); id != "" && len(l.begun) <= maxChildRuns {

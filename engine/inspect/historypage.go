@@ -65,7 +65,7 @@ func linesAmong(ctx context.Context, store storage.Reader, run *storage.Run, pag
 			clear(l.passes) // what grows says itself what was not reverted
 			break
 		}
-		if atoms[i].Undo != storage.UndoReverts {
+		if atoms[i].UndoPasses() {
 			l.passes[atoms[i].Path] = true
 		}
 	}

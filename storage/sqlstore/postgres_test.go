@@ -31,11 +31,11 @@ func openServer(tb testing.TB, dsn string, opts ...sqlstore.Option) *sqlstore.St
 	return s
 }
 
-// empty deletes all rows.
+// empty deletes all rows, but not those that tables have from the start.
 func empty(tb testing.TB, dsn string) {
 	tb.Helper()
 	postgrestest.Exec(tb, dsn, `DO $$ DECLARE name TEXT; BEGIN
-  FOR name IN SELECT tablename FROM pg_tables WHERE schemaname = '`+postgrestest.Schema(tb, dsn)+`' AND tablename <> 'migrations' LOOP
+  FOR name IN SELECT tablename FROM pg_tables WHERE schemaname = '`+postgrestest.Schema(tb, dsn)+`' AND tablename NOT IN ('migrations', 'record_revisions') LOOP
     EXECUTE format('DELETE FROM %I', name);
   END LOOP;
 END $$`)

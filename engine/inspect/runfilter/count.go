@@ -37,9 +37,9 @@ type Bar struct {
 }
 
 // Count counts the runs that a filter selects by state and, if the width is not 0, also by spans of time of that width,
-// in one pass. Bars are those of the last spans up to now, or up to the end of the filter's range: as many as bars says,
-// and at most [MaxBars]. It counts newest first, and for a bounded number of runs or time as [Find] does. The search's
-// Limit does not count.
+// in one pass. Bars are those of the last spans up to now, or up to the end of the filter's range: bars of them, and at
+// most [MaxBars]. It counts newest first, and for a bounded number of runs or time as [Find] does. The search's Limit
+// does not count.
 func Count(ctx context.Context, lists storage.Lists, s Search, width time.Duration, bars int) (Counts, error) {
 	further := s.begin()
 	c := Counts{States: map[states.Flow]int{}}

@@ -95,7 +95,8 @@ func (r *run) noteChange(cmd *scheduler.Command, a *storage.Atom, entry *storage
 	case cmd.Scope != nil:
 		ev.Inner = true
 	default:
-		ev.Inner, ev.Reverts = r.plan.Atoms[cmd.Atom].Language != nil, r.plan.Atoms[cmd.Atom].Reverts()
+		ev.Inner = r.plan.Atoms[cmd.Atom].Language != nil
+		ev.Reverts = r.plan.Atoms[cmd.Atom].Reverts() && !cmd.Rec.NeverCalled()
 	}
 	if cmd.To == states.TaskRetrying {
 		if cmd.From != states.TaskFailure { // else the event before this one has it

@@ -22,8 +22,8 @@ func (d *Driver) launch() error {
 			return nil
 		}
 		d.calls.Take()
-		if c.Node != nil && c.Missing == nil {
-			c.Node.Called()
+		if c.Missing == nil {
+			d.s.Called(c.Node, c.Atom)
 		}
 		if c.About.Revert {
 			failpoint.Hit("engine.reverting")

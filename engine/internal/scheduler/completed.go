@@ -68,6 +68,9 @@ func isNull(v atom.Value) bool { return string(v) == string(atom.Null) }
 func (s *Scheduler) executionFailed(a int32, f *atom.Failure) {
 	r := &s.rec[a]
 	r.Ended = EndFailure
+	if c := s.countersOf(a); c.queued && f.Code == atom.CodeCancelled { // take the attempt back
+		c.queued, r.Attempt = false, 0
+	}
 	if s.tryAgainLater(a, f) {
 		return
 	}

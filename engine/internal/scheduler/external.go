@@ -88,7 +88,7 @@ func (s *Scheduler) deferred(ev Event) {
 	s.flight.busy--
 	if n := ev.Node; n != nil {
 		n.executing = false
-		n.Called() // a worker may take it
+		n.queued = false // a worker may take it
 		s.waitExternal(n)
 		n.Rec.Ended = EndDeferred
 		if ev.Reports() && !n.stopped {

@@ -134,8 +134,17 @@ func (s *Scheduler) executeNode(n *Node) {
 	s.emit(Command{Op: Execute, Atom: -1, Node: n, Rec: n.Rec, Values: atom.Single(n.Spec.Input)})
 }
 
-// Called tells the node that its call is being made. A node that is cancelled before has not done anything.
-func (n *Node) Called() { n.queued = false }
+// Called tells the scheduler that the call of an atom or node is being made. What is cancelled before has not done
+// anything.
+func (s *Scheduler) Called(n *Node, a int32) {
+	if n != nil {
+		n.queued = false
+		return
+	}
+	s.countersOf(a).queued = false
+}
+
+func (s *Scheduler) countersOf(a int32) *counters { return &s.front.nodes[s.plan.Atoms[a].Node] }
 
 // neverCalled takes the attempt back if no call of a node was ever made. Then there is nothing to undo, and nothing
 // stays done.

@@ -106,5 +106,8 @@ func (r *Record) mayHaveEffect() bool {
 	return r.Attempt > 0 && (!failed || r.Failure == nil || r.Failure.Unknown())
 }
 
+// NeverCalled reports whether a planned atom was cancelled while it waited for its first call.
+func (r *Record) NeverCalled() bool { return r.Attempt == 0 && r.Ended == EndFailure }
+
 // OutcomeUnknown reports whether it is not known whether the latest attempt had its effect.
 func (r *Record) OutcomeUnknown() bool { return r.Ended != EndValue }

@@ -100,10 +100,14 @@ func (s *Scheduler) start(a int32) {
 	}
 }
 
-// neverCalled reports whether an atom failed because a value was missing. Such an atom needs no undo. An atom that
-// provides a value is reverted after its consumers, so a value that existed for the call still exists.
+// neverCalled reports whether an atom was cancelled before it was called, or failed because a value was missing. Such an
+// atom needs no undo. An atom that provides a value is reverted after its consumers, so a value that existed for the
+// call still exists.
 func (s *Scheduler) neverCalled(a int32) bool {
 	r := &s.rec[a]
+	if r.NeverCalled() {
+		return true
+	}
 	if r.Ended != EndFailure || r.Failure == nil || r.Failure.Code != atom.CodeNotFound {
 		return false
 	}
@@ -129,6 +133,7 @@ func (s *Scheduler) execute(a int32) {
 	if r.State == states.TaskRunning { // the process died during this attempt: repeat the attempt
 		s.emit(Command{Op: Write, Atom: a, Rec: *r})
 	} else {
+		s.countersOf(a).queued = r.Attempt == 0
 		r.Attempt++
 		r.Ended = EndNone
 		s.set(a, states.TaskRunning, r.Intention)

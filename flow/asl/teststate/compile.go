@@ -3,12 +3,15 @@ package teststate
 import (
 	"cmp"
 	"encoding/json"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl"
 	"github.com/ebbflow/ebb/flow/asl/internal/check"
 	"github.com/ebbflow/ebb/flow/asl/internal/syntax"
+	"github.com/ebbflow/ebb/internal/spelling"
 )
 
 // compile returns the state, in a machine.
@@ -30,7 +33,8 @@ func (t *Test) compile() (*syntax.Machine, *syntax.State, error) {
 	if s := m.States[name]; s != nil {
 		return m, s, nil
 	}
-	return nil, nil, invalidTest("State not found in definition")
+	near := spelling.Nearest(name, slices.Sorted(maps.Keys(m.States)))
+	return nil, nil, &Error{Exception: "ValidationException", Message: "State not found in definition", Near: near}
 }
 
 // aroundState builds a machine that starts with the state and contains its next states. It returns a definition

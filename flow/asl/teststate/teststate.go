@@ -76,6 +76,7 @@ type Result struct {
 type Error struct {
 	Exception string // ValidationException, InvalidDefinition or InvalidExecutionInput
 	Message   string // text for people
+	Near      string // state that was probably meant, if the definition has none of that name; AWS does not say
 }
 
 // Error names the exception and gives the message.

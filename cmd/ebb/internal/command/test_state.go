@@ -105,6 +105,9 @@ func (s subcommands) testState(ctx context.Context, file string, f *testStateFla
 		return err
 	}
 	result, err := teststate.Run(test)
+	if refusal, ok := errors.AsType[*teststate.Error](err); ok && refusal.Near != "" {
+		return exit.Usagef("%s: %w (did you mean %q?)", file, err, refusal.Near)
+	}
 	if err != nil {
 		return exit.Usagef("%s: %w", file, err)
 	}

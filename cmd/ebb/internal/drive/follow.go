@@ -137,7 +137,7 @@ func (f *follower) tell(ctx context.Context, run *storage.Run, e *storage.Entry)
 			return err
 		}
 		ev.Kind, ev.From, ev.To = engine.AtomChanged, states.Task(e.From).String(), states.Task(e.To).String()
-		ev.Reverts = a.Undo == storage.UndoReverts
+		ev.Reverts = !a.UndoPasses()
 		ev.Timer, ev.Inner = a.Kind == storage.KindTimer, a.Kind == storage.KindFork || a.Kind == storage.KindFlow
 		if a.State == states.Task(e.To) {
 			ev.Due = a.Due
