@@ -160,7 +160,9 @@ func TestNeverCalledPlanned(t *testing.T) {
 				if _, err := eng.Command(ctx, "r", engine.Cancel("enough")); err == nil {
 					t.Fatal("it was not cancelled")
 				}
-				<-ended
+				if err := <-ended; err == nil {
+					t.Fatal("it did not fail")
+				}
 				want := []string{"a"}
 				if name == "reverts" {
 					want = append(want, "undo a")

@@ -47,7 +47,8 @@ func (a *Atom) UndoPasses() bool { return a.Undo != UndoReverts || a.neverCalled
 
 // neverCalled reports whether a task was cancelled while it waited for its first call.
 func (a *Atom) neverCalled() bool {
-	return a.Kind == KindTask && a.Attempt == 0 && a.Ended == EndFailure && a.Failure != nil && a.Failure.Code == atom.CodeCancelled
+	return a.Kind == KindTask && a.Attempt == 0 && a.Ended == EndFailure &&
+		a.Failure != nil && a.Failure.Code == atom.CodeCancelled
 }
 
 // unknown reports whether it is not known whether the latest attempt had its effect.

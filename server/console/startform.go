@@ -11,11 +11,13 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ebbflow/ebb/engine/inspect"
 	"github.com/ebbflow/ebb/server"
 )
 
 // The form that starts a run has a field for each member of the input, if a JSON Schema of the input is stored beside
-// the definition. The schema only makes the form: the run judges its input itself.
+// the definition, or if a flow of Go code has run before. The schema only makes the form: the run judges its input
+// itself.
 
 // maxProperties bounds the fields, and the values of one. With more, the input is written as JSON.
 const maxProperties = 100
@@ -98,27 +100,41 @@ func (c *console) startFields(
 	if flow == "" || v.query.Get("raw") != "" {
 		return nil, nil
 	}
-	versions, err := c.store.Definitions(ctx, flow)
+	schema, err := c.inputSchema(ctx, v, flow)
 	if err != nil {
 		return nil, nil
+	}
+	all = propertiesOf(schema)
+	if text := filled["input"]; text != "" && json.Unmarshal([]byte(text), &members) != nil {
+		return nil, nil
+	}
+	for name := range members {
+		if !slices.ContainsFunc(all, func(p property) bool { return p.name == name }) {
+			return nil, nil
+		}
+	}
+	return all, members
+}
+
+// inputSchema returns the JSON Schema of the input of a flow, of the version that the form names or else of the newest;
+// "" if there is none.
+func (c *console) inputSchema(ctx context.Context, v *visit, flow string) (string, error) {
+	versions, err := c.store.Definitions(ctx, flow)
+	if err != nil {
+		return "", err
 	}
 	version := cmp.Or(v.form.Get("f.version"), v.query.Get("f.version"))
 	for i := range versions { // the newest is the first
 		if version != "" && version != strconv.FormatInt(versions[i].Version, 10) {
 			continue
 		}
-		all = propertiesOf(c.schemaOf(ctx, v, versions[i].Hash))
-		if text := filled["input"]; text != "" && json.Unmarshal([]byte(text), &members) != nil {
-			return nil, nil
-		}
-		for name := range members {
-			if !slices.ContainsFunc(all, func(p property) bool { return p.name == name }) {
-				return nil, nil
-			}
-		}
-		return all, members
+		return c.schemaOf(ctx, v, versions[i].Hash), nil
 	}
-	return nil, nil
+	if len(versions) > 0 {
+		return "", nil
+	}
+	schema, err := inspect.InputSchema(ctx, c.store, flow)
+	return string(schema), err
 }
 
 // asWritten returns the address of the form of a new run with the input as JSON.

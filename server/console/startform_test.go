@@ -1,6 +1,7 @@
 package console_test
 
 import (
+	"context"
 	"html"
 	"net/http"
 	"net/url"
@@ -8,6 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -72,5 +76,42 @@ func TestStartForm(t *testing.T) {
 	const want = `{"\u003cb\u003e\u0026":"a","amount":12345678901234567890.10,"customer":"12","rush":false,"size":"L"}`
 	if got := started[0].Input.String(); got != want {
 		t.Errorf("the input is %s, want %s", got, want)
+	}
+}
+
+// TestStartFormOfGoFlow: once a flow of Go code has run, the form of its next run has a field for each symbol of its
+// input. What it sends is one input.
+func TestStartFormOfGoFlow(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	type paying struct {
+		Amount int    `json:"amount"`
+		Card   string `json:"card"`
+		Note   string `json:"note,omitempty"`
+	}
+	amount, card, note := atom.NewKey[int]("amount"), atom.NewKey[string]("card"), atom.NewKey[string]("note")
+	pay := atom.Func("pay", func(context.Context, paying) (string, error) { return "", nil })
+	eng, err := engine.New(flow.Linear("pay", pay), engine.WithStore(d.store), engine.WithInputs(amount, card, note))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := eng.Run(t.Context(), "p1", engine.With(amount, 3), engine.With(card, "visa")); err != nil {
+		t.Fatal(err)
+	}
+	const form = "command?of=&do=jobs&f.flow=pay"
+	page := d.ask(http.MethodGet, form, nil).Body.String()
+	for _, want := range []string{
+		`<span>amount *</span>`, `type="number" step="any" name="i.json.amount"`, `<span>card *</span>`, `name="i.text.card"`,
+		`<span>note</span>`, `name="i.text.note"`,
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("want %s in\n%s", want, page)
+		}
+	}
+	fields := url.Values{
+		"once": {"1"}, "f.flow": {"pay"}, "f.id": {"p-2"}, "i.json.amount": {"4"}, "i.text.card": {"7"}, "i.text.note": {""},
+	}
+	if w := d.ask(http.MethodPost, form, fields); w.Code != http.StatusSeeOther {
+		t.Fatalf("%d %s", w.Code, w.Body)
 	}
 }

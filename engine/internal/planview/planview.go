@@ -1,5 +1,5 @@
-// Package planview keeps the diagrams of compiled flows in the store, so that a process without the code of a flow can
-// draw its runs.
+// Package planview keeps the diagrams of compiled flows in the store, and what input they take. A process without the
+// code of a flow can then draw its runs, and start others.
 package planview
 
 import (
@@ -29,9 +29,10 @@ var kinds = map[draw.Kind]string{
 }
 
 type record struct {
-	Groups []group `json:"groups,omitempty"`
-	Nodes  []node  `json:"nodes,omitempty"`
-	Edges  []edge  `json:"edges,omitempty"`
+	Input  *inputSchema `json:"input,omitempty"`
+	Groups []group      `json:"groups,omitempty"`
+	Nodes  []node       `json:"nodes,omitempty"`
+	Edges  []edge       `json:"edges,omitempty"`
 }
 
 type group struct {
@@ -71,7 +72,7 @@ func (w *Writer) Write(ctx context.Context, store storage.NamedRecords, p *flow.
 	_, err := store.NamedRecord(ctx, recordKind, p.Hash)
 	if errors.Is(err, storage.ErrNotFound) {
 		_, err = store.WriteRecords(ctx, storage.RecordWrite{
-			Kind: recordKind, Key: p.Hash, Was: storage.AnyRevision, Body: atom.MustEncode(recordOf(draw.OfPlan(p))),
+			Kind: recordKind, Key: p.Hash, Was: storage.AnyRevision, Body: atom.MustEncode(recordOf(p)),
 		})
 	}
 	if err != nil {
@@ -95,8 +96,8 @@ func (w *Writer) begin(hash string) bool {
 	return true
 }
 
-func recordOf(v draw.View) record {
-	var r record
+func recordOf(p *flow.Plan) record {
+	v, r := draw.OfPlan(p), record{Input: schemaOf(p)}
 	for _, g := range v.Groups {
 		r.Groups = append(r.Groups, group(g))
 	}

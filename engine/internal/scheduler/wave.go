@@ -100,9 +100,9 @@ func (s *Scheduler) start(a int32) {
 	}
 }
 
-// neverCalled reports whether an atom was cancelled before it was called, or failed because a value was missing. Such an
-// atom needs no undo. An atom that provides a value is reverted after its consumers, so a value that existed for the
-// call still exists.
+// neverCalled reports whether an atom was cancelled before it was called, or failed because a value was missing. Such
+// an atom needs no undo. An atom that provides a value is reverted after its consumers, so a value that existed for
+// the call still exists.
 func (s *Scheduler) neverCalled(a int32) bool {
 	r := &s.rec[a]
 	if r.NeverCalled() {
