@@ -57,7 +57,7 @@ func TestAccessible(t *testing.T) {
 	t.Parallel()
 	source := axe(t)
 	s := shared(t)
-	pages := everyPage(t, s)
+	pages := everyPage(t, s, 1)
 	for _, l := range looks {
 		t.Run(l.String(), func(t *testing.T) {
 			t.Parallel()

@@ -33,7 +33,7 @@ type focus struct {
 func TestKeyboard(t *testing.T) {
 	t.Parallel()
 	s := shared(t)
-	pages := kinds1(t, everyPage(t, s))
+	pages := kinds1(t, everyPage(t, s, few))
 	for _, l := range []look{{1280, true, true}, {360, false, true}} {
 		t.Run(l.String(), func(t *testing.T) {
 			t.Parallel()
