@@ -23,7 +23,7 @@ func (d *Driver) launch() error {
 		}
 		d.calls.Take()
 		if c.Missing == nil {
-			d.s.Called(c.Node, c.Atom)
+			d.s.MarkCalled(c.Node, c.Atom)
 		}
 		if c.About.Revert {
 			failpoint.Hit("engine.reverting")

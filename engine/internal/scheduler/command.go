@@ -20,7 +20,7 @@ const (
 	// Earlier.
 	Shelve
 	FlowState   // store that the flow went from FlowFrom to FlowTo; then notify observers
-	Execute     // execute the atom with Values: call [Scheduler.Called] before, and answer with Completed
+	Execute     // execute the atom with Values: call [Scheduler.MarkCalled] before, and answer with Completed
 	Revert      // revert the atom, with Outcome; answer with Completed
 	Wait        // send Fired at Due
 	Unwait      // do not send Fired

@@ -278,7 +278,7 @@ func (d *driver) execute(c *scheduler.Command) scheduler.Event {
 	if c.Missing != nil {
 		return ev
 	}
-	d.sched.Called(nil, c.Atom)
+	d.sched.MarkCalled(nil, c.Atom)
 	var err error
 	if a.Kind() == atom.KindRetry {
 		ev.Result, err = a.Controller().Next(c.Tries, c.Values)

@@ -439,7 +439,7 @@ func (g *gardener) checkNote(c *scheduler.Command) {
 // told later.
 func (g *gardener) launch() {
 	for _, c := range g.calls {
-		g.sched.Called(c.Node, c.Atom)
+		g.sched.MarkCalled(c.Node, c.Atom)
 		ev := scheduler.Event{Kind: scheduler.Completed, Atom: -1, Node: c.Node, Revert: c.Op == scheduler.Revert, Result: atom.Null}
 		step := decode[toyStep](c.Node.Spec.Input)
 		switch {

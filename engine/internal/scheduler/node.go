@@ -134,9 +134,9 @@ func (s *Scheduler) executeNode(n *Node) {
 	s.emit(Command{Op: Execute, Atom: -1, Node: n, Rec: n.Rec, Values: atom.Single(n.Spec.Input)})
 }
 
-// Called tells the scheduler that the call of an atom or node is being made. What is cancelled before has not done
+// MarkCalled tells the scheduler that the call of an atom or node is being made. What is cancelled before has not done
 // anything.
-func (s *Scheduler) Called(n *Node, a int32) {
+func (s *Scheduler) MarkCalled(n *Node, a int32) {
 	if n != nil {
 		n.queued = false
 		return
@@ -146,9 +146,9 @@ func (s *Scheduler) Called(n *Node, a int32) {
 
 func (s *Scheduler) countersOf(a int32) *counters { return &s.front.nodes[s.plan.Atoms[a].Node] }
 
-// neverCalled takes the attempt back if no call of a node was ever made. Then there is nothing to undo, and nothing
+// takeBack takes the attempt back if no call of a node was ever made. Then there is nothing to undo, and nothing
 // stays done.
-func (n *Node) neverCalled() {
+func (n *Node) takeBack() {
 	if n.queued {
 		n.queued, n.Rec.Attempt = false, 0
 	}
@@ -216,7 +216,7 @@ func (s *Scheduler) nodeCompleted(ev Event) {
 	case n.stopped:
 		n.Rec.Failure, n.Rec.Result, n.Rec.Ended = ev.Failure, nil, EndNone
 		to = states.TaskCancelled
-		n.neverCalled()
+		n.takeBack()
 	default:
 		n.Rec.Failure, n.Rec.Result, n.Rec.Ended = ev.Failure, nil, EndFailure
 		to = states.TaskFailure

@@ -143,7 +143,7 @@ func (s *Scheduler) stopNode(n *Node) {
 	switch {
 	case n.executing && n.Scope.abandoned():
 		n.executing = false
-		n.neverCalled()
+		n.takeBack()
 		s.flight.busy--
 		s.emit(Command{Op: Cancel, Atom: -1, Node: n, Abandoned: true})
 		s.cancelled(n)

@@ -88,7 +88,7 @@ func (s *Scheduler) start(a int32) {
 			return
 		}
 		s.flight.busy++
-		if s.neverCalled(a) {
+		if s.needsNoUndo(a) {
 			s.completed(Event{Atom: a, Revert: true, Result: atom.Null})
 			return
 		}
@@ -100,10 +100,10 @@ func (s *Scheduler) start(a int32) {
 	}
 }
 
-// neverCalled reports whether an atom was cancelled before it was called, or failed because a value was missing. Such
+// needsNoUndo reports whether an atom was cancelled before it was called, or failed because a value was missing. Such
 // an atom needs no undo. An atom that provides a value is reverted after its consumers, so a value that existed for
 // the call still exists.
-func (s *Scheduler) neverCalled(a int32) bool {
+func (s *Scheduler) needsNoUndo(a int32) bool {
 	r := &s.rec[a]
 	if r.NeverCalled() {
 		return true
