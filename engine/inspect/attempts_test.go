@@ -15,18 +15,24 @@ import (
 	"github.com/ebbflow/ebb/flow"
 )
 
+// fullTwice returns the function of a task that takes a second of virtual time. Its first two calls fail.
+func fullTwice() func(context.Context, struct{}) (string, error) {
+	calls := 0
+	return func(context.Context, struct{}) (string, error) {
+		time.Sleep(time.Second)
+		if calls++; calls < 3 {
+			return "", atom.Errorf("Full", "call %d", calls)
+		}
+		return "room", nil
+	}
+}
+
 // TestAttempts lists the attempts of an atom and of its revert, with what each came to.
 func TestAttempts(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		calls, undos := 0, 0
-		book := atom.Pair("book", func(context.Context, struct{}) (string, error) {
-			time.Sleep(time.Second)
-			if calls++; calls < 3 {
-				return "", atom.Errorf("Full", "call %d", calls)
-			}
-			return "room", nil
-		}, func(context.Context, struct{}, atom.Outcome[string]) error {
+		undos := 0
+		book := atom.Pair("book", fullTwice(), func(context.Context, struct{}, atom.Outcome[string]) error {
 			time.Sleep(2 * time.Second)
 			if undos++; undos < 2 {
 				return atom.Errorf("Busy", "undo %d", undos)

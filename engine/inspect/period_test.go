@@ -19,14 +19,7 @@ import (
 func TestPeriods(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		calls := 0
-		book := atom.Pair("book", func(context.Context, struct{}) (string, error) {
-			time.Sleep(time.Second)
-			if calls++; calls < 3 {
-				return "", atom.Errorf("Full", "call %d", calls)
-			}
-			return "room", nil
-		}, func(context.Context, struct{}, atom.Outcome[string]) error {
+		book := atom.Pair("book", fullTwice(), func(context.Context, struct{}, atom.Outcome[string]) error {
 			time.Sleep(2 * time.Second)
 			return nil
 		}, atom.Attempts(5, atom.Constant(time.Minute)))
