@@ -67,7 +67,8 @@ func TestAudit(t *testing.T) {
 		want := `
 r: skip then by bob (command, claimed), Ebb.Refused
 r: signal go by alice (console)
-r: cancel  by alice (console)`
+r: cancel  by alice (console)
+r: suspend  by bob (command, claimed), Ebb.Refused`
 		if got := audited(t, store); got != want {
 			t.Errorf("the audit says%s\nwant%s", got, want)
 		}
@@ -80,7 +81,7 @@ r: cancel  by alice (console)`
 				told += " " + e.Type
 			}
 		}
-		if told != " skip signal cancel" {
+		if told != " skip signal cancel suspend" {
 			t.Errorf("the history tells of%s", told)
 		}
 

@@ -183,7 +183,7 @@ func (e *Engine) send(ctx context.Context, id string, o *Command) error {
 		}
 		defer d.Close()
 		if err := d.Refuse(&o.c); err != nil {
-			return err
+			return e.refused(ctx, id, o, err)
 		}
 	}
 	if err := Send(ctx, e.env.Store, id, *o); err != nil {
@@ -191,6 +191,14 @@ func (e *Engine) send(ctx context.Context, id string, o *Command) error {
 	}
 	*o = Command{}
 	return nil
+}
+
+// refused records that a run does not allow a command, if err says so. It returns err.
+func (e *Engine) refused(ctx context.Context, id string, o *Command, err error) error {
+	if !errors.Is(err, ErrRefused) {
+		return err
+	}
+	return errors.Join(err, o.Refused(ctx, e.env.Store, id, err))
 }
 
 // followed reports whether a run has come to rest and its inbox contains no command.
@@ -214,7 +222,8 @@ func (e *Engine) take(ctx context.Context, id string, o *Command) (*Result, erro
 		}
 		if err != nil {
 			d.Close()
-			return nil, errors.Join(err, e.claims.releaseUndriven(ctx, d.Claim(), snap))
+			err = errors.Join(err, e.claims.releaseUndriven(ctx, d.Claim(), snap))
+			return nil, e.refused(ctx, id, o, err)
 		}
 		o.c.Kind = ""
 	}

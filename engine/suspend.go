@@ -36,6 +36,9 @@ func suspend(ctx context.Context, store storage.Store, run string, by *storage.I
 	for told := false; ; told = true {
 		err := holdUnowned(ctx, store, run, nil, by)
 		if _, owned := errors.AsType[*storage.OwnedError](err); !owned {
+			if errors.Is(err, ErrRefused) {
+				err = errors.Join(err, hold.Refused(ctx, store, run, err))
+			}
 			if err != nil {
 				return storage.Run{}, err
 			}

@@ -14,6 +14,10 @@ const (
 	MessageSkip        flow.MessageKind = "skip"
 )
 
+// MessageRefused is the kind of the message that makes the owner of a run add a line to its history: a command was
+// refused before it was sent. Name is the command, such as "skip", Path its atom, and Failure says why.
+const MessageRefused flow.MessageKind = "refused"
+
 // ReachesHeld reports whether a message makes a suspended run due.
 func (l *Message) ReachesHeld() bool {
 	switch l.Kind {

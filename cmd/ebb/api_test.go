@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -391,7 +392,7 @@ func (w *apiWorld) changes(store storage.Store) {
 		l := line.(map[string]any)
 		verbs += fmt.Sprint(l["command"], " by ", l["by"], " via ", l["via"], "; ")
 	}
-	if verbs != "remove limit by ann via api; limit by ann via api; remove by ann via api; " {
+	if verbs != "resume by ann via api; remove limit by ann via api; limit by ann via api; " {
 		w.Errorf("the audit says %s", verbs)
 	}
 	next := fmt.Sprint("below=", audit["next"])
@@ -399,8 +400,16 @@ func (w *apiWorld) changes(store storage.Store) {
 		w.Errorf("the rest of the audit has %v", rest)
 	}
 	ofRun := list(w.ask(http.StatusOK, http.MethodGet, "audit", "run=boot-1", ""), "lines")
-	if len(ofRun) != 1 || ofRun[0].(map[string]any)["command"] != "retry" {
-		w.Errorf("the audit of the run says %v", ofRun)
+	told := map[string]int{}
+	for _, line := range ofRun {
+		l := line.(map[string]any)
+		told[fmt.Sprint(l["to"], " ", l["command"])]++
+	}
+	if want := (map[string]int{
+		"applied retry": 1, "refused resume": 1, "refused suspend": 2, "refused cancel": 1, "refused signal": 1,
+		"refused skip": 1, "refused retry-revert": 1,
+	}); !maps.Equal(told, want) {
+		w.Errorf("the audit of the run says %v", told)
 	}
 }
 
@@ -452,6 +461,11 @@ func (w *apiWorld) tokens(store storage.Store) {
 		w.Errorf("it completes %v", done)
 	}
 	w.ask(http.StatusConflict, http.MethodPost, "tokens/{token}/complete", token+"|", "{}")
+	ofRun := list(w.ask(http.StatusOK, http.MethodGet, "audit", "run=order-1", ""), "lines")
+	if line, _ := ofRun[0].(map[string]any); line["to"] != "refused" || line["command"] != "complete" ||
+		line["path"] != "charge" {
+		w.Errorf("the audit of the run says %v", ofRun)
+	}
 }
 
 // everyRoute says which routes of the document were not asked.

@@ -1,6 +1,8 @@
 package api
 
 import (
+	"cmp"
+	"errors"
 	"maps"
 	"net/http"
 	"slices"
@@ -101,13 +103,15 @@ func sends[B any, P interface {
 		if err != nil {
 			return nil, err
 		}
+		command := P(&body).command().By(c.issuer())
 		if why := inspect.Refusal(&run, name); why != "" {
 			if again, err := a.again(c, run.ID, key); again || err != nil {
 				return Sent{"sent", run.ID, name}, err
 			}
-			return nil, problem(http.StatusConflict, "refused", "run %q is %s: %s", run.ID, run.State, why)
+			refusal := problem(http.StatusConflict, "refused", "run %q is %s: %s", run.ID, run.State, why)
+			return nil, cmp.Or(command.Refused(c.Context(), a.store, run.ID, refusal), error(refusal))
 		}
-		if err := engine.SendOnce(c.Context(), a.store, run.ID, key, P(&body).command().By(c.issuer())); err != nil {
+		if err := engine.SendOnce(c.Context(), a.store, run.ID, key, command); err != nil {
 			return nil, err
 		}
 		return Sent{"sent", run.ID, name}, nil
@@ -140,19 +144,21 @@ func (a *api) signal(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if why := inspect.Refusal(&run, "signal"); why != "" {
-		if again, err := a.again(c, run.ID, key); again || err != nil {
-			return Sent{"sent", run.ID, "signal"}, err
-		}
-		return nil, problem(http.StatusConflict, "refused", "run %q is %s: %s", run.ID, run.State, why)
-	}
 	if body.Data == nil {
 		body.Data = atom.Null
 	}
 	by := c.issuer()
-	return Sent{"sent", run.ID, "signal"}, a.store.Send(c.Context(), storage.Message{
+	signal := storage.Message{
 		Run: run.ID, Kind: flow.MessageSignal, Name: body.Name, Key: key, Body: body.Data, Issuer: &by,
-	})
+	}
+	if why := inspect.Refusal(&run, "signal"); why != "" {
+		if again, err := a.again(c, run.ID, key); again || err != nil {
+			return Sent{"sent", run.ID, "signal"}, err
+		}
+		refusal := problem(http.StatusConflict, "refused", "run %q is %s: %s", run.ID, run.State, why)
+		return nil, cmp.Or(engine.RecordRefused(c.Context(), a.store, signal, refusal), error(refusal))
+	}
+	return Sent{"sent", run.ID, "signal"}, a.store.Send(c.Context(), signal)
 }
 
 // A Completed token says which atom was ended.
@@ -190,6 +196,11 @@ func (a *api) complete(c *call) (any, error) {
 	}
 	by := c.issuer()
 	end := storage.TokenEnd{Result: body.Result, Failure: failure, Issuer: &by}
-	was, err = a.store.EndToken(c.Context(), was.ID, end)
-	return Completed{how, was.Run, was.Path, was.Attempt}, err
+	ended, err := a.store.EndToken(c.Context(), was.ID, end)
+	if errors.Is(err, storage.ErrGone) {
+		return nil, cmp.Or(engine.RecordRefused(c.Context(), a.store, storage.Message{
+			Run: was.Run, Kind: storage.MessageToken, Path: was.Path, Failure: failure, Issuer: &by,
+		}, err), err)
+	}
+	return Completed{how, ended.Run, ended.Path, ended.Attempt}, err
 }

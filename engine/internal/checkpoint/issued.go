@@ -36,6 +36,8 @@ func CommandEntry(m *storage.Message) storage.Entry {
 		Kind: storage.EntryCommand, Type: string(m.Kind), Path: m.Path, Number: m.N, Issuer: m.Issuer,
 	}
 	switch {
+	case m.Kind == storage.MessageRefused:
+		e.Type, e.Failure = m.Name, m.Failure
 	case m.Kind == flow.MessageSignal:
 		e.Path = m.Name
 	case m.Kind == storage.MessageToken && m.Failure != nil:

@@ -71,6 +71,9 @@ func (d *Driver) open(l *storage.Message) error {
 	case messageCall:
 		responder{d}.receive(l)
 		return nil
+	case storage.MessageRefused:
+		d.next.Take(l.N) // which adds its line
+		return nil
 	case inbox.CancelNext:
 		d.box.moved = false // only what follows counts
 		return d.told(l)
@@ -235,6 +238,10 @@ func (d *Driver) FirstCommand(messages []storage.Message) (
 	}
 	d.next.Issued(messages)
 	for i := range messages { // others are without messages that were refused
+		if messages[i].Kind == storage.MessageRefused {
+			d.next.Take(messages[i].N)
+			continue
+		}
 		o, ok := inbox.CommandOf(&messages[i])
 		if !ok || o.Kind == inbox.Suspend {
 			others = append(others, messages[i])

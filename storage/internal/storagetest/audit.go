@@ -12,7 +12,7 @@ import (
 )
 
 // testAudit writes lines of commands with checkpoints and on their own, and reads them back in pages: newest first, of
-// all runs and of one. A purged run takes its lines with it. A message keeps its issuer.
+// all runs and of one. Without an owner, a run that has ended gets a line in a Step, and stays as it is. A purged run takes its lines with it. A message keeps its issuer.
 func testAudit(t *testing.T, m Maker) {
 	s := m.open(t)
 	alice, bob := &storage.Issuer{Via: storage.ViaConsole, Name: "alice"}, &storage.Issuer{Via: storage.ViaCommand}
@@ -70,6 +70,22 @@ func testAudit(t *testing.T, m Maker) {
 	same(t, "lines of one run", ofOne, read("b3", 1))
 	same(t, "lines of no run", []storage.AuditLine(nil), read("none", 0))
 	pens["a2"].finish(t, states.FlowSuccess)
+	ended := ask[storage.Run](t, "Run")(s.Run(t.Context(), "a2"))
+	must(t, "Step", s.Step(t.Context(), "a2", func(snap *storage.Snapshot) (*storage.Checkpoint, error) {
+		r, e := &snap.Run, all[0].Entry
+		e.Seq = r.Entries + 1
+		return &storage.Checkpoint{History: []storage.Entry{e}, Head: storage.Head{
+			Seq: r.Seq, State: r.State, Outcome: r.Outcome, Undo: r.Undo, Output: r.Output, Failure: r.Failure,
+			Started: r.Started, Ended: r.Ended, Entries: e.Seq, Events: r.Events, Refs: r.Refs, Growth: r.Growth, Time: at(9),
+		}}, nil
+	}))
+	if lines := read("a2", 0); len(lines) != 3 || lines[0].Entry.Seq != ended.Entries+1 {
+		t.Errorf("the run that has ended has the lines %+v", lines)
+	}
+	now := ask[storage.Run](t, "Run")(s.Run(t.Context(), "a2"))
+	now.Seq, now.Fence, now.ClaimID, now.Entries = ended.Seq, ended.Fence, ended.ClaimID, ended.Entries
+	now.Updated = ended.Updated
+	same(t, "the run that has ended", ended, now)
 	ask[int](t, "Purge")(s.Purge(t.Context(), "a2"))
 	all = slices.DeleteFunc(all, func(l storage.AuditLine) bool { return l.Run == "a2" })
 	same(t, "lines after a purge", all, read("", 0))

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/exit"
+	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/internal/visible"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore"
@@ -74,7 +76,10 @@ func (s subcommands) complete(ctx context.Context, token string, c *completion) 
 			if err != nil {
 				return err
 			}
-			return exit.Usagef("the token is for %s of run %s, %s", now.Path, now.Run, tokenEnds[now.State])
+			why := exit.Usagef("the token is for %s of run %s, %s", now.Path, now.Run, tokenEnds[now.State])
+			return cmp.Or(exit.DatabaseError(engine.RecordRefused(ctx, store, storage.Message{
+				Run: now.Run, Kind: storage.MessageToken, Path: now.Path, Failure: failure, Issuer: &by,
+			}, why)), why)
 		case err != nil:
 			return exit.DatabaseError(err)
 		default:

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"github.com/ebbflow/ebb/cmd/ebb/internal/drive"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/exit"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/session"
+	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/server/cloudevents"
 	"github.com/ebbflow/ebb/states"
@@ -64,7 +66,7 @@ source and id count once.`,
 					return err
 				}
 			}
-			return s.signal(cmd.Context(), l.Run, "signal "+l.Name, s.hears(l.Name),
+			return s.signal(cmd.Context(), &l, "signal "+l.Name, s.hears(l.Name),
 				func(store storage.Store) error { return store.Send(cmd.Context(), l) })
 		},
 	}
@@ -85,20 +87,26 @@ func (s subcommands) tellOf(ctx context.Context, run, text string) error {
 	if err != nil {
 		return exit.Usagef("--event: %w", err)
 	}
-	return s.signal(ctx, run, "event "+e.Attribute("type"), nil,
+	return s.signal(ctx, &storage.Message{Run: run}, "event "+e.Attribute("type"), nil,
 		func(store storage.Store) error { return cloudevents.Tell(ctx, store, run, e) })
 }
 
 // signal inserts a message into the inbox of a run that has not ended.
-func (s subcommands) signal(ctx context.Context, id, what string, may refusal, send func(storage.Store) error) error {
-	return drive.WithRun(ctx, s.Session, id, func(store *sqlstore.Store, run *storage.Run, _ *storage.Owner) error {
+func (s subcommands) signal(ctx context.Context, m *storage.Message, what string, may refusal,
+	send func(storage.Store) error,
+) error {
+	return drive.WithRun(ctx, s.Session, m.Run, func(store *sqlstore.Store, run *storage.Run, _ *storage.Owner) error {
+		var err error
 		if run.State.Ended() {
-			return exit.RunIs(run, "it waits for nothing")
+			err = exit.RunIs(run, "it waits for nothing")
+		} else if may != nil {
+			err = may(ctx, store, run)
 		}
-		if may != nil {
-			if err := may(ctx, store, run); err != nil {
-				return err
-			}
+		if exit.Of(err) == exit.Usage { // the run, or its machine, has no use for it
+			return cmp.Or(exit.DatabaseError(engine.RecordRefused(ctx, store, *m, err)), err)
+		}
+		if err != nil {
+			return err
 		}
 		if err := send(store); err != nil {
 			return exit.DatabaseError(err)

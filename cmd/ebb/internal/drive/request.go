@@ -40,7 +40,7 @@ func (r *Request) Give(ctx context.Context, s *session.Session, id string) error
 	r.Command = r.Command.By(s.Issuer())
 	return WithRun(ctx, s, id, func(store *sqlstore.Store, run *storage.Run, owner *storage.Owner) error {
 		if err := r.Refuse(run); err != nil {
-			return err
+			return r.refused(ctx, store, run, err)
 		}
 		switch {
 		case r.NoWait:
@@ -75,7 +75,7 @@ func (r *Request) Suspend(ctx context.Context, s *session.Session, id string) er
 	r.Command = r.Command.By(s.Issuer())
 	return WithRun(ctx, s, id, func(store *sqlstore.Store, run *storage.Run, owner *storage.Owner) error {
 		if err := r.Refuse(run); err != nil {
-			return err
+			return r.refused(ctx, store, run, err)
 		}
 		switch {
 		case owner != nil && r.NoWait:
@@ -87,6 +87,14 @@ func (r *Request) Suspend(ctx context.Context, s *session.Session, id string) er
 			return engine.SuspendBy(ctx, store, id, s.Issuer())
 		})
 	})
+}
+
+// refused records in the history of the run that the command was refused, and returns why.
+func (r *Request) refused(ctx context.Context, store storage.Store, run *storage.Run, why error) error {
+	if err := r.Command.Refused(ctx, store, run.ID, why); err != nil {
+		return exit.DatabaseError(err)
+	}
+	return why
 }
 
 // send leaves the command in the run's inbox.
