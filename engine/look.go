@@ -66,16 +66,18 @@ func (e *Engine) detachedIn(
 	return begun, last, err
 }
 
-// A PreviewStep is an atom that a command would undo, see [Engine.Preview].
+// A PreviewStep is an atom that a command would undo, or at which the undo would stop, see [Engine.Preview].
 type PreviewStep struct {
 	Path   string         // path of the atom
 	Status storage.Status // REVERTED, or that what it did stays done, or may, because nothing reverts it
+	Stops  bool           // it is a point of no return: the undo keeps it, with its Status, and all that came before it
 }
 
-// Preview yields the atoms that a command would undo, in the order of undoing, if every revert
-// succeeds. Preview reads the atoms page by page, so it can yield any number. It changes nothing. If a process
-// drives the run, Preview yields what the command would undo if it arrived now. The sequence ends with the first
-// error. If the run does not allow the command, the error wraps [ErrRefused]. If ctx ends, it is [ErrStopped].
+// Preview yields the atoms that a command would undo, in the order of undoing, if every revert succeeds. The last ones
+// are the points of no return at which the undo would stop, if there are any. Preview reads the atoms page by page, so
+// it can yield any number. It changes nothing. If a process drives the run, Preview yields what the command would undo
+// if it arrived now. The sequence ends with the first error. If the run does not allow the command, the error wraps
+// [ErrRefused]. If ctx ends, it is [ErrStopped].
 func (e *Engine) Preview(ctx context.Context, id string, o Command) iter.Seq2[PreviewStep, error] {
 	return func(yield func(PreviewStep, error) bool) {
 		err := e.preview(ctx, id, &o, func(step driver.PreviewStep) bool { return yield(PreviewStep(step), nil) })

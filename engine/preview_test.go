@@ -12,6 +12,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/storage/memstore"
 )
 
 // inTurn is a language whose flows do one thing after the other.
@@ -56,7 +57,7 @@ func TestPreviewGrowing(t *testing.T) {
 			o    engine.Command
 			want []string
 		}{
-			{engine.Cancel(""), []string{"e", "d", "c"}},
+			{engine.Cancel(""), []string{"e", "d", "c", "b stops"}},
 			{engine.RevertTo("c"), []string{"e", "d"}},
 			{engine.Abandon(""), nil},
 		} {
@@ -76,12 +77,45 @@ func TestPreviewGrowing(t *testing.T) {
 	})
 }
 
-// previewed collects what a command would revert.
+// TestPreviewPivots: the preview of an undo ends with the points of no return that a plan has passed.
+func TestPreviewPivots(t *testing.T) {
+	t.Parallel()
+	store := memstore.New()
+	defer func() { _ = store.Close() }()
+	task := func(name string, options ...atom.Option) flow.Node {
+		return atom.Pair(name, func(context.Context, struct{}) (string, error) { return "", nil },
+			func(context.Context, struct{}, atom.Outcome[string]) error { return nil }, options...)
+	}
+	wait := atom.Awaits[string]("wait", "go", atom.Deferral{})
+	eng := newEngine(t, flow.Linear("f", task("a"), task("b", atom.Pivot()), task("c", atom.Pivot()), task("d"), task("e"),
+		wait, task("f", atom.Pivot())), engine.WithStore(store))
+	if _, err := eng.Run(t.Context(), "r", engine.Unload()); !errors.Is(err, engine.ErrWaiting) {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		o    engine.Command
+		want []string
+	}{
+		{engine.Cancel(""), []string{"e", "d", "c stops", "b stops"}},
+		{engine.RevertTo("d"), []string{"e"}},
+		{engine.Abandon(""), nil},
+	} {
+		undone, err := previewed(t, eng, "r", test.o)
+		if diff := cmp.Diff(test.want, undone); diff != "" || err != nil {
+			t.Errorf("%v (-want +got):\n%s", err, diff)
+		}
+	}
+}
+
+// previewed collects what a command would revert, and marks a point of no return that stops it.
 func previewed(t *testing.T, eng *engine.Engine, id string, o engine.Command) (undone []string, err error) {
 	t.Helper()
 	for step, err := range eng.Preview(t.Context(), id, o) {
 		if err != nil {
 			return undone, err
+		}
+		if step.Stops {
+			step.Path += " stops"
 		}
 		undone = append(undone, step.Path)
 	}

@@ -72,7 +72,7 @@ func TestReopen(t *testing.T) {
 		}
 		time.Sleep(time.Hour)
 		for path, err := range u.eng.Preview(t.Context(), "r", engine.RetryFrom("")) {
-			t.Errorf("it would undo %q: %v", path, err)
+			t.Errorf("it would undo %q: %v", path.Path, err)
 		}
 		at := time.Now()
 		u.behave = func(context.Context) error { return nil }

@@ -11,8 +11,9 @@ const maxPreview = 1000
 
 // A Preview lists what a command would undo, in the order of undoing.
 type Preview struct {
-	Undo []PreviewStep `json:"undo"`
-	More bool          `json:"more,omitzero"` // there are more than the 1000 that are listed
+	Undo     []PreviewStep `json:"undo"`
+	NoReturn []string      `json:"no_return"`     // paths of the points of no return at which the undo stops
+	More     bool          `json:"more,omitzero"` // there are more than the 1000 that are listed
 }
 
 // A PreviewStep is an atom that would be undone.
@@ -42,13 +43,17 @@ func (a *api) preview(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := Preview{Undo: []PreviewStep{}}
+	out := Preview{Undo: []PreviewStep{}, NoReturn: []string{}}
 	for step, err := range eng.Preview(c.Context(), run.ID, command) {
 		if err != nil {
 			return nil, err
 		}
-		if out.More = len(out.Undo) == maxPreview; out.More {
+		if out.More = len(out.Undo)+len(out.NoReturn) == maxPreview; out.More {
 			break
+		}
+		if step.Stops {
+			out.NoReturn = append(out.NoReturn, step.Path)
+			continue
 		}
 		out.Undo = append(out.Undo, PreviewStep{step.Path, string(step.Status)})
 	}

@@ -253,7 +253,42 @@ func TestOtherSite(t *testing.T) {
 	}
 }
 
-// TestWrongForms: what is wrong with a form is said beside it, with what was filled in. Nothing changes.
+// TestPreviewPivots: before a run is cancelled, the form says what would be undone, and at which point of no return that
+// ends.
+func TestPreviewPivots(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	task := func(name string, options ...atom.Option) flow.Node {
+		return atom.Pair(name, func(context.Context, struct{}) (string, error) { return "", nil },
+			func(context.Context, struct{}, atom.Outcome[string]) error { return nil }, options...)
+	}
+	root := flow.Linear("order", task("pay"), task("ship", atom.Pivot()), task("mail"),
+		atom.Remote[struct{}, string]("rate", "rate"))
+	eng, err := engine.New(root, engine.WithStore(d.store))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := eng.Run(t.Context(), "shipped", engine.Unload()); !errors.Is(err, engine.ErrWaiting) {
+		t.Fatal(err)
+	}
+	d.handler = console.New(d.store, console.Options{Commands: api.New(d.store, api.Options{
+		Flow: func(context.Context, *storage.Run) (flow.Node, error) { return root, nil },
+	})})
+	body := d.ask(http.MethodGet, "command?of=run&do=cancel&id=shipped", nil).Body.String()
+	for _, want := range []string{
+		`</li><li>mail `, "⊥ Points of no return at which the undo stops</h2><ul><li>ship</li></ul>",
+	} {
+		if !strings.Contains(body, want) {
+			t.Errorf("%s is missing in\n%s", want, body)
+		}
+	}
+	if strings.Contains(body, "pay") {
+		t.Errorf("what comes before the point of no return is listed in\n%s", body)
+	}
+}
+
+// TestWrongForms: what is wrong with a form is said beside it, with what was filled in. Nothing changes, but the history
+// of a run says which command its state excludes.
 func TestWrongForms(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)

@@ -119,8 +119,9 @@ func (c *console) filledFrom(ctx context.Context, v *visit) (map[string]string, 
 
 // A preview is what a command would undo, as the API answers it.
 type preview struct {
-	Undo []previewStep `json:"undo"`
-	More bool          `json:"more"`
+	Undo     []previewStep `json:"undo"`
+	NoReturn []string      `json:"no_return"`
+	More     bool          `json:"more"`
 }
 
 type previewStep struct {
@@ -158,6 +159,9 @@ func (c *console) preview(ctx context.Context, v *visit, o *server.Operation, id
 			return el("li", words(s.Path+" "), chip(s.Status))
 		}))),
 		when(found.More, soft(say("There are more."))),
+		when(len(found.NoReturn) > 0, el("h2", say("⊥ Points of no return at which the undo stops")),
+			el("ul", each(found.NoReturn, func(path *string) node { return el("li", words(*path)) })),
+			soft(say("Neither these nor what they depended on is undone."))),
 		soft(say("Child runs that the run waits for are undone with it. Others go on.")),
 	}
 }

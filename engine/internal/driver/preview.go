@@ -19,10 +19,11 @@ type standing struct {
 type PreviewStep struct {
 	Path   string
 	Status storage.Status
+	Stops  bool
 }
 
-// Preview calls tell with each atom that a command would undo, in the order of undoing,
-// until tell returns false. Live are the live atoms of the run. Preview drives nothing.
+// Preview calls tell with each atom that a command would undo, in the order of undoing, then with the points of no
+// return that stop the undo, until tell returns false. Live are the live atoms of the run. Preview drives nothing.
 func (r *run) Preview(o *inbox.Command, live []storage.Atom, tell func(PreviewStep) bool) error {
 	if err := r.Refuse(o); err != nil {
 		return err
@@ -51,11 +52,11 @@ func (r *run) previewPlan(o *scheduler.OperatorCommand) []PreviewStep {
 			switch c := &cmds[i]; c.Op {
 			case scheduler.Revert:
 				if a := &r.plan.Atoms[c.Atom]; a.Reverts() && a.Kind() == atom.KindTask {
-					undone = append(undone, PreviewStep{a.Name(), reverted})
+					undone = append(undone, PreviewStep{Path: a.Name(), Status: reverted})
 				}
 				ended = append(ended, scheduler.Event{Kind: scheduler.Completed, Atom: c.Atom, Revert: true, Result: atom.Null})
 			case scheduler.Stays:
-				undone = append(undone, PreviewStep{r.plan.Atoms[c.Atom].Name(), statusLeft(&c.Rec)})
+				undone = append(undone, PreviewStep{Path: r.plan.Atoms[c.Atom].Name(), Status: statusLeft(&c.Rec)})
 			case scheduler.More:
 				ended = append(ended, scheduler.Event{Kind: scheduler.Continue})
 			case scheduler.Execute, scheduler.AskDeciders, scheduler.AskRetry, scheduler.Over:
@@ -74,7 +75,25 @@ func (r *run) previewPlan(o *scheduler.OperatorCommand) []PreviewStep {
 			break
 		}
 	}
+	if o.Kind == scheduler.Stop && o.Undo {
+		undone = append(undone, r.passedPivots()...)
+	}
 	return undone
+}
+
+// passedPivots returns the points of no return of a plan that have succeeded, the last first.
+func (r *run) passedPivots() (passed []PreviewStep) {
+	for i := len(r.plan.Atoms) - 1; i >= 0; i-- {
+		if a := &r.plan.Atoms[i]; a.IsPivot() && r.s.Record(int32(i)).State == states.TaskSuccess {
+			passed = append(passed, stopAt(a.Name()))
+		}
+	}
+	return passed
+}
+
+// stopAt returns the step of a point of no return.
+func stopAt(path string) PreviewStep {
+	return PreviewStep{Path: path, Status: storage.Status(states.TaskSuccess.String()), Stops: true}
 }
 
 // previewStack calls tell with the atoms that execute and can be undone, then with the
@@ -106,7 +125,11 @@ func (r *run) previewStack(o *inbox.Command, live []storage.Atom, tell func(Prev
 			return err
 		}
 		for _, u := range page {
-			if o.Kind == inbox.RevertTo && u.Path == o.Path || standing[u.Path].bottom {
+			if o.Kind == inbox.RevertTo && u.Path == o.Path {
+				return nil
+			}
+			if standing[u.Path].bottom {
+				tell(stopAt(u.Path))
 				return nil
 			}
 			if at := standing[u.Path]; !at.gone && !tell(at.step) {
@@ -158,9 +181,9 @@ func stays(l *scheduler.Loaded) bool { return l.Spec != nil && l.Spec.Undo != ni
 // previewOf returns what undoing a node would do.
 func previewOf(l *scheduler.Loaded) PreviewStep {
 	if stays(l) {
-		return PreviewStep{l.Path, statusLeft(&l.Rec)}
+		return PreviewStep{Path: l.Path, Status: statusLeft(&l.Rec)}
 	}
-	return PreviewStep{l.Path, reverted}
+	return PreviewStep{Path: l.Path, Status: reverted}
 }
 
 // statusLeft returns the status of what undoing leaves as it is.

@@ -41,7 +41,8 @@ func (s subcommands) revertCommand() *cobra.Command {
 		Short: "Undo what a run did, even if it succeeded",
 		Long: `Undo what a run did, in the opposite order. If the run has not ended, cancel it first.
 With --to ATOM undo only the atoms after that atom, which itself stays done. --dry-run
-lists what would be undone and what stays done, in order, and changes nothing.
+lists what would be undone, what stays done, and the point of no return at which the
+undo stops, in order, and changes nothing.
 
 The exit status is 0 if the requested undo is complete, and 4 if a revert failed.`,
 		Example: `  ebb revert trip-k3v9x2ab
@@ -109,22 +110,26 @@ func (s subcommands) showUndo(id string, undo iter.Seq2[engine.PreviewStep, erro
 		return view.StreamJSON(s.Out, run, // in the order of undoing
 			view.ListOf("undo", pathsOf(undo, storage.Status(states.TaskReverted.String())), failed),
 			view.ListOf("stays_done", pathsOf(undo, storage.StatusStaysDone), failed),
-			view.ListOf("may_stay_done", pathsOf(undo, storage.StatusMayStayDone), failed))
+			view.ListOf("may_stay_done", pathsOf(undo, storage.StatusMayStayDone), failed),
+			view.ListOf("no_return", pathsOf(undo, storage.Status(states.TaskSuccess.String())), failed))
 	}
 	none := true
 	for one, err := range undo {
 		if err != nil {
 			return failed(err)
 		}
-		none = false
 		text := visible.Line(one.Path)
-		switch one.Status {
-		case storage.StatusStaysDone:
+		switch {
+		case one.Stops && none:
+			text = "nothing would be undone\n" + text + noReturn
+		case one.Stops:
+			text += noReturn
+		case one.Status == storage.StatusStaysDone:
 			text += "  stays done (no Revert)"
-		case storage.StatusMayStayDone:
+		case one.Status == storage.StatusMayStayDone:
 			text += "  may stay done (no Revert, and how it ended is not known)"
-		default:
 		}
+		none = false
 		if _, err := fmt.Fprintln(s.Out, text); err != nil {
 			return err
 		}
@@ -135,6 +140,9 @@ func (s subcommands) showUndo(id string, undo iter.Seq2[engine.PreviewStep, erro
 	}
 	return nil
 }
+
+// noReturn is what is said of an atom at which an undo stops.
+const noReturn = "  is a point of no return: neither it nor what came before it is undone"
 
 // pathsOf yields the paths of the steps that have a status.
 func pathsOf(undo iter.Seq2[engine.PreviewStep, error], status storage.Status) iter.Seq2[string, error] {
