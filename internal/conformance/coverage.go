@@ -20,14 +20,15 @@ const coverageFile = "docs/reference/asl-coverage.md"
 
 const coverageHead = `# How far the Amazon States Language is covered
 
-Ebb is compared with what was recorded on AWS and what others assert; the records are not part of this repository.
+Tests compare Ebb with what was recorded on AWS and what others assert. Those records are not part of this repository.
 Our own cases, asl/own and sm4c/own, are listed in [their format](../../internal/conformance/testdata/FORMAT.md).
 The tests write this page:
 
     EBB_COVERAGE=write go test -p 1 ./engine ./flow/asl ./internal/jsonata ./server/sfn -run TestConformance
 
 The levels of an execution: L1 status, output and error; L2 and the cause; L3 and the types and states of all events
-in order; L4 and their details; L5 and their numbers and what each follows from. Each miss is named with its reason.
+in order; L4 and their details; L5 and their numbers and what each follows from. A figure says how many records agree.
+Each miss is named with its reason.
 `
 
 var coverageMu sync.Mutex
@@ -64,10 +65,7 @@ func replaced(page, what string, figures []figure, misses []string) string {
 	parts := strings.Split(page, mark)
 	sections := slices.DeleteFunc(parts[1:], func(s string) bool { return strings.HasPrefix(s, what+"\n") })
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n\n| | agree | of | |\n|---|---|---|---|\n", what)
-	for _, f := range figures {
-		fmt.Fprintf(&b, "| %s | %d | %d | %.1f %% |\n", f.name, f.passed, f.of, 100*float64(f.passed)/float64(max(1, f.of)))
-	}
+	fmt.Fprintf(&b, "%s\n\n%s.\n", what, agreement(figures))
 	if len(misses) > 0 {
 		b.WriteString("\n")
 	}
@@ -77,6 +75,28 @@ func replaced(page, what string, figures []figure, misses []string) string {
 	sections = append(sections, b.String())
 	slices.Sort(sections)
 	return coverageHead + mark + strings.Join(trimmed(sections), "\n"+mark) + "\n"
+}
+
+// agreement returns the figures as a text. Those that are equal stand together.
+func agreement(figures []figure) string {
+	var parts []string
+	for len(figures) > 0 {
+		first := figures[0]
+		n := slices.IndexFunc(figures, func(f figure) bool { return f.passed != first.passed || f.of != first.of })
+		if n < 0 {
+			n = len(figures)
+		}
+		names := make([]string, n)
+		for i, f := range figures[:n] {
+			names[i] = f.name
+		}
+		part := fmt.Sprintf("%s: %d of %d", strings.Join(names, ", "), first.passed, first.of)
+		if first.passed != first.of {
+			part += fmt.Sprintf(" (%.1f %%)", 100*float64(first.passed)/float64(first.of))
+		}
+		parts, figures = append(parts, part), figures[n:]
+	}
+	return strings.Join(parts, "; ")
 }
 
 func trimmed(sections []string) []string {
