@@ -80,7 +80,7 @@ func TestValueDecode(t *testing.T) {
 		t.Errorf("an unknown codec: %v", err)
 	}
 	if _, err := (atom.Value{'?', '7'}).MarshalJSON(); err == nil {
-		t.Error("an unknown codec is marshalled")
+		t.Error("an unknown codec is marshaled")
 	}
 }
 

@@ -126,7 +126,7 @@ func TestJobs(t *testing.T) {
 		serve(t, store, catalog, time.Hour, conductor.WithOffers(map[string]string{"gpu": "yes"}))
 		wantJob(t, store, "gpu", states.JobComplete, "")
 		if run, err := store.Run(t.Context(), "gpu"); err != nil || run.Labels["needs.gpu"] != "yes" {
-			t.Errorf("its run is labelled %v (%v)", run.Labels, err)
+			t.Errorf("its run is labeled %v (%v)", run.Labels, err)
 		}
 	})
 }

@@ -15,7 +15,7 @@ func (c *Conductor) Call(ctx context.Context, run, name string, body atom.Value)
 }
 
 // TakeTask waits for a task and takes it, see [engine.Server.TakeTask].
-func (c *Conductor) TakeTask(ctx context.Context, t storage.Taking, wait time.Duration, enough <-chan struct{}) (
+func (c *Conductor) TakeTask(ctx context.Context, t storage.WorkRequest, wait time.Duration, enough <-chan struct{}) (
 	*engine.Task, error,
 ) {
 	return c.server.TakeTask(ctx, t, wait, enough)

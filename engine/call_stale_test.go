@@ -53,7 +53,7 @@ func TestCallAfterChange(t *testing.T) {
 			slow, here, there := processes(t)
 			over := make(chan error, 1)
 			slow.loaded = func() {
-				task, err := there.TakeTask(t.Context(), storage.Taking{Queues: []string{"q"}, Worker: "w"}, 0, nil)
+				task, err := there.TakeTask(t.Context(), storage.WorkRequest{Queues: []string{"q"}, Worker: "w"}, 0, nil)
 				if err != nil {
 					t.Error(err)
 					return

@@ -348,7 +348,7 @@ func TestTask(t *testing.T) {
 	onStores(t, func(t *testing.T, store storage.Store) {
 		c, ctx := newCallee(t, store), t.Context()
 		take := func(wait time.Duration) (*engine.Task, error) {
-			return c.TakeTask(ctx, storage.Taking{Queues: []string{"q"}, Worker: "w"}, wait, nil)
+			return c.TakeTask(ctx, storage.WorkRequest{Queues: []string{"q"}, Worker: "w"}, wait, nil)
 		}
 		mustTake := func() *engine.Task {
 			t.Helper()
@@ -421,7 +421,7 @@ func TestTask(t *testing.T) {
 		gone, cancel := context.WithCancel(ctx)
 		cancel()
 		c.ask("s", "task", []int{1})
-		if _, err := c.TakeTask(gone, storage.Taking{Queues: []string{"q"}, Worker: "w"}, time.Minute, nil); !errors.Is(err, context.Canceled) {
+		if _, err := c.TakeTask(gone, storage.WorkRequest{Queues: []string{"q"}, Worker: "w"}, time.Minute, nil); !errors.Is(err, context.Canceled) {
 			t.Errorf("a worker that has left: %v", err)
 		}
 		if n, err := store.CountQueued(ctx, "q", 9); n != 1 || err != nil {
@@ -455,7 +455,7 @@ func TestTaskHeartbeat(t *testing.T) {
 		c, ctx := newCallee(t, store), t.Context()
 		c.start("r")
 		c.ask("r", "task", []int{0})
-		task, err := c.TakeTask(ctx, storage.Taking{Queues: []string{"q"}}, 0, nil)
+		task, err := c.TakeTask(ctx, storage.WorkRequest{Queues: []string{"q"}}, 0, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -522,7 +522,7 @@ func TestCallCrash(t *testing.T) {
 				}
 				var task *engine.Task
 				ok := say(c.Call(ctx, "r", "task", atom.MustEncode([]int{0}))) && say(func() (_ atom.Value, err error) {
-					if task, err = c.TakeTask(ctx, storage.Taking{Queues: []string{"q"}}, 0, nil); err != nil {
+					if task, err = c.TakeTask(ctx, storage.WorkRequest{Queues: []string{"q"}}, 0, nil); err != nil {
 						return nil, err
 					}
 					return task.Reply, nil

@@ -15,8 +15,8 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// changed adds to an [ErrChanged] what the flow has added, removed or reordered, as far as the atoms of the run and the
-// diagram of the flow that it began on show it.
+// changed adds to an [ErrChanged] what the flow has added, removed or reordered. It compares the flow with the atoms of
+// the run and with the diagram of the flow on which the run began.
 func (f *flows) changed(
 	ctx context.Context, store storage.NamedRecords, err error, run *storage.Run, atoms []storage.Atom,
 ) error {

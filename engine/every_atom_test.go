@@ -153,7 +153,7 @@ func everyAtomOnce(t *testing.T, store storage.Store) {
 	}
 	once := map[string]bool{}
 	for steps := []*inspect.Step{&tree.Top}; len(steps) > 0; steps = steps[1:] {
-		few, _ := steps[0].Few()
+		few, _ := steps[0].Shown()
 		for _, s := range few {
 			if once[s.Path] {
 				t.Errorf("the tree has %s twice", s.Path)

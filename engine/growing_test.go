@@ -176,7 +176,7 @@ func TestWorkers(t *testing.T) {
 		store := eng.Store()
 		go func() {
 			time.Sleep(time.Minute)
-			tok, err := store.TakeToken(t.Context(), storage.Taking{Queues: []string{"q"}, Worker: "worker 7"})
+			tok, err := store.TakeToken(t.Context(), storage.WorkRequest{Queues: []string{"q"}, Worker: "worker 7"})
 			if err != nil {
 				t.Error(err)
 				return

@@ -197,11 +197,11 @@ func wantCancelled(t *testing.T, store storage.Store, run *storage.Run, want int
 			if !s.Inner && s.Status() == storage.Status(states.TaskCancelled.String()) {
 				got++
 			}
-			below, _ := s.Few()
+			below, _ := s.Shown()
 			count(below)
 		}
 	}
-	top, _ := tree.Top.Few()
+	top, _ := tree.Top.Shown()
 	count(top)
 	if got != want {
 		t.Errorf("%d steps are shown as cancelled; want %d", got, want)

@@ -143,10 +143,10 @@ var deciders = shown{
 		wantActs(t, s, "a", "b")
 	},
 	"switch": func(t *testing.T, s *stage) {
-		colour := atom.NewKey[string]("colour")
-		pick := atom.Func("pick", func(context.Context, struct{}) (string, error) { return "red", nil }, atom.As("colour"))
+		color := atom.NewKey[string]("color")
+		pick := atom.Func("pick", func(context.Context, struct{}) (string, error) { return "red", nil }, atom.As("color"))
 		is := func(want string) flow.LinkOption {
-			return flow.When(colour, func(got string) bool { return got == want })
+			return flow.When(color, func(got string) bool { return got == want })
 		}
 		red, green := s.atom("red"), s.atom("green")
 		play(t, flow.Graph("f", pick, red, green).Link(pick, red, is("red")).Link(pick, green, is("green")))

@@ -55,7 +55,7 @@ func TestCallsArePassedOn(t *testing.T) {
 			t.Errorf("a refused call: %v", err)
 		}
 		here.ask("r", "task", []int{0, 7})
-		task, err := here.TakeTask(ctx, storage.Taking{Queues: []string{"q"}, Worker: "w"}, 0, nil)
+		task, err := here.TakeTask(ctx, storage.WorkRequest{Queues: []string{"q"}, Worker: "w"}, 0, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

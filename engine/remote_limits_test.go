@@ -100,7 +100,7 @@ func undertaken(t *testing.T, eng *engine.Engine, at []time.Duration) (why []*at
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
-		w, err := engine.LeaseWork(t.Context(), store, storage.Taking{Queues: []string{"undo"}, Worker: "w", Lease: time.Minute}, 2*time.Hour, nil)
+		w, err := engine.LeaseWork(t.Context(), store, storage.WorkRequest{Queues: []string{"undo"}, Worker: "w", Lease: time.Minute}, 2*time.Hour, nil)
 		if err == nil {
 			undo = w
 			finish(t, store, w, nil)

@@ -39,7 +39,7 @@ func booked() flow.Node {
 // take takes work for a minute.
 func take(t *testing.T, store storage.Store, queues ...string) *engine.Work {
 	t.Helper()
-	w, err := engine.LeaseWork(t.Context(), store, storage.Taking{Queues: queues, Worker: "w", Lease: time.Minute}, time.Hour, nil)
+	w, err := engine.LeaseWork(t.Context(), store, storage.WorkRequest{Queues: queues, Worker: "w", Lease: time.Minute}, time.Hour, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +160,7 @@ func TestRemoteLease(t *testing.T) {
 		if other.Token != stopped.Token || other.Take != 2 || other.Attempt != 1 {
 			t.Errorf("the other was given %+v", other)
 		}
-		if _, err := store.KeepToken(t.Context(), stopped.Token, storage.Keeping{Take: stopped.Take, Lease: time.Minute}); !errors.Is(err, storage.ErrTaken) {
+		if _, err := store.KeepToken(t.Context(), stopped.Token, storage.Heartbeat{Take: stopped.Take, Lease: time.Minute}); !errors.Is(err, storage.ErrTaken) {
 			t.Errorf("it keeps what another has: %v", err)
 		}
 		if _, err := store.EndToken(t.Context(), stopped.Token, storage.TokenEnd{Take: stopped.Take, Result: atom.MustEncode("stale")}); !errors.Is(err, storage.ErrTaken) {

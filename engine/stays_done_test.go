@@ -53,7 +53,7 @@ func statuses(t *testing.T, store storage.Store, run string) (stored, shown []st
 	if err != nil {
 		t.Fatal(err)
 	}
-	steps, _ := tree.Top.Few()
+	steps, _ := tree.Top.Shown()
 	for _, s := range steps {
 		shown = append(shown, s.Path+" "+string(s.Status()))
 	}

@@ -69,9 +69,9 @@ func (r *reserved) count() int {
 // [storage.ErrNotFound], or until ctx ends. Of the callers that wait for a queue, the one that has waited longest gets
 // the next work. The work of planned flows, and of runs that are suspended, is not given out. TakeTask also returns
 // the errors of [Server.Call].
-func (s *Server) TakeTask(ctx context.Context, t storage.Taking, wait time.Duration, enough <-chan struct{}) (*Task,
-	error,
-) {
+func (s *Server) TakeTask(
+	ctx context.Context, t storage.WorkRequest, wait time.Duration, enough <-chan struct{},
+) (*Task, error) {
 	if t.Worker == "" {
 		t.Worker = driver.Anonymous
 	}
@@ -87,7 +87,7 @@ func (s *Server) TakeTask(ctx context.Context, t storage.Taking, wait time.Durat
 }
 
 // takeFirst takes the first work that this process can take. If there is none, it returns [storage.ErrNotFound].
-func (s *Server) takeFirst(ctx context.Context, t *storage.Taking) (*Task, error) {
+func (s *Server) takeFirst(ctx context.Context, t *storage.WorkRequest) (*Task, error) {
 	var passed []string // tokens that cannot be taken here
 	defer func() {
 		for _, id := range passed {
@@ -118,7 +118,7 @@ func (s *Server) takeFirst(ctx context.Context, t *storage.Taking) (*Task, error
 }
 
 // take takes one token. It returns [storage.ErrGone] if its attempt has ended meanwhile.
-func (s *Server) take(ctx context.Context, t *storage.Taking, id string) (*Task, error) {
+func (s *Server) take(ctx context.Context, t *storage.WorkRequest, id string) (*Task, error) {
 	tok, err := s.engine.env.Store.Token(ctx, id)
 	if err != nil {
 		return nil, err
@@ -197,6 +197,6 @@ func (s *Server) endTask(ctx context.Context, token string, delivery int64, resu
 func (s *Server) Heartbeat(ctx context.Context, token string, delivery int64, details atom.Value) (
 	giveUp bool, err error,
 ) {
-	tok, err := s.engine.env.Store.KeepToken(ctx, token, storage.Keeping{Take: delivery, Details: details})
+	tok, err := s.engine.env.Store.KeepToken(ctx, token, storage.Heartbeat{Take: delivery, Details: details})
 	return tok.GiveUp, err
 }

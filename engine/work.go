@@ -56,7 +56,7 @@ const forever = 100 * 365 * 24 * time.Hour
 // the work's deadline or heartbeat reveals that. TakeWork waits until there is work. If ctx ends first, TakeWork
 // returns the error of ctx. It passes the name worker to the work's language; worker may be "".
 func TakeWork(ctx context.Context, store storage.Store, queue, worker string) (*Work, error) {
-	return LeaseWork(ctx, store, storage.Taking{Queues: []string{queue}, Worker: worker}, forever, nil)
+	return LeaseWork(ctx, store, storage.WorkRequest{Queues: []string{queue}, Worker: worker}, forever, nil)
 }
 
 // LeaseWork is TakeWork from several queues, with a lease. If the lease expires, the next worker that asks receives
@@ -64,7 +64,7 @@ func TakeWork(ctx context.Context, store storage.Store, queue, worker string) (*
 // once, and waits until wait has passed or enough is closed. If there is no work, it returns an error that wraps
 // [storage.ErrNotFound]. Of the callers that wait for a queue, the one that has waited longest gets the next work, see
 // [storage.Waiting].
-func LeaseWork(ctx context.Context, store storage.Store, t storage.Taking, wait time.Duration,
+func LeaseWork(ctx context.Context, store storage.Store, t storage.WorkRequest, wait time.Duration,
 	enough <-chan struct{},
 ) (*Work, error) {
 	if t.Worker == "" {

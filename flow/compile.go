@@ -43,7 +43,7 @@ func compileIn(root Node, inputs map[string]reflect.Type, around []Node, lenient
 	}
 	c.plan.Root, c.plan.Flow = root, root.Name()
 	c.lenient = lenient
-	a := c.analyse(root, root.Name())
+	a := c.analyze(root, root.Name())
 	if len(c.problems) > 0 {
 		return nil, c.problems
 	}
@@ -179,7 +179,7 @@ func (c *compiler) emit(a *analysis, in int32, branch int32) (first, last int32)
 	case patterned:
 		return c.emitPattern(a, n.inner(), in, branch, retry)
 	}
-	panic("flow: " + a.node.Name() + " was analysed and is no node")
+	panic("flow: " + a.node.Name() + " was analyzed and is no node")
 }
 
 func (c *compiler) emitPattern(a *analysis, pat *pattern, in, branch, retry int32) (first, last int32) {

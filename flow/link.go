@@ -44,11 +44,11 @@ type link struct {
 	depth    Depth
 }
 
-// A LinkOption says more about a link.
+// A LinkOption configures a link.
 type LinkOption func(*link)
 
-// When runs the node only if f says so about the value of key. [Compile] reports a key that nothing before the node
-// provides, or that has another type.
+// When makes the node to which the link leads run only if f returns true for the value of key. [Compile] reports a key
+// that nothing before the node provides, or that has another type.
 func When[T any](key atom.Key[T], f func(T) bool) LinkOption {
 	return func(l *link) {
 		if l.decider = (&Decider{Symbol: key.Name(), Type: key.Type()}); f == nil {
@@ -69,8 +69,8 @@ func When[T any](key atom.Key[T], f func(T) bool) LinkOption {
 	}
 }
 
-// Decide runs the node only if f says so about the results of the atoms it is
-// linked from.
+// Decide makes the node to which the link leads run only if f returns true for the results of the atoms from which
+// links lead to it.
 func Decide(f func(Results) bool) LinkOption {
 	return func(l *link) {
 		if l.decider = new(Decider); f == nil {
@@ -83,6 +83,5 @@ func Decide(f func(Results) bool) LinkOption {
 	}
 }
 
-// LeaveOut says how much is left out when the decider says no. The default is
-// DepthAll.
+// LeaveOut sets which nodes are left out if the decider returns false. The default is DepthAll.
 func LeaveOut(d Depth) LinkOption { return func(l *link) { l.depth = d } }

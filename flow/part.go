@@ -14,7 +14,7 @@ const (
 // String returns the kind as a word: state, choice, retrier or catcher.
 func (k PartKind) String() string { return [...]string{"state", "choice", "retrier", "catcher"}[k] }
 
-// A Part is a state of a definition, or one of the ways that lead on from it. A run goes through some of the parts. Two
+// A Part is a state of a definition, or a choice, retrier or catcher of one. A run goes through some of the parts. Two
 // parts of a machine are never equal.
 type Part struct {
 	Kind  PartKind // kind of the part

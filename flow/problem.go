@@ -10,7 +10,7 @@ import (
 )
 
 var (
-	// ErrDuplicate is wrapped when two nodes have one name, or one node stands in
+	// ErrDuplicate is wrapped when two nodes have one name, or one node is used in
 	// two places.
 	ErrDuplicate = errors.New("duplicate")
 	// ErrMissing is wrapped if nothing provides a symbol that an atom requires.
@@ -23,8 +23,8 @@ var (
 	// ErrType is wrapped when a symbol is required as another type than it is
 	// provided as.
 	ErrType = errors.New("type mismatch")
-	// ErrInvalid is wrapped when something is no part of a flow: a node of a
-	// foreign type, an empty name, a link to a stranger.
+	// ErrInvalid is wrapped when a flow contains something invalid: a node of
+	// a foreign type, an empty name, a link to a node that is not in the flow.
 	ErrInvalid = errors.New("invalid")
 )
 

@@ -32,8 +32,8 @@ func (s *Server) ServeAWS(h AWSHandler) {
 	s.aws = h
 }
 
-// isForAWS reports whether a request is one of AWS's protocol. A page in a browser can not send such a request to
-// another origin, because it can not set these headers there.
+// isForAWS reports whether a request is one of AWS's protocol. A page in a browser cannot send such a request to
+// another origin, because it cannot set these headers there.
 func (s *Server) isForAWS(r *http.Request) bool {
 	if s.aws == nil || r.Method != http.MethodPost || r.URL.Path != "/" {
 		return false

@@ -27,7 +27,7 @@ import (
 )
 
 // TestReadinessSaysNoMore: why a server is not ready, which may name the database, its host
-// and its user, is told only to those with a key for everything.
+// and its user, is told only to those with a key without a purpose.
 func TestReadinessSaysNoMore(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "keys")

@@ -8,10 +8,10 @@ type Commands interface {
 	http.Handler
 	// Operations returns the requests that the handler accepts.
 	Operations() []Operation
-	// Drafts returns the requests for those who write definitions: "validate", "try" and "definitions", which stores
+	// Drafts returns the requests of an editor of definitions: "validate", "try" and "definitions", which stores
 	// one. It is empty if the handler knows no languages.
 	Drafts() []Operation
-	// Trials returns what keeps the trials of definitions; nil if nothing can be tried.
+	// Trials returns the trials of definitions that the handler keeps; nil if it can try none.
 	Trials() *Trials
 }
 

@@ -22,7 +22,7 @@ func (r *rules) class() Class {
 }
 
 // events returns the function that writes a looplab event of one kind. Its parameters read as a sentence: on "start" go
-// to RUNNING from PENDING. It is given the names instead of calling String, so that Go initialises them first.
+// to RUNNING from PENDING. It is given the names instead of calling String, so that Go initializes them first.
 func events[S ~uint8](v *vocabulary) func(event string, to S, from ...S) fsm.EventDesc {
 	return func(event string, to S, from ...S) fsm.EventDesc {
 		desc := fsm.EventDesc{Name: event, Dst: v.text(uint8(to))}
@@ -64,7 +64,7 @@ type pair struct {
 
 // compile turns looplab definitions into bits. The definitions are constants of
 // this package, so a mistake in them is a mistake of the programmer and panics
-// while the package is initialised.
+// while the package is initialized.
 func compile(v vocabulary, groups ...rules) *table {
 	t := &table{vocabulary: v}
 	if len(v.names) > maxStates {

@@ -25,11 +25,11 @@ type Inbox interface {
 	// work; it counts as waiting since the lease expired. TakeToken sends the run a message of kind MessageTaken or
 	// MessageRetaken in two cases: when work without a Work of its own is taken for the first time, and whenever a
 	// limit runs from then on, see Token.Due. If there is no work, TakeToken returns ErrNotFound.
-	TakeToken(ctx context.Context, t Taking) (Token, error)
+	TakeToken(ctx context.Context, t WorkRequest) (Token, error)
 	// KeepToken is the heartbeat of a worker: it extends the worker's lease, renews the token's heartbeat, and stores
 	// what the worker reports. It returns the token, see [Token.GiveUp]. It succeeds even if the lease has expired, unless
 	// another worker has taken the token since; then it returns ErrTaken. It also returns the errors of Beat.
-	KeepToken(ctx context.Context, id string, k Keeping) (Token, error)
+	KeepToken(ctx context.Context, id string, k Heartbeat) (Token, error)
 	// Beat renews an open token's heartbeat. If the token is not open, it returns ErrGone. If the token does not
 	// exist, it returns ErrNotFound.
 	Beat(ctx context.Context, id string) (Token, error)
@@ -77,7 +77,7 @@ func AllMessages(ctx context.Context, s Inbox, run string) (wakeups int64, all [
 const MaxQueues = 100
 
 // Check returns an error that wraps ErrInvalid and names the problem if [Inbox.TakeToken] cannot serve the request.
-func (t *Taking) Check() error {
+func (t *WorkRequest) Check() error {
 	if len(t.Queues) == 0 || len(t.Queues) > MaxQueues {
 		return fmt.Errorf("%w: want 1 to %d queues to take work from", ErrInvalid, MaxQueues)
 	}
@@ -90,15 +90,15 @@ func (t *Taking) Check() error {
 	return checkTexts(append(slices.Clip(t.Queues), t.Worker)...)
 }
 
-// A Taking is a request of a worker for work, see [Inbox].
-type Taking struct {
+// A WorkRequest asks for work of a task queue for a worker, see [Inbox.TakeToken].
+type WorkRequest struct {
 	Queues []string      // task queues to take work from, 1 to [MaxQueues]
 	Worker string        // name of the worker, for people; need not be unique, must not be ""
 	Lease  time.Duration // how long the worker keeps the work unless it extends the lease; 0 means without end
 }
 
-// A Keeping is a heartbeat of a worker, see [Inbox].
-type Keeping struct {
+// A Heartbeat says that a worker is alive, see [Inbox.KeepToken].
+type Heartbeat struct {
 	Take     int64         // number under which the worker took the token; 0 applies in any case, and keeps the lease
 	Lease    time.Duration // how long the worker keeps the work from now on; 0 means without end
 	Progress float64       // from 0 to 1; 0 keeps the last progress
@@ -106,7 +106,7 @@ type Keeping struct {
 }
 
 // Check returns an error that wraps ErrInvalid and names the problem if [Inbox.KeepToken] cannot serve the request.
-func (k *Keeping) Check() error {
+func (k *Heartbeat) Check() error {
 	if k.Take < 0 || k.Lease < 0 || !(k.Progress >= 0 && k.Progress <= 1) {
 		return fmt.Errorf("%w: want a number of a take and a lease that are not negative, and a progress from 0 to 1",
 			ErrInvalid)

@@ -113,11 +113,11 @@ type Atom struct {
 	Signal        string           // name of the signal that ends the atom, see [atom.Awaits]; "" if none does
 	Live          bool             // the run needs the record to continue; others are kept for views and for undo
 
-	Spec   atom.Value // in a growing flow: the node's flow.Spec in JSON; nil otherwise
-	Input  Held       // in a growing flow: the input; for a fork, the input that its children share
-	Note   Held       // in a growing flow: data that the language keeps with the node
-	Result Held       // what Execute returned
-	Ended  EndMark    // how the latest execution ended; does not change while the atom is reverted
+	Spec   atom.Value   // in a growing flow: the node's flow.Spec in JSON; nil otherwise
+	Input  Held         // in a growing flow: the input; for a fork, the input that its children share
+	Note   Held         // in a growing flow: data that the language keeps with the node
+	Result Held         // what Execute returned
+	Ended  flow.EndMark // how the latest execution ended; does not change while the atom is reverted
 
 	Failure       *atom.Failure // of the latest failed attempt
 	RevertResult  Held          // what Revert returned
@@ -155,23 +155,6 @@ const (
 	KindFork                  // a set of child flows
 	KindFlow                  // a growing flow: a child of a fork, or a node of a graph
 	KindRun                   // a child run, with a record and an id of its own
-)
-
-// EndMark is how the latest execution of an atom ended. It does not change while the atom is reverted. It keeps the
-// engine from asking the language of a growing flow twice about the same end.
-type EndMark uint8
-
-// How the execution of an atom ended, as its record says.
-const (
-	EndNone      EndMark = iota // the execution has not ended, or its end is unknown
-	EndValue                    // the execution returned a result
-	EndFailure                  // the execution failed
-	EndHandled                  // the execution failed, and the language handled the failure
-	EndDeferred                 // the execution returned, and another party ends the atom, by a token or a message
-	EndUndoing                  // a child flow is being undone, and ends afterwards
-	EndLeft                     // a flow was ended from outside; its result says what was open
-	EndReopened                 // the run was reopened, and the language has not said yet what to start again
-	EndContinued                // the run's own flow ended, and another run continues it: the result is its flow.Child
 )
 
 // An Undo is one entry of the undo stack of a run of a growing flow. It names an atom that can be reverted.

@@ -17,10 +17,10 @@ type Lists interface {
 	// Look returns the first of the runs that Runs would return for q. Where no index decides what q selects, it looks at
 	// no more than most runs one by one, in the order of q, so that its cost is bounded. A store that holds its runs in
 	// memory may look at all.
-	Look(ctx context.Context, q RunQuery, most int) (Sight, error)
+	Look(ctx context.Context, q RunQuery, most int) (LookResult, error)
 	// Tally counts the runs that q selects by their state and by the time that orders them. It counts among the first runs
 	// that the index has for q, in its order: about t.Most, and all of the same microsecond. q.Limit does not count.
-	Tally(ctx context.Context, q RunQuery, t Tallying) (Tally, error)
+	Tally(ctx context.Context, q RunQuery, t TallyQuery) (Tally, error)
 	// InProgress returns the progress of each of these runs, in their order. The runs are those of a page of Runs,
 	// of which it reads ID and Number; a run that was purged has no progress. It reads up to most records of each kind of
 	// all runs together, and reports whether it left some out. It takes few queries, however many runs there are.
@@ -36,16 +36,16 @@ type Lists interface {
 	Descendants(ctx context.Context, root string) (int64, error)
 }
 
-// A Sight is what [Lists.Look] found.
-type Sight struct {
+// A LookResult is what [Lists.Look] found.
+type LookResult struct {
 	Runs []Run
 	// Last is the place of the last run that was looked at, if there may be more runs after it: no other run up to it is
 	// selected. It has the fields that RunQuery.After needs. Nil means that Runs is what [Lists.Runs] returns.
 	Last *Run
 }
 
-// A Tallying says how [Lists.Tally] counts.
-type Tallying struct {
+// A TallyQuery says how [Lists.Tally] counts.
+type TallyQuery struct {
 	Most  int           // number of runs to look at; a store that holds its runs in memory may look at all
 	Width time.Duration // length of a span of time; 0 means that all times are one span
 	// Since is the beginning of the first span: all earlier times are one span, whose number is Before. It is rounded down
@@ -53,11 +53,11 @@ type Tallying struct {
 	Since time.Time
 }
 
-// Before is the number of the span of times before [Tallying.Since].
+// Before is the number of the span of times before [TallyQuery.Since].
 const Before = -1
 
 // SpanOf returns the number of the span of a time.
-func (t *Tallying) SpanOf(at time.Time) int64 {
+func (t *TallyQuery) SpanOf(at time.Time) int64 {
 	width := t.Width.Microseconds()
 	if width <= 0 {
 		return 0
@@ -72,7 +72,7 @@ func (t *Tallying) SpanOf(at time.Time) int64 {
 // A Tally is what [Lists.Tally] counted.
 type Tally struct {
 	Counts map[TallyKey]int
-	Last   *Run // where the next Tally continues, as Sight.Last; only its time is that of a run
+	Last   *Run // where the next Tally continues, as LookResult.Last; only its time is that of a run
 }
 
 // A TallyKey is what runs are counted by.

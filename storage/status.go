@@ -2,6 +2,7 @@ package storage
 
 import (
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/states"
 )
 
@@ -26,15 +27,15 @@ func (a *Atom) Status() Status {
 		return Status(a.State.String())
 	}
 	switch {
-	case a.Undo == UndoLeaves && a.Ended == EndValue:
+	case a.Undo == UndoLeaves && a.Ended == flow.EndValue:
 		return StatusStaysDone
 	case a.Undo == UndoLeaves && a.Attempt > 0 && a.unknown():
 		return StatusMayStayDone
 	case !passed:
 		return Status(a.State.String())
-	case a.Ended == EndValue:
+	case a.Ended == flow.EndValue:
 		return Status(states.TaskSuccess.String())
-	case a.Ended == EndFailure || a.Ended == EndHandled:
+	case a.Ended == flow.EndFailure || a.Ended == flow.EndHandled:
 		return Status(states.TaskFailure.String())
 	default:
 		return Status(states.TaskCancelled.String())
@@ -47,16 +48,16 @@ func (a *Atom) UndoPasses() bool { return a.Undo != UndoReverts || a.neverCalled
 
 // neverCalled reports whether a task was cancelled while it waited for its first call.
 func (a *Atom) neverCalled() bool {
-	return a.Kind == KindTask && a.Attempt == 0 && a.Ended == EndFailure &&
+	return a.Kind == KindTask && a.Attempt == 0 && a.Ended == flow.EndFailure &&
 		a.Failure != nil && a.Failure.Code == atom.CodeCancelled
 }
 
 // unknown reports whether it is not known whether the latest attempt had its effect.
 func (a *Atom) unknown() bool {
 	switch a.Ended {
-	case EndValue:
+	case flow.EndValue:
 		return false
-	case EndFailure, EndHandled:
+	case flow.EndFailure, flow.EndHandled:
 		return a.Failure == nil || a.Failure.Unknown()
 	default:
 		return a.State != states.TaskRunning && a.State != states.TaskRetrying

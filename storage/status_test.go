@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -19,20 +20,20 @@ func TestStatus(t *testing.T) {
 		atom storage.Atom
 		want storage.Status
 	}{
-		{"goes forward", storage.Atom{State: states.TaskSuccess, Undo: storage.UndoLeaves, Ended: storage.EndValue, Attempt: 1}, "SUCCESS"},
-		{"is reverted", storage.Atom{State: states.TaskReverted, Intention: back, Ended: storage.EndValue, Attempt: 1}, "REVERTED"},
+		{"goes forward", storage.Atom{State: states.TaskSuccess, Undo: storage.UndoLeaves, Ended: flow.EndValue, Attempt: 1}, "SUCCESS"},
+		{"is reverted", storage.Atom{State: states.TaskReverted, Intention: back, Ended: flow.EndValue, Attempt: 1}, "REVERTED"},
 		{"of an older version", storage.Atom{State: states.TaskReverted}, "REVERTED"},
-		{"succeeded", storage.Atom{State: states.TaskReverted, Undo: storage.UndoLeaves, Ended: storage.EndValue, Attempt: 1}, storage.StatusStaysDone},
-		{"is passed", storage.Atom{State: states.TaskReverting, Undo: storage.UndoLeaves, Ended: storage.EndValue, Attempt: 1}, storage.StatusStaysDone},
-		{"of a language", storage.Atom{State: states.TaskSuccess, Intention: back, Undo: storage.UndoLeaves, Ended: storage.EndValue, Attempt: 1}, storage.StatusStaysDone},
-		{"failed", storage.Atom{State: states.TaskReverted, Undo: storage.UndoLeaves, Ended: storage.EndFailure, Failure: declined, Attempt: 1}, "FAILURE"},
-		{"took too long", storage.Atom{State: states.TaskReverted, Undo: storage.UndoLeaves, Ended: storage.EndFailure, Failure: late, Attempt: 1}, storage.StatusMayStayDone},
-		{"took too long, and was caught", storage.Atom{State: states.TaskFailure, Intention: back, Undo: storage.UndoLeaves, Ended: storage.EndHandled, Failure: late, Attempt: 1}, storage.StatusMayStayDone},
+		{"succeeded", storage.Atom{State: states.TaskReverted, Undo: storage.UndoLeaves, Ended: flow.EndValue, Attempt: 1}, storage.StatusStaysDone},
+		{"is passed", storage.Atom{State: states.TaskReverting, Undo: storage.UndoLeaves, Ended: flow.EndValue, Attempt: 1}, storage.StatusStaysDone},
+		{"of a language", storage.Atom{State: states.TaskSuccess, Intention: back, Undo: storage.UndoLeaves, Ended: flow.EndValue, Attempt: 1}, storage.StatusStaysDone},
+		{"failed", storage.Atom{State: states.TaskReverted, Undo: storage.UndoLeaves, Ended: flow.EndFailure, Failure: declined, Attempt: 1}, "FAILURE"},
+		{"took too long", storage.Atom{State: states.TaskReverted, Undo: storage.UndoLeaves, Ended: flow.EndFailure, Failure: late, Attempt: 1}, storage.StatusMayStayDone},
+		{"took too long, and was caught", storage.Atom{State: states.TaskFailure, Intention: back, Undo: storage.UndoLeaves, Ended: flow.EndHandled, Failure: late, Attempt: 1}, storage.StatusMayStayDone},
 		{"was cancelled", storage.Atom{State: states.TaskCancelled, Intention: back, Undo: storage.UndoLeaves, Attempt: 1}, storage.StatusMayStayDone},
 		{"never ran", storage.Atom{State: states.TaskPending, Intention: back, Undo: storage.UndoLeaves}, "PENDING"},
 		{"runs still", storage.Atom{State: states.TaskRunning, Intention: back, Undo: storage.UndoLeaves, Attempt: 1}, "RUNNING"},
-		{"computed", storage.Atom{State: states.TaskReverted, Undo: storage.UndoNothing, Ended: storage.EndValue, Attempt: 1}, "SUCCESS"},
-		{"failed to compute", storage.Atom{State: states.TaskReverted, Undo: storage.UndoNothing, Ended: storage.EndFailure, Failure: late, Attempt: 1}, "FAILURE"},
+		{"computed", storage.Atom{State: states.TaskReverted, Undo: storage.UndoNothing, Ended: flow.EndValue, Attempt: 1}, "SUCCESS"},
+		{"failed to compute", storage.Atom{State: states.TaskReverted, Undo: storage.UndoNothing, Ended: flow.EndFailure, Failure: late, Attempt: 1}, "FAILURE"},
 		{"stopped computing", storage.Atom{State: states.TaskReverted, Undo: storage.UndoNothing, Attempt: 1}, "CANCELLED"},
 	} {
 		if got := test.atom.Status(); got != test.want {

@@ -19,7 +19,7 @@ type Waiting interface {
 	// passed or enough is closed; then it returns ErrNotFound. If ctx ends first, it returns the error of ctx. New
 	// work wakes the caller that has waited longest for that queue. When a caller has taken work, or gives up, it
 	// wakes the next one, so that callers do not all ask for the same work.
-	AwaitToken(ctx context.Context, t Taking, wait time.Duration, enough <-chan struct{}) (Token, error)
+	AwaitToken(ctx context.Context, t WorkRequest, wait time.Duration, enough <-chan struct{}) (Token, error)
 	// AwaitWork is AwaitToken for a caller that takes the work itself: it calls take where AwaitToken calls TakeToken,
 	// and returns when the error of take, which may be nil, does not wrap ErrNotFound.
 	AwaitWork(ctx context.Context, queues []string, wait time.Duration, enough <-chan struct{},

@@ -254,16 +254,16 @@ func (a *action) ofEach(s *shape, elements []*node) any {
 // refused returns the failure of a call that the service refused.
 func (a *action) refused(answer *http.Response, text []byte) error {
 	code, message, id := a.told(answer, text)
-	name, modelled := a.of.lines["!"+code]
+	name, modeled := a.of.lines["!"+code]
 	if a.sdk {
-		if !modelled {
+		if !modeled {
 			name = a.of.id + "Exception"
 		}
 		return atom.Errorf(a.of.id+"."+name, "%s (Service: %s, Status Code: %d, Request ID: %s)", message, a.of.id,
 			answer.StatusCode, id)
 	}
 	called := cmp.Or(optimized[a.service].service, a.of.id)
-	if !modelled {
+	if !modeled {
 		name = strings.TrimSuffix(called, "v2") + "Exception"
 	}
 	return atom.Errorf(a.errorPrefix(a.of)+"."+name,

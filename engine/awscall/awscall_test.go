@@ -201,17 +201,17 @@ func TestErrors(t *testing.T) {
 		answer          string
 		code, cause     string
 	}{
-		"modelled, optimized": {
+		"modeled, optimized": {
 			here, "dynamodb:getItem", `{}`, 400, `{"__type":"com.amazonaws.dynamodb.v20120810#ResourceNotFoundException","message":"no"}`,
 			"DynamoDB.ResourceNotFoundException",
 			"no (Service: AmazonDynamoDBv2; Status Code: 400; Error Code: ResourceNotFoundException; Request ID: null; Proxy: null)",
 		},
-		"not modelled, optimized": {
+		"not modeled, optimized": {
 			here, "dynamodb:getItem", `{}`, 400, `{"__type":"com.amazon.coral.validate#ValidationException","Message":"no"}`,
 			"DynamoDB.AmazonDynamoDBException",
 			"no (Service: AmazonDynamoDBv2; Status Code: 400; Error Code: ValidationException; Request ID: null; Proxy: null)",
 		},
-		"not modelled, SDK": {
+		"not modeled, SDK": {
 			here, "aws-sdk:dynamodb:putItem", `{"Item": null}`, 400, `{"__type":"com.amazon.coral.validate#ValidationException","message":"no"}`,
 			"DynamoDb.DynamoDbException", "no (Service: DynamoDb, Status Code: 400, Request ID: null)",
 		},

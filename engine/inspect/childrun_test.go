@@ -67,7 +67,7 @@ func TestTreeShowsChildRuns(t *testing.T) {
 		if err != nil || undo.Undone != len(tree.Undone)+tree.Forgotten || len(tree.Undone) < 4 {
 			t.Errorf("%s: undone %d, %v; the tree lists %d and %d", name, undo.Undone, err, len(tree.Undone), tree.Forgotten)
 		}
-		steps, _ := tree.Top.Few()
+		steps, _ := tree.Top.Shown()
 		got := told(steps[0])
 		var undone []string
 		for _, s := range tree.Undone[:3] {
@@ -82,7 +82,7 @@ func TestTreeShowsChildRuns(t *testing.T) {
 // told returns a step and what is below it as a text.
 func told(s *inspect.Step) string {
 	text := s.Path + " " + s.State.String()
-	few, rest := s.Few()
+	few, rest := s.Shown()
 	if rest != "" {
 		return fmt.Sprintf("%s, %d shown, rest %q", text, len(few), rest)
 	}

@@ -159,7 +159,7 @@ func (x *explanation) roots() (paths []string, told bool, err error) {
 		r := root{a.Path, x.order[a.Path], is || same(a.RevertFailure, x.run.Failure)}
 		switch {
 		case a.Path == flow.GrowingPath || a.Kind == storage.KindFlow:
-		case a.State == states.TaskRevertFailure || a.Ended == storage.EndFailure && a.Failure != nil:
+		case a.State == states.TaskRevertFailure || a.Ended == flow.EndFailure && a.Failure != nil:
 			if list = append(list, r); len(list) > enough {
 				list = latest(list)[:enough/2]
 			}
@@ -199,10 +199,10 @@ func (x *explanation) step(a *storage.Atom) (draw.TraceStep, error) {
 	}
 	if took := a.EndedAt.Sub(a.StartedAt); took >= time.Millisecond &&
 		(a.State == states.TaskSuccess || a.State == states.TaskFailure) {
-		notes = append(notes, "took "+Span(took))
+		notes = append(notes, "took "+FormatDuration(took))
 	}
 	s.Note = strings.Join(notes, ", ")
-	if f := a.Failure; f != nil && a.Ended != storage.EndValue {
+	if f := a.Failure; f != nil && a.Ended != flow.EndValue {
 		s.Why = append(s.Why, reason(f))
 		s.Stack = f.Stack
 	}
@@ -212,7 +212,7 @@ func (x *explanation) step(a *storage.Atom) (draw.TraceStep, error) {
 			s.Stack = f.Stack
 		}
 	}
-	if a.Ended == storage.EndValue && a.Result.Data != nil && a.Result.Data.String() != "null" {
+	if a.Ended == flow.EndValue && a.Result.Data != nil && a.Result.Data.String() != "null" {
 		s.Out = shortened(x.run.Secrets.Mask(a.Path, a.Result.Data))
 	}
 	return s, err
@@ -275,7 +275,7 @@ func (x *explanation) value(i int32, symbol string) (value atom.Value, ok bool, 
 			err = failed
 			return false
 		}
-		if a == nil || a.Ended != storage.EndValue || a.State == states.TaskIgnore {
+		if a == nil || a.Ended != flow.EndValue || a.State == states.TaskIgnore {
 			return true
 		}
 		value, ok = part.Of(a.Result.Data)

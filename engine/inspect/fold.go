@@ -11,8 +11,8 @@ import (
 // A run may have more steps than fit in memory, or on a page. A tree keeps the steps that matter most, and counts
 // the others by state. It decides after each change, so its size is always bounded.
 const (
-	keptOfGroup  = 2 * FewOfMany // steps of one group, see group.go
-	keptOfOthers = 100           // steps of one flow that are in no group
+	keptOfGroup  = 2 * MaxShownOfGroup // steps of one group, see group.go
+	keptOfOthers = 100                 // steps of one flow that are in no group
 	keptInAll    = 2000
 
 	// KeptUndone is how many steps [Tree] keeps in Undone: the first and the last ones, half of each.

@@ -54,13 +54,13 @@ func TestFold(t *testing.T) {
 	}
 	for path, wanted := range map[string]string{
 		"":     fmt.Sprintf("%d REVERTED", n-1-(keptOfOthers-3)),
-		"Fork": fmt.Sprintf("%d SUCCESS", n-FewOfMany),
+		"Fork": fmt.Sprintf("%d SUCCESS", n-MaxShownOfGroup),
 	} {
 		of := tr.steps[path]
 		if path == "" {
 			of = &tr.Top
 		}
-		if _, rest := of.Few(); rest != wanted {
+		if _, rest := of.Shown(); rest != wanted {
 			t.Errorf("what is not kept below %q is told as %q, not %q", path, rest, wanted)
 		}
 	}

@@ -15,9 +15,9 @@ import (
 // A group is a set of steps with numbers: iterations, branches, or the runs of a distributed Map. Large groups are
 // summarized.
 
-// FewOfMany is how many steps of a group, such as the iterations of a Map, are shown one by one. The others are
+// MaxShownOfGroup is how many steps of a group, such as the iterations of a Map, are shown one by one. The others are
 // counted.
-const FewOfMany = 10
+const MaxShownOfGroup = 10
 
 // numberOf returns the number that a part of a path is, or ends with in brackets; false if it has none.
 func numberOf(part string) (int, bool) {
@@ -28,7 +28,7 @@ func numberOf(part string) (int, bool) {
 	return n, err == nil && n >= 0
 }
 
-// GroupOf reports whether the step at a path is left out because its group has more than [FewOfMany] members, or
+// GroupOf reports whether the step at a path is left out because its group has more than [MaxShownOfGroup] members, or
 // because it is inside of such a member. It returns the path of the group, and whether the step is the member itself.
 func GroupOf(path string) (group string, itself, ok bool) {
 	for start := 0; start < len(path); {
@@ -37,7 +37,7 @@ func GroupOf(path string) (group string, itself, ok bool) {
 			end = start + slash
 		}
 		part := path[start:end]
-		if n, numbered := numberOf(part); numbered && n >= FewOfMany {
+		if n, numbered := numberOf(part); numbered && n >= MaxShownOfGroup {
 			name := strings.TrimSuffix(strings.TrimSuffix(part, "]"), strconv.Itoa(n))
 			return path[:start] + name, end == len(path), true
 		}
@@ -46,22 +46,22 @@ func GroupOf(path string) (group string, itself, ok bool) {
 	return "", false, false
 }
 
-// Few returns the children of a step that are shown, in their order, and a text that counts the others by state; "" if
-// all are shown.
-func (s *Step) Few() (shown []*Step, rest string) {
+// Shown returns the children of a step that views show, in their order, and a text that counts the others by state;
+// "" if there are no others.
+func (s *Step) Shown() (shown []*Step, rest string) {
 	var group []*Step
 	for _, c := range s.children {
 		if c.numbered {
 			group = append(group, c)
 		}
 	}
-	if len(group) <= FewOfMany && len(s.folded) == 0 {
+	if len(group) <= MaxShownOfGroup && len(s.folded) == 0 {
 		return s.children, ""
 	}
 	picked := map[*Step]bool{}
 	pick := func(wanted func(*Step) bool) {
 		for _, c := range group {
-			if len(picked) < FewOfMany && !picked[c] && wanted(c) {
+			if len(picked) < MaxShownOfGroup && !picked[c] && wanted(c) {
 				picked[c] = true
 			}
 		}

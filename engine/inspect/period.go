@@ -121,7 +121,7 @@ func spanWait(a *storage.Atom) WaitKind {
 		return WaitsForSignal
 	case spec.Queue != "":
 		return WaitsForWorker
-	case spec.Token != "" && !spec.Ends, a.Ended == storage.EndDeferred:
+	case spec.Token != "" && !spec.Ends, a.Ended == flow.EndDeferred:
 		return WaitsForToken
 	default:
 		return ""

@@ -46,7 +46,7 @@ func TestPeriods(t *testing.T) {
 					p.Ended.Sub(p.Began), p.Began.Sub(run.Started)))
 			}
 		}
-		steps, _ := tree.Top.Few()
+		steps, _ := tree.Top.Shown()
 		for _, s := range steps {
 			add(s.Path+string(s.Wait), &s.Times)
 		}

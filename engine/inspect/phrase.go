@@ -17,8 +17,8 @@ func Cause(f *atom.Failure) string {
 	return visible.Line(text)
 }
 
-// Span formats a duration for people.
-func Span(d time.Duration) string {
+// FormatDuration formats a duration for people.
+func FormatDuration(d time.Duration) string {
 	switch {
 	case d < time.Second:
 		return fmt.Sprintf("%d ms", max(d, 0).Milliseconds())
@@ -43,7 +43,7 @@ func since(t, now time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
-	return fmt.Sprintf(" since %s (%s)", t.In(now.Location()).Format(whyTime), Span(now.Sub(t)))
+	return fmt.Sprintf(" since %s (%s)", t.In(now.Location()).Format(whyTime), FormatDuration(now.Sub(t)))
 }
 
 func until(t, now time.Time) string {

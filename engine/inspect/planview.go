@@ -39,7 +39,7 @@ func PlanView(ctx context.Context, store storage.Store, run *storage.Run) (draw.
 		}
 	}
 	v.Title = run.Flow + "  " + run.ID
-	return v.Coloured(r.became).Counted(r.counts), nil
+	return v.Colored(r.became).Counted(r.counts), nil
 }
 
 // A planReader reads what became of the atoms of a run.

@@ -55,7 +55,7 @@ func TestPlanView(t *testing.T) {
 	for _, id := range []string{"a", "b"} {
 		want := draw.OfPlan(plan)
 		want.Title = "order  " + id
-		want = want.Coloured(map[string]string{
+		want = want.Colored(map[string]string{
 			"charge": "REVERTED", "ship": "REVERTED", "fails": "FAILURE", "parcels_retry": "SUCCESS",
 		})
 		for i := range want.Nodes {

@@ -28,10 +28,10 @@ func (t *Times) Took(now time.Time) time.Duration {
 // nothing if there was no wait.
 func (t *Times) Waits() (parts []string) {
 	if t.Waited >= time.Millisecond {
-		parts = append(parts, "waited "+Span(t.Waited)+" for a slot")
+		parts = append(parts, "waited "+FormatDuration(t.Waited)+" for a slot")
 	}
 	if t.Paused >= time.Millisecond {
-		parts = append(parts, "paused "+Span(t.Paused)+" between attempts")
+		parts = append(parts, "paused "+FormatDuration(t.Paused)+" between attempts")
 	}
 	return parts
 }

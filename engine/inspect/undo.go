@@ -142,8 +142,8 @@ func (u *Undo) String() string {
 
 // few names the first paths.
 func (p *Paths) few() string {
-	text := strings.Join(p.First[:min(len(p.First), FewOfMany)], ", ")
-	if p.Count > FewOfMany {
+	text := strings.Join(p.First[:min(len(p.First), MaxShownOfGroup)], ", ")
+	if p.Count > MaxShownOfGroup {
 		text += ", …"
 	}
 	return text

@@ -20,7 +20,8 @@ type openVisit struct {
 	shown bool // an atom shows it
 }
 
-// Traced returns what an event of a language says about visits of states. The slice is valid until the next call.
+// Traced returns what a line of a run's history says about visits of states, as the tracer of its language reads it.
+// The slice is valid until the next call.
 func Traced(tracer flow.Tracer, e *storage.Entry) []flow.Visit {
 	return tracer.Trace(e.Number, e.Flow, &flow.Event{
 		Type: e.Type, Prev: e.Prev, Name: e.Path, Details: e.Details, Key: e.Key, Body: e.Body.Data,

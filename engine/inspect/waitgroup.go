@@ -46,7 +46,7 @@ func (g *grouping) begin(ctx context.Context) error {
 		return err
 	}
 	g.limits = slices.ContainsFunc(limits, func(l storage.Limit) bool { return l.Runs > 0 })
-	tally, err := g.store.Tally(ctx, storage.RunQuery{States: openStates()}, storage.Tallying{Most: waitingOpen})
+	tally, err := g.store.Tally(ctx, storage.RunQuery{States: openStates()}, storage.TallyQuery{Most: waitingOpen})
 	if err != nil {
 		return err
 	}

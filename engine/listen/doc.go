@@ -7,6 +7,5 @@
 //		engine.WithObserver(seen.Observe),
 //	)
 //
-// An observer is a function, so what is not here is quickly written: it is told
-// of everything that was committed, in order, and looks at what it likes.
+// An observer is a function. The engine calls it for each event, in order, after the commit.
 package listen

@@ -8,7 +8,7 @@ import (
 )
 
 // BoxOffice stands for the outside world: seats, cards and tickets, each at a
-// company of its own, which recognises a repeated request by its key.
+// company of its own, which recognizes a repeated request by its key.
 type BoxOffice struct {
 	Held    map[string]string // seat: the person who holds it
 	Charged map[string]int    // card: cents

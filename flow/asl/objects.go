@@ -24,7 +24,7 @@ type (
 	ReaderConfig = syntax.ReaderConfig
 	// ItemPage is a page of items, the result of ReadItems.
 	ItemPage = interpreter.ItemPage
-	// Item is one item that was read.
+	// Item is an element of the list over which a distributed Map runs, as [ReadItems] reads it.
 	Item = interpreter.Item
 	// ObjectWrite asks to write parts of objects. Writing them twice must have the same effect as writing them
 	// once.

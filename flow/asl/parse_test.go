@@ -257,7 +257,7 @@ func TestParseWarnings(t *testing.T) {
 	t.Parallel()
 	m, err := asl.Parse("orders.asl.json", []byte(`{
 	"StartAt": "A",
-	"Colour": "red",
+	"Color": "red",
 	"States": {
 		"A": {"Type": "Pass", "Result": {"x.$": "$.x"}, "Coment": "", "Next": "B"},
 		"B": {"Type": "Task", "Resource": "exec:b", "Parameters": {"x": "$.x"}, "Retry": [{"ErrorEquals": ["States.TimeOut"]}], "End": true},
@@ -268,7 +268,7 @@ func TestParseWarnings(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
-		`SCHEMA_VALIDATION_FAILED orders.asl.json:3:2: Colour is no field of a state machine and is ignored`,
+		`SCHEMA_VALIDATION_FAILED orders.asl.json:3:2: Color is no field of a state machine and is ignored`,
 		`PASS_RESULT_IS_STATIC orders.asl.json:5:43: state "A": Result is taken as it stands; "x.$" is not evaluated (use Parameters for what is to be evaluated)`,
 		`SCHEMA_VALIDATION_FAILED orders.asl.json:5:51: state "A": Coment is no field of a Pass state and is ignored (did you mean Comment?)`,
 		`NO_DOLLAR orders.asl.json:6:67: state "B": the value for the field "x" looks like a path but is taken as it stands (name it "x.$")`,

@@ -1,16 +1,16 @@
 package draw
 
-// A colour is how a state is drawn.
-type colour struct {
+// A color is how a state is drawn.
+type color struct {
 	fill, line, text string
 	dashed           bool
 }
 
-// colours are those of the states of tasks and retries, of what stays done, of what tests cover, and of what changed.
+// colors are those of the states of tasks and retries, of what stays done, of what tests cover, and of what changed.
 // What is not begun has none. They differ in brightness too, so a picture can be read without telling red from green.
 //
 //nolint:dupl // the dark colors are as many
-var colours = map[string]colour{
+var colors = map[string]color{
 	"RUNNING":        {fill: "#fff3bf", line: "#b08900", text: "#000000"},
 	"RETRYING":       {fill: "#fff3bf", line: "#b08900", text: "#000000", dashed: true},
 	"SUCCESS":        {fill: "#c3f0ca", line: "#2b8a3e", text: "#000000"},

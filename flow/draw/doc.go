@@ -3,7 +3,7 @@
 //
 //	view := draw.OfPlan(plan)
 //	fmt.Print(draw.Mermaid(view))                            // what was planned
-//	fmt.Print(draw.DOT(view.Coloured(map[string]string{      // what happened
+//	fmt.Print(draw.DOT(view.Colored(map[string]string{      // what happened
 //		"create-volume": "REVERTED",
 //		"boot":          "FAILURE",
 //	})))

@@ -34,12 +34,12 @@ func (d *dot) linef(indent int, format string, args ...any) {
 
 func (d *dot) node(indent int, name string, n *Node) {
 	attributes := dotShapes[n.Kind]
-	c, coloured := colours[n.State]
+	c, colored := colors[n.State]
 	var styles []string
 	if n.Kind == Compute {
 		styles = append(styles, "rounded")
 	}
-	if coloured {
+	if colored {
 		styles = append(styles, "filled")
 		attributes += fmt.Sprintf(", fillcolor=%q, color=%q, fontcolor=%q", c.fill, c.line, c.text)
 	}

@@ -158,7 +158,7 @@ func TestPictures(t *testing.T) {
 	boot := draw.OfPlan(planOf(t, flow.Linear("boot-server", undoes("create-volume"), does("boot"))))
 	for name, view := range map[string]draw.View{
 		"boot":           boot,
-		"boot-undone":    boot.Coloured(map[string]string{"create-volume": "REVERTED", "boot": "FAILURE", "gone": "SUCCESS"}),
+		"boot-undone":    boot.Colored(map[string]string{"create-volume": "REVERTED", "boot": "FAILURE", "gone": "SUCCESS"}),
 		"checkout":       draw.OfPlan(planOf(t, checkout())),
 		"groups":         draw.OfPlan(planOf(t, groups())),
 		"single":         draw.OfPlan(planOf(t, does("alone"))),
@@ -177,7 +177,7 @@ func TestPictures(t *testing.T) {
 		})
 	}
 	if boot.Nodes[0].State != "" {
-		t.Error("colouring a view changes the view it was made from")
+		t.Error("coloring a view changes the view it was made from")
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 var (
 	mermaidQuoted = regexp.MustCompile(`"[^"\n]*"`)
 	dotQuoted     = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
-	colour        = regexp.MustCompile(`#[0-9a-f]{6}`)
+	color         = regexp.MustCompile(`#[0-9a-f]{6}`)
 	// mermaidRest and dotRest are all that may stand outside of quotes.
 	mermaidRest = regexp.MustCompile(`^(?:---\ntitle: \n---\n)?flowchart TD\n[A-Za-z0-9_ ,:.|/()\[\]{}\n>-]*$`)
 	dotRest     = regexp.MustCompile(`^digraph +\{\n[a-z0-9_ ,;=\[\]{}\n>-]*\}\n$`)
@@ -57,7 +57,7 @@ func TestTextsStayTexts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		v := anyView().Draw(t, "view")
 		mermaid, dot := draw.Mermaid(v), draw.DOT(v)
-		if rest := colour.ReplaceAllString(mermaidQuoted.ReplaceAllString(mermaid, ""), ""); !mermaidRest.MatchString(rest) {
+		if rest := color.ReplaceAllString(mermaidQuoted.ReplaceAllString(mermaid, ""), ""); !mermaidRest.MatchString(rest) {
 			t.Errorf("Mermaid has outside of quotes:\n%s\nof:\n%s", rest, mermaid)
 		}
 		if rest := dotQuoted.ReplaceAllString(dot, ""); !dotRest.MatchString(rest) {

@@ -27,7 +27,7 @@ func Mermaid(v View) string {
 		fmt.Fprintf(&m.out, "  linkStyle %s stroke:%s,stroke-width:3px\n", strings.Join(m.taken, ","), takenLine)
 	}
 	for _, state := range slices.Sorted(maps.Keys(m.states)) {
-		c := colours[state]
+		c := colors[state]
 		fmt.Fprintf(&m.out, "  classDef %s fill:%s,stroke:%s,color:%s", state, c.fill, c.line, c.text)
 		if c.dashed {
 			m.out.WriteString(",stroke-dasharray:4 3")
@@ -52,7 +52,7 @@ func (m *mermaid) linef(indent int, format string, args ...any) {
 func (m *mermaid) node(indent int, name string, n *Node) {
 	shape := mermaidShapes[n.Kind]
 	m.linef(indent, "%s%s%s%s", name, shape[0], mermaidText(n.text()), shape[1])
-	if _, ok := colours[n.State]; ok {
+	if _, ok := colors[n.State]; ok {
 		m.states[n.State] = append(m.states[n.State], name)
 	}
 }

@@ -227,7 +227,7 @@ func shownLines(n *Node) []string {
 	if n.Pivot {
 		lines[0] = pivotMark + lines[0]
 	}
-	if _, coloured := colours[n.State]; coloured {
+	if _, colored := colors[n.State]; colored {
 		lines = append(lines, strings.TrimLeft(traceSymbols[n.State]+" ", " ")+clipped(cmp.Or(n.Count, n.State)))
 	}
 	return lines
@@ -257,7 +257,7 @@ func sign(f float64) float64 {
 
 // stateClass returns the class of a node in a state; only of states that have a color.
 func stateClass(state string) string {
-	if _, coloured := colours[state]; !coloured {
+	if _, colored := colors[state]; !colored {
 		return "s-none"
 	}
 	return "s-" + strings.ToLower(strings.ReplaceAll(state, "_", "-"))

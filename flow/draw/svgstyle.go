@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// darkColours are the colors of states on a dark page. They have the meanings of colours.
+// darkColors are the colors of states on a dark page. They have the meanings of colors.
 //
 //nolint:dupl // the light colors are as many
-var darkColours = map[string]colour{
+var darkColors = map[string]color{
 	"RUNNING":        {fill: "#423608", line: "#f2c744", text: "#fff3c4"},
 	"RETRYING":       {fill: "#423608", line: "#f2c744", text: "#fff3c4", dashed: true},
 	"SUCCESS":        {fill: "#12351f", line: "#4cc26b", text: "#d3f6dc"},
@@ -47,14 +47,14 @@ func SVGStyle() string {
 		".ebb .taken{stroke:var(--taken);stroke-width:2.25}.ebb .tip{fill:var(--soft)}" +
 		".ebb .undo{fill:none;stroke:var(--taken);stroke-width:2;stroke-dasharray:2 4}" +
 		".ebb .selected .shape{stroke-width:3}.ebb a:focus-visible .shape{stroke-width:3;stroke:var(--taken)}\n")
-	writeColours(&b, colours)
+	writeColors(&b, colors)
 	b.WriteString("@media (prefers-color-scheme:dark){svg.ebb{" + darkPage + "}\n")
-	writeColours(&b, darkColours)
+	writeColors(&b, darkColors)
 	b.WriteString("}")
 	return b.String()
 }
 
-func writeColours(b *strings.Builder, all map[string]colour) {
+func writeColors(b *strings.Builder, all map[string]color) {
 	for _, state := range slices.Sorted(maps.Keys(all)) {
 		c, class := all[state], stateClass(state)
 		fmt.Fprintf(b, ".ebb .%[1]s .shape{fill:%[2]s;stroke:%[3]s}.ebb .%[1]s .twice{stroke:%[3]s}"+

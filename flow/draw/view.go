@@ -76,9 +76,9 @@ func KindNamed(name string) Kind {
 	return Kind(max(slices.Index(kindNames[:], name), 0))
 }
 
-// Coloured returns the view with the State of its nodes set. states contains the texts of states, by the IDs of
+// Colored returns the view with the State of its nodes set. states contains the texts of states, by the IDs of
 // nodes.
-func (v View) Coloured(states map[string]string) View {
+func (v View) Colored(states map[string]string) View {
 	v.Nodes = slices.Clone(v.Nodes)
 	for i := range v.Nodes {
 		if s, ok := states[v.Nodes[i].ID]; ok {
@@ -115,7 +115,7 @@ func (n *Node) text() string {
 	if n.Kind == Junction {
 		return ""
 	}
-	if _, coloured := colours[n.State]; coloured {
+	if _, colored := colors[n.State]; colored {
 		label += "\n" + cmp.Or(n.Count, n.State)
 	}
 	return label

@@ -25,7 +25,7 @@ type Termination struct {
 	ChildPolicy string `json:"childPolicy,omitempty"`
 }
 
-// A Fault refuses a call. Type is the name of the error that the caller of the API gets.
+// A Fault is the error of a call that the model refuses. Type is the name of the error that the caller of the API gets.
 type Fault struct {
 	Type    string `json:"type"`
 	Message string `json:"message"`

@@ -38,7 +38,7 @@ type KnownWorkflowType struct {
 	Defaults   WorkflowDefaults `json:"defaults"`
 }
 
-// A Batch is the decisions of one completion, which are valid as a whole.
+// A Batch is the decisions of one [Completion], after they were checked as a whole.
 type Batch struct{ decisions []decision.Decision }
 
 // ParseDecisions reads and validates the member "decisions" of a request, as it came; nil is an empty batch. The fault

@@ -89,7 +89,7 @@ func (s *served) start(id string, mods ...func(*swf.Start)) string {
 // taking takes a task from a queue, waiting up to a minute.
 func (s *served) taking(queue string) *engine.Task {
 	s.t.Helper()
-	task, err := s.TakeTask(s.t.Context(), storage.Taking{Queues: []string{queue}, Worker: "w"}, time.Minute, nil)
+	task, err := s.TakeTask(s.t.Context(), storage.WorkRequest{Queues: []string{queue}, Worker: "w"}, time.Minute, nil)
 	if err != nil {
 		s.t.Fatal(queue, ": ", err)
 	}

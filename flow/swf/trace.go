@@ -2,7 +2,8 @@ package swf
 
 import "github.com/ebbflow/ebb/flow"
 
-// Tracer returns what says when workers and deciders took the tasks of an execution. Its nodes tell all else.
+// Tracer returns a tracer that says when workers and deciders took the tasks of an execution. The nodes of the run say
+// everything else.
 func Tracer() flow.Tracer { return tracer{} }
 
 type tracer struct{}

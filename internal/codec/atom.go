@@ -107,7 +107,7 @@ func DecodeAtom(path string, b []byte, payload Payloads) (storage.Atom, error) {
 		case atomResult:
 			a.Result = s.held(payload)
 		case atomEnded:
-			a.Ended = storage.EndMark(s.byte())
+			a.Ended = flow.EndMark(s.byte())
 		case atomFailure:
 			a.Failure = s.failure()
 		case atomRevertResult:

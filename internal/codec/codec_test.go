@@ -70,7 +70,7 @@ func atoms() *rapid.Generator[storage.Atom] {
 			Input:         helds().Draw(t, "input"),
 			Note:          helds().Draw(t, "note"),
 			Result:        helds().Draw(t, "result"),
-			Ended:         storage.EndMark(rapid.Byte().Draw(t, "ended")),
+			Ended:         flow.EndMark(rapid.Byte().Draw(t, "ended")),
 			Signal:        rapid.String().Draw(t, "signal"),
 			Successor:     rapid.String().Draw(t, "successor"),
 			RunEnd:        flow.RunEnd(rapid.Byte().Draw(t, "run end")),

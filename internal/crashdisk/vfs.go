@@ -36,7 +36,7 @@ var register = sync.OnceFunc(func() {
 	tls := libc.NewTLS()
 	defer tls.Close()
 	if rc := sqlite3.Xsqlite3_initialize(tls); rc != sqlite3.SQLITE_OK {
-		panic("crashdisk: SQLite cannot be initialised")
+		panic("crashdisk: SQLite cannot be initialized")
 	}
 	below = sqlite3.Xsqlite3_vfs_find(tls, 0)
 	ours = *at[sqlite3.Tsqlite3_vfs](below)

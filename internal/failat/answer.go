@@ -78,7 +78,7 @@ func (a *answerer) answer(ctx context.Context, store storage.Store, plan *flow.P
 		at := &atoms[i]
 		n := plan.Index(at.Path)
 		to, ok := a.answerTo(at.Path)
-		waits := at.State == states.TaskRunning && at.Ended == storage.EndDeferred
+		waits := at.State == states.TaskRunning && at.Ended == flow.EndDeferred
 		if err != nil || !ok || !waits || n < 0 || plan.Atoms[n].Signal() == "" {
 			continue
 		}

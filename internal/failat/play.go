@@ -129,7 +129,7 @@ func (p *player) waiting(ctx context.Context) (paths []string) {
 	defer func() { _ = store.Close() }() // it only reads
 	atoms, _ := store.Atoms(ctx, runID, storage.AtomQuery{Live: true})
 	for i := range atoms {
-		if at := &atoms[i]; at.State == states.TaskRunning && at.Ended == storage.EndDeferred {
+		if at := &atoms[i]; at.State == states.TaskRunning && at.Ended == flow.EndDeferred {
 			paths = append(paths, at.Path)
 		}
 	}

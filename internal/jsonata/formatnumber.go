@@ -102,7 +102,7 @@ func formatNumber(r *run, args []any) (any, error) {
 		if code := s.check(p); code != "" {
 			return nil, &fault{code: code}
 		}
-		s.analyse(p)
+		s.analyze(p)
 		pictures = append(pictures, p)
 	}
 	p := pictures[0]
@@ -194,8 +194,8 @@ func (s *numberStyle) check(p *subPicture) (code string) {
 	return code
 }
 
-// analyse finds how many digits there are to be, and how they are grouped.
-func (s *numberStyle) analyse(p *subPicture) {
+// analyze finds how many digits there are to be, and how they are grouped.
+func (s *numberStyle) analyze(p *subPicture) {
 	p.integerGroups = s.groups(p.integer, p.integer, false)
 	p.fractionGroups = s.groups(p.fraction, p.integer, true)
 	p.regular = regularly(p.integerGroups)

@@ -41,7 +41,7 @@ func fifteen(n float64) float64 {
 	return rounded
 }
 
-// round rounds to a number of decimal places, halves to the even neighbour.
+// round rounds to a number of decimal places, halves to the even neighbor.
 func round(n float64, places int) float64 {
 	n = shift(n, places)
 	result := math.Floor(n + 0.5)

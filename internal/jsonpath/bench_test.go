@@ -10,12 +10,12 @@ func BenchmarkParse(b *testing.B) {
 }
 
 func BenchmarkGet(b *testing.B) {
-	doc := decode(b, `{"a": {"b": [{"c": 1}]}, "harbour": `+harbour+`}`)
+	doc := decode(b, `{"a": {"b": [{"c": 1}]}, "harbor": `+harbor+`}`)
 	for name, text := range map[string]string{
 		"simple":    "$.a.b[0].c",
-		"wildcard":  "$.harbour.berths[*].id",
-		"filter":    "$.harbour.berths[?(@.tons > 500 && @.ship == 'Otto')].id",
-		"regexp":    "$.harbour.berths[?(@.ship =~ /o.*/i)].id",
+		"wildcard":  "$.harbor.berths[*].id",
+		"filter":    "$.harbor.berths[?(@.tons > 500 && @.ship == 'Otto')].id",
+		"regexp":    "$.harbor.berths[?(@.ship =~ /o.*/i)].id",
 		"recursive": "$..id",
 	} {
 		b.Run(name, func(b *testing.B) {
@@ -31,7 +31,7 @@ func BenchmarkGet(b *testing.B) {
 }
 
 func BenchmarkSet(b *testing.B) {
-	doc, path := decode(b, harbour), mustParse(b, "$.limits.nested.depth")
+	doc, path := decode(b, harbor), mustParse(b, "$.limits.nested.depth")
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := path.Set(doc, 7); err != nil {

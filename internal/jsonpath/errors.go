@@ -59,7 +59,7 @@ func (e *NotFoundError) Error() string {
 // it is the failure States.ResultPathMatchFailure.
 type MatchError struct {
 	Path    string // the path as written
-	At      string // the place in the way, normalised
+	At      string // the place in the way, normalized
 	Problem string
 }
 

@@ -39,7 +39,7 @@ func FuzzParse(f *testing.F) {
 			}
 			return
 		}
-		for _, spelling := range []string{path.String(), path.Normalised()} {
+		for _, spelling := range []string{path.String(), path.Normalized()} {
 			if len(spelling) > MaxLength {
 				continue // brackets and quotes take space
 			}

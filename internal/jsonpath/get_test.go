@@ -13,8 +13,8 @@ import (
 	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
-// harbour is the document most tests look into.
-const harbour = `{
+// harbor is the document most tests look into.
+const harbor = `{
 	"name": "Port Ebb",
 	"nul": null,
 	"open": true,
@@ -80,7 +80,7 @@ func testQueries(t *testing.T, document string, queries []query) {
 
 func TestGet(t *testing.T) {
 	t.Parallel()
-	testQueries(t, harbour, []query{
+	testQueries(t, harbor, []query{
 		{"$.name", `"Port Ebb"`},
 		{"$.nul", `null`},
 		{"$.open", `true`},
@@ -99,7 +99,7 @@ func TestGet(t *testing.T) {
 
 func TestGetSeveral(t *testing.T) {
 	t.Parallel()
-	testQueries(t, harbour, []query{
+	testQueries(t, harbor, []query{
 		{"$.berths[*].id", `[1, 2, 3]`},
 		{"$.berths.*.id", `[1, 2, 3]`},
 		{"$.berths[*].ship", `["Ida", "Otto"]`},
@@ -200,7 +200,7 @@ func TestGetNotFound(t *testing.T) {
 	} {
 		t.Run(text, func(t *testing.T) {
 			t.Parallel()
-			path, doc := mustParse(t, text), decode(t, harbour)
+			path, doc := mustParse(t, text), decode(t, harbor)
 			value, err := path.Get(doc)
 			var missing *jsonpath.NotFoundError
 			if !errors.As(err, &missing) {
@@ -221,7 +221,7 @@ func TestGetNotFound(t *testing.T) {
 
 func TestHas(t *testing.T) {
 	t.Parallel()
-	doc := decode(t, harbour)
+	doc := decode(t, harbor)
 	for text, want := range map[string]bool{
 		"$": true, "$.name": true, "$.nul": true, "$.berths[2].flag": true, "$.berths[3]": false, "$.absent": false,
 		"$.berths[*].ship": true, "$.berths[*].mast": false, "$..flag": true, "$..mast": false, "$.absent[*]": false,
@@ -236,7 +236,7 @@ func TestHas(t *testing.T) {
 
 func TestFunctions(t *testing.T) {
 	t.Parallel()
-	testQueries(t, harbour, []query{
+	testQueries(t, harbor, []query{
 		{"$.berths.length()", `3`},
 		{"$.limits.length()", `3`},
 		{"$.name.length()", `8`},
@@ -303,7 +303,7 @@ func TestGetOfGoNumbers(t *testing.T) {
 
 func TestPathsAreSafeForConcurrentUse(t *testing.T) {
 	t.Parallel()
-	path, doc := mustParse(t, "$..berths[?(@.ship =~ /o.*/i && @.tons in [1200, big])].crew.length()"), decode(t, harbour)
+	path, doc := mustParse(t, "$..berths[?(@.ship =~ /o.*/i && @.tons in [1200, big])].crew.length()"), decode(t, harbor)
 	var group sync.WaitGroup
 	for range 8 {
 		group.Go(func() {

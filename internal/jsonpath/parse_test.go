@@ -120,8 +120,8 @@ func TestParseEscapedNames(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := path.Normalised(); got != want {
-				t.Errorf("Normalised() = %s, want %s", got, want)
+			if got := path.Normalized(); got != want {
+				t.Errorf("Normalized() = %s, want %s", got, want)
 			}
 		})
 	}

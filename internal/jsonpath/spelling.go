@@ -17,16 +17,16 @@ func (p *Path) String() string {
 	return b.String()
 }
 
-// Normalised returns the path with every member in brackets, as AWS spells
+// Normalized returns the path with every member in brackets, as AWS spells
 // paths in messages: $['a']['b'][0].
-func (p *Path) Normalised() string {
+func (p *Path) Normalized() string {
 	var b strings.Builder
 	p.spellRoot(&b)
 	p.spell(&b, true)
 	return b.String()
 }
 
-// prefix returns the normalised path of the first n steps.
+// prefix returns the normalized path of the first n steps.
 func (p *Path) prefix(n int) string {
 	var b strings.Builder
 	if p.root == RootContext {

@@ -25,7 +25,7 @@ type Proxy struct {
 	deaf     bool // what the server notifies is not passed on
 
 	mu    sync.Mutex
-	flows sync.Cond // signalled when it forwards again
+	flows sync.Cond // signaled when it forwards again
 	stuck bool
 	dead  []byte // the answer at which a connection is closed; nil for none
 	lost  int    // answers that the store did not hear

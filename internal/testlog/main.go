@@ -60,14 +60,14 @@ func run(args []string, in io.Reader, out io.Writer) error {
 		if err != nil {
 			return err
 		}
-		return summarise(t, out)
+		return summarize(t, out)
 	default:
 		return fmt.Errorf("want one argument, watch, failed or summary, not %q", args)
 	}
 }
 
-// summarise prints a tally, its one-line sum last. It returns errNotPassed if the log is not that of a good run.
-func summarise(t *tally, out io.Writer) error {
+// summarize prints a tally, its one-line sum last. It returns errNotPassed if the log is not that of a good run.
+func summarize(t *tally, out io.Writer) error {
 	passed, failed, skipped, oversights := 0, 0, 0, 0
 	for _, r := range t.results() {
 		passed, failed, skipped = passed+r.passed, failed+r.failed, skipped+len(r.skips)

@@ -161,7 +161,7 @@ func (a *api) signal(c *call) (any, error) {
 	return Sent{"sent", run.ID, "signal"}, a.store.Send(c.Context(), signal)
 }
 
-// A Completed token says which atom was ended.
+// Completed is the answer to the command that ends a token: which atom ended.
 type Completed struct {
 	Event   string `json:"event"` // "completed" or "failed"
 	Run     string `json:"run"`

@@ -13,7 +13,7 @@ import (
 // Languages are the languages of definitions that a program knows.
 type Languages interface {
 	// Check reads a definition. It opens no file and sends no request, whatever the definition names.
-	Check(d *Draft) *Checked
+	Check(d *Draft) *CheckResult
 	// Picture returns the diagram of a stored definition.
 	Picture(d *storage.Definition) (draw.View, error)
 	// PictureOf returns the diagram of the definition of a run, with what became of it. If the run has no definition, or
@@ -22,7 +22,7 @@ type Languages interface {
 	// Try runs a definition in memory and in virtual time. It calls nothing: mocks answer in place of all tasks. It
 	// returns a store with the definition and the run. The error says why the definition cannot be tried, or that the
 	// run did not rest in time.
-	Try(ctx context.Context, t *Attempt) (store storage.Store, run string, err error)
+	Try(ctx context.Context, t *TrialRequest) (store storage.Store, run string, err error)
 }
 
 // A Draft is the text of a definition that may not be stored yet.
@@ -33,8 +33,8 @@ type Draft struct {
 	Express bool   // the machine is of type EXPRESS
 }
 
-// A Checked draft says what a definition is worth.
-type Checked struct {
+// A CheckResult is what was found in the text of a definition, without running it.
+type CheckResult struct {
 	Problems flow.Diagnostics // all problems, as ebb validate reports them
 	// Refused are the places of what a definition from the network must not name, because the operator does not name it.
 	Refused  flow.Diagnostics
@@ -44,8 +44,8 @@ type Checked struct {
 	Calls    []string // names of the states and actions that call a task, for mocks
 }
 
-// An Attempt is a request to try a definition.
-type Attempt struct {
+// A TrialRequest asks to run a definition in memory, with mocks in place of its tasks.
+type TrialRequest struct {
 	Draft
 
 	Input atom.Value // of the run; nil is {}

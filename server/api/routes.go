@@ -86,7 +86,7 @@ func drafts() []route {
 		post("validate", "validateDefinition", "Report the problems of a definition, and draw it", validateBody{},
 			Validation{}, http.StatusOK, (*api).validate),
 		post("try", "tryDefinition", "Run a definition in memory, in virtual time, with mocks in place of all tasks",
-			tryBody{}, Tried{}, http.StatusOK, (*api).try),
+			tryBody{}, TrialResult{}, http.StatusOK, (*api).try),
 		post("definitions", "storeDefinition", "Store a definition, as the newest version of its flow", definitionBody{},
 			Definition{}, http.StatusOK, (*api).storeDefinition),
 	}

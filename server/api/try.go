@@ -20,8 +20,8 @@ type tryBody struct {
 	Case  string     `json:"case,omitempty"  text:"test case of a mock file"`
 }
 
-// A Tried definition says how its run went. The run is in memory, and nothing was called.
-type Tried struct {
+// A TrialResult says how the run of a TrialRequest went. The run is in memory, and nothing was called.
+type TrialResult struct {
 	Trial   string          `json:"trial"`   // id of the trial, for the console
 	Run     inspect.Summary `json:"run"`     // how the run stands: it may still wait
 	Waiting bool            `json:"waiting"` // the run has not ended
@@ -52,7 +52,7 @@ func (a *api) try(c *call) (any, error) {
 	}
 	ctx, cancel := context.WithTimeout(c.Context(), tryTime)
 	defer cancel()
-	store, id, err := a.options.Languages.Try(ctx, &Attempt{*draft, body.Input, body.Mocks, body.Case})
+	store, id, err := a.options.Languages.Try(ctx, &TrialRequest{*draft, body.Input, body.Mocks, body.Case})
 	if err != nil {
 		return nil, problem(http.StatusBadRequest, "trial", "%v", err)
 	}
@@ -64,7 +64,7 @@ func (a *api) try(c *call) (any, error) {
 	if err != nil { // others were faster
 		return nil, problemTooMany(err)
 	}
-	out := Tried{
+	out := TrialResult{
 		Trial: trial, Run: inspect.SummaryOf(&run, nil),
 		Waiting: !run.State.Ended(), Entered: []string{}, Took: run.Updated.Sub(run.Created).Round(time.Millisecond).String(),
 	}

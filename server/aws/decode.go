@@ -46,7 +46,7 @@ func bindType(shape *Shape, t reflect.Type) *binding {
 	}
 	if !fits || shape.kind == timeKind && t != reflect.TypeFor[Time]() ||
 		shape.kind == jsonKind && t != reflect.TypeFor[json.RawMessage]() {
-		panic("aws: values of a shape can not be decoded into " + t.String())
+		panic("aws: values of a shape cannot be decoded into " + t.String())
 	}
 	b := &binding{shape: shape}
 	switch shape.kind {

@@ -23,7 +23,7 @@ var (
 )
 
 // Tokens seal and open page tokens. A token says where the next page of a list begins. It is bound to the request, so a
-// client can not read or change it, or use it for another list. Servers with the same key accept each other's tokens.
+// client cannot read or change it, or use it for another list. Servers with the same key accept each other's tokens.
 type Tokens struct{ seal cipher.AEAD }
 
 // NewTokens returns tokens of a key, which must be secret and at least 16 random bytes.

@@ -120,10 +120,11 @@ func (p *part) failed(l *lane) bool {
 // cut draws where idle time was cut, and how long it was.
 func (ch *chart) cut(c *gap, height int) node {
 	middle := (ch.scale.x(c.from) + ch.scale.x(c.to)) / 2 //nolint:mnd // of the two
-	return el("g", class("cuts"), el("title", say("Idle time that is folded: {0}", words(inspect.Span(c.took())))),
+	return el("g", class("cuts"),
+		el("title", say("Idle time that is folded: {0}", words(inspect.FormatDuration(c.took())))),
 		el("path", class("cut"), attr("d", zigzag(middle-4, chartTop, height)+zigzag(middle+4, chartTop, height))),
 		el("text", class("label"), attr("text-anchor", "middle"), at("x", middle), at("y", chartTop-6),
-			words("⇿ "+inspect.Span(c.took()))))
+			words("⇿ "+inspect.FormatDuration(c.took()))))
 }
 
 // zigzag returns the path of a broken line that leads down.
@@ -150,7 +151,7 @@ func (ch *chart) link(of, undo *lane, y, below int) node {
 
 // says tells what a part of a lane is, and how long it took.
 func (p *part) says(l *lane) node {
-	var took node = words(inspect.Span(p.to.Sub(p.from)))
+	var took node = words(inspect.FormatDuration(p.to.Sub(p.from)))
 	switch {
 	case p.Kind == inspect.PeriodPause:
 		return say("pause before attempt {0}: {1}", number(p.Number), took)

@@ -25,8 +25,8 @@ import (
 // languages know one language: a text that contains "error" has a problem in each line with it.
 type languages struct{}
 
-func (languages) Check(d *api.Draft) *api.Checked {
-	out := &api.Checked{Calls: []string{hostile}}
+func (languages) Check(d *api.Draft) *api.CheckResult {
+	out := &api.CheckResult{Calls: []string{hostile}}
 	for i, line := range strings.Split(d.Text, "\n") {
 		if at := strings.Index(line, "error"); at >= 0 {
 			out.Problems = append(out.Problems, flow.Diagnostic{
@@ -54,7 +54,7 @@ func (languages) PictureOf(context.Context, *storage.Run) (draw.View, error) {
 	return draw.View{}, storage.ErrNotFound
 }
 
-func (languages) Try(ctx context.Context, t *api.Attempt) (storage.Store, string, error) {
+func (languages) Try(ctx context.Context, t *api.TrialRequest) (storage.Store, string, error) {
 	if strings.Contains(t.Text, "error") {
 		return nil, "", errors.New("it cannot run")
 	}

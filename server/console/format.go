@@ -100,7 +100,7 @@ func exact(t time.Time) node {
 
 // took shows how long something took; nothing if that is not known.
 func took(d time.Duration) node {
-	return when(d > 0, el("span", class("num soft"), words(inspect.Span(d))))
+	return when(d > 0, el("span", class("num soft"), words(inspect.FormatDuration(d))))
 }
 
 func soft(parts ...node) node { return el("p", append([]node{class("soft")}, parts...)...) }

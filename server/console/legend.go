@@ -59,7 +59,7 @@ func (ch *chart) table() node {
 	row := func(l *lane, p *part) {
 		if len(rows) < mostChartRows {
 			rows = append(rows, el("tr", el("td", words(l.path)), el("td", p.says(l)), el("td", exact(p.from)),
-				el("td", class("num"), words(inspect.Span(p.to.Sub(p.from))))))
+				el("td", class("num"), words(inspect.FormatDuration(p.to.Sub(p.from))))))
 		}
 	}
 	ch.each(row)

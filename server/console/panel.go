@@ -93,7 +93,7 @@ const percent = 100
 func until(t, now time.Time) node {
 	if d := t.Sub(now); d > 0 {
 		return fragment{words(", "), el("span", attr("data-until", machine(t)),
-			say("in {0}", words(inspect.Span(d.Truncate(time.Second)))))}
+			say("in {0}", words(inspect.FormatDuration(d.Truncate(time.Second)))))}
 	}
 	return none
 }

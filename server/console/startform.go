@@ -15,8 +15,8 @@ import (
 	"github.com/ebbflow/ebb/server"
 )
 
-// The form that starts a run has a field for each member of the input, if a JSON Schema of the input is stored beside
-// the definition, or if a flow of Go code has run before. The schema only makes the form: the run judges its input
+// If a JSON Schema of the input is stored beside the definition, or if a flow of Go code has run before, the form that
+// starts a run has a field for each member of the input. The schema only shapes the form: the run checks its input
 // itself.
 
 // maxProperties bounds the fields, and the values of one. With more, the input is written as JSON.

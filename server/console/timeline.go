@@ -57,7 +57,8 @@ func chartOf(t *inspect.Tree, fold bool, now time.Time) *chart {
 	left := mostPeriods
 	add := func(s *inspect.Step, status string, times *inspect.Times, waits inspect.WaitKind) lane {
 		l := lane{path: s.Path, status: status, waits: waits}
-		l.title = strings.Join(append([]string{s.Path, status, inspect.Span(times.Took(ended))}, times.Waits()...), " ")
+		about := []string{s.Path, status, inspect.FormatDuration(times.Took(ended))}
+		l.title = strings.Join(append(about, times.Waits()...), " ")
 		periods := times.Periods()
 		periods = periods[max(0, len(periods)-left):]
 		left -= len(periods)
@@ -110,7 +111,7 @@ func bounds(t *inspect.Tree, steps []*inspect.Step, now time.Time) (began, ended
 
 // collect appends the steps below one that began and do not only contain others.
 func collect(s *inspect.Step, all *[]*inspect.Step) {
-	shown, _ := s.Few()
+	shown, _ := s.Shown()
 	for _, step := range shown {
 		if !step.Inner && !step.Began.IsZero() && cmp.Or(step.Kind, "Task") == "Task" {
 			*all = append(*all, step)
@@ -144,7 +145,8 @@ func (p *runPage) charted(t *inspect.Tree) node {
 		ch.node(nil).write(&out)
 		p.visit.file = out.page.String()
 	}
-	note := fragment{say("Execution is above the line, undo below it. In all {0}.", words(inspect.Span(ch.scale.took())))}
+	note := fragment{say("Execution is above the line, undo below it. In all {0}.",
+		words(inspect.FormatDuration(ch.scale.took())))}
 	if ch.more > 0 {
 		note = append(note, words(" "), sayCount(ch.more, "{0} more step is not drawn.", "{0} more steps are not drawn."))
 	}

@@ -44,7 +44,7 @@ func (p *runPage) treeRow(r *treeRow) node {
 
 // treeRows appends the rows of all steps below one. It reports whether there are more.
 func treeRows(rows []treeRow, s *inspect.Step, depth int) (_ []treeRow, more bool) {
-	shown, rest := s.Few()
+	shown, rest := s.Shown()
 	for _, step := range shown {
 		if len(rows) >= mostSteps {
 			return rows, true

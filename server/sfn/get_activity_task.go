@@ -40,7 +40,7 @@ func (s *Server) getActivityTask(ctx context.Context, caller *aws.Caller, in *ge
 		return nil, err
 	}
 	defer end()
-	taking := storage.Taking{Queues: []string{in.ActivityARN}, Worker: in.WorkerName, Lease: handOver}
+	taking := storage.WorkRequest{Queues: []string{in.ActivityARN}, Worker: in.WorkerName, Lease: handOver}
 	work, err := engine.LeaseWork(ctx, s.config.Store, taking, pollTime, s.config.Stopping)
 	if errors.Is(err, storage.ErrNotFound) {
 		return &getActivityTaskOutput{}, nil
@@ -65,7 +65,7 @@ func (s *Server) handedOver(work *engine.Work, sent bool) {
 	pause := time.NewTicker(handOver / 20)
 	defer pause.Stop()
 	for {
-		_, err := s.config.Store.KeepToken(ctx, work.Token, storage.Keeping{Take: work.Take, Lease: lease})
+		_, err := s.config.Store.KeepToken(ctx, work.Token, storage.Heartbeat{Take: work.Take, Lease: lease})
 		if err == nil || errors.Is(err, storage.ErrGone) || errors.Is(err, storage.ErrTaken) ||
 			errors.Is(err, storage.ErrNotFound) || errors.Is(err, storage.ErrClosed) {
 			return

@@ -59,10 +59,10 @@ func testModel(t *testing.T, dsn string, length time.Duration) {
 	ctx, stop := context.WithTimeout(t.Context(), length)
 	defer stop()
 	ended, answered := ctx.Done(), make(chan struct{})
-	clients := make([]*modelled, 4)
+	clients := make([]*modeled, 4)
 	var running sync.WaitGroup
 	for i := range clients {
-		m := &modelled{
+		m := &modeled{
 			t: t, url: &url, name: fmt.Sprint("machine", i), tags: map[string]string{}, executions: map[string]string{},
 			rand: rand.New(rand.NewPCG(rand.Uint64(), uint64(i))),
 		}
@@ -106,8 +106,8 @@ func testModel(t *testing.T, dsn string, length time.Duration) {
 	}
 }
 
-// A modelled is a client with the model of its machine, which no other client changes.
-type modelled struct {
+// A modeled is a client with the model of its machine, which no other client changes.
+type modeled struct {
 	t     *testing.T
 	url   *atomic.Value // of the server that runs now
 	rand  *rand.Rand
@@ -125,7 +125,7 @@ type modelled struct {
 }
 
 // call sends a call until it is answered, and reports whether it was repeated.
-func (m *modelled) call(operation string, params object) (out object, repeated bool, err error) {
+func (m *modeled) call(operation string, params object) (out object, repeated bool, err error) {
 	m.calls++
 	for end := time.Now().Add(time.Minute); ; repeated = true {
 		s := &served{tb: m.t, url: m.url.Load().(string)}
@@ -142,7 +142,7 @@ func (m *modelled) call(operation string, params object) (out object, repeated b
 
 // expect makes a call that must succeed, or be refused with a code. A repeated one may also be refused, because the
 // first one has had its effect.
-func (m *modelled) expect(operation string, params object, code string) (out object, ok bool) {
+func (m *modeled) expect(operation string, params object, code string) (out object, ok bool) {
 	out, repeated, err := m.call(operation, params)
 	refused, _ := errors.AsType[*apiError](err)
 	switch {
@@ -155,14 +155,14 @@ func (m *modelled) expect(operation string, params object, code string) (out obj
 	return out, false
 }
 
-func (m *modelled) version(n int) string { return m.arn + ":" + strconv.Itoa(n) }
+func (m *modeled) version(n int) string { return m.arn + ":" + strconv.Itoa(n) }
 
-func (m *modelled) routes(n int) []object {
+func (m *modeled) routes(n int) []object {
 	return []object{{"stateMachineVersionArn": m.version(n), "weight": 100}}
 }
 
 // anyVersion returns a version that exists; 0 if there is none.
-func (m *modelled) anyVersion() int {
+func (m *modeled) anyVersion() int {
 	if len(m.versions) == 0 {
 		return 0
 	}
@@ -171,7 +171,7 @@ func (m *modelled) anyVersion() int {
 }
 
 // step makes a random call.
-func (m *modelled) step() {
+func (m *modeled) step() {
 	if m.comment == 0 {
 		out, ok := m.expect("CreateStateMachine", object{"name": m.name, "definition": commented("1"), "roleArn": role}, "")
 		if ok {
@@ -219,7 +219,7 @@ func (m *modelled) step() {
 	}
 }
 
-func (m *modelled) publish() {
+func (m *modeled) publish() {
 	out, ok := m.expect("PublishStateMachineVersion", object{"stateMachineArn": m.arn}, "")
 	if !ok {
 		return
@@ -238,7 +238,7 @@ func (m *modelled) publish() {
 }
 
 // route creates, changes or deletes the alias.
-func (m *modelled) route(n int) {
+func (m *modeled) route(n int) {
 	arn := m.arn + ":live"
 	switch {
 	case m.alias > 0 && m.rand.IntN(3) == 0:
@@ -255,7 +255,7 @@ func (m *modelled) route(n int) {
 }
 
 // start begins an execution of the alias, or of a version.
-func (m *modelled) start(n int) {
+func (m *modeled) start(n int) {
 	target := m.version(n)
 	if m.alias > 0 {
 		n, target = m.alias, m.arn+":live"
@@ -278,7 +278,7 @@ func (m *modelled) start(n int) {
 }
 
 // check compares what the server reports with the model.
-func (m *modelled) check() {
+func (m *modeled) check() {
 	if m.comment == 0 {
 		return
 	}
@@ -323,7 +323,7 @@ func (m *modelled) check() {
 }
 
 // checkExecutions compares lists and descriptions of the executions with what was started.
-func (m *modelled) checkExecutions() {
+func (m *modeled) checkExecutions() {
 	s := &served{tb: m.t, url: m.url.Load().(string)}
 	for arn, version := range m.executions {
 		if x := s.execution(arn); x["status"] != "SUCCEEDED" || x["stateMachineVersionArn"] != version {

@@ -82,7 +82,7 @@ func (s *Server) sendTaskHeartbeat(ctx context.Context, _ *aws.Caller, in *sendT
 	if err != nil {
 		return nil, err
 	}
-	_, err = s.config.Store.KeepToken(ctx, id, storage.Keeping{Take: take})
+	_, err = s.config.Store.KeepToken(ctx, id, storage.Heartbeat{Take: take})
 	return nil, taskError(err)
 }
 

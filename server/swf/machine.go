@@ -12,7 +12,7 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// A Machine says of an execution what the machine of a definition says of its run, for views.
+// A Machine describes an execution to views, as the machine of a definition describes a run of it.
 type Machine struct {
 	store storage.Reader
 	run   *storage.Run
@@ -40,7 +40,7 @@ func (m *Machine) Drawn(ctx context.Context) (draw.View, error) {
 	return v, err
 }
 
-// Tracer returns what says when tasks were taken.
+// Tracer returns a tracer that says when tasks were taken.
 func (m *Machine) Tracer() flow.Tracer { return swf.Tracer() }
 
 // Waits returns nil: the nodes of an execution tell what it waits for.

@@ -49,7 +49,7 @@ func (s *Server) take(ctx context.Context, queue, identity string, into any) (*e
 		return nil, err
 	}
 	for until := time.Now().Add(pollTime); ; {
-		taking := storage.Taking{Queues: []string{queue}, Worker: workerName(identity)}
+		taking := storage.WorkRequest{Queues: []string{queue}, Worker: workerName(identity)}
 		t, err := s.runs.TakeTask(ctx, taking, time.Until(until), s.config.Stopping)
 		if errors.Is(err, storage.ErrNotFound) {
 			return nil, nil //nolint:nilnil // there is none

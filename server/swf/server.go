@@ -74,7 +74,7 @@ func (s *Server) Service(runs Runs) *aws.Service {
 type Runs interface {
 	Start(ctx context.Context, run string, of conductor.Ref, opts ...engine.RunOption) error
 	Call(ctx context.Context, run, name string, body atom.Value) (atom.Value, error)
-	TakeTask(ctx context.Context, t storage.Taking, wait time.Duration, enough <-chan struct{}) (*engine.Task, error)
+	TakeTask(ctx context.Context, t storage.WorkRequest, wait time.Duration, enough <-chan struct{}) (*engine.Task, error)
 	CompleteTask(ctx context.Context, token string, delivery int64, result atom.Value) (atom.Value, error)
 	FailTask(ctx context.Context, token string, delivery int64, failure *atom.Failure) (atom.Value, error)
 	Heartbeat(ctx context.Context, token string, delivery int64, details atom.Value) (giveUp bool, err error)

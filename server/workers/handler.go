@@ -187,8 +187,8 @@ func (h *handler) poll(ctx context.Context, r *http.Request, body []byte) (any, 
 		return nil, problem(http.StatusServiceUnavailable, "stopping",
 			"this server is stopping and gives out no work; ask another server, or ask again")
 	}
-	work, err := engine.LeaseWork(ctx, h.store, storage.Taking{Queues: ask.Kinds, Worker: ask.Worker, Lease: lease}, wait,
-		h.closing)
+	request := storage.WorkRequest{Queues: ask.Kinds, Worker: ask.Worker, Lease: lease}
+	work, err := engine.LeaseWork(ctx, h.store, request, wait, h.closing)
 	if errors.Is(err, storage.ErrNotFound) {
 		return nil, nil //nolint:nilnil // there was nothing
 	}
@@ -255,7 +255,7 @@ func (h *handler) heartbeat(ctx context.Context, r *http.Request, body []byte) (
 	if err != nil {
 		return nil, invalid("%v", err)
 	}
-	kept, err := h.store.KeepToken(ctx, token, storage.Keeping{
+	kept, err := h.store.KeepToken(ctx, token, storage.Heartbeat{
 		Take: take, Lease: lease, Progress: ask.Progress, Details: details,
 	})
 	if err != nil {

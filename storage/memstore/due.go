@@ -73,7 +73,7 @@ func (m *store) Due(ctx context.Context, q storage.DueQuery) (due []storage.Due,
 	if q.Suspects {
 		return m.suspects(&q), time.Time{}, nil
 	}
-	traffic := m.traffic(q.Except)
+	limits := m.limiterState(q.Except)
 	var seen []*runRecord
 	defer func() {
 		for _, r := range seen {
@@ -91,7 +91,7 @@ func (m *store) Due(ctx context.Context, q storage.DueQuery) (due []storage.Due,
 		heap.Pop(&m.due)
 		r.queued = time.Time{}
 		seen = append(seen, r)
-		if r.head.Lost >= storage.SuspectLost || !wants(&q, r) || traffic.Available(r.bucket()) == 0 {
+		if r.head.Lost >= storage.SuspectLost || !wants(&q, r) || limits.Available(r.bucket()) == 0 {
 			continue
 		}
 		if len(due) == q.Limit && q.Limit > 0 {
@@ -103,6 +103,6 @@ func (m *store) Due(ctx context.Context, q storage.DueQuery) (due []storage.Due,
 			one.Claim, one.Snapshot, one.Err = m.take(r, 0)
 		}
 		due = append(due, one)
-		traffic.Take(r.bucket(), 1)
+		limits.Take(r.bucket(), 1)
 	}
 }

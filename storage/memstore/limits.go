@@ -32,8 +32,8 @@ func (m *store) Limits(ctx context.Context) ([]storage.Limit, error) {
 	return slices.Clone(m.limits), nil
 }
 
-// traffic returns the state of the limits: the driven runs, and the runs in soon, which the caller will drive.
-func (m *memory) traffic(soon []string) *rules.LimiterState {
+// limiterState returns the state of the limits: the driven runs, and the runs in soon, which the caller will drive.
+func (m *memory) limiterState(soon []string) *rules.LimiterState {
 	t := rules.NewLimiterState(m.limits)
 	if len(m.limits) == 0 {
 		return t
@@ -55,7 +55,7 @@ func (m *memory) full(r *storage.Run) *storage.LimitedError {
 	if len(m.limits) == 0 {
 		return nil
 	}
-	return m.traffic(nil).Full(r.ID, bucketOf(r))
+	return m.limiterState(nil).Full(r.ID, bucketOf(r))
 }
 
 // Limited implements [storage.Limiter.Limited].

@@ -23,13 +23,13 @@ func (m *store) Runs(ctx context.Context, q storage.RunQuery) ([]storage.Run, er
 }
 
 // Look implements [storage.Reader.Look]. It looks at all runs.
-func (m *store) Look(ctx context.Context, q storage.RunQuery, _ int) (storage.Sight, error) {
+func (m *store) Look(ctx context.Context, q storage.RunQuery, _ int) (storage.LookResult, error) {
 	runs, err := m.Runs(ctx, q)
-	return storage.Sight{Runs: runs}, err
+	return storage.LookResult{Runs: runs}, err
 }
 
 // Tally implements [storage.Reader.Tally]. It looks at all runs.
-func (m *store) Tally(ctx context.Context, q storage.RunQuery, t storage.Tallying) (storage.Tally, error) {
+func (m *store) Tally(ctx context.Context, q storage.RunQuery, t storage.TallyQuery) (storage.Tally, error) {
 	q.Limit = 0
 	return listed(ctx, m, &q, func(found []*runRecord) storage.Tally {
 		out := storage.Tally{Counts: map[storage.TallyKey]int{}}

@@ -54,12 +54,9 @@ func (m *store) Acquit(ctx context.Context, claim storage.Claim) error {
 		return err
 	}
 	defer m.mu.Unlock()
-	r, err := m.find(claim.Run)
-	switch {
-	case err != nil:
+	r, err := m.owned(claim)
+	if err != nil {
 		return err
-	case !r.isOwnedBy(claim):
-		return storage.ErrFenced
 	}
 	r.head.Suspicion.Trial, r.head.Suspicion.Proof = 0, 0
 	return nil

@@ -95,7 +95,7 @@ func (m *store) EndToken(ctx context.Context, id string, end storage.TokenEnd) (
 }
 
 // TakeToken implements [storage.Inbox.TakeToken].
-func (m *store) TakeToken(ctx context.Context, q storage.Taking) (storage.Token, error) {
+func (m *store) TakeToken(ctx context.Context, q storage.WorkRequest) (storage.Token, error) {
 	if err := q.Check(); err != nil {
 		return storage.Token{}, err
 	}
@@ -122,11 +122,11 @@ func (m *store) TakeToken(ctx context.Context, q storage.Taking) (storage.Token,
 
 // Beat implements [storage.Inbox.Beat].
 func (m *store) Beat(ctx context.Context, id string) (storage.Token, error) {
-	return m.KeepToken(ctx, id, storage.Keeping{})
+	return m.KeepToken(ctx, id, storage.Heartbeat{})
 }
 
 // KeepToken implements [storage.Inbox.KeepToken].
-func (m *store) KeepToken(ctx context.Context, id string, k storage.Keeping) (storage.Token, error) {
+func (m *store) KeepToken(ctx context.Context, id string, k storage.Heartbeat) (storage.Token, error) {
 	if err := k.Check(); err != nil {
 		return storage.Token{}, err
 	}

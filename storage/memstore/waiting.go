@@ -17,7 +17,7 @@ func (m *store) AwaitEnd(ctx context.Context, run string) (storage.Run, error) {
 }
 
 // AwaitToken implements [storage.Waiting.AwaitToken].
-func (m *store) AwaitToken(ctx context.Context, t storage.Taking, wait time.Duration,
+func (m *store) AwaitToken(ctx context.Context, t storage.WorkRequest, wait time.Duration,
 	enough <-chan struct{},
 ) (storage.Token, error) {
 	return m.hub.AwaitToken(ctx, t, wait, enough, m.TakeToken)

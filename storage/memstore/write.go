@@ -201,12 +201,10 @@ func (m *store) Release(ctx context.Context, claim storage.Claim, wakeups int64,
 		return err
 	}
 	defer m.mu.Unlock()
-	r, err := m.find(claim.Run)
+	r, err := m.owned(claim)
 	switch {
 	case err != nil:
 		return err
-	case !r.isOwnedBy(claim):
-		return storage.ErrFenced
 	case r.head.Wakeups != wakeups:
 		return storage.ErrNewMessages
 	}
@@ -291,7 +289,14 @@ func (m *store) Purge(ctx context.Context, runs ...string) (int, error) {
 	return len(purged), nil
 }
 
-// isOwnedBy reports whether the claim is the current one of the run's owner.
-func (r *runRecord) isOwnedBy(claim storage.Claim) bool {
-	return r.head.Fence == claim.Fence && r.head.ClaimID == claim.ID && r.head.Owner != ""
+// owned returns the run of a claim, which must be the current one of the run's owner.
+func (m *memory) owned(claim storage.Claim) (*runRecord, error) {
+	r, err := m.find(claim.Run)
+	switch {
+	case err != nil:
+		return nil, err
+	case r.head.Fence != claim.Fence, r.head.ClaimID != claim.ID, r.head.Owner == "":
+		return nil, storage.ErrFenced
+	}
+	return r, nil
 }

@@ -19,8 +19,8 @@ import (
 
 const (
 	bucketFields = `l.n, l.flow, l.labels`
-	// selectTraffic counts the runs that have an owner, except one run.
-	selectTraffic = `SELECT ` + bucketFields + `, count(*) AS runs FROM runs r JOIN buckets l ON l.n = r.bucket
+	// selectDriven counts the runs that have an owner, except one run.
+	selectDriven = `SELECT ` + bucketFields + `, count(*) AS runs FROM runs r JOIN buckets l ON l.n = r.bucket
 WHERE r.bucket IS NOT NULL AND r.owner <> '' AND r.n <> $1 GROUP BY ` + bucketFields
 	// selectBuckets jumps from bucket to bucket that contains runs due by a given time.
 	selectBuckets = `WITH RECURSIVE waiting (n) AS (
@@ -105,7 +105,7 @@ func full(ctx context.Context, s *session, limits []storage.Limit, run string, n
 		return nil, err
 	}
 	t := rules.NewLimiterState(limits)
-	err = count(ctx, s, t, selectTraffic, n)
+	err = count(ctx, s, t, selectDriven, n)
 	return t.Full(run, is), err
 }
 
@@ -141,7 +141,7 @@ func dueInBuckets(ctx context.Context, r *session, limits []storage.Limit,
 	ask *dueAsk,
 ) (due []runRow, next time.Time, err error) {
 	t := rules.NewLimiterState(limits)
-	if err := count(ctx, r, t, selectTraffic, 0); err != nil {
+	if err := count(ctx, r, t, selectDriven, 0); err != nil {
 		return nil, next, err
 	}
 	if err := count(ctx, r, t, selectSoon[r.dialect.db], ask.except); err != nil {

@@ -13,7 +13,7 @@ import (
 )
 
 // TestServerGather lets many goroutines write at once. Some of their writes share no
-// transaction. Each write gets its turn, and none waits while there is a free lane.
+// transaction. Each write gets its turn, and none waits while there is a free session.
 func TestServerGather(t *testing.T) {
 	t.Parallel()
 	s, _ := openOnServer(t)
@@ -40,15 +40,15 @@ func TestServerGather(t *testing.T) {
 	}
 	for _, w := range []*writer{s.writer, s.writer.apart} {
 		w.mu.Lock()
-		if len(w.free) != w.lanes {
-			t.Errorf("%d of %d lanes are free", len(w.free), w.lanes)
+		if len(w.free) != w.sessions {
+			t.Errorf("%d of %d sessions are free", len(w.free), w.sessions)
 		}
 		w.mu.Unlock()
 	}
 }
 
 // TestServerTransactHoldsNobodyUp keeps the transactions of users open, as many as there
-// are lanes for what goes alone, and writes to the run of one of them: checkpoints of
+// are sessions for what goes alone, and writes to the run of one of them: checkpoints of
 // other runs go on, and the writes that wait have their turn afterwards.
 func TestServerTransactHoldsNobodyUp(t *testing.T) {
 	t.Parallel()
@@ -58,7 +58,7 @@ func TestServerTransactHoldsNobodyUp(t *testing.T) {
 	other := beginRun(t, s, "other")
 	open, leave := make(chan struct{}), make(chan struct{})
 	var waiting sync.WaitGroup
-	for i := range lanesApart {
+	for i := range singleSessions {
 		claim := beginRun(t, s, fmt.Sprint(i))
 		waiting.Go(func() {
 			_, err := s.Transact(t.Context(), claim, "key", func(*sql.Tx) (atom.Value, error) {

@@ -108,7 +108,7 @@ func noPlace(ctx context.Context, w *session, run *storage.Run) (*storage.Limite
 		return nil, err
 	}
 	t := rules.NewLimiterState(limits)
-	err = count(ctx, w, t, selectTraffic, 0)
+	err = count(ctx, w, t, selectDriven, 0)
 	return t.Full(run.ID, &bucket), err
 }
 

@@ -24,7 +24,7 @@ func (s *Store) Runs(ctx context.Context, q storage.RunQuery) (runs []storage.Ru
 
 // Look implements [storage.Reader.Look]. If runs are checked one by one, it first finds the place up to which it looks,
 // in the index alone.
-func (s *Store) Look(ctx context.Context, q storage.RunQuery, most int) (found storage.Sight, err error) {
+func (s *Store) Look(ctx context.Context, q storage.RunQuery, most int) (found storage.LookResult, err error) {
 	err = s.listing(ctx, &q, func(r *session) error {
 		if err := onlyIndexes(ctx, r); err != nil {
 			return err

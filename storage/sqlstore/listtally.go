@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -13,7 +14,9 @@ import (
 )
 
 // Tally implements [storage.Reader.Tally].
-func (s *Store) Tally(ctx context.Context, q storage.RunQuery, t storage.Tallying) (counted storage.Tally, err error) {
+func (s *Store) Tally(ctx context.Context, q storage.RunQuery, t storage.TallyQuery) (
+	counted storage.Tally, err error,
+) {
 	q.Limit = 0
 	counted.Counts = map[storage.TallyKey]int{}
 	err = s.listing(ctx, &q, func(r *session) error {
@@ -113,59 +116,41 @@ func (l *listing) span() (lo, hi int64, ok bool) {
 	return lo, hi, true
 }
 
+// A tallyQuery is the statement that counts the runs of a listing. For each stretch of the index, it selects the
+// columns state, span and runs.
+type tallyQuery struct {
+	*listing
+
+	width int64    // of a span, in microseconds; 0 if there are no spans
+	since int64    // the first span; the runs before it are counted as span -1
+	spans []string // tables of WITH: the spans of a stretch that have runs
+	parts []string
+}
+
 // tally counts the runs of the listing. What it counts in one part of the index stays few rows.
-func (l *listing) tally(ctx context.Context, r *session, t *storage.Tallying, counts map[storage.TallyKey]int) error {
-	width, since := t.Width.Microseconds(), int64(0)
-	span := `0`
-	if width > 0 {
-		span = l.at + ` / ` + strconv.FormatInt(width, 10)
-		if !t.Since.IsZero() {
-			since = t.Since.UnixMicro() / width
-			span = `CASE WHEN ` + l.at + ` < ` + strconv.FormatInt(since*width, 10) + ` THEN -1 ELSE ` + span + ` END`
-		}
+func (l *listing) tally(ctx context.Context, r *session, t *storage.TallyQuery, counts map[storage.TallyKey]int) error {
+	q := tallyQuery{listing: l, width: t.Width.Microseconds()}
+	if q.width > 0 && !t.Since.IsZero() {
+		q.since = t.Since.UnixMicro() / q.width
 	}
-	// The class says what the state of a run that has ended is.
-	open := slices.DeleteFunc(slices.Clone(l.q.States), states.Flow.Ended)
-	var parts, spans []string
 	lo, hi, whole := l.span()
 	for conditions, c := range l.stretches() {
-		if whole && width > 0 && c != nil && !c.open() {
-			with, part := l.tallySpans(c, conditions, width, max(lo, since*width), hi, len(spans))
-			spans, parts = append(spans, with), append(parts, part)
-			if lo < since*width {
-				conditions = slices.Concat(l.always, conditions, l.between(l.args.add(lo), l.args.add(min(hi, since*width))))
-				parts = append(parts, l.partOf(c.columns(`-1`), conditions, l.checks))
-			}
-			continue
+		if whole && q.width > 0 && c != nil && !c.open() {
+			q.search(c, conditions, lo, hi)
+		} else {
+			q.group(c, conditions)
 		}
-		state, checks, by := `r.state`, l.checks, []string{}
-		if span != `0` {
-			by = append(by, span)
-		}
-		if c != nil && c.open() && len(open) > 0 {
-			conditions = append(conditions, oneOf(&l.args, `r.state`, open))
-		}
-		if c != nil && !c.open() {
-			state = strconv.Itoa(int(c.state()))
-		} else { // the part reads the run's row
-			checks, by = append(slices.Clone(checks), `r.state >= 0`), append(by, state)
-		}
-		grouped := ``
-		if len(by) > 0 {
-			grouped = ` GROUP BY ` + strings.Join(by, `, `)
-		}
-		parts = append(parts, l.part(state+` AS state, `+span+` AS span, count(*) AS runs`, conditions, checks)+grouped)
 	}
+	query := strings.Join(q.parts, "\n  UNION ALL ")
+	if len(q.spans) > 0 {
+		query = `WITH RECURSIVE ` + strings.Join(q.spans, ",\n  ") + "\n" + query
+	}
+	query, args := l.args.of(query)
 	var rows []struct {
 		State uint8
 		Span  int64
 		Runs  int
 	}
-	with := ``
-	if len(spans) > 0 {
-		with = `WITH RECURSIVE ` + strings.Join(spans, ",\n  ") + "\n"
-	}
-	query, args := l.args.of(with + strings.Join(parts, "\n  UNION ALL "))
 	if err := r.Once(ctx, &rows, query, args...); err != nil {
 		return err
 	}
@@ -177,34 +162,67 @@ func (l *listing) tally(ctx context.Context, r *session, t *storage.Tallying, co
 	return nil
 }
 
-// columns are those of a tally of runs of the class, which have ended.
-func (c class) columns(span string) string {
-	return strconv.Itoa(int(c.state())) + ` AS state, ` + span + ` AS span, count(*) AS runs`
+// group counts the runs of a stretch, all of which it reads.
+func (q *tallyQuery) group(c *class, conditions []string) {
+	span, by, checks := `0`, []string(nil), q.checks
+	if q.width > 0 {
+		span = q.spanOf()
+		by = append(by, span)
+	}
+	state := `r.state`
+	if c != nil && !c.open() { // the class says what the state is
+		state = strconv.Itoa(int(c.state()))
+	} else { // the part reads the run's row
+		open := slices.DeleteFunc(slices.Clone(q.q.States), states.Flow.Ended)
+		if c != nil && len(open) > 0 {
+			conditions = append(conditions, oneOf(&q.args, state, open))
+		}
+		checks, by = append(slices.Clone(checks), `r.state >= 0`), append(by, state)
+	}
+	part := q.part(state+` AS state, `+span+` AS span, count(*) AS runs`, conditions, checks)
+	if len(by) > 0 {
+		part += ` GROUP BY ` + strings.Join(by, `, `)
+	}
+	q.parts = append(q.parts, part)
+}
+
+// spanOf returns the span of the time by which the listing is ordered.
+func (q *tallyQuery) spanOf() string {
+	if q.since == 0 {
+		return fmt.Sprintf(`%s / %d`, q.at, q.width)
+	}
+	return fmt.Sprintf(`CASE WHEN %[1]s < %[2]d THEN -1 ELSE %[1]s / %[3]d END`, q.at, q.since*q.width, q.width)
+}
+
+// search counts the runs of a stretch, which have ended, in the times from lo up to hi. WITH finds the spans that have
+// runs, the last one first, and each span is counted with one search of the index. GROUP BY would sort all of the runs.
+func (q *tallyQuery) search(c *class, conditions []string, lo, hi int64) {
+	name, first := fmt.Sprintf(`spans%d`, len(q.spans)), q.since*q.width
+	conditions = slices.Concat(q.always, conditions)
+	from, to := q.args.add(max(lo, first)), q.args.add(hi)
+	newestBefore := func(end string) string {
+		return q.partOf(`max(`+q.at+`)`, slices.Concat(conditions, q.between(from, end)), nil)
+	}
+	begin, end := fmt.Sprintf(`(s.x * %d)`, q.width), fmt.Sprintf(`(s.x * %[1]d) + %[1]d`, q.width)
+	least, greatest := `min`, `max`
+	if q.dialect == serverDialect {
+		least, greatest = `least`, `greatest`
+	}
+	within := q.between(greatest+`(`+begin+`, `+from+`)`, least+`(`+end+`, `+to+`)`)
+	q.spans = append(q.spans, fmt.Sprintf(
+		`%[1]s (x) AS (SELECT (%[2]s) / %[4]d UNION ALL SELECT (%[3]s) / %[4]d FROM %[1]s s WHERE s.x IS NOT NULL)`,
+		name, newestBefore(to), newestBefore(begin), q.width))
+	q.parts = append(q.parts, fmt.Sprintf(
+		`SELECT %d AS state, s.x AS span, (%s) AS runs FROM %s s WHERE s.x IS NOT NULL`,
+		c.state(), q.partOf(`count(*)`, slices.Concat(conditions, within), q.checks), name))
+	if lo < first {
+		before := q.between(q.args.add(lo), q.args.add(min(hi, first)))
+		q.parts = append(q.parts, q.partOf(fmt.Sprintf(`%d AS state, -1 AS span, count(*) AS runs`, c.state()),
+			slices.Concat(conditions, before), q.checks))
+	}
 }
 
 // between returns the conditions that a time is in the range.
 func (l *listing) between(from, to string) []string {
 	return []string{l.at + ` >= ` + from, l.at + ` < ` + to}
-}
-
-// tallySpans counts the runs of a stretch of the index in the spans of time from lo up to hi: part counts those of each
-// of the spans that with finds, each with one search of the index. GROUP BY would sort all of the runs.
-func (l *listing) tallySpans(c *class, conditions []string, width, lo, hi int64, number int) (with, part string) {
-	name, w := `spans`+strconv.Itoa(number), strconv.FormatInt(width, 10)
-	conditions = slices.Concat(l.always, conditions)
-	from, to := l.args.add(lo), l.args.add(hi)
-	last := func(to string) string {
-		return `(` + l.partOf(`max(`+l.at+`)`, slices.Concat(conditions, l.between(from, to)), nil) + `) / ` + w
-	}
-	least, greatest := `min`, `max`
-	if l.dialect == serverDialect {
-		least, greatest = `least`, `greatest`
-	}
-	begin := `(s.x * ` + w + `)`
-	with = name + ` (x) AS (SELECT ` + last(to) + ` UNION ALL SELECT ` + last(begin) + ` FROM ` + name +
-		` s WHERE s.x IS NOT NULL)`
-	within := l.between(greatest+`(`+begin+`, `+from+`)`, least+`(`+begin+` + `+w+`, `+to+`)`)
-	runs := l.partOf(`count(*)`, slices.Concat(conditions, within), l.checks)
-	return with, `SELECT ` + strconv.Itoa(int(c.state())) + ` AS state, s.x AS span, (` + runs + `) AS runs FROM ` + name +
-		` s WHERE s.x IS NOT NULL`
 }

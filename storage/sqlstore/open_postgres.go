@@ -14,17 +14,17 @@ import (
 )
 
 const (
-	// lanesShared is the number of shared transactions that run at the same time on a server. The second starts if
+	// sharedSessions is the number of shared transactions that run at the same time on a server. The second starts if
 	// the first is still running and fullBatch more writes wait. With fewer writes, both would only wait for the
 	// same disk.
-	lanesShared = 2
-	fullBatch   = 128
-	// lanesApart is the number of transactions with a single write that run at the same time beside the shared
+	sharedSessions = 2
+	fullBatch      = 128
+	// singleSessions is the number of transactions with a single write that run at the same time beside the shared
 	// ones.
-	lanesApart = 3
+	singleSessions = 3
 	// maxConnections bounds a store's connections: for writing, for reading, and one temporary connection. The
 	// lease renewer has another.
-	maxConnections = lanesShared + lanesApart + maxReaders + 1
+	maxConnections = sharedSessions + singleSessions + maxReaders + 1
 	// boundSharedWait bounds how long a shared transaction waits for a row that another transaction has locked.
 	// After that, the write that needs the row runs alone.
 	boundSharedWait = `SET lock_timeout = '20ms'`
@@ -59,11 +59,11 @@ func (s *Store) openServer(ctx context.Context) (err error) {
 	if err := serverSchema(s.server, s.steps).Check(ctx); err != nil || s.readOnly {
 		return err
 	}
-	s.writer = newWriter(s.place, noTurn{}, lanes(lanesShared)...)
+	s.writer = newWriter(s.place, noTurn{}, writeSessions(sharedSessions)...)
 	s.writer.full = fullBatch
-	s.writer.waiting, s.writer.connect = s.notifier.Notify, connectLane(s.server)
-	s.writer.part(lanes(lanesApart)...)
-	s.writer.connect = connectSharedLane(s.server)
+	s.writer.waiting, s.writer.connect = s.notifier.Notify, connectWriter(s.server)
+	s.writer.part(writeSessions(singleSessions)...)
+	s.writer.connect = connectShared(s.server)
 	if s.leaseRenewer, err = newLeaseRenewer(ctx, s); err != nil {
 		return err
 	}
@@ -71,8 +71,8 @@ func (s *Store) openServer(ctx context.Context) (err error) {
 	return s.evictExpired(ctx)
 }
 
-// lanes returns n sessions for writing, which connect when they are needed.
-func lanes(n int) []*session {
+// writeSessions returns n sessions for writing, which connect when they are needed.
+func writeSessions(n int) []*session {
 	all := make([]*session, n)
 	for i := range all {
 		all[i] = &session{dialect: serverDialect}
@@ -80,29 +80,29 @@ func lanes(n int) []*session {
 	return all
 }
 
-// connectLane returns a function that connects a session for writing.
-func connectLane(s *postgres.Server) func(context.Context) (*session, error) {
+// connectWriter returns a function that connects a session for writing.
+func connectWriter(s *postgres.Server) func(context.Context) (*session, error) {
 	return func(ctx context.Context) (*session, error) {
-		lane, err := newSession(ctx, s.DB, serverDialect)
+		w, err := newSession(ctx, s.DB, serverDialect)
 		if err == nil {
-			lane.usersPath, lane.usersIdle = s.UsersPath, s.UsersIdle
+			w.usersPath, w.usersIdle = s.UsersPath, s.UsersIdle
 		}
-		return lane, err
+		return w, err
 	}
 }
 
-// connectSharedLane returns a function that connects a session for shared transactions.
-func connectSharedLane(s *postgres.Server) func(context.Context) (*session, error) {
-	connect := connectLane(s)
+// connectShared returns a function that connects a session for shared transactions.
+func connectShared(s *postgres.Server) func(context.Context) (*session, error) {
+	connect := connectWriter(s)
 	return func(ctx context.Context) (*session, error) {
-		lane, err := connect(ctx)
+		w, err := connect(ctx)
 		if err != nil {
 			return nil, err
 		}
-		if err := lane.Run(ctx, boundSharedWait); err != nil {
-			return nil, errors.Join(err, lane.Close())
+		if err := w.Run(ctx, boundSharedWait); err != nil {
+			return nil, errors.Join(err, w.Close())
 		}
-		return lane, nil
+		return w, nil
 	}
 }
 

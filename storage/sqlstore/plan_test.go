@@ -54,7 +54,7 @@ func TestPlans(t *testing.T) {
 	}
 	for _, query := range []string{
 		lockRun, lockRuns, lockFreeRuns, lockFreeNumbers, selectNewest, selectRun, selectWakeups, takeRun, releaseRun,
-		selectDue[onPostgres], selectDueIn[onPostgres], selectNextDue, selectTraffic, selectSoon[onPostgres], selectBuckets,
+		selectDue[onPostgres], selectDueIn[onPostgres], selectNextDue, selectDriven, selectSoon[onPostgres], selectBuckets,
 		serverChanged, wakeRun, insertMessage[onPostgres], selectMessages, deleteMessage,
 		jobsDue[onPostgres], jobsAbandoned[onPostgres], anyFree[onPostgres], claimFirst[onPostgres], selectClaimed,
 		selectExpired, freeRuns, freeJobs, selectLabeled[onPostgres], selectRunning[onPostgres], selectQueued[onPostgres], countBorn,
@@ -163,7 +163,7 @@ func TestUsersPlanning(t *testing.T) {
 		if users != want.users {
 			t.Errorf("%q: a user's statements are planned with enable_seqscan %s; want %s", given, users, want.users)
 		}
-		for range lanesApart { // each of them, or the same
+		for range singleSessions { // each of them, or the same
 			var ebb string
 			if err := s.update(t.Context(), &write{alone: true, do: func(ctx context.Context, w *session) error { return w.Get(ctx, &ebb, ask) }}); err != nil {
 				t.Fatal(err)

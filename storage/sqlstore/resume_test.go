@@ -164,7 +164,7 @@ var fixtureFlows = []fixtureFlow{
 		return flow.Linear("works", j.task("a", nil), atom.Remote[struct{}, string]("w", "pack"), j.task("z", nil)), nil
 	}, []int{-1}, states.FlowSuccess, func(t *testing.T, s storage.Store, id string) {
 		t.Helper()
-		token, err := s.TakeToken(t.Context(), storage.Taking{Queues: []string{"pack"}, Worker: "me", Lease: time.Minute})
+		token, err := s.TakeToken(t.Context(), storage.WorkRequest{Queues: []string{"pack"}, Worker: "me", Lease: time.Minute})
 		if err != nil || token.Run != id || token.Work == nil {
 			t.Fatal(token, err)
 		}

@@ -175,7 +175,7 @@ func limitUses(ctx context.Context, r *session) ([]LimitUse, error) {
 		return nil, err
 	}
 	t := rules.NewLimiterState(limits)
-	if err := count(ctx, r, t, selectTraffic, 0); err != nil {
+	if err := count(ctx, r, t, selectDriven, 0); err != nil {
 		return nil, err
 	}
 	var uses []LimitUse

@@ -31,7 +31,7 @@ ORDER BY priority DESC, coalesce(lease, beat, 0), place, id LIMIT $3 + 0`
 )
 
 // TakeToken implements [storage.Inbox.TakeToken].
-func (s *Store) TakeToken(ctx context.Context, q storage.Taking) (t storage.Token, err error) {
+func (s *Store) TakeToken(ctx context.Context, q storage.WorkRequest) (t storage.Token, err error) {
 	if err := q.Check(); err != nil {
 		return t, err
 	}
@@ -140,7 +140,7 @@ func (s *Store) CountQueued(ctx context.Context, queue string, most int64) (n in
 }
 
 // takeFrom gives the work with the longest wait to the worker.
-func takeFrom(ctx context.Context, w *session, q *storage.Taking) (storage.Token, int64, error) {
+func takeFrom(ctx context.Context, w *session, q *storage.WorkRequest) (storage.Token, int64, error) {
 	for {
 		id, err := longestQueued(ctx, w, q.Queues)
 		if err != nil {
@@ -170,7 +170,7 @@ func takeFrom(ctx context.Context, w *session, q *storage.Taking) (storage.Token
 }
 
 // KeepToken implements [storage.Inbox.KeepToken].
-func (s *Store) KeepToken(ctx context.Context, id string, k storage.Keeping) (t storage.Token, err error) {
+func (s *Store) KeepToken(ctx context.Context, id string, k storage.Heartbeat) (t storage.Token, err error) {
 	if err := k.Check(); err != nil {
 		return t, err
 	}

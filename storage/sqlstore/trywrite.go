@@ -54,8 +54,8 @@ func TryWrite(ctx context.Context, dsn string) (err error) {
 		}
 		server.Open(maxConnections, arrays.Register)
 		defer func() { err = errors.Join(err, server.DB.Close()) }()
-		w = newWriter(server.Place, noTurn{}, lanes(1)...)
-		w.connect = connectLane(server)
+		w = newWriter(server.Place, noTurn{}, writeSessions(1)...)
+		w.connect = connectWriter(server)
 	} else {
 		file, err := dbfile.Path(dsn)
 		if err != nil {

@@ -15,7 +15,7 @@ func (s *Store) AwaitEnd(ctx context.Context, run string) (storage.Run, error) {
 }
 
 // AwaitToken implements [storage.Waiting.AwaitToken].
-func (s *Store) AwaitToken(ctx context.Context, t storage.Taking, wait time.Duration,
+func (s *Store) AwaitToken(ctx context.Context, t storage.WorkRequest, wait time.Duration,
 	enough <-chan struct{},
 ) (storage.Token, error) {
 	return s.hub.AwaitToken(ctx, t, wait, enough, s.TakeToken)

@@ -40,10 +40,10 @@ type write struct {
 	checkpoint bool                  // has failpoints around its commit
 	again      bool                  // the caller repeats the write if the answer is lost
 
-	done  <-chan struct{} // closed when the caller gives up; nil means never
-	err   error
-	ready chan struct{} // closed when the write is done or must lead; nil for a leader
-	lane  *session      // session to lead with; nil when the write is done
+	done    <-chan struct{} // closed when the caller gives up; nil means never
+	err     error
+	ready   chan struct{} // closed when the write is done or must lead; nil for a leader
+	session *session      // session to lead with; nil when the write is done
 }
 
 // errUnpassed is the error of a write whose guard matched no row, and which has changed nothing.
@@ -60,14 +60,14 @@ var errHeld = errors.New("sqlstore: another transaction is writing the run")
 // Writes that go alone have a writer of their own there, because users may keep them open and other transactions
 // may block them. No other write waits for them.
 type writer struct {
-	place   string
-	dialect *dialect
-	session *session   // session of the first lane
-	free    []*session // sessions of lanes without a leader
-	lanes   int
-	// full is the maximum number of writes in a transaction. When this many writes queue, another lane starts.
+	place    string
+	dialect  *dialect
+	session  *session   // the first session
+	free     []*session // sessions without a leader
+	sessions int        // how many there are
+	// full is the maximum number of writes in a transaction. When this many writes queue, another leader starts.
 	full    int
-	apart   *writer                                 // writer for writes that go alone; itself if there is one lane
+	apart   *writer                                 // writer for writes that go alone; itself if there is one session
 	connect func(context.Context) (*session, error) // reconnects a session that lost its connection; nil if none can
 	turns   gate
 	files   *dbfile.Site        // checked before each commit; nil for none
@@ -97,9 +97,10 @@ type gate interface {
 	Leave() (wanted bool, err error)
 }
 
-func newWriter(place string, gate gate, lanes ...*session) *writer {
+func newWriter(place string, gate gate, sessions ...*session) *writer {
 	w := &writer{
-		place: place, dialect: lanes[0].dialect, session: lanes[0], free: slices.Clone(lanes), lanes: len(lanes),
+		place: place, dialect: sessions[0].dialect,
+		session: sessions[0], free: slices.Clone(sessions), sessions: len(sessions),
 		full: maxBatch, turns: gate, wal: func() {}, waiting: func(wakeup.Change) {}, counts: &counts{},
 	}
 	w.apart, w.idle.L = w, &w.mu
@@ -116,7 +117,7 @@ func (w *writer) run(ctx context.Context, one *write) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	one.done, one.lane = ctx.Done(), nil
+	one.done, one.session = ctx.Done(), nil
 	w.mu.Lock()
 	switch {
 	case w.closed:
@@ -125,16 +126,16 @@ func (w *writer) run(ctx context.Context, one *write) error {
 	case w.broken != nil && !one.bare:
 		w.mu.Unlock()
 		return w.broken
-	case len(w.free) < w.lanes:
+	case len(w.free) < w.sessions:
 		if err := w.wait(ctx, one); err != nil {
 			return err
 		}
 	default:
 		last := len(w.free) - 1
-		one.lane, w.free = w.free[last], w.free[:last]
+		one.session, w.free = w.free[last], w.free[:last]
 		w.mu.Unlock()
 	}
-	if one.lane != nil {
+	if one.session != nil {
 		// Without cancellation, database/sql does not watch ctx during each statement.
 		w.lead(context.WithoutCancel(ctx), one)
 	}
@@ -176,9 +177,9 @@ func (w *writer) late(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// part gives the writes that go alone a writer with these lanes.
-func (w *writer) part(lanes ...*session) {
-	w.apart = newWriter(w.place, w.turns, lanes...)
+// part gives the writes that go alone a writer with these sessions.
+func (w *writer) part(sessions ...*session) {
+	w.apart = newWriter(w.place, w.turns, sessions...)
 	w.apart.full = 1
 	w.apart.connect, w.apart.waiting, w.apart.counts = w.connect, w.waiting, w.counts
 }
@@ -197,17 +198,17 @@ func (w *writer) withdraw(one *write) bool {
 
 // lead does the first write and the writes that may share its transaction, and passes the lead on.
 func (w *writer) lead(ctx context.Context, first *write) {
-	lane, batch := first.lane, []*write{first}
-	defer func() { w.pass(lane, batch[1:]) }() // also if a caller's function panics
+	session, batch := first.session, []*write{first}
+	defer func() { w.pass(session, batch[1:]) }() // also if a caller's function panics
 	if first.bare {
-		first.err = dberr.Failed(w.place, "read", first.do(ctx, lane))
+		first.err = dberr.Failed(w.place, "read", first.do(ctx, session))
 		return
 	}
 	if !first.alone {
 		w.gather()
 		batch = w.join(batch)
 	}
-	if left := w.settle(ctx, lane, batch, w.attempt(ctx, lane, batch)); len(left) > 0 {
+	if left := w.settle(ctx, session, batch, w.attempt(ctx, session, batch)); len(left) > 0 {
 		batch = batch[:len(batch)-len(left)]
 		w.putBack(left)
 	}
@@ -250,22 +251,22 @@ func (w *writer) gather() {
 	}
 }
 
-// mend reconnects a lane whose connection was lost.
-func (w *writer) mend(ctx context.Context, lane *session) error {
-	if w.connect == nil || !lane.Lost() {
+// mend reconnects a session whose connection was lost.
+func (w *writer) mend(ctx context.Context, session *session) error {
+	if w.connect == nil || !session.Lost() {
 		return nil
 	}
 	anew, err := w.connect(ctx)
 	if err != nil {
 		return dberr.Failed(w.place, "connect", err)
 	}
-	_ = lane.Close() // the connection is lost
-	*lane = *anew
+	_ = session.Close() // the connection is lost
+	*session = *anew
 	return nil
 }
 
 // pass hands out the results of a batch, and passes the lead on.
-func (w *writer) pass(lane *session, followers []*write) {
+func (w *writer) pass(session *session, followers []*write) {
 	for _, one := range followers {
 		close(one.ready)
 	}
@@ -274,20 +275,20 @@ func (w *writer) pass(lane *session, followers []*write) {
 	if w.company = max(w.company-1, 0); len(followers)+len(w.queue) > 0 {
 		w.company = alike
 	}
-	w.free = append(w.free, lane)
+	w.free = append(w.free, session)
 	w.hand()
-	if len(w.free) == w.lanes {
+	if len(w.free) == w.sessions {
 		w.idle.Broadcast()
 	}
 }
 
 // hand lets the first write in the queue lead if no goroutine leads, or if enough writes queue to justify another
-// lane.
+// leader.
 func (w *writer) hand() {
-	for len(w.queue) > 0 && len(w.free) > 0 && (len(w.free) == w.lanes || len(w.queue) >= w.full) {
+	for len(w.queue) > 0 && len(w.free) > 0 && (len(w.free) == w.sessions || len(w.queue) >= w.full) {
 		last := len(w.free) - 1
 		next := w.queue[0]
-		next.lane = w.free[last]
+		next.session = w.free[last]
 		w.free = w.free[:last]
 		w.shift(1)
 		close(next.ready)
@@ -332,18 +333,18 @@ func (w *writer) breakDown(why error) {
 	}
 }
 
-// hangUp closes the lanes of a closed writer.
+// hangUp closes the sessions of a closed writer.
 func (w *writer) hangUp() error {
 	errs := []error{w.space.close()}
 	if w.apart != w {
 		errs = append(errs, w.apart.hangUp())
 	}
 	replaced := w.files != nil && w.files.LogReplaced()
-	for _, lane := range w.free {
+	for _, session := range w.free {
 		if replaced {
-			errs = append(errs, lane.KeepLog())
+			errs = append(errs, session.KeepLog())
 		}
-		if err := lane.Close(); !lane.dialect.Posts {
+		if err := session.Close(); !session.dialect.Posts {
 			errs = append(errs, err)
 		} // the server has closed the connection: there is no error to report
 	}
@@ -373,7 +374,7 @@ func (w *writer) refuse() bool {
 		return false
 	}
 	w.closed = true
-	for len(w.free) < w.lanes {
+	for len(w.free) < w.sessions {
 		w.idle.Wait()
 	}
 	return w.broken == nil

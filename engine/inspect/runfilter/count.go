@@ -10,7 +10,7 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// MaxBars is the number of spans of time by which [Count] counts at most.
+// MaxBars is the highest number of spans of time by which [Count] counts.
 const MaxBars = 500
 
 // Counts says how many runs a filter selects.
@@ -47,7 +47,7 @@ func Count(ctx context.Context, lists storage.Lists, s Search, width time.Durati
 	if none {
 		return c, nil
 	}
-	t := storage.Tallying{Width: width}
+	t := storage.TallyQuery{Width: width}
 	if width > 0 {
 		t.Since = firstSpan(&q, s.Now, width, min(bars, MaxBars))
 	}
@@ -95,7 +95,7 @@ func firstSpan(q *storage.RunQuery, now time.Time, width time.Duration, bars int
 
 // tally counts runs in the store if the store decides all of the filter. Otherwise it reads and counts a page of runs.
 // It returns how many it looked at.
-func (s *Search) tally(ctx context.Context, lists storage.Lists, q storage.RunQuery, all bool, t storage.Tallying) (
+func (s *Search) tally(ctx context.Context, lists storage.Lists, q storage.RunQuery, all bool, t storage.TallyQuery) (
 	storage.Tally, int, error,
 ) {
 	if all {

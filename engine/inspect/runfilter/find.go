@@ -8,9 +8,9 @@ import (
 )
 
 const (
-	// MaxRead is the number of runs that [Find] looks at most, if a search does not say less.
+	// MaxRead is how many runs [Find] reads at most, unless the [Search] sets a lower bound.
 	MaxRead = 40_000
-	// MaxTime is the time after which Find looks at no more runs, if a search has a clock.
+	// MaxTime is how long Find reads runs at most, if the [Search] has a clock.
 	MaxTime = 120 * time.Millisecond
 )
 

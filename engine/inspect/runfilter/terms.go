@@ -11,7 +11,7 @@ func Fields() []string {
 	return names
 }
 
-// Words returns the values of the fields that have only some, such as "SUCCESS".
+// Words returns the values of the fields with a fixed set of values, such as "SUCCESS".
 func Words() []string { return slices.Concat(stateNames(), outcomes, undos, kinds) }
 
 // Terms returns a filter for each term of the filter. Their [Filter.And] is the filter.

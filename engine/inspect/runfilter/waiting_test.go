@@ -53,7 +53,7 @@ func TestWaiting(t *testing.T) {
 		cp.Tokens = []storage.Token{{ID: fmt.Sprint("w", i), Run: fmt.Sprint("worker-", i), Path: "Work", Queue: "gpu", Attempt: 1}}
 		waitingRun(t, s, fmt.Sprint("worker-", i), cp)
 	}
-	if _, err := s.TakeToken(t.Context(), storage.Taking{Queues: []string{"gpu"}, Worker: "me"}); err != nil {
+	if _, err := s.TakeToken(t.Context(), storage.WorkRequest{Queues: []string{"gpu"}, Worker: "me"}); err != nil {
 		t.Fatal(err)
 	}
 	cp := one(storage.Atom{Path: "Ship[3]/Sign#2"})

@@ -20,7 +20,7 @@ func (d *Draft) recordIn(a *storage.Atom) scheduler.Record {
 	r := scheduler.Record{
 		State: a.State, Intention: a.Intention,
 		Incarnation: int32(a.Incarnation), Attempt: int32(a.Attempt),
-		Ended: scheduler.End(a.Ended), RunEnd: a.RunEnd, Result: d.Held(a.Result), Failure: a.Failure,
+		Ended: a.Ended, RunEnd: a.RunEnd, Result: d.Held(a.Result), Failure: a.Failure,
 	}
 	if a.RevertResult.Data != nil || a.RevertFailure != nil || a.Tries != nil || !a.Due.IsZero() || a.RevertAttempt > 0 {
 		r.Rare = &scheduler.Rare{
@@ -41,7 +41,7 @@ func (d *Draft) Record(cmd *scheduler.Command) (*storage.Atom, *storage.Entry) {
 	at.fill(a)
 	a.State, a.Intention = r.State, r.Intention
 	a.Incarnation, a.Attempt = int(r.Incarnation), int(r.Attempt)
-	a.Ended, a.RunEnd = storage.EndMark(r.Ended), r.RunEnd
+	a.Ended, a.RunEnd = r.Ended, r.RunEnd
 	a.Result.Data, a.Failure = r.Result, r.Failure
 	if len(r.Result) > storage.InlineLimit {
 		a.Result = d.Hold(r.Result)

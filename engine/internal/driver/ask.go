@@ -167,29 +167,47 @@ func (q *asker) askLanguage(cmd *scheduler.Command) (ev scheduler.Event, err err
 	if end := growth.End; end != nil && end.Failure != nil {
 		end.Failure = end.Failure.Bounded()
 	}
-	if err := (&storage.Checkpoint{Labels: growth.Labels}).Check(); err != nil {
-		broke = &atom.Failure{Atom: cmd.Scope.Path, Code: atom.CodeLanguage, Message: err.Error()}
+	if err != nil {
+		return ev, err
 	}
-	if err == nil && broke == nil {
-		broke, err = q.named(cmd, growth.Add)
+	instead, broke, err := q.accept(cmd, &growth)
+	if err != nil || broke != nil {
+		return ev, err
 	}
-	if err == nil && broke == nil {
-		if q.exceeds(cmd, &growth) {
-			return q.later(), nil
-		}
-		if f := q.count(cmd, &growth); f != nil {
-			return scheduler.Event{Kind: scheduler.Exceeded, Failure: f}, nil
-		}
-	}
-	if err == nil && broke == nil && growth.End != nil && growth.End.Successor != nil && cmd.Scope.Parent == nil {
-		var failed *atom.Failure
-		if failed, err = (newRuns{q.run}).refuseSuccessor(growth.End); failed != nil {
-			growth.End = &flow.End{Failure: failed}
-		}
+	if instead != nil {
+		return *instead, nil
 	}
 	q.choose(cmd.Scope, &growth)
 	ev.Growth = &growth
-	return ev, err // if there is an error, the answer is not valid
+	return ev, nil
+}
+
+// accept checks an answer. If the answer is not valid, it returns a failure of the flow. If the run cannot take the
+// answer now, or has reached a limit, it returns the event that happens instead.
+func (q *asker) accept(cmd *scheduler.Command, growth *flow.Growth) (
+	instead *scheduler.Event, broke *atom.Failure, err error,
+) {
+	if err := (&storage.Checkpoint{Labels: growth.Labels}).Check(); err != nil {
+		return nil, &atom.Failure{Atom: cmd.Scope.Path, Code: atom.CodeLanguage, Message: err.Error()}, nil
+	}
+	if broke, err = q.named(cmd, growth.Add); broke != nil || err != nil {
+		return nil, broke, err
+	}
+	if q.exceeds(cmd, growth) {
+		later := q.later()
+		return &later, nil, nil
+	}
+	if exceeded := q.count(cmd, growth); exceeded != nil {
+		return &scheduler.Event{Kind: scheduler.Exceeded, Failure: exceeded}, nil, nil //nolint:nilerr // the event has it
+	}
+	if end := growth.End; end != nil && end.Successor != nil && cmd.Scope.Parent == nil {
+		failed, err := newRuns{q.run}.refuseSuccessor(end)
+		if failed != nil {
+			growth.End = &flow.End{Failure: failed}
+		}
+		return nil, nil, err
+	}
+	return nil, nil, nil
 }
 
 // named returns a failure if an answer reuses the name of a node that is done and can still be undone: the new

@@ -18,15 +18,15 @@ const messageCall flow.MessageKind = "call"
 
 // A passedRequest is a request as its message holds it.
 type passedRequest struct {
-	Kind    RequestKind    `json:"kind"`
-	Name    string         `json:"name,omitempty"`
-	Body    atom.Value     `json:"body,omitempty"`
-	Token   string         `json:"token,omitempty"`
-	Path    string         `json:"path,omitempty"`
-	Take    int64          `json:"take,omitempty"`
-	Taking  storage.Taking `json:"taking"`
-	Result  atom.Value     `json:"result,omitempty"`
-	Failure *atom.Failure  `json:"failure,omitempty"`
+	Kind    RequestKind         `json:"kind"`
+	Name    string              `json:"name,omitempty"`
+	Body    atom.Value          `json:"body,omitempty"`
+	Token   string              `json:"token,omitempty"`
+	Path    string              `json:"path,omitempty"`
+	Take    int64               `json:"take,omitempty"`
+	Taking  storage.WorkRequest `json:"taking"`
+	Result  atom.Value          `json:"result,omitempty"`
+	Failure *atom.Failure       `json:"failure,omitempty"`
 }
 
 // A passedAnswer is the answer to a request as its token holds it.

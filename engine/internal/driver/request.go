@@ -31,7 +31,7 @@ type Request struct {
 
 	Token   storage.Token // TakeTask, EndTask: the token as it was read; TakeTask: as it was taken, after the answer
 	Take    int64         // EndTask: number under which the worker took it; 0 is any
-	Taking  storage.Taking
+	Taking  storage.WorkRequest
 	Result  atom.Value
 	Failure *atom.Failure
 

@@ -47,9 +47,9 @@ func (s *Scheduler) endCalled(q *ask) {
 	n.executing, n.byToken = false, true
 	to := states.TaskSuccess
 	if c.Kind == flow.Ended {
-		n.Rec.Result, n.Rec.Ended, n.Rec.Failure = c.Result, EndValue, nil
+		n.Rec.Result, n.Rec.Ended, n.Rec.Failure = c.Result, flow.EndValue, nil
 	} else {
-		n.Rec.Failure, n.Rec.Result, n.Rec.Ended = c.Failure, nil, EndFailure
+		n.Rec.Failure, n.Rec.Result, n.Rec.Ended = c.Failure, nil, flow.EndFailure
 		to = states.TaskFailure
 	}
 	s.setNode(n, to)

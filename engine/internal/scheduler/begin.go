@@ -101,7 +101,7 @@ func (s *Scheduler) resetAtom(a int32) {
 	if r.State != states.TaskPending {
 		r.Incarnation++
 		r.Attempt = 0
-		r.Ended = EndNone
+		r.Ended = flow.EndNone
 	}
 	s.set(a, states.TaskPending, states.IntendExecute)
 }

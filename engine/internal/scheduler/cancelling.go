@@ -1,5 +1,7 @@
 package scheduler
 
+import "github.com/ebbflow/ebb/flow"
+
 // A scope may contain hundreds of thousands of open nodes and child flows. The scheduler cancels them in parts, and
 // the driver may commit each part separately. Before the first part, the records show that the whole is being
 // cancelled: the record of the scope that ends, of the node that was dropped, of the children that decided a fork,
@@ -73,4 +75,40 @@ func (s *Scheduler) cancelMore() bool {
 		s.cancels.left = nil
 	}
 	return s.cancels.left != nil
+}
+
+// leaveNode stops waiting for a node without ending its child run.
+func (s *Scheduler) leaveNode(n *Node) {
+	if n.Spec.Kind != flow.Nested || !n.Awaits() {
+		s.dropNode(n)
+		return
+	}
+	n.stopped = true
+	s.unwaitExternal(n)
+	s.emit(Command{Op: Void, Atom: -1, Node: n, Abandoned: true})
+	s.cancelled(n)
+}
+
+// spares reports whether a node that is to be cancelled waits until its language has answered. When the run's own flow
+// is ended from outside, the language may leave child runs running.
+func (c *cancelling) spares(n *Node) bool {
+	return c.scope.Parent == nil && c.scope.outside != flow.Begin && c.scope.ending == nil &&
+		n.Spec.Kind == flow.Nested && n.Awaits() && !n.dropped()
+}
+
+// endSpared ends the nodes that waited for the answer of their language: those that it names continue.
+func (s *Scheduler) endSpared(scope *Scope, leave []string) {
+	for _, name := range leave {
+		if n := scope.open[name]; n != nil && n.spared {
+			s.leaveNode(n)
+		}
+	}
+	if scope.spared == 0 {
+		return
+	}
+	for _, n := range sorted(scope.open) {
+		if n.spared {
+			s.stopNode(n)
+		}
+	}
 }

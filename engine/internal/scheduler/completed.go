@@ -47,9 +47,9 @@ func (s *Scheduler) completed(ev Event) {
 	case ev.Failure != nil:
 		s.executionFailed(a, ev.Failure)
 	default:
-		r.Result, r.Ended = ev.Result, EndValue
+		r.Result, r.Ended = ev.Result, flow.EndValue
 		if ev.continued {
-			r.Ended = EndContinued
+			r.Ended = flow.EndContinued
 		}
 		s.setFailure(a, nil)
 		if s.isRetry(a) {
@@ -67,7 +67,7 @@ func isNull(v atom.Value) bool { return string(v) == string(atom.Null) }
 
 func (s *Scheduler) executionFailed(a int32, f *atom.Failure) {
 	r := &s.rec[a]
-	r.Ended = EndFailure
+	r.Ended = flow.EndFailure
 	if c := s.countersOf(a); c.queued && f.Code == atom.CodeCancelled { // take the attempt back
 		c.queued, r.Attempt = false, 0
 	}

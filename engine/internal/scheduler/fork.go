@@ -65,7 +65,7 @@ func (s *Scheduler) noteEnd(fork *Node, end *flow.End) {
 
 // tell counts the end of a child.
 func (n *Node) tell(c *Scope) {
-	if c.Rec.Ended != EndFailure {
+	if c.Rec.Ended != flow.EndFailure {
 		n.results[c.Index] = c.Rec.Result
 		n.joined += int64(len(c.Rec.Result))
 		n.done++
@@ -114,11 +114,11 @@ func (s *Scheduler) joinFork(n *Node) {
 		s.setNode(n, states.TaskCancelled)
 		s.left(n.Scope)
 	case n.failedAt >= 0:
-		n.Rec.Failure, n.Rec.Ended = n.failure, EndFailure
+		n.Rec.Failure, n.Rec.Ended = n.failure, flow.EndFailure
 		s.setNode(n, states.TaskFailure)
 		s.nodeEnded(n)
 	case n.won():
-		n.Rec.Ended = EndValue
+		n.Rec.Ended = flow.EndValue
 		s.setNode(n, states.TaskSuccess)
 		s.nodeEnded(n)
 	}

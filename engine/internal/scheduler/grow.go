@@ -34,7 +34,7 @@ func (s *Scheduler) mustWait(q *ask) bool {
 // question, because the scope's record contains its note for that call.
 func (s *Scheduler) wantsMore(scope *Scope) bool {
 	r := s.record(scope)
-	return scope.begun && r.Result != nil && (r.Ended == EndNone || r.Ended == EndDeferred)
+	return scope.begun && r.Result != nil && (r.Ended == flow.EndNone || r.Ended == flow.EndDeferred)
 }
 
 // matters reports whether a question is still needed. It is not needed if its scope has ended or is ending, its
@@ -58,7 +58,7 @@ func (s *Scheduler) release(scope *Scope) {
 	}
 }
 
-func (s *Scheduler) wonder(scope *Scope, node *Node, cause flow.Cause) {
+func (s *Scheduler) queueAsk(scope *Scope, node *Node, cause flow.Cause) {
 	s.growth.asks = append(s.growth.asks, ask{scope: scope, node: node, cause: cause})
 }
 
@@ -75,7 +75,7 @@ func (s *Scheduler) nextAsk() bool {
 	if s.flow == states.FlowSuspending { // when the run resumes, the records tell what to ask
 		return false
 	}
-	for s.wonders() {
+	for s.hasAsks() {
 		q := s.firstAsk()
 		if !s.matters(&q) {
 			s.dropMessage(&q, true)
@@ -139,17 +139,17 @@ func (s *Scheduler) beginGrowing() {
 func (s *Scheduler) takeUp(scope *Scope) {
 	switch {
 	case !scope.begun && scope.Parent == nil:
-		s.wonder(scope, nil, flow.Cause{Kind: flow.Begin, Input: s.whole})
+		s.queueAsk(scope, nil, flow.Cause{Kind: flow.Begin, Input: s.whole})
 		return
 	case !scope.begun:
-		s.wonder(scope, nil, flow.Cause{Kind: flow.Begin})
+		s.queueAsk(scope, nil, flow.Cause{Kind: flow.Begin})
 		return
 	case scope.ending != nil:
 		s.stop(scope)
 		return
 	}
 	if s.wantsMore(scope) {
-		s.wonder(scope, nil, flow.Cause{Kind: flow.Continue})
+		s.queueAsk(scope, nil, flow.Cause{Kind: flow.Continue})
 	}
 	s.askReopened(scope)
 	u := scope.undoing
@@ -201,6 +201,12 @@ func (s *Scheduler) grown(g *flow.Growth) {
 	if q.cause.Kind == flow.Overdue {
 		s.endSpared(scope, g.Leave)
 	}
+	s.changeNodes(scope, g)
+	s.conclude(&q, g)
+}
+
+// changeNodes drops, adds and leaves the nodes that an answer names.
+func (s *Scheduler) changeNodes(scope *Scope, g *flow.Growth) {
 	for _, name := range g.Drop {
 		if n := scope.open[name]; n != nil && !n.stopped {
 			s.dropNode(n)
@@ -217,6 +223,11 @@ func (s *Scheduler) grown(g *flow.Growth) {
 			s.leaveNode(n)
 		}
 	}
+}
+
+// conclude does what an answer wants when its nodes have changed: it ends the flow, undoes a part of it, or asks again.
+func (s *Scheduler) conclude(q *ask, g *flow.Growth) {
+	scope := q.scope
 	switch {
 	case scope.ending != nil: // one of the nodes could not be added
 	case g.Undo != nil && (g.End != nil || g.More != nil || g.Listen):
@@ -233,7 +244,7 @@ func (s *Scheduler) grown(g *flow.Growth) {
 		scope.leave(q.node, g.End)
 		s.endScope(scope, g.End)
 	case g.More != nil:
-		s.wonder(scope, nil, flow.Cause{Kind: flow.Continue})
+		s.queueAsk(scope, nil, flow.Cause{Kind: flow.Continue})
 	case len(scope.open) == 0 && !g.Listen:
 		s.endScope(scope, impossible(scope.Path, fmt.Sprintf("answered %q of %q with nothing to wait for", q.cause.Kind,
 			q.cause.Name)))
@@ -299,8 +310,9 @@ func (s *Scheduler) remember(q *ask, g *flow.Growth) {
 	scope, r := q.scope, s.record(q.scope)
 	changed := string(r.Result) != string(g.More)
 	r.Result = g.More
-	if r.Ended == EndUndoing || r.Ended == EndLeft && g.End == nil || r.Ended == EndReopened && q.node == nil {
-		r.Ended, changed = EndNone, true
+	if r.Ended == flow.EndUndoing || r.Ended == flow.EndLeft && g.End == nil ||
+		r.Ended == flow.EndReopened && q.node == nil {
+		r.Ended, changed = flow.EndNone, true
 	}
 	if q.cause.Kind == flow.Overdue && g.End == nil { // the flow continues without what was cancelled
 		scope.left = nil

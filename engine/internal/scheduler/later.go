@@ -25,11 +25,11 @@ func (s *Scheduler) later() {
 
 // postponed reports whether questions, decisions or cancellations wait for Idle.
 func (s *Scheduler) postponed() bool {
-	return s.failing.opAt < len(s.failing.ops) || len(s.cancels.left) > 0 || s.wonders()
+	return s.failing.opAt < len(s.failing.ops) || len(s.cancels.left) > 0 || s.hasAsks()
 }
 
-// wonders reports whether a question is pending.
-func (s *Scheduler) wonders() bool { return s.growth.back.scope != nil || len(s.growth.asks) > 0 }
+// hasAsks reports whether a question is pending.
+func (s *Scheduler) hasAsks() bool { return s.growth.back.scope != nil || len(s.growth.asks) > 0 }
 
 // firstAsk takes the first pending question: one that was taken back, or the oldest. A question for the children of
 // a fork stays until the last of them has started.

@@ -99,7 +99,7 @@ func TestOverdueWhileEnding(t *testing.T) {
 		if crash > 0 && !g.crashed {
 			return
 		}
-		if ending := g.atom.Ended == scheduler.EndFailure; g.dead && ending {
+		if ending := g.atom.Ended == flow.EndFailure; g.dead && ending {
 			g.now = g.now.Add(time.Hour)
 		}
 		if g.dead && !g.flow.Ended() {

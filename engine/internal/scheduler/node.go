@@ -23,7 +23,7 @@ type Node struct {
 	executing bool
 	queued    bool // its first attempt is executing, and this process has not made the call yet
 	waiting   bool
-	elsewhere bool // another party ends it, and it counts as a wait
+	external  bool // another party ends it, and it counts as a wait
 	stopped   bool // cancelled; its end has not come yet
 	spared    bool // stopped, but cancelled only when its language has answered
 	byToken   bool // the owner of its token ended it, not its child run
@@ -54,7 +54,7 @@ func (s *Scheduler) takeUpNode(n *Node) {
 	case n.dropped():
 		s.stopNode(n)
 		s.growth.asks = append(s.growth.asks, ask{scope: n.Scope, left: true})
-	case r.Ended == EndReopened:
+	case r.Ended == flow.EndReopened:
 		s.askReopenedNode(n)
 	case r.State == states.TaskPending:
 		s.startNode(n)
@@ -104,7 +104,7 @@ func (s *Scheduler) startNode(n *Node) {
 		s.waitNode(n)
 	case flow.Fork:
 		n.Rec.Attempt++
-		n.Rec.Ended, n.Rec.Result = EndNone, nil
+		n.Rec.Ended, n.Rec.Result = flow.EndNone, nil
 		n.Rec.clearDue()
 		n.joined = 0
 		n.begun, n.upTo, n.done, n.failures, n.failedAt, n.failure, n.decided = 0, 0, 0, 0, -1, nil, false
@@ -125,7 +125,7 @@ func (s *Scheduler) executeNode(n *Node) {
 	} else {
 		n.queued = n.Rec.Attempt == 0
 		n.Rec.Attempt++
-		n.Rec.Ended = EndNone
+		n.Rec.Ended = flow.EndNone
 		n.Rec.clearDue()
 		s.setNode(n, states.TaskRunning)
 	}
@@ -195,7 +195,7 @@ func (s *Scheduler) nodeFired(n *Node) {
 		}
 		return
 	}
-	n.Rec.Result, n.Rec.Ended = atom.Null, EndValue
+	n.Rec.Result, n.Rec.Ended = atom.Null, flow.EndValue
 	s.setNode(n, states.TaskSuccess)
 	s.nodeEnded(n)
 }
@@ -212,13 +212,13 @@ func (s *Scheduler) nodeCompleted(ev Event) {
 	n.Rec.RunEnd = ev.RunEnd
 	switch {
 	case ev.Failure == nil:
-		n.Rec.Result, n.Rec.Ended, n.Rec.Failure = ev.Result, EndValue, nil
+		n.Rec.Result, n.Rec.Ended, n.Rec.Failure = ev.Result, flow.EndValue, nil
 	case n.stopped:
-		n.Rec.Failure, n.Rec.Result, n.Rec.Ended = ev.Failure, nil, EndNone
+		n.Rec.Failure, n.Rec.Result, n.Rec.Ended = ev.Failure, nil, flow.EndNone
 		to = states.TaskCancelled
 		n.takeBack()
 	default:
-		n.Rec.Failure, n.Rec.Result, n.Rec.Ended = ev.Failure, nil, EndFailure
+		n.Rec.Failure, n.Rec.Result, n.Rec.Ended = ev.Failure, nil, flow.EndFailure
 		to = states.TaskFailure
 	}
 	if n.stopped {
@@ -253,7 +253,7 @@ func (s *Scheduler) nodeEnded(n *Node) {
 	default:
 		cause.Kind = flow.Failed
 	}
-	s.wonder(n.Scope, n, cause)
+	s.queueAsk(n.Scope, n, cause)
 }
 
 // change gives a node what its next attempt has of its own.
@@ -313,8 +313,8 @@ func (s *Scheduler) retire(n *Node) {
 		s.growth.alive--
 	}
 	n.Kept = false
-	if n.Rec.Ended == EndFailure {
-		n.Rec.Ended = EndHandled
+	if n.Rec.Ended == flow.EndFailure {
+		n.Rec.Ended = flow.EndHandled
 	}
 	s.emit(Command{Op: Write, Atom: -1, Node: n, Rec: n.Rec})
 	if n.Spec.Pivot && n.Rec.State == states.TaskSuccess {
@@ -326,5 +326,29 @@ func (s *Scheduler) retire(n *Node) {
 	} else if n.Spec.Reverts() && n.Rec.Attempt > 0 || n.Spec.Undo != nil && n.Rec.mayHaveEffect() {
 		s.stack.height++
 		s.emit(Command{Op: PushUndo, Atom: -1, Node: n})
+	}
+}
+
+// onlyWaits reports whether a node waits for a message or a time, and is not being cancelled. A node with a result
+// does not only wait: the driver still has to report its call to its language.
+func (n *Node) onlyWaits() bool {
+	if n.decided || n.dropped() {
+		return false
+	}
+	if n.Awaits() {
+		return n.Rec.Result == nil
+	}
+	return n.waitsForTime()
+}
+
+// waitsForTime reports whether a node waits for a time that its record contains.
+func (n *Node) waitsForTime() bool {
+	switch n.Rec.State {
+	case states.TaskPending, states.TaskRetrying:
+		return !n.Rec.Due().IsZero()
+	case states.TaskRunning:
+		return n.Spec.Kind == flow.Timer
+	default:
+		return false
 	}
 }

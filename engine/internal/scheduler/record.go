@@ -8,28 +8,11 @@ import (
 	"github.com/ebbflow/ebb/states"
 )
 
-// End is how the execution of the current attempt ended. It stays while the atom is reverted, because the revert
-// receives it.
-type End uint8
-
-// The ends of an attempt.
-const (
-	EndNone      End = iota // not ended, or the end is unknown
-	EndValue                // with a result
-	EndFailure              // with a failure
-	EndHandled              // with a failure that the language has handled
-	EndDeferred             // not ended: another party will end it
-	EndUndoing              // of a flow, not ended: the part that its result names is being undone first
-	EndLeft                 // of a flow that is ended from outside: its result says what was open, see left
-	EndReopened             // reopened: the language has not said yet what to start again
-	EndContinued            // of the run's own flow: another run continues it; its result is the flow.Child
-)
-
 // A Record is everything that the store keeps of an atom. The counters follow from the records.
 type Record struct {
 	State       states.Task
 	Intention   states.Intention
-	Ended       End
+	Ended       flow.EndMark
 	RunEnd      flow.RunEnd // of a node: how its child run ended
 	Incarnation int32
 	Attempt     int32
@@ -90,9 +73,9 @@ func (r *Record) Due() time.Time { return r.rare().Due }
 func (r *Record) outcome(failures []*atom.Failure) atom.Outcome[atom.Value] {
 	var o atom.Outcome[atom.Value]
 	switch {
-	case r.Ended == EndValue:
+	case r.Ended == flow.EndValue:
 		o = atom.Done(r.Result)
-	case r.Ended == EndNone || r.Ended == EndDeferred || r.Failure == nil || r.Failure.Unknown():
+	case r.Ended == flow.EndNone || r.Ended == flow.EndDeferred || r.Failure == nil || r.Failure.Unknown():
 		o = atom.Unknown[atom.Value]()
 	default:
 		o = atom.Failed[atom.Value](r.Failure)
@@ -102,12 +85,12 @@ func (r *Record) outcome(failures []*atom.Failure) atom.Outcome[atom.Value] {
 
 // mayHaveEffect reports whether the latest attempt had its effect, or may have had it.
 func (r *Record) mayHaveEffect() bool {
-	failed := r.Ended == EndFailure || r.Ended == EndHandled
+	failed := r.Ended == flow.EndFailure || r.Ended == flow.EndHandled
 	return r.Attempt > 0 && (!failed || r.Failure == nil || r.Failure.Unknown())
 }
 
 // NeverCalled reports whether a planned atom was cancelled while it waited for its first call.
-func (r *Record) NeverCalled() bool { return r.Attempt == 0 && r.Ended == EndFailure }
+func (r *Record) NeverCalled() bool { return r.Attempt == 0 && r.Ended == flow.EndFailure }
 
 // OutcomeUnknown reports whether it is not known whether the latest attempt had its effect.
-func (r *Record) OutcomeUnknown() bool { return r.Ended != EndValue }
+func (r *Record) OutcomeUnknown() bool { return r.Ended != flow.EndValue }

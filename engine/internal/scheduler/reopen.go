@@ -27,7 +27,7 @@ type left struct {
 
 // leftIn returns what a record of a flow says was open; nil if it says nothing.
 func leftIn(r *Record) *left {
-	if r.Ended != EndFailure && r.Ended != EndLeft || len(r.Result) == 0 {
+	if r.Ended != flow.EndFailure && r.Ended != flow.EndLeft || len(r.Result) == 0 {
 		return nil
 	}
 	l := &left{}
@@ -42,7 +42,7 @@ func leftIn(r *Record) *left {
 func OpenAtEnd(r *Record) (names []string, begun bool, err error) {
 	l := leftIn(r)
 	switch {
-	case l == nil && r.State == states.TaskCancelled && r.Ended == EndNone, r.State == states.TaskPending,
+	case l == nil && r.State == states.TaskCancelled && r.Ended == flow.EndNone, r.State == states.TaskPending,
 		l != nil && l.Unbegun:
 		return nil, false, nil
 	case l == nil:
@@ -79,7 +79,7 @@ func (s *Scheduler) leaveOpen(scope *Scope, nodes []*Node) {
 		scope.left = &left{}
 	}
 	l, r := scope.left, s.record(scope)
-	if l.Note == nil && (s.wantsMore(scope) || r.Ended == EndReopened) {
+	if l.Note == nil && (s.wantsMore(scope) || r.Ended == flow.EndReopened) {
 		l.Note = r.Result
 	}
 	l.Undoing, l.Unbegun = l.Undoing || scope.undoing != nil, !scope.begun
@@ -93,7 +93,7 @@ func (s *Scheduler) leaveOpen(scope *Scope, nodes []*Node) {
 		}
 	}
 	if scope.ending == nil {
-		r.Ended = EndLeft
+		r.Ended = flow.EndLeft
 	}
 	r.Result = atom.MustEncode(l)
 	s.keep(scope)
@@ -142,7 +142,7 @@ func (s *Scheduler) reopen(o *OperatorCommand) {
 	r, l := &s.rec[0], leftIn(&s.rec[0])
 	s.setFailure(0, nil)
 	s.resetAtom(0)
-	r.Result, r.Rare, r.Ended = nil, nil, EndNone
+	r.Result, r.Rare, r.Ended = nil, nil, flow.EndNone
 	if l == nil || l.Unbegun {
 		return
 	}
@@ -158,7 +158,7 @@ func (s *Scheduler) reopen(o *OperatorCommand) {
 // goOnFrom prepares the question what to start again in a flow.
 func (s *Scheduler) goOnFrom(scope *Scope, l *left) {
 	r := s.record(scope)
-	r.Ended, r.Result, r.Failure = EndReopened, l.Note, nil
+	r.Ended, r.Result, r.Failure = flow.EndReopened, l.Note, nil
 	scope.left = nil
 }
 
@@ -166,7 +166,7 @@ func (s *Scheduler) goOnFrom(scope *Scope, l *left) {
 func (s *Scheduler) markReopened(n *Node) {
 	n.Kept = true
 	if n.Rec.State != states.TaskSuccess { // else the language is told of its end, which it does not know yet
-		n.Rec.Ended = EndReopened
+		n.Rec.Ended = flow.EndReopened
 	}
 	s.emit(Command{Op: Write, Atom: -1, Node: n, Rec: n.Rec})
 	for _, c := range n.children {
@@ -186,14 +186,14 @@ func (s *Scheduler) markReopened(n *Node) {
 
 // askReopened asks what to start again in a flow. The questions about its nodes come after that about the flow.
 func (s *Scheduler) askReopened(scope *Scope) {
-	if r := s.record(scope); scope.begun && r.Ended == EndReopened {
-		s.wonder(scope, nil, flow.Cause{Kind: flow.Reopened, Note: r.Result})
+	if r := s.record(scope); scope.begun && r.Ended == flow.EndReopened {
+		s.queueAsk(scope, nil, flow.Cause{Kind: flow.Reopened, Note: r.Result})
 	}
 }
 
 // askReopenedNode asks whether to start a node again.
 func (s *Scheduler) askReopenedNode(n *Node) {
-	s.wonder(n.Scope, n, flow.Cause{
+	s.queueAsk(n.Scope, n, flow.Cause{
 		Kind: flow.Reopened, Name: n.Spec.Name, Note: n.Spec.Note, Attempt: int(n.Rec.Attempt), Failure: n.Rec.Failure,
 	})
 }
@@ -209,7 +209,7 @@ func (s *Scheduler) leaveEnded(n *Node) {
 // startOver starts a reopened node again. A fork continues with the children that had not succeeded.
 func (s *Scheduler) startOver(n *Node, again *flow.Again) {
 	n.change(again)
-	n.Rec.Ended, n.Rec.Result, n.Rec.Failure, n.Rec.Rare = EndNone, nil, nil, nil
+	n.Rec.Ended, n.Rec.Result, n.Rec.Failure, n.Rec.Rare = flow.EndNone, nil, nil, nil
 	if n.Spec.Kind == flow.Fork && n.Rec.Attempt > 0 {
 		s.setNode(n, states.TaskRunning)
 		s.takeUpNode(n)

@@ -70,12 +70,12 @@ func (s *Scheduler) endScope(scope *Scope, end *flow.End) {
 		return
 	}
 	r := s.record(scope)
-	r.Ended, r.Result, r.Failure = EndValue, end.Value, end.Failure
+	r.Ended, r.Result, r.Failure = flow.EndValue, end.Value, end.Failure
 	switch {
 	case end.Successor != nil:
-		r.Ended, r.Result = EndContinued, atom.MustEncode(end.Successor)
+		r.Ended, r.Result = flow.EndContinued, atom.MustEncode(end.Successor)
 	case end.Failure != nil:
-		r.Ended = EndFailure
+		r.Ended = flow.EndFailure
 		if scope.left == nil {
 			scope.left = &left{}
 		}
@@ -90,9 +90,9 @@ func (s *Scheduler) endScope(scope *Scope, end *flow.End) {
 // loadedEnd returns how a scope ends, from its record and memory; nil if it is not ending.
 func loadedEnd(r *Record, memory atom.Value) *flow.End {
 	switch r.Ended {
-	case EndValue:
+	case flow.EndValue:
 		return &flow.End{Value: r.Result, Note: memory}
-	case EndContinued:
+	case flow.EndContinued:
 		end := &flow.End{Successor: &flow.Child{}}
 		if err := r.Result.Decode(end.Successor); err != nil {
 			end.Failure = &atom.Failure{
@@ -100,7 +100,7 @@ func loadedEnd(r *Record, memory atom.Value) *flow.End {
 			}
 		}
 		return end
-	case EndFailure:
+	case flow.EndFailure:
 		end := &flow.End{Failure: r.Failure, Note: memory} // as earlier versions stored it
 		if l := leftIn(r); l != nil {
 			end.Note = l.EndNote
@@ -206,7 +206,7 @@ func (s *Scheduler) settleScope(scope *Scope) {
 			scope.stopping = false
 		}
 		scope.aborted = nil
-		s.wonder(scope, nil, cause)
+		s.queueAsk(scope, nil, cause)
 		return
 	}
 	scope.closed = true
@@ -222,13 +222,13 @@ func (s *Scheduler) settleScope(scope *Scope) {
 		s.setScope(scope, states.TaskCancelled)
 	case end.Failure != nil:
 		scope.left.EndNote = end.Note
-		scope.Rec.Failure, scope.Rec.Result, scope.Rec.Ended = end.Failure, atom.MustEncode(scope.left), EndFailure
+		scope.Rec.Failure, scope.Rec.Result, scope.Rec.Ended = end.Failure, atom.MustEncode(scope.left), flow.EndFailure
 		s.noteEnd(fork, end)
 		s.setScope(scope, states.TaskFailure)
 		fork.tell(scope)
 		s.decide(fork)
 	default:
-		scope.Rec.Result, scope.Rec.Ended = end.Value, EndValue
+		scope.Rec.Result, scope.Rec.Ended = end.Value, flow.EndValue
 		s.noteEnd(fork, end)
 		s.setScope(scope, states.TaskSuccess)
 		fork.tell(scope)

@@ -93,19 +93,19 @@ func (s *Scheduler) beginUndoing(scope *Scope, want *flow.Undoing) {
 // keepUndoing stores the part that a scope wants undone.
 func (s *Scheduler) keepUndoing(scope *Scope) {
 	r := s.record(scope)
-	r.Ended, r.Result = EndUndoing, atom.MustEncode(scope.undoing)
+	r.Ended, r.Result = flow.EndUndoing, atom.MustEncode(scope.undoing)
 	s.keep(scope)
 }
 
 // loadUndoing restores the part that a scope wants undone.
 func (s *Scope) loadUndoing(r *Record) {
-	if r.State != states.TaskRunning || r.Ended != EndUndoing {
+	if r.State != states.TaskRunning || r.Ended != flow.EndUndoing {
 		return
 	}
 	s.undoing = &undoing{}
 	if err := r.Result.Decode(s.undoing); err != nil {
 		s.undoing = nil
-		r.Ended, r.Result = EndNone, nil
+		r.Ended, r.Result = flow.EndNone, nil
 	}
 }
 
@@ -154,7 +154,7 @@ func (s *Scheduler) undoEntry(scope *Scope, n *Node, at int64) {
 		if u.Failure != nil {
 			cause.Kind, cause.Failure = flow.UndoFailed, u.Failure
 		}
-		s.wonder(scope, nil, cause)
+		s.queueAsk(scope, nil, cause)
 		return
 	}
 	u.at, n.Scope, n.entry = at, scope, undoEntry{height: at, drops: s.stack.drops}
@@ -222,7 +222,7 @@ func (s *Scheduler) partReverted(n *Node, ev Event) {
 		s.setNode(n, states.TaskRevertFailure)
 	default:
 		s.setNode(n, states.TaskRevertFailure)
-		s.wonder(scope, nil, flow.Cause{Kind: flow.UndoFailed, Note: u.Note, Failure: ev.Failure})
+		s.queueAsk(scope, nil, flow.Cause{Kind: flow.UndoFailed, Note: u.Note, Failure: ev.Failure})
 	}
 }
 

@@ -100,7 +100,7 @@ func (s *Scheduler) beginRevert(n *Node) {
 // revertNode makes one attempt to revert a node.
 func (s *Scheduler) revertNode(n *Node) {
 	n.Rec.clearDue()
-	if n.elsewhere { // it was, until the run was suspended
+	if n.external { // it was, until the run was suspended
 		s.revertAwaited(-1, n)
 	}
 	if n.Rec.State == states.TaskReverting {

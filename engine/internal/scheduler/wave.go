@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/states"
 )
 
@@ -108,7 +109,7 @@ func (s *Scheduler) needsNoUndo(a int32) bool {
 	if r.NeverCalled() {
 		return true
 	}
-	if r.Ended != EndFailure || r.Failure == nil || r.Failure.Code != atom.CodeNotFound {
+	if r.Ended != flow.EndFailure || r.Failure == nil || r.Failure.Code != atom.CodeNotFound {
 		return false
 	}
 	_, missing := s.Args(a)
@@ -123,11 +124,11 @@ func (s *Scheduler) execute(a int32) {
 	}
 	switch pa := &s.plan.Atoms[a]; {
 	case pa.Signal() != "":
-		s.awaitElsewhere(a, &Command{Op: Await, Atom: a})
+		s.awaitExternal(a, &Command{Op: Await, Atom: a})
 		return
 	case pa.Run != nil:
 		in, missing := s.Args(a)
-		s.awaitElsewhere(a, &Command{Op: Spawn, Atom: a, Values: in, Missing: missing})
+		s.awaitExternal(a, &Command{Op: Spawn, Atom: a, Values: in, Missing: missing})
 		return
 	}
 	if r.State == states.TaskRunning { // the process died during this attempt: repeat the attempt
@@ -135,7 +136,7 @@ func (s *Scheduler) execute(a int32) {
 	} else {
 		s.countersOf(a).queued = r.Attempt == 0
 		r.Attempt++
-		r.Ended = EndNone
+		r.Ended = flow.EndNone
 		s.set(a, states.TaskRunning, r.Intention)
 	}
 	if s.plan.Atoms[a].Language != nil {

@@ -10,31 +10,31 @@ type Rule struct {
 	Demands  string              // the requirement, in one sentence
 }
 
-// A Catalogue contains the rules of a language, in the order of its manual.
-type Catalogue struct {
+// A Catalog contains the rules of a language, in the order of its manual.
+type Catalog struct {
 	Code  flow.DiagnosticCode // code of most rules
 	rules []*Rule
 }
 
 // New adds a rule.
-func (c *Catalogue) New(name string, code flow.DiagnosticCode, severity flow.Severity, demands string) *Rule {
+func (c *Catalog) New(name string, code flow.DiagnosticCode, severity flow.Severity, demands string) *Rule {
 	r := &Rule{Name: name, Code: code, Severity: severity, Demands: demands}
 	c.rules = append(c.rules, r)
 	return r
 }
 
 // Illegal adds a rule whose breach makes a definition illegal.
-func (c *Catalogue) Illegal(name, demands string) *Rule {
+func (c *Catalog) Illegal(name, demands string) *Rule {
 	return c.New(name, c.Code, flow.SeverityError, demands)
 }
 
 // Doubtful adds a rule whose breach is a warning.
-func (c *Catalogue) Doubtful(name, demands string) *Rule {
+func (c *Catalog) Doubtful(name, demands string) *Rule {
 	return c.New(name, c.Code, flow.SeverityWarning, demands)
 }
 
 // Rules returns the rules.
-func (c *Catalogue) Rules() []*Rule { return c.rules }
+func (c *Catalog) Rules() []*Rule { return c.rules }
 
 // Common are the rules that every language has.
 type Common struct {

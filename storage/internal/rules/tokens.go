@@ -20,13 +20,13 @@ func FreeBy(t *storage.Token, now time.Time) bool {
 }
 
 // Take assigns the work to a worker.
-func Take(t *storage.Token, q *storage.Taking, now time.Time) {
+func Take(t *storage.Token, q *storage.WorkRequest, now time.Time) {
 	t.Worker, t.Beat, t.Since, t.Lease = q.Worker, now, now, Until(now, q.Lease)
 	t.Take++
 }
 
 // Keep applies a worker's heartbeat.
-func Keep(t *storage.Token, k *storage.Keeping, now time.Time) {
+func Keep(t *storage.Token, k *storage.Heartbeat, now time.Time) {
 	t.Beat = now
 	if k.Take != 0 {
 		t.Lease = Until(now, k.Lease)

@@ -20,7 +20,7 @@ func fullAtom(path string) storage.Atom {
 		State: states.TaskReverting, Intention: states.IntendRevert, Undo: storage.UndoLeaves, Signal: "go", Live: true,
 		Successor: "next", RunEnd: flow.RunTimedOut,
 		Spec: value(map[string]any{"kind": "exec"}), Input: inline("in"), Note: inline("note"), Result: inline("out"),
-		Ended: storage.EndHandled,
+		Ended: flow.EndHandled,
 		Failure: &atom.Failure{
 			Atom: path, Code: "C", Message: "broken", Stack: "main.go:1", Attempt: 2, Bare: true,
 			Final: true,

@@ -16,7 +16,7 @@ import (
 	"github.com/ebbflow/ebb/storage/internal/rules"
 )
 
-func labelled(id, flow string, labels map[string]string) storage.Run {
+func labeled(id, flow string, labels map[string]string) storage.Run {
 	r := dueRun(id, at(1))
 	r.Flow, r.Labels = flow, labels
 	return r
@@ -37,7 +37,7 @@ func testLimits(t *testing.T, m Maker) {
 	of := func(customer string) map[string]string {
 		return map[string]string{"customer": customer, "color": "red"}
 	}
-	create(t, s, labelled("before", "trip", of("x")))
+	create(t, s, labeled("before", "trip", of("x")))
 	setLimits(t, s, storage.Limit{Flow: "trip", Runs: 9}, storage.Limit{Label: "customer", Runs: 1},
 		storage.Limit{Flow: "trip", Runs: 2})
 	limits, err := other.Limits(t.Context())
@@ -45,9 +45,9 @@ func testLimits(t *testing.T, m Maker) {
 	if diff := cmp.Diff([]storage.Limit{{Label: "customer", Runs: 1}, {Flow: "trip", Runs: 2}}, limits); diff != "" {
 		t.Errorf("limits (-want +got):\n%s", diff)
 	}
-	create(t, s, labelled("a", "trip", of("x")))
-	create(t, s, labelled("b", "trip", nil), labelled("c", "trip", nil), labelled("d", "tour", of("x")),
-		labelled("e", "tour", nil))
+	create(t, s, labeled("a", "trip", of("x")))
+	create(t, s, labeled("b", "trip", nil), labeled("c", "trip", nil), labeled("d", "tour", of("x")),
+		labeled("e", "tour", nil))
 
 	wants := func(by storage.Store, id string, limit *storage.Limit) {
 		t.Helper()
@@ -187,7 +187,7 @@ func anyTraffic(t *testing.T, rt *rapid.T, s storage.Store, from int) (*rules.Li
 	must(t, "Limits", err)
 	traffic, buckets := rules.NewLimiterState(limits), map[string]*rules.Bucket{}
 	for i := range rapid.IntRange(1, 12).Draw(rt, "n") {
-		r := labelled(strconv.Itoa(from+i), rapid.SampledFrom([]string{"f", "g"}).Draw(rt, "of"), map[string]string{})
+		r := labeled(strconv.Itoa(from+i), rapid.SampledFrom([]string{"f", "g"}).Draw(rt, "of"), map[string]string{})
 		for _, key := range []string{"k", "l"} {
 			if v := rapid.SampledFrom([]string{"", "x", "y"}).Draw(rt, key); v != "" {
 				r.Labels[key] = v

@@ -20,7 +20,7 @@ func testMessages(t *testing.T, m Maker) {
 	must(t, "Send", s.Send(t.Context(),
 		full, // the key was there
 		storage.Message{Run: "a", Kind: "signal", Name: "again", Sent: at(2)},
-		storage.Message{Run: "a", Kind: "signal", Name: "again", Sent: at(2)}, // no key: not recognised
+		storage.Message{Run: "a", Kind: "signal", Name: "again", Sent: at(2)}, // no key: not recognized
 		storage.Message{Run: "b", Kind: "signal", Key: "k1", Sent: at(2)},     // another run's key
 	))
 	full.N = 1

@@ -53,7 +53,7 @@ func testRates(t *testing.T, m Maker) {
 	// A limit of runs beside it leaves it as it is, and so does a run of the flow.
 	rate.Runs = 1
 	setLimits(t, s, rate)
-	create(t, s, labelled("a", "trip", nil), labelled("b", "trip", nil))
+	create(t, s, labeled("a", "trip", nil), labeled("b", "trip", nil))
 	begin(t, s, "a")
 	if limited, err := s.Limited(t.Context(), "b"); err != nil || limited == nil || limited.Limit != rate {
 		t.Errorf("it waits for %v (%v), want %v", limited, err, rate)

@@ -207,7 +207,7 @@ func (w *queried) look(q storage.RunQuery) {
 	}
 	most := 1 + w.IntN(9)
 	for looks := 0; ; looks++ {
-		page := ask[storage.Sight](w.T, "Look")(w.s.Look(w.Context(), q, most))
+		page := ask[storage.LookResult](w.T, "Look")(w.s.Look(w.Context(), q, most))
 		for _, r := range page.Runs {
 			got = append(got, r.ID)
 		}
@@ -227,7 +227,7 @@ func (w *queried) look(q storage.RunQuery) {
 // tally counts in looks at few runs each.
 func (w *queried) tally(q storage.RunQuery) {
 	w.Helper()
-	t := storage.Tallying{
+	t := storage.TallyQuery{
 		Most: 1 + w.IntN(9), Width: one(w, 0, 3*time.Second, 3*time.Second), Since: one(w, time.Time{}, w.second()),
 	}
 	got, expected := map[storage.TallyKey]int{}, map[storage.TallyKey]int{}
@@ -384,7 +384,7 @@ func (w *queried) refused() {
 	} {
 		want(w.T, "Runs", errOf(w.s.Runs(w.Context(), q)), storage.ErrInvalid)
 		want(w.T, "Look", errOf(w.s.Look(w.Context(), q, 1)), storage.ErrInvalid)
-		want(w.T, "Tally", errOf(w.s.Tally(w.Context(), q, storage.Tallying{Most: 1})), storage.ErrInvalid)
+		want(w.T, "Tally", errOf(w.s.Tally(w.Context(), q, storage.TallyQuery{Most: 1})), storage.ErrInvalid)
 		want(w.T, "CountRuns", errOf(w.s.CountRuns(w.Context(), q)), storage.ErrInvalid)
 	}
 	for limit, count := range map[int]int{0: len(w.runs), 3: 3} {

@@ -124,7 +124,7 @@ func testRuns(t *testing.T, m Maker) {
 		{"label", storage.RunQuery{Labels: map[string]string{"odd": "false"}}, "eca"},
 		{"labels", storage.RunQuery{Labels: map[string]string{"odd": "false", "id": "c"}}, "c"},
 		{"labels that exclude each other", storage.RunQuery{Labels: map[string]string{"odd": "true", "id": "c"}}, ""},
-		{"no such label", storage.RunQuery{Labels: map[string]string{"colour": "red"}}, ""},
+		{"no such label", storage.RunQuery{Labels: map[string]string{"color": "red"}}, ""},
 		{"all of it", storage.RunQuery{
 			Flow: "tour", States: []states.Flow{states.FlowReverted},
 			Labels: map[string]string{"id": "d"}, Limit: 1, After: place("e"),

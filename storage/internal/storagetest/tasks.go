@@ -127,26 +127,26 @@ func testHeartbeats(t *testing.T, m Maker) {
 	p.write(t, storage.Checkpoint{Tokens: []storage.Token{
 		{ID: "t", Run: "a", Path: "x", Queue: "q", Worker: "w", Take: 2, Lease: at(1)},
 	}})
-	keep := func(k storage.Keeping) storage.Token {
+	keep := func(k storage.Heartbeat) storage.Token {
 		t.Helper()
 		return ask[storage.Token](t, "KeepToken")(s.KeepToken(t.Context(), "t", k))
 	}
-	got := keep(storage.Keeping{Take: 2, Lease: time.Hour, Progress: 0.25, Details: value("a quarter")})
+	got := keep(storage.Heartbeat{Take: 2, Lease: time.Hour, Progress: 0.25, Details: value("a quarter")})
 	if got.Progress != 0.25 || string(got.Details) != string(value("a quarter")) || got.GiveUp || got.Lease.IsZero() {
 		t.Errorf("%+v", got)
 	}
 	lease := got.Lease
-	got = keep(storage.Keeping{})
+	got = keep(storage.Heartbeat{})
 	if got.Progress != 0.25 || string(got.Details) != string(value("a quarter")) || !got.Lease.Equal(lease) {
 		t.Errorf("a heartbeat that reports nothing: %+v", got)
 	}
 	p.write(t, storage.Checkpoint{GiveUp: []string{"t"}})
-	got = keep(storage.Keeping{Take: 2, Details: value("half")})
+	got = keep(storage.Heartbeat{Take: 2, Details: value("half")})
 	if !got.GiveUp || string(got.Details) != string(value("half")) ||
 		!got.Lease.IsZero() {
 		t.Errorf("%+v", got)
 	}
-	for _, k := range []storage.Keeping{{Take: -1}, {Lease: -1}, {Progress: 1.5}, {Progress: -1}} {
+	for _, k := range []storage.Heartbeat{{Take: -1}, {Lease: -1}, {Progress: 1.5}, {Progress: -1}} {
 		want(t, "KeepToken", errOf(s.KeepToken(t.Context(), "t", k)), storage.ErrInvalid)
 	}
 	must(t, "EndToken", errOf(s.EndToken(t.Context(), "t", storage.TokenEnd{})))
@@ -188,7 +188,7 @@ func testQueueOrder(t *testing.T, m Maker) {
 		}
 	}
 	for _, want := range order {
-		tok := ask[storage.Token](t, "TakeToken")(s.TakeToken(t.Context(), storage.Taking{Queues: queues, Worker: "w"}))
+		tok := ask[storage.Token](t, "TakeToken")(s.TakeToken(t.Context(), storage.WorkRequest{Queues: queues, Worker: "w"}))
 		if tok.ID != want {
 			t.Errorf("%s was taken instead of %s", tok.ID, want)
 		}

@@ -13,9 +13,9 @@ func testTexts(t *testing.T, m Maker) {
 	s := m.open(t)
 	create(t, s, run("a"))
 	for _, bad := range []string{"a\x00b", "\xff"} {
-		named, flown, labelled := run(bad), run("b"), run("b")
-		flown.Flow, labelled.Labels = bad, map[string]string{"k": bad}
-		for _, r := range []storage.Run{named, flown, labelled} {
+		named, flown, labeled := run(bad), run("b"), run("b")
+		flown.Flow, labeled.Labels = bad, map[string]string{"k": bad}
+		for _, r := range []storage.Run{named, flown, labeled} {
 			want(t, "Create", s.Create(t.Context(), r), storage.ErrInvalid)
 		}
 		want(t, "PostJob", s.PostJob(t.Context(), storage.Job{ID: bad, Flow: "f"}), storage.ErrInvalid)
@@ -23,7 +23,7 @@ func testTexts(t *testing.T, m Maker) {
 		want(t, "PutSchedule", s.PutSchedule(t.Context(), storage.Schedule{ID: bad, Flow: "f"}), storage.ErrInvalid)
 		want(t, "Send", s.Send(t.Context(), storage.Message{Run: "a", Kind: "signal", Name: bad}), storage.ErrInvalid)
 		want(t, "Send", s.Send(t.Context(), storage.Message{Run: "a", Kind: "signal", Key: bad}), storage.ErrInvalid)
-		for _, q := range []storage.Taking{{Queues: []string{bad}, Worker: "w"}, {Queues: []string{"q"}, Worker: bad}} {
+		for _, q := range []storage.WorkRequest{{Queues: []string{bad}, Worker: "w"}, {Queues: []string{"q"}, Worker: bad}} {
 			q.Lease = time.Second
 			_, err := s.TakeToken(t.Context(), q)
 			want(t, "TakeToken", err, storage.ErrInvalid)

@@ -120,15 +120,15 @@ func testQueues(t *testing.T, m Maker) {
 	must(t, "EndToken of a taken one", errOf(s.EndToken(t.Context(), "t4", storage.TokenEnd{Result: value(1)})))
 }
 
-func taking(queue, worker string) storage.Taking {
-	return storage.Taking{Queues: []string{queue}, Worker: worker}
+func taking(queue, worker string) storage.WorkRequest {
+	return storage.WorkRequest{Queues: []string{queue}, Worker: worker}
 }
 
 // testLeases: another worker may take work whose lease has run out. The store then refuses
 // the calls of the first worker. Until then, the first worker may renew its lease, even late.
 // keepTaken extends the lease of the worker that took a token first.
 func keepTaken(s storage.Store, id string, lease time.Duration) (storage.Token, error) {
-	return s.KeepToken(context.Background(), id, storage.Keeping{Take: 1, Lease: lease})
+	return s.KeepToken(context.Background(), id, storage.Heartbeat{Take: 1, Lease: lease})
 }
 
 func testLeases(t *testing.T, m Maker) {
@@ -142,7 +142,7 @@ func testLeases(t *testing.T, m Maker) {
 	}})
 	take := func(lease time.Duration, queues ...string) storage.Token {
 		t.Helper()
-		return ask[storage.Token](t, "TakeToken")(s.TakeToken(t.Context(), storage.Taking{
+		return ask[storage.Token](t, "TakeToken")(s.TakeToken(t.Context(), storage.WorkRequest{
 			Queues: queues, Worker: "w",
 			Lease: lease,
 		}))
@@ -211,7 +211,7 @@ func testWorkLimits(t *testing.T, m Maker) {
 	take := func(queue string, lease time.Duration) storage.Token {
 		t.Helper()
 		taken := ask[storage.Token](t,
-			"TakeToken")(s.TakeToken(t.Context(), storage.Taking{Queues: []string{queue}, Worker: "w", Lease: lease}))
+			"TakeToken")(s.TakeToken(t.Context(), storage.WorkRequest{Queues: []string{queue}, Worker: "w", Lease: lease}))
 		same(t, "taken token", taken, token(taken.ID))
 		if !taken.Since.Equal(taken.Beat) || time.Since(taken.Since) > time.Minute {
 			t.Errorf("%s was taken at %v, and heard of at %v", taken.ID, taken.Since, taken.Beat)

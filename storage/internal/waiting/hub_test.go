@@ -46,7 +46,7 @@ func (d *database) read(_ context.Context, id string) (storage.Run, error) {
 	return run, nil
 }
 
-func (d *database) take(_ context.Context, t storage.Taking) (storage.Token, error) {
+func (d *database) take(_ context.Context, t storage.WorkRequest) (storage.Token, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.takes++
@@ -159,7 +159,7 @@ func TestTurns(t *testing.T) {
 		h := waiting.New(d)
 		got := make(chan string, callers)
 		wait := func(ctx context.Context, worker string, wait time.Duration, queues ...string) {
-			token, err := h.AwaitToken(ctx, storage.Taking{Queues: queues, Worker: worker}, wait, nil, d.take)
+			token, err := h.AwaitToken(ctx, storage.WorkRequest{Queues: queues, Worker: worker}, wait, nil, d.take)
 			if err != nil {
 				token.Worker = fmt.Sprint(worker, " ", err)
 			}
@@ -246,7 +246,7 @@ func TestTurnPassedOn(t *testing.T) {
 		h := waiting.New(d)
 		broken := errors.New("the database does not answer")
 		calls := 0
-		fails := func(ctx context.Context, ask storage.Taking) (storage.Token, error) {
+		fails := func(ctx context.Context, ask storage.WorkRequest) (storage.Token, error) {
 			if calls++; calls > 1 {
 				return storage.Token{}, broken
 			}
@@ -254,12 +254,12 @@ func TestTurnPassedOn(t *testing.T) {
 		}
 		over := make(chan error, 2)
 		go func() {
-			_, err := h.AwaitToken(t.Context(), storage.Taking{Queues: []string{"q"}, Worker: "a"}, time.Hour, nil, fails)
+			_, err := h.AwaitToken(t.Context(), storage.WorkRequest{Queues: []string{"q"}, Worker: "a"}, time.Hour, nil, fails)
 			over <- err
 		}()
 		synctest.Wait()
 		go func() {
-			_, err := h.AwaitToken(t.Context(), storage.Taking{Queues: []string{"q"}, Worker: "b"}, time.Hour, nil, d.take)
+			_, err := h.AwaitToken(t.Context(), storage.WorkRequest{Queues: []string{"q"}, Worker: "b"}, time.Hour, nil, d.take)
 			over <- err
 		}()
 		synctest.Wait()
@@ -284,7 +284,7 @@ func TestClosed(t *testing.T) {
 			over <- err
 		}()
 		go func() {
-			_, err := h.AwaitToken(t.Context(), storage.Taking{Queues: []string{"q"}, Worker: "a"}, time.Hour, nil, d.take)
+			_, err := h.AwaitToken(t.Context(), storage.WorkRequest{Queues: []string{"q"}, Worker: "a"}, time.Hour, nil, d.take)
 			over <- err
 		}()
 		synctest.Wait()

@@ -39,8 +39,8 @@ func (p *poller) wake() {
 }
 
 // AwaitToken implements [storage.Waiting.AwaitToken]; take is [storage.Inbox.TakeToken].
-func (h *Hub) AwaitToken(ctx context.Context, t storage.Taking, wait time.Duration, enough <-chan struct{},
-	take func(context.Context, storage.Taking) (storage.Token, error),
+func (h *Hub) AwaitToken(ctx context.Context, t storage.WorkRequest, wait time.Duration, enough <-chan struct{},
+	take func(context.Context, storage.WorkRequest) (storage.Token, error),
 ) (storage.Token, error) {
 	if err := t.Check(); err != nil {
 		return storage.Token{}, err

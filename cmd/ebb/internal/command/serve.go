@@ -116,108 +116,127 @@ Step Functions and Amazon SWF use the URL of the address as their endpoint. Page
 	return cmd
 }
 
-func (s subcommands) serve(ctx context.Context, files []string, f *serveFlags) error {
+// A serving is what the flags of ebb serve ask for.
+type serving struct {
+	*serveFlags
+
+	server     *server.Server // nil if it does not listen
+	policy     retention.Policy
+	defaults   definition.Beginning
+	deployed   []*definition.Definition
+	aws        *awsSettings
+	conducting []conductor.Option
+}
+
+// servingOf checks the flags, and reads the definitions.
+func (s subcommands) servingOf(files []string, f *serveFlags) (*serving, error) {
 	offers, err := session.ParseLabels("offer", f.offers)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	srv, err := f.listen.server(s.Logger())
-	if err != nil {
-		return err
+	w := &serving{serveFlags: f}
+	if w.server, err = f.listen.server(s.Logger()); err != nil {
+		return nil, err
 	}
-	policy, err := retention.Parse(f.keep)
-	if err != nil {
-		return err
+	if w.policy, err = retention.Parse(f.keep); err != nil {
+		return nil, err
 	}
 	if len(files) == 0 {
 		files = s.Definitions
 	}
 	if err := f.places(); err != nil {
-		return err
+		return nil, err
 	}
-	defaults, err := f.beginning(filepath.Join(f.dir, "definition"))
-	if err != nil {
-		return err
+	if w.defaults, err = f.beginning(filepath.Join(f.dir, "definition")); err != nil {
+		return nil, err
 	}
-	defs, err := s.Deployed(files)
-	if err != nil {
-		return err
+	if w.deployed, err = s.Deployed(files); err != nil {
+		return nil, err
 	}
-	settings, err := f.awsFlags.config()
+	if w.aws, err = f.awsFlags.config(); err != nil {
+		return nil, err
+	}
+	w.conducting = []conductor.Option{
+		conductor.WithSlots(f.slots), conductor.WithDrain(f.drain), conductor.WithOffers(offers),
+		conductor.WithLogger(s.Logger()),
+		conductor.WithServer(engine.WithMaxLost(f.maxLost)),
+	}
+	return w, nil
+}
+
+func (s subcommands) serve(ctx context.Context, files []string, f *serveFlags) error {
+	w, err := s.servingOf(files, f)
 	if err != nil {
 		return err
 	}
 	ctx, stop := drive.Interruptible(ctx) // before this, a signal ends the process, even if it reads endless input
 	defer stop()
-	conducting := []conductor.Option{
-		conductor.WithSlots(f.slots), conductor.WithDrain(f.drain), conductor.WithOffers(offers),
-		conductor.WithLogger(s.Logger()),
-		conductor.WithServer(engine.WithMaxLost(f.maxLost)),
-	}
 	if f.check {
-		return s.checkServers(conducting, settings, defaults)
+		return s.checkServers(w.conducting, w.aws, w.defaults)
 	}
-	if err := createLogGroups(&settings.sfn); err != nil {
+	if err := createLogGroups(&w.aws.sfn); err != nil {
 		return err
 	}
-	return s.WithStore(ctx, func(file *sqlstore.Store) error {
-		m := metrics.New(file)
-		store := m.Store()
-		for _, d := range defs {
-			if _, err := store.PutDefinition(ctx, d.Definition); err != nil {
-				return exit.DatabaseError(err)
-			}
+	return s.WithStore(ctx, func(file *sqlstore.Store) error { return s.serveStore(ctx, file, w) })
+}
+
+// serveStore serves a store until ctx ends.
+func (s subcommands) serveStore(ctx context.Context, file *sqlstore.Store, w *serving) error {
+	m := metrics.New(file)
+	store := m.Store()
+	for _, d := range w.deployed {
+		if _, err := store.PutDefinition(ctx, d.Definition); err != nil {
+			return exit.DatabaseError(err)
 		}
-		var machines *sfn.Server // before the first run is driven
-		observe := func(ev engine.Event) {
-			m.Observe(ev)
-			machines.Observe(ev)
-		}
-		conducting = append(conducting, conductor.WithEngine(s.EngineLimits(), engine.WithObserver(observe)))
-		serving, end, err := s.serverOptions(ctx, store, f)
-		if err != nil {
-			return err
-		}
-		defer end()
-		conducting = append(conducting, serving...)
-		var c *conductor.Conductor
-		settings.sfn.Stopping, settings.swf.Stopping = ctx.Done(), ctx.Done()
-		settings.sfn.Start = func(ctx context.Context, run, definition string, opts ...engine.RunOption) error {
-			return c.Start(ctx, run, conductor.Ref{Definition: definition}, opts...)
-		}
-		if machines, err = s.awsServer(store, &settings.sfn, defaults); err != nil {
-			return err
-		}
-		s.joinAWS(machines)
-		workflows, err := swfServer(store, s.Logger(), &settings.swf)
-		if err != nil {
-			return err
-		}
-		flows := s.served(ctx, store, f, defaults).Complete(machines.Complete).Queues(machines.Queue).
-			Add(1, workflows.Flow()).Add(1, bulk.Flow(store))
-		if c, err = conductor.New(store, flows, conducting...); err != nil {
-			return exit.Usagef("%w", err)
-		}
-		m.WatchMemory(c.Memory)
-		if srv != nil && f.aws == on {
-			srv.ServeAWS(aws.New(aws.Options{Region: machines.Region(), Log: s.Logger()}, machines.Service(),
-				workflows.Service(c)))
-		}
-		rest := s.restAPI(store, defaults) //nolint:contextcheck // each request has its own
-		if srv == nil {
-			s.Noticef("serving")
-		} else if err := s.listen(ctx, srv, f.listen.address, s.paths(store, rest, map[string]http.Handler{
-			"/livez": server.Live(), "/readyz": srv.Ready(c.Ready, f.notices()...),
-			"/metrics": server.Only(http.MethodGet, m.Handler()),
-			"/events":  cloudevents.Handler(store), "/tasks/": workers.Handler(ctx, store),
-			api.Prefix: rest,
-		})); err != nil {
-			return err
-		}
-		pruner := &retention.Pruner{Store: store, Policy: policy, Tidy: file.Vacuum, Log: s.Logger()}
-		logs := func(ctx context.Context) { machines.Log(ctx, warnOfLogs(s.Logger())) }
-		return s.conduct(ctx, c, srv, pruner.Run, workflows.Run, logs)
-	})
+	}
+	var machines *sfn.Server // before the first run is driven
+	observe := func(ev engine.Event) {
+		m.Observe(ev)
+		machines.Observe(ev)
+	}
+	w.conducting = append(w.conducting, conductor.WithEngine(s.EngineLimits(), engine.WithObserver(observe)))
+	options, end, err := s.serverOptions(ctx, store, w.serveFlags)
+	if err != nil {
+		return err
+	}
+	defer end()
+	var c *conductor.Conductor
+	w.aws.sfn.Stopping, w.aws.swf.Stopping = ctx.Done(), ctx.Done()
+	w.aws.sfn.Start = func(ctx context.Context, run, definition string, opts ...engine.RunOption) error {
+		return c.Start(ctx, run, conductor.Ref{Definition: definition}, opts...)
+	}
+	if machines, err = s.awsServer(store, &w.aws.sfn, w.defaults); err != nil {
+		return err
+	}
+	s.joinAWS(machines)
+	workflows, err := swfServer(store, s.Logger(), &w.aws.swf)
+	if err != nil {
+		return err
+	}
+	flows := s.served(ctx, store, w.serveFlags, w.defaults).Complete(machines.Complete).Queues(machines.Queue).
+		Add(1, workflows.Flow()).Add(1, bulk.Flow(store))
+	if c, err = conductor.New(store, flows, append(w.conducting, options...)...); err != nil {
+		return exit.Usagef("%w", err)
+	}
+	m.WatchMemory(c.Memory)
+	if w.server != nil && w.awsFlags.aws == on {
+		w.server.ServeAWS(aws.New(aws.Options{Region: machines.Region(), Log: s.Logger()}, machines.Service(),
+			workflows.Service(c)))
+	}
+	rest := s.restAPI(store, w.defaults) //nolint:contextcheck // each request has its own
+	if w.server == nil {
+		s.Noticef("serving")
+	} else if err := s.listen(ctx, w.server, w.listen.address, s.paths(store, rest, map[string]http.Handler{
+		"/livez": server.Live(), "/readyz": w.server.Ready(c.Ready, w.notices()...),
+		"/metrics": server.Only(http.MethodGet, m.Handler()),
+		"/events":  cloudevents.Handler(store), "/tasks/": workers.Handler(ctx, store),
+		api.Prefix: rest,
+	})); err != nil {
+		return err
+	}
+	pruner := &retention.Pruner{Store: store, Policy: w.policy, Tidy: file.Vacuum, Log: s.Logger()}
+	logs := func(ctx context.Context) { machines.Log(ctx, warnOfLogs(s.Logger())) }
+	return s.conduct(ctx, c, w.server, pruner.Run, workflows.Run, logs)
 }
 
 // serverOptions returns the options of the conductor that need the store, and what ends them.

@@ -86,7 +86,7 @@ func (p *place) owner(run *storage.Run) string {
 
 // step names what is in progress in a run; "" if nothing is.
 func (p *place) step(ctx context.Context, run *storage.Run) (string, error) {
-	paths, more, err := inspect.Steps(ctx, p.store, run, 1)
+	paths, more, err := inspect.InProgress(ctx, p.store, run, 1)
 	if err != nil || len(paths) == 0 {
 		return "", exit.DatabaseError(err)
 	}

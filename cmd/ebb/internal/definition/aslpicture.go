@@ -156,7 +156,7 @@ func (m *aslMachine) Became(picture draw.View, history iter.Seq2[storage.Entry, 
 		taken[e] = c.taken[stepOf(e)]
 	}
 	counts, worst := c.fold.texts(2)
-	picture = picture.Coloured(c.last).Coloured(worst).Counted(counts).Along(taken)
+	picture = picture.Colored(c.last).Colored(worst).Counted(counts).Along(taken)
 	picture.Groups = slices.Clone(picture.Groups)
 	counts, _ = c.items.texts(1)
 	for i := range picture.Groups {

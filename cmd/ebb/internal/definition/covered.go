@@ -25,7 +25,7 @@ func (d *Definition) Covered(hits func(flow.Part) int64) draw.View {
 			states[stateID(part.State)] = "COVERED"
 		}
 	}
-	view = view.Coloured(states)
+	view = view.Colored(states)
 	for i := range view.Edges {
 		if n, is := ways[way{view.Edges[i].From, view.Edges[i].Label}]; is {
 			view.Edges[i].Label += fmt.Sprintf(" (%d)", n)

@@ -147,7 +147,7 @@ func (m *sm4cMachine) Became(picture draw.View, history iter.Seq2[storage.Entry,
 			}
 		}
 	}
-	return picture.Coloured(last).Along(taken), nil
+	return picture.Colored(last).Along(taken), nil
 }
 
 // Outline implements [Machine].

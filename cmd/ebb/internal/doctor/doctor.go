@@ -120,7 +120,7 @@ func (d *doctor) schema(c *sqlstore.Checkup) bool {
 const clockOff = 2 * time.Second
 
 func (d *doctor) clock(c *sqlstore.Checkup, before, after time.Time) {
-	const do = "synchronise the clocks (NTP)"
+	const do = "synchronize the clocks (NTP)"
 	ahead, behind := before.Sub(c.Time), c.Time.Sub(after)
 	// The database read its clock at an unknown moment between before and after.
 	known := time.Second + 2*after.Sub(before).Round(time.Second)

@@ -61,7 +61,7 @@ func mounted(t *testing.T, kind string) string {
 func answerFUSE(device int) {
 	const (
 		headOfRequest, headOfAnswer         = 40, 16
-		getattr, statfs, initialise, forget = 3, 17, 26, 2
+		getattr, statfs, initialize, forget = 3, 17, 26, 2
 		attributes, shape, agreed           = 104, 80, 64 // bytes
 	)
 	request := make([]byte, 1<<17)
@@ -76,7 +76,7 @@ func answerFUSE(device int) {
 		var body []byte
 		failed := syscall.ENOENT
 		switch binary.LittleEndian.Uint32(request[4:]) {
-		case initialise:
+		case initialize:
 			body = make([]byte, agreed)
 			copy(body, request[headOfRequest:headOfRequest+8]) // the kernel's own version
 			binary.LittleEndian.PutUint32(body[20:], 1<<12)    // bytes at once

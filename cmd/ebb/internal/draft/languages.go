@@ -41,9 +41,9 @@ func (l *Languages) reading(d *api.Draft) definition.Reading {
 }
 
 // Check implements [api.Languages].
-func (l *Languages) Check(d *api.Draft) *api.Checked {
+func (l *Languages) Check(d *api.Draft) *api.CheckResult {
 	source := definition.FromText([]byte(d.Text))
-	out := &api.Checked{Problems: source.Validate(l.reading(d))}
+	out := &api.CheckResult{Problems: source.Validate(l.reading(d))}
 	m, err := source.Compile(l.reading(d))
 	if err != nil || !out.Problems.Legal() {
 		return out

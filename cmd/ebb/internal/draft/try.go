@@ -34,7 +34,7 @@ const (
 var errTooLong = errors.New("the run did not end in time: does the machine go round for ever?")
 
 // Try implements [api.Languages].
-func (l *Languages) Try(ctx context.Context, t *api.Attempt) (storage.Store, string, error) {
+func (l *Languages) Try(ctx context.Context, t *api.TrialRequest) (storage.Store, string, error) {
 	name := t.Name
 	if name == "" {
 		name = usualName
@@ -73,7 +73,7 @@ func (l *Languages) Try(ctx context.Context, t *api.Attempt) (storage.Store, str
 }
 
 // mocksOf reads the mocks in either of their forms.
-func mocksOf(t *api.Attempt, name string) (*tasks.Mocks, error) {
+func mocksOf(t *api.TrialRequest, name string) (*tasks.Mocks, error) {
 	if t.Mocks == nil {
 		return nil, nil //nolint:nilnil // no state has one
 	}

@@ -13,7 +13,7 @@ import (
 // Reporter returns the reporter that fits the output. t is what is known of the run so far.
 func (s *Session) Reporter(t *inspect.Tree) view.Reporter {
 	if f := s.Out.Terminal(); f != nil && !s.JSON() {
-		return view.NewPainter(s.Out.Screen(), func() (int, int) { return sizeOf(f) }, t, s.Page().Colour)
+		return view.NewPainter(s.Out.Screen(), func() (int, int) { return sizeOf(f) }, t, s.Page().Color)
 	}
 	return s.PlainReporter()
 }
@@ -42,7 +42,7 @@ func (s *Session) Page() view.Page {
 		return view.Page{}
 	}
 	width, _ := sizeOf(f)
-	return view.Page{Width: width, Colour: os.Getenv("NO_COLOR") == ""}
+	return view.Page{Width: width, Color: os.Getenv("NO_COLOR") == ""}
 }
 
 // Emit writes the result of a command: the object as a line of JSON, or a line of text.

@@ -34,7 +34,7 @@ func (p Page) Diagnose(problem flow.Diagnostic, lines []string) string {
 	if problem.Fix != "" {
 		fix = " (" + problem.Fix + ")"
 	}
-	fmt.Fprintf(&b, "%s%s %s%s %s\n", p.color(visible.Line(at), bold), p.color(l.symbol+":", l.colour),
+	fmt.Fprintf(&b, "%s%s %s%s %s\n", p.color(visible.Line(at), bold), p.color(l.symbol+":", l.color),
 		visible.Line(problem.Message), visible.Line(fix),
 		p.color("["+codeOf(&problem)+"]", dim))
 	if problem.Line < 1 || problem.Line > len(lines) {
@@ -44,7 +44,7 @@ func (p Page) Diagnose(problem flow.Diagnostic, lines []string) string {
 	number := fmt.Sprintf("%5d", problem.Line)
 	fmt.Fprintf(&b, "%s | %s\n", number, string(line))
 	mark := "^" + strings.Repeat("~", max(tokenLength(line[column:])-1, 0))
-	fmt.Fprintf(&b, "%s | %s%s\n", strings.Repeat(" ", len(number)), blanks(line[:column]), p.color(mark, l.colour))
+	fmt.Fprintf(&b, "%s | %s%s\n", strings.Repeat(" ", len(number)), blanks(line[:column]), p.color(mark, l.color))
 	return b.String()
 }
 

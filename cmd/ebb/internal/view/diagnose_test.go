@@ -40,8 +40,8 @@ func TestDiagnose(t *testing.T) {
 			t.Errorf("got\n%swant\n%s", got, c.want)
 		}
 	}
-	got := Page{Colour: true}.Diagnose(flow.Diagnostic{Severity: flow.SeverityError, Code: "C", File: "f", Line: 4, Column: 1, Message: "m"}, lines)
+	got := Page{Color: true}.Diagnose(flow.Diagnostic{Severity: flow.SeverityError, Code: "C", File: "f", Line: 4, Column: 1, Message: "m"}, lines)
 	if want := "\x1b[1mf:4:1: \x1b[0m\x1b[31merror:\x1b[0m m \x1b[2m[C]\x1b[0m\n    4 | key: plain text\n      | \x1b[31m^~~\x1b[0m\n"; got != want {
-		t.Errorf("in colours: %q, want %q", got, want)
+		t.Errorf("in colors: %q, want %q", got, want)
 	}
 }

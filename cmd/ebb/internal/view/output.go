@@ -53,7 +53,7 @@ func (o *Output) Write(text []byte) (int, error) {
 	case o.JSON():
 		shown = visible.JSON
 	case o.Terminal() != nil:
-		shown = visibleInColour
+		shown = visibleInColor
 	}
 	return len(text), o.write(shown(string(text)))
 }
@@ -96,15 +96,15 @@ func (o *Output) Terminal() *os.File {
 	return f
 }
 
-// ownColours matches the sequences with which [Page.color] colors text, and no others.
-var ownColours = regexp.MustCompile("\x1b\\[(?:" + red + "|" + green + "|" + yellow + "|" + blue + "|" + dim + "|" +
+// ownColors matches the sequences with which [Page.color] colors text, and no others.
+var ownColors = regexp.MustCompile("\x1b\\[(?:" + red + "|" + green + "|" + yellow + "|" + blue + "|" + dim + "|" +
 	bold + "|0)m")
 
-// visibleInColour is [visible.Lines] for colored text.
-func visibleInColour(text string) string {
+// visibleInColor is [visible.Lines] for colored text.
+func visibleInColor(text string) string {
 	var shown strings.Builder
 	kept := 0
-	for _, at := range ownColours.FindAllStringIndex(text, -1) {
+	for _, at := range ownColors.FindAllStringIndex(text, -1) {
 		shown.WriteString(visible.Lines(text[kept:at[0]]) + text[at[0]:at[1]])
 		kept = at[1]
 	}

@@ -13,7 +13,7 @@ import (
 // A look is the symbol and color of a state.
 type look struct {
 	symbol string
-	colour string // parameters of the ANSI sequence
+	color  string // parameters of the ANSI sequence
 }
 
 const (
@@ -76,8 +76,8 @@ func flowLook(state states.Flow, stopped bool) look {
 
 // A Page is the width of lines, and whether they are colored. The zero page is plain and has no limit.
 type Page struct {
-	Width  int
-	Colour bool
+	Width int
+	Color bool
 }
 
 // Cut shortens a line to the page's width.
@@ -88,11 +88,11 @@ func (p Page) Cut(line string) string {
 	return string([]rune(line)[:p.Width-2]) + "…"
 }
 
-func (p Page) color(text, colour string) string {
-	if !p.Colour || colour == "" || text == "" {
+func (p Page) color(text, color string) string {
+	if !p.Color || color == "" || text == "" {
 		return text
 	}
-	return "\x1b[" + colour + "m" + text + "\x1b[0m"
+	return "\x1b[" + color + "m" + text + "\x1b[0m"
 }
 
 // Cause formats a failure on one line.
@@ -104,7 +104,7 @@ func Clock(t time.Time, layout string) string {
 }
 
 // Span formats a duration for people.
-func Span(d time.Duration) string { return inspect.Span(d) }
+func Span(d time.Duration) string { return inspect.FormatDuration(d) }
 
 // left returns the time until due, see [inspect.TimeLeft].
 func left(due, now time.Time) string { return inspect.TimeLeft(due, now) }

@@ -15,11 +15,11 @@ import (
 
 // A painter shows a run on a terminal as a tree that is updated in place.
 type painter struct {
-	out    io.Writer
-	size   func() (width, height int)
-	colour bool
-	quit   chan struct{}
-	gone   sync.WaitGroup
+	out   io.Writer
+	size  func() (width, height int)
+	color bool
+	quit  chan struct{}
+	gone  sync.WaitGroup
 
 	mu    sync.Mutex
 	tree  *inspect.Tree
@@ -31,8 +31,8 @@ type painter struct {
 const tick = 200 * time.Millisecond
 
 // NewPainter returns a reporter that draws a tree, and redraws it after each change.
-func NewPainter(out io.Writer, size func() (width, height int), t *inspect.Tree, colour bool) Reporter {
-	p := &painter{out: out, size: size, tree: t, colour: colour, quit: make(chan struct{})}
+func NewPainter(out io.Writer, size func() (width, height int), t *inspect.Tree, color bool) Reporter {
+	p := &painter{out: out, size: size, tree: t, color: color, quit: make(chan struct{})}
 	p.gone.Go(func() {
 		ticker := time.NewTicker(tick)
 		defer ticker.Stop()
@@ -63,7 +63,7 @@ func (p *painter) Happened(ev engine.Event) {
 // draw redraws the screen. If the tree is higher than the screen, draw shows its end, where the run makes progress.
 func (p *painter) draw() {
 	width, height := p.size()
-	lines := Tree(p.tree, time.Now(), Page{Width: width, Colour: p.colour})
+	lines := Tree(p.tree, time.Now(), Page{Width: width, Color: p.color})
 	if p.below != "" {
 		lines = append(lines, Page{Width: width}.Cut(p.below))
 	}
@@ -105,10 +105,10 @@ func (p *painter) Stop(t *inspect.Tree) {
 	}
 	// Draw everything: nothing overwrites it any more.
 	width, _ := p.size()
-	p.replace(Tree(p.tree, time.Now(), Page{Width: width, Colour: p.colour}))
+	p.replace(Tree(p.tree, time.Now(), Page{Width: width, Color: p.color}))
 }
 
 // Rested implements [Reporter].
 func (p *painter) Rested(run *storage.Run, undo *inspect.Undo, _ int) {
-	End(p.out, run, undo, Page{Colour: p.colour})
+	End(p.out, run, undo, Page{Color: p.color})
 }

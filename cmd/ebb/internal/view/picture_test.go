@@ -37,7 +37,7 @@ const undoneTrip = `
 func TestReadmePicture(t *testing.T) {
 	t.Parallel()
 	tr, now := told(t, undoneTrip)
-	got := terminalPicture("$ ebb show trip-1", Tree(tr, now, Page{Width: 100, Colour: true}))
+	got := terminalPicture("$ ebb show trip-1", Tree(tr, now, Page{Width: 100, Color: true}))
 	file := filepath.Join("..", "..", "..", "..", "docs", "images", "undone-run.svg")
 	if *update {
 		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {

@@ -82,12 +82,12 @@ func End(out io.Writer, run *storage.Run, undo *inspect.Undo, p Page) {
 	l := flowLook(run.State, inspect.Stopped(run))
 	switch {
 	case run.Failure == nil:
-		fmt.Fprintln(out, visible.Line(run.ID), p.color(run.State.String(), l.colour))
+		fmt.Fprintln(out, visible.Line(run.ID), p.color(run.State.String(), l.color))
 	case inspect.Stopped(run) && run.Failure.Message != "":
 		fmt.Fprintf(out, "%s ended: %s (%s, cancelled)\n", visible.Line(run.ID), visible.Line(run.Failure.Message),
-			p.color(run.State.String(), l.colour))
+			p.color(run.State.String(), l.color))
 	default:
-		fmt.Fprintln(out, visible.Line(run.ID), p.color(run.State.String(), l.colour), Cause(run.Failure))
+		fmt.Fprintln(out, visible.Line(run.ID), p.color(run.State.String(), l.color), Cause(run.Failure))
 	}
 	if text := undo.String(); text != "" {
 		fmt.Fprintln(out, visible.Line(text))

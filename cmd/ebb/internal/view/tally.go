@@ -27,13 +27,13 @@ func (t *tally) told(c *inspect.Change) (instead string, each bool) {
 		t.ended, t.failed = map[string]int{}, map[string]int{}
 	}
 	if c.Failure != nil {
-		if t.failed[group]++; t.failed[group] <= inspect.FewOfMany {
+		if t.failed[group]++; t.failed[group] <= inspect.MaxShownOfGroup {
 			each = true
 		}
 	}
 	if itself && (state == states.TaskSuccess || state == states.TaskFailure || state == states.TaskCancelled ||
 		state == states.TaskReverted) {
-		if t.ended[group]++; t.ended[group] > inspect.FewOfMany && t.ended[group]&(t.ended[group]-1) == 0 { // 16, 32 …
+		if t.ended[group]++; t.ended[group] > inspect.MaxShownOfGroup && t.ended[group]&(t.ended[group]-1) == 0 { // 16, 32 …
 			more := "…"
 			if strings.HasSuffix(group, "[") {
 				more = "…]"

@@ -51,7 +51,7 @@ func (p Page) title(t *inspect.Tree, now time.Time) string {
 	if !t.Began.IsZero() {
 		took = "  " + Span(end.Sub(t.Began))
 	}
-	return p.color(p.Cut(text), bold) + p.color(t.State.String(), l.colour) + took
+	return p.color(p.Cut(text), bold) + p.color(t.State.String(), l.color) + took
 }
 
 // rowsOf appends the rows of a step and all below it.
@@ -79,7 +79,7 @@ func rowsOf(s *inspect.Step, rows []row, indent string, last bool, now time.Time
 
 // below appends the rows of all below a step.
 func below(s *inspect.Step, rows []row, indent string, now time.Time) []row {
-	shown, rest := s.Few()
+	shown, rest := s.Shown()
 	for i, c := range shown {
 		rows = rowsOf(c, rows, indent, rest == "" && i == len(shown)-1, now)
 	}
@@ -184,7 +184,7 @@ func (p Page) table(rows []row) []string {
 	lines := make([]string, len(rows))
 	for i, r := range rows {
 		text := fmt.Sprintf("%-*s  %-*s  %*s  %s", head, r.head, state, r.state, took, r.took, r.detail)
-		lines[i] = p.color(p.Cut(strings.TrimRight(text, " ")), r.look.colour)
+		lines[i] = p.color(p.Cut(strings.TrimRight(text, " ")), r.look.color)
 	}
 	return lines
 }

@@ -246,11 +246,11 @@ func TestTree(t *testing.T) {
 	}
 }
 
-func TestTreeInColour(t *testing.T) {
+func TestTreeInColor(t *testing.T) {
 	t.Parallel()
 	tr, now := told(t, stories["undone"])
-	got := strings.Join(Tree(tr, now, Page{Width: 36, Colour: true}), "\n") + "\n"
-	golden(t, "colour.txt", strings.ReplaceAll(got, "\x1b", "ESC"))
+	got := strings.Join(Tree(tr, now, Page{Width: 36, Color: true}), "\n") + "\n"
+	golden(t, "color.txt", strings.ReplaceAll(got, "\x1b", "ESC"))
 }
 
 // TestManyUndone: of very many steps that were undone the first and the last are shown, and what could not be.

@@ -31,7 +31,7 @@ func Visit(out io.Writer, v *inspect.Visit, p Page) {
 	if v.Entered > 0 {
 		head += fmt.Sprintf("  event %d", v.Entered)
 	}
-	fmt.Fprintln(out, p.color(head, l.colour))
+	fmt.Fprintln(out, p.color(head, l.color))
 	visitLine(out, "input", v.Input)
 	for i := range v.Attempts {
 		a := &v.Attempts[i]

@@ -20,7 +20,7 @@ const (
 // Rules returns all rules in the order of the manual.
 func Rules() []*definition.Rule { return rules.Rules() }
 
-var rules = definition.Catalogue{Code: schemaValidationFailed}
+var rules = definition.Catalog{Code: schemaValidationFailed}
 
 // The rules (asl.md, section b).
 var (

@@ -245,7 +245,7 @@ type ItemPage struct {
 	End   bool   `json:"end,omitempty"` // no items follow
 }
 
-// An Item is one item that was read.
+// An Item is an element of the list over which a distributed Map runs.
 type Item struct {
 	Value  json.RawMessage `json:"value"`
 	Key    string          `json:"key,omitempty"`    // of a member of an object

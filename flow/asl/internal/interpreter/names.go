@@ -45,9 +45,9 @@ func (w *surroundings) world() (string, bool) {
 	return strings.Join(parts[:5], ":"), true
 }
 
-// labelled returns the name of the state machine that a distributed Map's items run
+// labeled returns the name of the state machine that a distributed Map's items run
 // on.
-func (w *surroundings) labelled() string { return w.attributes().StateMachineName + w.label() }
+func (w *surroundings) labeled() string { return w.attributes().StateMachineName + w.label() }
 
 // label is what tells that machine from the one it is part of. Without a Label it is
 // made as AWS makes it, or is the state's name where nothing else is AWS's.
@@ -61,9 +61,9 @@ func (w *surroundings) label() string {
 
 func (w *surroundings) mapRunARN(id string) string {
 	if world, ok := w.world(); ok {
-		return world + ":mapRun:" + w.labelled() + ":" + id
+		return world + ":mapRun:" + w.labeled() + ":" + id
 	}
-	return w.Ask.Run.ID + "/" + w.labelled() + ":" + id
+	return w.Ask.Run.ID + "/" + w.labeled() + ":" + id
 }
 
 // childName returns the name of the execution of one item, or batch.
@@ -90,7 +90,7 @@ func (w *surroundings) childARN(m *mapSettings, index int) string {
 
 // childExecution returns what its ARN has behind the kind of execution.
 func (w *surroundings) childExecution(m *mapSettings, index int) string {
-	name := w.labelled() + ":" + w.childName(m, index)
+	name := w.labeled() + ":" + w.childName(m, index)
 	if w.State.Items.Distributed.Express {
 		name += ":" + m.ID
 	}

@@ -6,12 +6,12 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// stepsRead is how many atoms Steps reads at most: a run may have any number.
+// stepsRead is how many atoms InProgress reads at most: a run may have any number.
 const stepsRead = 200
 
-// Steps returns the paths of up to most atoms that are in progress in a run, and whether there may be more. A run that
-// has ended has none, and the store is not asked. Errors are the store's.
-func Steps(ctx context.Context, store storage.Reader, run *storage.Run, most int) (
+// InProgress returns the paths of up to most atoms that are in progress in a run, and whether there may be more. A run
+// that has ended has none, and the store is not asked. Errors are the store's.
+func InProgress(ctx context.Context, store storage.Reader, run *storage.Run, most int) (
 	paths []string, more bool, err error,
 ) {
 	if run.State.Ended() {

@@ -1,0 +1,64 @@
+package scheduler
+
+import (
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/states"
+)
+
+// Waits reports whether the run only waits.
+func (s *Scheduler) Waits() bool {
+	return s.flow == states.FlowRunning && s.flight.busy == 0 && s.flight.waits > 0 && !s.growth.asked && !s.postponed() &&
+		s.front.startAt >= len(s.front.wave) && len(s.failing.fatal) == 0
+}
+
+// onlyWaited reports whether a loaded run only waited when it was released. If so, it resumes as if it had not been
+// released.
+func (s *Scheduler) onlyWaited() bool {
+	if s.flow != states.FlowRunning || s.front.readyN > 0 || s.ending.pending != NothingPending {
+		return false
+	}
+	if s.root != nil && s.undoes() {
+		return false
+	}
+	waits := 0
+	for i := range s.rec {
+		r := &s.rec[i]
+		switch {
+		case s.root != nil && r.State == states.TaskRunning:
+			if !s.root.begun || s.root.ending != nil || s.wantsMore(s.root) {
+				return false
+			}
+		case r.Awaits(), r.State == states.TaskRetrying && !r.Due().IsZero():
+			waits++
+		case r.State == states.TaskRunning, r.State == states.TaskReverting, r.State == states.TaskRetrying,
+			r.State == states.TaskFailure:
+			return false
+		}
+	}
+	for n := range s.Open {
+		switch {
+		case n.Spec.Kind == flow.Fork && n.Rec.State == states.TaskRunning && !n.decided && !n.dropped():
+			if !s.onlyChildren(n) {
+				return false
+			}
+		case n.onlyWaits():
+			waits++
+		default:
+			return false
+		}
+	}
+	return waits > 0 || s.root != nil && s.rec[0].Awaits()
+}
+
+// onlyChildren reports whether a fork only waits for children that have all started.
+func (s *Scheduler) onlyChildren(n *Node) bool {
+	if n.allowed() > n.begun {
+		return false
+	}
+	for _, c := range n.children {
+		if !c.begun || c.ending != nil || s.wantsMore(c) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,82 @@
+package faultstore
+
+import (
+	"context"
+	"time"
+
+	"github.com/ebbflow/ebb/storage"
+)
+
+func (f *store) SetLimit(ctx context.Context, limit storage.Limit) error {
+	return f.do(ctx, Call{Method: "SetLimit"}, func() error { return f.Store.SetLimit(ctx, limit) })
+}
+
+func (f *store) Limits(ctx context.Context) ([]storage.Limit, error) {
+	return answer(ctx, f, Call{Method: "Limits"}, func() ([]storage.Limit, error) { return f.Store.Limits(ctx) })
+}
+
+func (f *store) Limited(ctx context.Context, run string) (*storage.LimitedError, error) {
+	return answer(ctx, f, Call{Method: "Limited", Run: run}, func() (*storage.LimitedError, error) {
+		return f.Store.Limited(ctx, run)
+	})
+}
+
+func (f *store) PostJob(ctx context.Context, job storage.Job) error {
+	return f.do(ctx, Call{Method: "PostJob", Run: job.Run}, func() error { return f.Store.PostJob(ctx, job) })
+}
+
+func (f *store) ClaimJobs(ctx context.Context, q storage.JobClaim) ([]storage.Job, error) {
+	return answer(ctx, f, Call{Method: "ClaimJobs"}, func() ([]storage.Job, error) { return f.Store.ClaimJobs(ctx, q) })
+}
+
+func (f *store) RenewJob(ctx context.Context, id string, epoch int64, claim string, lease time.Duration) error {
+	return f.do(ctx, Call{Method: "RenewJob"}, func() error { return f.Store.RenewJob(ctx, id, epoch, claim, lease) })
+}
+
+func (f *store) EndJob(ctx context.Context, end storage.JobEnd) error {
+	return f.do(ctx, Call{Method: "EndJob"}, func() error { return f.Store.EndJob(ctx, end) })
+}
+
+func (f *store) Job(ctx context.Context, id string) (storage.Job, error) {
+	return answer(ctx, f, Call{Method: "Job"}, func() (storage.Job, error) { return f.Store.Job(ctx, id) })
+}
+
+func (f *store) JobList(ctx context.Context, q storage.JobQuery) ([]storage.Job, error) {
+	return answer(ctx, f, Call{Method: "JobList"}, func() ([]storage.Job, error) { return f.Store.JobList(ctx, q) })
+}
+
+func (f *store) JobCounts(ctx context.Context) ([]storage.JobCount, error) {
+	return answer(ctx, f, Call{Method: "JobCounts"}, func() ([]storage.JobCount, error) { return f.Store.JobCounts(ctx) })
+}
+
+func (f *store) PurgeJobs(ctx context.Context, q storage.JobPurge) (int, error) {
+	return answer(ctx, f, Call{Method: "PurgeJobs"}, func() (int, error) { return f.Store.PurgeJobs(ctx, q) })
+}
+
+func (f *store) PutSchedule(ctx context.Context, s storage.Schedule) error {
+	return f.do(ctx, Call{Method: "PutSchedule"}, func() error { return f.Store.PutSchedule(ctx, s) })
+}
+
+func (f *store) MoveSchedule(ctx context.Context, move storage.ScheduleMove) error {
+	return f.do(ctx, Call{Method: "MoveSchedule"}, func() error { return f.Store.MoveSchedule(ctx, move) })
+}
+
+func (f *store) DeleteSchedule(ctx context.Context, id string) error {
+	return f.do(ctx, Call{Method: "DeleteSchedule"}, func() error { return f.Store.DeleteSchedule(ctx, id) })
+}
+
+func (f *store) Schedule(ctx context.Context, id string) (storage.Schedule, error) {
+	return answer(ctx, f, Call{Method: "Schedule"}, func() (storage.Schedule, error) { return f.Store.Schedule(ctx, id) })
+}
+
+func (f *store) Schedules(ctx context.Context) ([]storage.Schedule, error) {
+	return answer(ctx, f, Call{Method: "Schedules"}, func() ([]storage.Schedule, error) { return f.Store.Schedules(ctx) })
+}
+
+func (f *store) DueSchedules(ctx context.Context, limit int) (due []storage.Schedule, now, next time.Time, err error) {
+	err = f.do(ctx, Call{Method: "DueSchedules"}, func() (err error) {
+		due, now, next, err = f.Store.DueSchedules(ctx, limit)
+		return err
+	})
+	return due, now, next, err
+}
