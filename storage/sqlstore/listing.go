@@ -34,10 +34,25 @@ type listing struct {
 	values  []string // conditions of which each selects the runs of one value of the index
 	classes []class  // to read, each by itself; nil if the index has none
 	few     bool
-	plain   bool     // the index has no classes
-	checks  []string // conditions on the run's row r, its row o in origins, and on other rows
+	plain   bool    // the index has no classes
+	checks  []check // what the index does not decide
 	limit   string
 }
+
+// A check is a condition that the index of a listing does not decide. Parts of the listing join the row that it reads.
+type check struct {
+	sql   string // "" if not a condition but the columns of the part read the row
+	joins join
+}
+
+// A join is the row that a check reads, by the name that it has in listings.
+type join byte
+
+const (
+	joinsNone   join = 0   // the check reads the index only, or has a subquery
+	joinsRun    join = 'r' // the run's row in runs
+	joinsOrigin join = 'o' // the run's row in origins
+)
 
 // arguments collects the arguments of a query that is built from conditions.
 type arguments []any
@@ -114,13 +129,13 @@ func (l *listing) findFew(by choice) {
 		return
 	}
 	if q.Top {
-		l.checks = append(l.checks, `r.child = 0`)
+		l.checkRun(`r.child = 0`)
 	}
 	if len(q.States) > 0 {
-		l.checks = append(l.checks, oneOf(&l.args, `r.state`, q.States))
+		l.checkRun(oneOf(&l.args, `r.state`, q.States))
 	}
 	if len(q.Outcomes) > 0 {
-		l.checks = append(l.checks, oneOf(&l.args, `r.outcome`, q.Outcomes))
+		l.checkRun(oneOf(&l.args, `r.outcome`, q.Outcomes))
 	}
 }
 
@@ -155,7 +170,8 @@ func (l *listing) find(by choice) (find string, args []any) {
 	byLabel := func(key, value string) {
 		k, v := l.args.add(key), l.args.add(value)
 		if chosen {
-			l.checks = append(l.checks, `EXISTS (SELECT 1 FROM labels WHERE run = `+l.n+` AND key = `+k+` AND value = `+v+`)`)
+			has := `EXISTS (SELECT 1 FROM labels WHERE run = ` + l.n + ` AND key = ` + k + ` AND value = ` + v + `)`
+			l.checks = append(l.checks, check{has, joinsNone})
 			return
 		}
 		chosen, l.table, l.index, l.n = true, `labels l`, `labels`, `l.run`
@@ -174,21 +190,28 @@ func (l *listing) find(by choice) (find string, args []any) {
 	if q.Flow != "" {
 		is := `r.flow = ` + l.args.add(q.Flow)
 		if chosen {
-			l.check(is)
+			l.checkSlowly(is)
 		} else {
 			l.where, l.index = append(l.where, is), `runs_flow`
 			find, args = selectClassesOfFlow, []any{q.Flow}
 		}
 	}
 	if len(q.Undos) > 0 && !by.undo {
-		l.check(oneOf(&l.args, `r.undone`, q.Undos))
+		l.checkSlowly(oneOf(&l.args, `r.undone`, q.Undos))
 	}
 	return find, args
 }
 
-// check adds a condition on a run's row in such a form that PostgreSQL takes no other index for it.
-func (l *listing) check(condition string) {
-	l.checks = append(l.checks, `CASE WHEN r.n IS NOT NULL THEN `+condition+` END`)
+// checkRun adds conditions on a run's row.
+func (l *listing) checkRun(conditions ...string) {
+	for _, condition := range conditions {
+		l.checks = append(l.checks, check{condition, joinsRun})
+	}
+}
+
+// checkSlowly adds a condition on a run's row in such a form that PostgreSQL takes no other index for it.
+func (l *listing) checkSlowly(condition string) {
+	l.checkRun(`CASE WHEN r.n IS NOT NULL THEN ` + condition + ` END`)
 }
 
 // selects reports whether the query selects runs of the class. The state of runs that have not ended is checked run by
@@ -217,10 +240,10 @@ func (l *listing) bound() {
 	}
 	l.index += strings.Replace(at, `.`, `_`, 1)
 	if l.at = of + at; at != `.created` {
-		l.checks = append(l.checks, l.within(`r.created`, q.CreatedFrom, q.CreatedTo)...)
+		l.checkRun(l.within(`r.created`, q.CreatedFrom, q.CreatedTo)...)
 	}
 	if at != `.ended` {
-		l.checks = append(l.checks, l.within(`r.ended`, q.EndedFrom, q.EndedTo)...)
+		l.checkRun(l.within(`r.ended`, q.EndedFrom, q.EndedTo)...)
 	}
 	l.always = slices.Clone(l.where)
 	if q.After != nil {

@@ -68,10 +68,11 @@ func (l *listing) union(columns string, then ...string) string {
 	open := slices.DeleteFunc(slices.Clone(l.q.States), states.Flow.Ended)
 	var parts []string
 	for conditions, c := range l.stretches() {
+		checks := l.checks
 		if c != nil && c.open() && len(open) > 0 {
-			conditions = append(conditions, oneOf(&l.args, `r.state`, open))
+			checks = append(slices.Clone(checks), check{oneOf(&l.args, `r.state`, open), joinsRun})
 		}
-		part := l.part(columns, conditions, l.checks) + strings.Join(then, ``)
+		part := l.part(columns, conditions, checks) + strings.Join(then, ``)
 		if l.parts() > 1 && len(then) > 0 {
 			//nolint:unqueryvet // the columns are those of the part
 			part = `SELECT * FROM (` + part + `) AS part` + strconv.Itoa(len(parts))
@@ -109,27 +110,31 @@ func (l *listing) stretches() iter.Seq2[[]string, *class] {
 }
 
 // part returns the columns of the runs that meet the conditions, those of the listing, and the checks.
-func (l *listing) part(columns string, conditions, checks []string) string {
+func (l *listing) part(columns string, conditions []string, checks []check) string {
 	return l.partOf(columns, slices.Concat(l.where, conditions), checks)
 }
 
 // partOf returns the columns of the runs that meet the conditions and the checks.
-func (l *listing) partOf(columns string, conditions, checks []string) string {
+func (l *listing) partOf(columns string, conditions []string, checks []check) string {
 	from := l.table
 	if l.dialect == fileDialect && !l.few {
 		from += ` INDEXED BY ` + l.index
 	}
-	reads := func(row string) bool { // a row of another table
-		reads := func(condition string) bool { return strings.Contains(condition, row) }
-		return !strings.HasPrefix(l.n, row) && (slices.ContainsFunc(checks, reads) || slices.ContainsFunc(conditions, reads))
+	reads := func(row join) bool { // of another table than that of the index
+		return join(l.n[0]) != row && slices.ContainsFunc(checks, func(c check) bool { return c.joins == row })
 	}
-	if reads(`r.`) {
+	if reads(joinsRun) {
 		from += ` ` + l.join() + ` runs r ON r.n = ` + l.n
 	}
-	if reads(`o.`) {
+	if reads(joinsOrigin) {
 		from += ` ` + l.join() + ` origins o ON o.n = ` + l.n
 	}
-	conditions = slices.Concat(conditions, checks)
+	conditions = slices.Clone(conditions)
+	for _, c := range checks {
+		if c.sql != `` {
+			conditions = append(conditions, c.sql)
+		}
+	}
 	if len(conditions) == 0 {
 		return `SELECT ` + columns + ` FROM ` + from
 	}

@@ -173,11 +173,11 @@ func (q *tallyQuery) group(c *class, conditions []string) {
 	if c != nil && !c.open() { // the class says what the state is
 		state = strconv.Itoa(int(c.state()))
 	} else { // the part reads the run's row
-		open := slices.DeleteFunc(slices.Clone(q.q.States), states.Flow.Ended)
-		if c != nil && len(open) > 0 {
-			conditions = append(conditions, oneOf(&q.args, state, open))
+		ofRun := check{joins: joinsRun}
+		if open := slices.DeleteFunc(slices.Clone(q.q.States), states.Flow.Ended); c != nil && len(open) > 0 {
+			ofRun.sql = oneOf(&q.args, state, open)
 		}
-		checks, by = append(slices.Clone(checks), `r.state >= 0`), append(by, state)
+		checks, by = append(slices.Clone(checks), ofRun), append(by, state)
 	}
 	part := q.part(state+` AS state, `+span+` AS span, count(*) AS runs`, conditions, checks)
 	if len(by) > 0 {

@@ -102,15 +102,15 @@ func (l *listing) checkTerms(by choice) {
 		}
 		if c.row == `l.` {
 			// So PostgreSQL makes no join of it, and finds the label by its run and key, not by its value.
-			l.checks = append(l.checks, not+`(SELECT count(*) FROM labels WHERE run = `+l.n+` AND `+c.has+
-				` AND CASE WHEN run IS NOT NULL THEN `+c.match(&l.args, t)+` END) > 0`)
+			l.checks = append(l.checks, check{not + `(SELECT count(*) FROM labels WHERE run = ` + l.n + ` AND ` + c.has +
+				` AND CASE WHEN run IS NOT NULL THEN ` + c.match(&l.args, t) + ` END) > 0`, joinsNone})
 			continue
 		}
 		c.column, c.has = c.row+c.column, c.is
-		if check := not + `(` + c.has + ` AND ` + c.match(&l.args, t) + `)`; c.row == `r.` {
-			l.check(check)
+		if condition := not + `(` + c.has + ` AND ` + c.match(&l.args, t) + `)`; c.row == `r.` {
+			l.checkSlowly(condition)
 		} else {
-			l.checks = append(l.checks, check)
+			l.checks = append(l.checks, check{condition, joinsOrigin})
 		}
 	}
 }
