@@ -1,6 +1,9 @@
 package archtest
 
 import (
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"path"
 	"regexp"
 	"testing"
@@ -9,9 +12,7 @@ import (
 var (
 	// identifier finds what a page names of a package, such as `storage.Atom.Status`.
 	identifier = regexp.MustCompile("`\\*?([a-z][a-z0-9]*)\\.([A-Z]\\w*)(?:\\.([A-Z]\\w*))?")
-	// packageName finds the name of a file's package.
-	packageName = regexp.MustCompile(`(?m)^package (\w+)$`)
-	// declared finds what a file exports. It also finds fields, and cannot tell types from functions.
+	// declared finds what a file exports, fields and methods included.
 	declared = regexp.MustCompile(`(?m)^(?:func (?:\([^)]*\) )?|type |var |const |\t)([A-Z]\w*)`)
 )
 
@@ -24,16 +25,18 @@ func TestPagesNameDeclarations(t *testing.T) {
 		if !isCode(name) {
 			return
 		}
-		text := textOf(t, name)
-		pkg := packageName.FindStringSubmatch(text)
-		if pkg == nil {
-			t.Fatalf("%s has no package", name)
+		file := parse(t, token.NewFileSet(), name, nil, parser.SkipObjectResolution)
+		names := exported[file.Name.Name]
+		if names == nil {
+			names = map[string]bool{}
+			exported[file.Name.Name] = names
 		}
-		if exported[pkg[1]] == nil {
-			exported[pkg[1]] = map[string]bool{}
+		for _, decl := range file.Decls {
+			for _, declared := range declaredBy(decl) {
+				names[declared] = true
+			}
 		}
-		for _, match := range declared.FindAllStringSubmatch(text, -1) {
-			exported[pkg[1]][match[1]] = true
+		for _, match := range declared.FindAllStringSubmatch(textOf(t, name), -1) {
 			anywhere[match[1]] = true
 		}
 	})
@@ -59,4 +62,26 @@ func TestPagesNameDeclarations(t *testing.T) {
 	if found < 300 {
 		t.Errorf("found %d names: has their form changed?", found)
 	}
+}
+
+// declaredBy returns the names that a declaration adds to its package; a method adds none.
+func declaredBy(decl ast.Decl) (names []string) {
+	switch decl := decl.(type) {
+	case *ast.FuncDecl:
+		if decl.Recv == nil {
+			names = append(names, decl.Name.Name)
+		}
+	case *ast.GenDecl:
+		for _, spec := range decl.Specs {
+			switch spec := spec.(type) {
+			case *ast.TypeSpec:
+				names = append(names, spec.Name.Name)
+			case *ast.ValueSpec:
+				for _, name := range spec.Names {
+					names = append(names, name.Name)
+				}
+			}
+		}
+	}
+	return names
 }
