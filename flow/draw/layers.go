@@ -15,26 +15,40 @@ const (
 // layers are the items of one group, and the bends of edges that pass layers.
 type layers struct {
 	items         []item
-	at            map[item]int // index in items
-	width, height []float64    // of items and bends
-	next, prev    [][]int32    // items and bends one layer below or above
-	links         []link
+	width, height []float64 // of items and bends
+	next, prev    [][]int32 // items and bends one layer below or above
+	edges         []link
+	links         []ends // of the edges, as indexes in items
 	layer         []int
 	order         [][]int32 // items and bends of the layers, from left to right
 	x, y          []float64 // centers
 	place         []float64 // in their layer, from 0
 	key           []float64 // by which they are sorted
-	chains        map[int][]int32
-	bends         map[int][]Point // of edges, by their index in the view
+	chains        []chain
+}
+
+// A chain is the row of bends of an edge that passes layers. They follow each other among the items and bends.
+type chain struct{ edge, first, past int }
+
+// newLayers returns the layers of a number of items, between which there are edges.
+func newLayers(items int, edges []link) *layers {
+	return &layers{
+		items: make([]item, 0, items), edges: edges, links: make([]ends, len(edges)),
+		width: make([]float64, 0, 2*items), height: make([]float64, 0, 2*items),
+	}
 }
 
 func (s *layers) add(it item, width, height float64) {
-	s.at[it] = len(s.items)
 	s.items = append(s.items, it)
 	s.width, s.height = append(s.width, width), append(s.height, height)
 }
 
-func (s *layers) link(e link) { s.links = append(s.links, e) }
+// link notes which items the edges connect.
+func (s *layers) link(position func(item) int32) {
+	for i := range s.edges {
+		s.links[i] = ends{int(position(s.edges[i].from)), int(position(s.edges[i].to))}
+	}
+}
 
 // arrange gives each item a place, and returns the size of all.
 func (s *layers) arrange(margin, top float64) (width, height float64) {
@@ -54,9 +68,13 @@ func (s *layers) arrange(margin, top float64) (width, height float64) {
 // rank puts each item in the first layer below all that lead to it. Edges that close a loop do not count.
 func (s *layers) rank() {
 	n := len(s.items)
-	out := make([][]int32, n)
+	sizes := make([]int, n)
 	for _, e := range s.links {
-		out[s.at[e.from]] = append(out[s.at[e.from]], int32(s.at[e.to]))
+		sizes[e.from]++
+	}
+	out := lists(sizes, len(s.links))
+	for _, e := range s.links {
+		out[e.from] = append(out[e.from], int32(e.to))
 	}
 	order := finished(out)
 	place := make([]int, n)
@@ -107,27 +125,35 @@ func finished(out [][]int32) []int32 {
 func (s *layers) bend() {
 	long := 0
 	for _, e := range s.links {
-		long += max(0, s.layer[s.at[e.to]]-s.layer[s.at[e.from]]-1)
+		long += max(0, s.layer[e.to]-s.layer[e.from]-1)
 	}
 	straight := long > bendsPerEdge*(len(s.links)+len(s.items))
-	s.chains = make(map[int][]int32)
 	s.next, s.prev = s.degrees()
-	for _, e := range s.links {
-		from, to := s.at[e.from], s.at[e.to]
+	if straight {
+		long = 0
+	}
+	s.layer, s.width, s.height = slices.Grow(s.layer, long), slices.Grow(s.width, long), slices.Grow(s.height, long)
+	s.next, s.prev = slices.Grow(s.next, long), slices.Grow(s.prev, long)
+	sides := make([]int32, 2*long) // the neighbors of the bends
+	for i, e := range s.links {
+		from, to := e.from, e.to
 		if s.layer[from] > s.layer[to] {
 			from, to = to, from
 			s.join(int32(from), int32(to))
 			continue
 		}
-		last := int32(from)
+		last, first := int32(from), len(s.layer)
 		for l := s.layer[from] + 1; l < s.layer[to] && !straight; l++ {
 			bend := int32(len(s.layer))
 			s.layer = append(s.layer, l)
 			s.width, s.height = append(s.width, 2), append(s.height, 0)
-			s.next, s.prev = append(s.next, nil), append(s.prev, nil)
+			s.next, s.prev = append(s.next, sides[:0:1]), append(s.prev, sides[1:1:2])
+			sides = sides[2:]
 			s.join(last, bend)
-			s.chains[e.edge] = append(s.chains[e.edge], bend)
 			last = bend
+		}
+		if past := len(s.layer); past > first {
+			s.chains = append(s.chains, chain{s.edges[i].edge, first, past})
 		}
 		s.join(last, int32(to))
 	}
@@ -138,22 +164,23 @@ func (s *layers) bend() {
 func (s *layers) degrees() (next, prev [][]int32) {
 	out, in := make([]int, len(s.items)), make([]int, len(s.items))
 	for _, e := range s.links {
-		from, to := s.at[e.from], s.at[e.to]
+		from, to := e.from, e.to
 		if s.layer[from] > s.layer[to] {
 			from, to = to, from
 		}
 		out[from]++
 		in[to]++
 	}
-	space := make([]int32, 2*len(s.links))
-	lists := func(sizes []int) [][]int32 {
-		all := make([][]int32, len(sizes))
-		for i, n := range sizes {
-			all[i], space = space[:0:n], space[n:]
-		}
-		return all
+	return lists(out, len(s.links)), lists(in, len(s.links))
+}
+
+// lists returns empty lists with space for so many values each, made at once.
+func lists(sizes []int, sum int) [][]int32 {
+	all, space := make([][]int32, len(sizes)), make([]int32, sum)
+	for i, n := range sizes {
+		all[i], space = space[:0:n], space[n:]
 	}
-	return lists(out), lists(in)
+	return all
 }
 
 func (s *layers) join(from, to int32) {
@@ -166,7 +193,11 @@ func (s *layers) fill() {
 	for _, l := range s.layer {
 		most = max(most, l)
 	}
-	s.order = make([][]int32, most+1)
+	sizes := make([]int, most+1)
+	for _, l := range s.layer {
+		sizes[l]++
+	}
+	s.order = lists(sizes, len(s.layer))
 	for v, l := range s.layer {
 		s.order[l] = append(s.order[l], int32(v))
 	}
@@ -205,10 +236,14 @@ func (s *layers) sort(neighbors [][]int32, up bool) {
 			}
 		}
 		slices.SortFunc(layer, func(a, b int32) int {
-			if key[a] != key[b] {
-				return cmp.Compare(key[a], key[b])
+			switch {
+			case key[a] < key[b]:
+				return -1
+			case key[a] > key[b]:
+				return 1
+			default:
+				return cmp.Compare(s.place[a], s.place[b])
 			}
-			return cmp.Compare(s.place[a], s.place[b])
 		})
 		s.numberOne(layer)
 	}
@@ -249,13 +284,16 @@ func (s *layers) coordinates(margin, top float64) (width, height float64) {
 	for v := range s.x {
 		s.x[v] += margin - left
 	}
-	s.bends = make(map[int][]Point, len(s.chains))
-	for edge, chain := range s.chains {
-		for _, v := range chain {
-			s.bends[edge] = append(s.bends[edge], Point{s.x[v], s.y[v]})
-		}
-	}
 	return right - left + 2*margin, y + margin
+}
+
+// bends returns where the bends of an edge are.
+func (s *layers) bends(c chain) []Point {
+	points := make([]Point, 0, c.past-c.first)
+	for v := c.first; v < c.past; v++ {
+		points = append(points, Point{s.x[v], s.y[v]})
+	}
+	return points
 }
 
 // A block is a row of neighbors that touch: items from..to of a layer.

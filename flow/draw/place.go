@@ -2,7 +2,6 @@ package draw
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"unicode/utf8"
 )
@@ -80,10 +79,15 @@ type layout struct {
 	groups  []Box // by the index of the group
 	parents []int // of the nodes: index of their group, or -1
 	outer   []int // of the groups: index of the group around, or -1
-	byID    map[string]int
-	edges   [][]link        // by the group in which they are between two items, at 1 + its index
-	ways    map[int][]Point // of edges between items of one group: their bends within it
+	ends    []ends
+	// position of the nodes, and after them of the groups, among the items of their group
+	position []int32
+	edges    [][]link  // by the group in which they are between two items, at 1 + its index
+	ways     [][]Point // of the edges: their bends within the group in which they are between two items
 }
+
+// ends are the indexes of the nodes that an edge connects; -1 if the view does not have both.
+type ends struct{ from, to int }
 
 // A link is an edge between two items of a group.
 type link struct {
@@ -105,9 +109,10 @@ func Place(v View) Placed {
 	p := Placed{Width: width, Height: height}
 	l.shift(-1, 0, 0, &p)
 	slices.SortFunc(p.Nodes, func(a, b PlacedNode) int { return cmp.Compare(a.Index, b.Index) })
-	for i := range v.Edges {
-		if e, ok := l.edge(i, &v.Edges[i]); ok {
-			p.Edges = append(p.Edges, e)
+	p.Edges = make([]PlacedEdge, 0, len(v.Edges))
+	for i, e := range l.ends {
+		if e.from >= 0 {
+			p.Edges = append(p.Edges, l.edge(i, e))
 		}
 	}
 	return p
@@ -116,15 +121,19 @@ func Place(v View) Placed {
 func newLayout(v *View) *layout {
 	l := &layout{
 		tree: treeOf(v), nodes: make([]Box, len(v.Nodes)), groups: make([]Box, len(v.Groups)),
-		parents: make([]int, len(v.Nodes)), outer: make([]int, len(v.Groups)), byID: make(map[string]int, len(v.Nodes)),
-		edges: make([][]link, len(v.Groups)+1), ways: map[int][]Point{},
+		parents: make([]int, len(v.Nodes)), outer: make([]int, len(v.Groups)), ends: make([]ends, len(v.Edges)),
+		position: make([]int32, len(v.Nodes)+len(v.Groups)),
+		edges:    make([][]link, len(v.Groups)+1), ways: make([][]Point, len(v.Edges)),
 	}
 	l.nest("", -1)
 	for i := range v.Edges {
 		e := &v.Edges[i]
-		from, known := l.byID[e.From]
-		to, also := l.byID[e.To]
-		if known && also && from != to {
+		from, known := l.tree.index[e.From]
+		to, also := l.tree.index[e.To]
+		if !known || !also {
+			from, to = -1, -1
+		}
+		if l.ends[i] = (ends{from, to}); from != to {
 			l.link(from, to, i)
 		}
 	}
@@ -135,7 +144,7 @@ func newLayout(v *View) *layout {
 func (l *layout) nest(id string, index int) {
 	for _, n := range l.tree.nodes[id] {
 		node := &l.tree.view.Nodes[n]
-		l.parents[n], l.byID[node.ID] = index, n
+		l.parents[n] = index
 		l.nodes[n].Width, l.nodes[n].Height = sizeOf(node)
 	}
 	for _, g := range l.tree.groups[id] {
@@ -147,6 +156,10 @@ func (l *layout) nest(id string, index int) {
 // link adds an edge to the innermost group that contains both of its ends.
 func (l *layout) link(from, to, edge int) {
 	a, b := item{index: from}, item{index: to}
+	if g := l.parents[from]; g == l.parents[to] {
+		l.edges[g+1] = append(l.edges[g+1], link{a, b, edge})
+		return
+	}
 	up, down := l.around(from), l.around(to)
 	for len(up) > 0 && len(down) > 0 && up[len(up)-1] == down[len(down)-1] {
 		up, down = up[:len(up)-1], down[:len(down)-1]
@@ -178,18 +191,17 @@ func (l *layout) place(group int) (width, height float64) {
 	if group >= 0 {
 		id = l.tree.view.Groups[group].ID
 	}
-	s := &layers{at: map[item]int{}}
-	for _, n := range l.tree.nodes[id] {
+	nodes, groups := l.tree.nodes[id], l.tree.groups[id]
+	s := newLayers(len(nodes)+len(groups), l.edges[group+1])
+	for _, n := range nodes {
 		s.add(item{index: n}, l.nodes[n].Width, l.nodes[n].Height)
 	}
-	for _, g := range l.tree.groups[id] {
+	for _, g := range groups {
 		w, h := l.place(g)
 		l.groups[g].Width, l.groups[g].Height = w, h
 		s.add(item{g, true}, w, h)
 	}
-	for _, e := range l.edges[group+1] {
-		s.link(e)
-	}
+	s.link(l.positions(nodes, groups))
 	margin, top := float64(groupMargin), float64(groupMargin)
 	switch {
 	case group < 0 && l.tree.view.Title != "":
@@ -208,7 +220,9 @@ func (l *layout) place(group int) (width, height float64) {
 		box := &boxes[it.index]
 		box.X, box.Y = s.x[i], s.y[i]
 	}
-	maps.Copy(l.ways, s.bends)
+	for _, c := range s.chains {
+		l.ways[c.edge] = s.bends(c)
+	}
 	if group < 0 && l.tree.view.Title != "" {
 		width = max(width, float64(utf8.RuneCountInString(clipped(l.tree.view.Title)))*charWidth+2*pageMargin)
 	} else if group >= 0 {
@@ -216,6 +230,22 @@ func (l *layout) place(group int) (width, height float64) {
 		width = max(width, label*charWidth+2*groupMargin)
 	}
 	return width, height
+}
+
+// positions returns where each item of a group stands among them. Groups follow nodes.
+func (l *layout) positions(nodes, groups []int) func(item) int32 {
+	for i, n := range nodes {
+		l.position[n] = int32(i)
+	}
+	for i, g := range groups {
+		l.position[len(l.nodes)+g] = int32(len(nodes) + i)
+	}
+	return func(it item) int32 {
+		if it.group {
+			return l.position[len(l.nodes)+it.index]
+		}
+		return l.position[it.index]
+	}
 }
 
 // shift moves what is in a group to its place in the diagram, given the corner of the group.
@@ -246,26 +276,22 @@ func (l *layout) shift(group int, x, y float64, p *Placed) {
 }
 
 // edge returns the way of an edge.
-func (l *layout) edge(index int, e *Edge) (PlacedEdge, bool) {
-	from, known := l.byID[e.From]
-	to, also := l.byID[e.To]
-	if !known || !also {
-		return PlacedEdge{}, false
-	}
-	a, b := l.nodes[from], l.nodes[to]
-	if from == to {
+func (l *layout) edge(index int, e ends) PlacedEdge {
+	a, b := &l.nodes[e.from], &l.nodes[e.to]
+	if e.from == e.to {
 		right := a.X + a.Width/2
 		return PlacedEdge{
 			[]Point{{right, a.Y - 6}, {right + nodeGap, a.Y}, {right, a.Y + 6}}, index, true,
-		}, true
+		}
 	}
 	if b.Y-b.Height/2 < a.Y+a.Height/2 { // up, or beside
 		side := max(a.X+a.Width/2, b.X+b.Width/2) + nodeGap/2
 		return PlacedEdge{
 			[]Point{{a.X + a.Width/2, a.Y}, {side, a.Y - nodeHeight/2}, {side, b.Y + nodeHeight/2}, {b.X + b.Width/2, b.Y}},
 			index, true,
-		}, true
+		}
 	}
-	points := append([]Point{{a.X, a.Y + a.Height/2}}, l.ways[index]...)
-	return PlacedEdge{append(points, Point{b.X, b.Y - b.Height/2}), index, false}, true
+	points := make([]Point, 0, len(l.ways[index])+2)
+	points = append(append(points, Point{a.X, a.Y + a.Height/2}), l.ways[index]...)
+	return PlacedEdge{append(points, Point{b.X, b.Y - b.Height/2}), index, false}
 }

@@ -7,17 +7,17 @@ import (
 	"github.com/ebbflow/ebb/internal/visible"
 )
 
-// A tree contains a view's nodes and groups in their nesting, with names that are valid in every diagram language.
+// A tree contains a view's nodes and groups in their nesting.
 type tree struct {
 	view   *View
-	names  map[string]string // of nodes, by ID: n0, n1, …
-	nodes  map[string][]int  // by the ID of their group
+	index  map[string]int   // of nodes, by ID
+	nodes  map[string][]int // by the ID of their group
 	groups map[string][]int
 }
 
 func treeOf(v *View) *tree {
 	t := &tree{
-		view: v, names: make(map[string]string, len(v.Nodes)), nodes: map[string][]int{},
+		view: v, index: make(map[string]int, len(v.Nodes)), nodes: map[string][]int{},
 		groups: map[string][]int{},
 	}
 	known := make(map[string]bool, len(v.Groups))
@@ -34,8 +34,8 @@ func treeOf(v *View) *tree {
 		}
 	}
 	for i, n := range v.Nodes {
-		if _, twice := t.names[n.ID]; !twice {
-			t.names[n.ID] = "n" + strconv.Itoa(i)
+		if _, twice := t.index[n.ID]; !twice {
+			t.index[n.ID] = i
 			t.nodes[in(n.In)] = append(t.nodes[in(n.In)], i)
 		}
 	}
@@ -56,9 +56,10 @@ func (t *tree) write(w writer) {
 	t.inside("", 1, w)
 	for i := range t.view.Edges {
 		e := &t.view.Edges[i]
-		from, to := t.names[e.From], t.names[e.To]
-		if from != "" && to != "" {
-			w.edge(from, to, e)
+		from, known := t.index[e.From]
+		to, also := t.index[e.To]
+		if known && also {
+			w.edge(nameOf(from), nameOf(to), e)
 		}
 	}
 }
@@ -66,7 +67,7 @@ func (t *tree) write(w writer) {
 func (t *tree) inside(group string, indent int, w writer) {
 	for _, i := range t.nodes[group] {
 		n := &t.view.Nodes[i]
-		w.node(indent, t.names[n.ID], n)
+		w.node(indent, nameOf(i), n)
 	}
 	for _, i := range t.groups[group] {
 		g := &t.view.Groups[i]
@@ -75,6 +76,9 @@ func (t *tree) inside(group string, indent int, w writer) {
 		w.end(indent)
 	}
 }
+
+// nameOf returns the name of a node, which is valid in every diagram language.
+func nameOf(node int) string { return "n" + strconv.Itoa(node) }
 
 // printable returns s without invisible characters, with its line breaks.
 func printable(s string) string { return strings.ReplaceAll(visible.Lines(s), "\t", " ") }
