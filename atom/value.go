@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// MaxValue is the size in bytes above which the core refuses a value.
+// MaxValue is the size in bytes above which Ebb refuses an encoded value.
 const MaxValue = 1 << 20
 
 // CodecJSON is the codec byte of JSON text, the one codec there is today.

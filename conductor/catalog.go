@@ -26,7 +26,7 @@ type Catalog struct {
 	children  map[string][]version // flows of the runs that atoms of flows begin; newest first
 	languages map[string]Language
 	tasks     func(*storage.Run) (engine.Tasks, error)
-	otherwise func(context.Context, *storage.Run) (flow.Node, error)
+	fallback  func(context.Context, *storage.Run) (flow.Node, error)
 	complete  func(context.Context, *storage.Run) error
 	queues    func(ctx context.Context, run *flow.RunInfo, queue string) error
 	problems  []error
@@ -89,10 +89,10 @@ func (c *Catalog) Language(name string, l Language) *Catalog {
 	return c
 }
 
-// Otherwise sets a function that provides the flow of a run without a definition whose flow name is not in the
+// Fallback sets a function that provides the flow of a run without a definition whose flow name is not in the
 // catalog. For example, another run started such a run under a name of its own.
-func (c *Catalog) Otherwise(f func(ctx context.Context, run *storage.Run) (flow.Node, error)) *Catalog {
-	c.otherwise = f
+func (c *Catalog) Fallback(f func(ctx context.Context, run *storage.Run) (flow.Node, error)) *Catalog {
+	c.fallback = f
 	return c
 }
 
@@ -158,8 +158,8 @@ func (c *serving) Flow(ctx context.Context, run *storage.Run) (flow.Node, error)
 	if len(list) == 0 && len(c.children[run.Flow]) > 0 {
 		return c.child(ctx, run)
 	}
-	if len(list) == 0 && c.otherwise != nil {
-		return c.otherwise(ctx, run)
+	if len(list) == 0 && c.fallback != nil {
+		return c.fallback(ctx, run)
 	}
 	if len(list) > 0 {
 		return nil, fmt.Errorf("%w: flow %q has changed since the run began, and that version is not in the catalog",

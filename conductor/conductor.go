@@ -177,7 +177,7 @@ func (c *Conductor) takeIn(ctx context.Context, free int) ([]engine.NewRun, erro
 	if len(flows)+len(languages) == 0 {
 		return nil, nil
 	}
-	claims, err := c.board.Claim(ctx, jobs.Want{Flows: flows, Languages: languages, Offers: c.offers, Limit: free})
+	claims, err := c.board.Claim(ctx, jobs.ClaimQuery{Flows: flows, Languages: languages, Offers: c.offers, Limit: free})
 	if err != nil {
 		return nil, err
 	}

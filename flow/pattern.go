@@ -161,8 +161,8 @@ func (f *GraphFlow) WithDeadline(d time.Duration) *GraphFlow { f.limit = &d; ret
 // WithFailurePolicy says what a failure leads to: see [LinearFlow.WithFailurePolicy].
 func (f *GraphFlow) WithFailurePolicy(p FailurePolicy) *GraphFlow { f.policy = p; return f }
 
-// Link makes to run after from. With a decider ([When], [Decide]) to runs only
-// if the decider says so. A link over an existing one adds its decider to that.
+// Link makes the node to run after the node from. With a decider ([When], [Decide]), to runs only if the decider
+// returns true. A second link between the same nodes adds its decider to the first link.
 func (f *GraphFlow) Link(from, to Node, opts ...LinkOption) *GraphFlow {
 	l := link{from: from, to: to}
 	for _, opt := range opts {

@@ -39,8 +39,8 @@ func New(store storage.Store, policy Policy) *Board {
 	return &Board{store: store, policy: policy.withDefaults()}
 }
 
-// A Want selects the jobs that a process asks for, see [Board.Claim].
-type Want struct {
+// A ClaimQuery selects the jobs that a process asks for, see [Board.Claim].
+type ClaimQuery struct {
 	Flows []string // names of flows
 	// Languages adds the flows with a stored definition in one of these languages, see [storage.JobClaim]. If both Flows
 	// and Languages are empty, Claim takes jobs of every flow.
@@ -92,7 +92,7 @@ func (b *Board) post(list []Job, post func(storage.Job) error) ([]string, error)
 
 // Claim claims up to w.Limit jobs: larger priority first, then in the order of posting. If there are no jobs, it
 // returns no error. It parks jobs whose claims created no run too often.
-func (b *Board) Claim(ctx context.Context, w Want) ([]Claim, error) {
+func (b *Board) Claim(ctx context.Context, w ClaimQuery) ([]Claim, error) {
 	want := max(w.Limit, 1)
 	var claims []Claim
 	for len(claims) < want {

@@ -94,7 +94,7 @@ func (m *model) claim(t *rapid.T) {
 		j.state, j.until = states.JobClaimed, time.Now().Add(policy.Lease)
 		want = append(want, j.id)
 	}
-	got, err := b.Claim(t.Context(), jobs.Want{Limit: limit})
+	got, err := b.Claim(t.Context(), jobs.ClaimQuery{Limit: limit})
 	if err != nil {
 		t.Fatal(err)
 	}

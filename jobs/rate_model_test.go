@@ -65,7 +65,7 @@ func TestRateModel(t *testing.T) {
 				},
 				"claim": func(t *rapid.T) {
 					limit := rapid.IntRange(1, 3).Draw(t, "limit")
-					list, err := rapid.SampledFrom(boards).Draw(t, "board").Claim(t.Context(), jobs.Want{Limit: limit})
+					list, err := rapid.SampledFrom(boards).Draw(t, "board").Claim(t.Context(), jobs.ClaimQuery{Limit: limit})
 					if err != nil {
 						t.Fatal(err)
 					}

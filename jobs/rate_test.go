@@ -29,12 +29,12 @@ func testRate(t *testing.T, open opener) {
 	post(t, b,
 		jobs.Job{ID: "a", Flow: "f"}, jobs.Job{ID: "b", Flow: "f", Priority: -1}, jobs.Job{ID: "c", Flow: "f"}, jobs.Job{ID: "d", Flow: "f", Priority: 1},
 		jobs.Job{ID: "e", Flow: "g", RunLabels: of("x")}, jobs.Job{ID: "g", Flow: "g", RunLabels: of("x")}, jobs.Job{ID: "h", Flow: "g", RunLabels: of("y")})
-	first := claim(t, b, jobs.Want{})
+	first := claim(t, b, jobs.ClaimQuery{})
 	must(t, b.Retry(t.Context(), first[0], &atom.Failure{Code: "Busy"}))
-	if got := ids(first) + ids(claim(t, other, jobs.Want{Limit: 9})); got != "daceh" && got != "ddaeh" { // d may wait for its time still
+	if got := ids(first) + ids(claim(t, other, jobs.ClaimQuery{Limit: 9})); got != "daceh" && got != "ddaeh" { // d may wait for its time still
 		t.Errorf("claimed %q", got)
 	}
-	if got := ids(claim(t, b, jobs.Want{Limit: 9})); got != "" {
+	if got := ids(claim(t, b, jobs.ClaimQuery{Limit: 9})); got != "" {
 		t.Errorf("claimed %q, which is too much", got)
 	}
 	if j := stored(t, other, "e"); j.RunLabels["customer"] != "x" {
@@ -58,7 +58,7 @@ func testRateWindow(t *testing.T, open opener) {
 	for i, b := range []*jobs.Board{one, other} {
 		many.Go(func() {
 			for {
-				list, err := b.Claim(t.Context(), jobs.Want{Limit: i + 1})
+				list, err := b.Claim(t.Context(), jobs.ClaimQuery{Limit: i + 1})
 				mu.Lock()
 				for _, c := range list {
 					got = append(got, c.Job)

@@ -67,7 +67,7 @@ func post(t *testing.T, b *jobs.Board, list ...jobs.Job) {
 	}
 }
 
-func claim(t *testing.T, b *jobs.Board, w jobs.Want) []jobs.Claim {
+func claim(t *testing.T, b *jobs.Board, w jobs.ClaimQuery) []jobs.Claim {
 	t.Helper()
 	list, err := b.Claim(t.Context(), w)
 	must(t, err)
@@ -80,7 +80,7 @@ func soon(t *testing.T, b *jobs.Board) jobs.Claim {
 	tick := time.NewTicker(short / 4)
 	defer tick.Stop()
 	for {
-		if list := claim(t, b, jobs.Want{}); len(list) > 0 {
+		if list := claim(t, b, jobs.ClaimQuery{}); len(list) > 0 {
 			return list[0]
 		}
 		select {
@@ -142,13 +142,13 @@ func testOrder(t *testing.T, open opener) {
 	b, other := open(t, jobs.Policy{})
 	post(t, b, jobs.Job{ID: "a", Flow: "f"}, jobs.Job{ID: "b", Flow: "f", Priority: 1}, jobs.Job{ID: "c", Flow: "g"})
 	post(t, other, jobs.Job{ID: "d", Flow: "f", Priority: 1}, jobs.Job{ID: "e", Flow: "f", Priority: -1})
-	if got := ids(claim(t, other, jobs.Want{Flows: []string{"f"}, Limit: 3})); got != "bda" {
+	if got := ids(claim(t, other, jobs.ClaimQuery{Flows: []string{"f"}, Limit: 3})); got != "bda" {
 		t.Errorf("claimed %q, want bda", got)
 	}
-	if got := ids(claim(t, b, jobs.Want{})); got != "c" {
+	if got := ids(claim(t, b, jobs.ClaimQuery{})); got != "c" {
 		t.Errorf("claimed %q, want c", got)
 	}
-	if got := ids(claim(t, b, jobs.Want{Limit: 9})); got != "e" {
+	if got := ids(claim(t, b, jobs.ClaimQuery{Limit: 9})); got != "e" {
 		t.Errorf("claimed %q, want e", got)
 	}
 }
@@ -159,13 +159,13 @@ func testOffers(t *testing.T, open opener) {
 		jobs.Job{ID: "a", Flow: "f", Labels: map[string]string{"gpu": "yes"}},
 		jobs.Job{ID: "b", Flow: "f", Labels: map[string]string{"gpu": "yes", "zone": "eu"}},
 		jobs.Job{ID: "c", Flow: "f"})
-	if got := ids(claim(t, b, jobs.Want{Limit: 9, Offers: map[string]string{"zone": "eu"}})); got != "c" {
+	if got := ids(claim(t, b, jobs.ClaimQuery{Limit: 9, Offers: map[string]string{"zone": "eu"}})); got != "c" {
 		t.Errorf("claimed %q, want c", got)
 	}
-	if got := ids(claim(t, b, jobs.Want{Limit: 9, Offers: map[string]string{"gpu": "yes", "zone": "us"}})); got != "a" {
+	if got := ids(claim(t, b, jobs.ClaimQuery{Limit: 9, Offers: map[string]string{"gpu": "yes", "zone": "us"}})); got != "a" {
 		t.Errorf("claimed %q, want a", got)
 	}
-	if got := ids(claim(t, b, jobs.Want{Limit: 9, Offers: map[string]string{"gpu": "yes", "zone": "eu", "more": ""}})); got != "b" {
+	if got := ids(claim(t, b, jobs.ClaimQuery{Limit: 9, Offers: map[string]string{"gpu": "yes", "zone": "eu", "more": ""}})); got != "b" {
 		t.Errorf("claimed %q, want b", got)
 	}
 }
@@ -178,7 +178,7 @@ func testNotBefore(t *testing.T, open opener) {
 	if early := time.Until(at); c.Job.ID != "soon" || early > 0 {
 		t.Errorf("claimed %q %v early", c.Job.ID, early)
 	}
-	if got := ids(claim(t, other, jobs.Want{})); got != "" {
+	if got := ids(claim(t, other, jobs.ClaimQuery{})); got != "" {
 		t.Errorf("claimed %q an hour early", got)
 	}
 }
@@ -215,7 +215,7 @@ func testRenewedLate(t *testing.T, open opener) {
 	}
 	must(t, b.Renew(t.Context(), c))
 	must(t, b.Finish(t.Context(), c))
-	if got := ids(claim(t, other, jobs.Want{})); got != "" {
+	if got := ids(claim(t, other, jobs.ClaimQuery{})); got != "" {
 		t.Errorf("claimed %q, which has ended", got)
 	}
 }
@@ -266,14 +266,14 @@ func testByHand(t *testing.T, open opener) {
 	b, other := open(t, jobs.Policy{})
 	post(t, b, jobs.Job{ID: "a", Flow: "f", NotBefore: time.Now().Add(time.Hour)}, jobs.Job{ID: "b", Flow: "f", Priority: -1})
 	must(t, other.Release(t.Context(), "a"))
-	c := claim(t, b, jobs.Want{})[0]
+	c := claim(t, b, jobs.ClaimQuery{})[0]
 	if c.Job.ID != "a" {
 		t.Fatalf("claimed %+v", c.Job)
 	}
 	want(t, "Release of a claimed job", other.Release(t.Context(), "a"), jobs.ErrRefused)
 	want(t, "Cancel of a claimed job", other.Cancel(t.Context(), "a", "no"), jobs.ErrRefused)
 	must(t, b.Park(t.Context(), c, &atom.Failure{Code: "Odd"}))
-	if got := ids(claim(t, b, jobs.Want{})); got != "b" {
+	if got := ids(claim(t, b, jobs.ClaimQuery{})); got != "b" {
 		t.Errorf("claimed %q", got)
 	}
 	must(t, other.Cancel(t.Context(), "a", "not wanted any more"))
@@ -301,7 +301,7 @@ func testEachOnce(t *testing.T, open opener) {
 	for i, b := range []*jobs.Board{one, other, one, other} {
 		wg.Go(func() {
 			for {
-				list, err := b.Claim(t.Context(), jobs.Want{Limit: i + 1})
+				list, err := b.Claim(t.Context(), jobs.ClaimQuery{Limit: i + 1})
 				if err != nil {
 					t.Error(err)
 				}

@@ -99,7 +99,7 @@ func TestPostTx(t *testing.T) {
 		if err := db.QueryRowContext(t.Context(), "SELECT n FROM orders").Scan(&n); err != nil || n != 2 {
 			t.Errorf("order %d (%v)", n, err)
 		}
-		claims, err := board.Claim(t.Context(), jobs.Want{Flows: []string{"ship"}, Limit: 5})
+		claims, err := board.Claim(t.Context(), jobs.ClaimQuery{Flows: []string{"ship"}, Limit: 5})
 		if err != nil || len(claims) != 1 || claims[0].Job.ID != "j" || claims[0].Job.RunLabels["k"] != "v" {
 			t.Errorf("claimed %+v (%v)", claims, err)
 		}

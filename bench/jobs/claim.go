@@ -71,7 +71,7 @@ func ebbJobs(ctx context.Context, workers int) (rate float64, err error) {
 		for len(free) > 0 {
 			idle = append(idle, <-free)
 		}
-		claims, err := board.Claim(ctx, jobs.Want{Limit: len(idle)})
+		claims, err := board.Claim(ctx, jobs.ClaimQuery{Limit: len(idle)})
 		if err != nil {
 			return 0, err
 		}

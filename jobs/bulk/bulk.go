@@ -28,8 +28,8 @@ const MaxRuns = 100_000
 // CodeTooMany is the code with which a bulk command fails if its filter selects more runs than that.
 const CodeTooMany = "TooManyRuns"
 
-// An Order is the input of a bulk command.
-type Order struct {
+// An Input is the input of a bulk command.
+type Input struct {
 	Filter  string `json:"filter"`           // selects the runs, see package runfilter
 	Command string `json:"command"`          // one of Commands
 	Reason  string `json:"reason,omitempty"` // for cancel and revert
@@ -38,28 +38,28 @@ type Order struct {
 // Commands returns the commands that many runs can get.
 func Commands() []string { return []string{"cancel", "suspend", "resume", "retry", "revert"} }
 
-// Check returns an error that wraps storage.ErrInvalid and names the problem if the order cannot be carried out.
-func (o *Order) Check() error {
-	if !slices.Contains(Commands(), o.Command) {
-		return fmt.Errorf("%w: command %.50q: want one of %v", storage.ErrInvalid, o.Command, Commands())
+// Check returns an error that wraps storage.ErrInvalid and names the problem if no bulk command can have the input.
+func (in *Input) Check() error {
+	if !slices.Contains(Commands(), in.Command) {
+		return fmt.Errorf("%w: command %.50q: want one of %v", storage.ErrInvalid, in.Command, Commands())
 	}
-	if o.Filter == "" {
+	if in.Filter == "" {
 		return fmt.Errorf("%w: the filter is missing: to command all runs, write id:*", storage.ErrInvalid)
 	}
-	_, err := runfilter.Parse(o.Filter)
+	_, err := runfilter.Parse(in.Filter)
 	return err
 }
 
-// command returns the command of the order, given by a bulk command.
-func (o *Order) command(by string) engine.Command {
+// command returns the command for each run, given by a bulk command.
+func (in *Input) command(by string) engine.Command {
 	issuer := storage.Issuer{Via: storage.ViaBulk, Name: by}
-	switch o.Command {
+	switch in.Command {
 	case "cancel":
-		return engine.Cancel(o.Reason).By(issuer)
+		return engine.Cancel(in.Reason).By(issuer)
 	case "suspend":
 		return engine.Hold().By(issuer)
 	case "revert":
-		return engine.Cancel(o.Reason).By(issuer)
+		return engine.Cancel(in.Reason).By(issuer)
 	case "resume":
 		return engine.Resume().By(issuer)
 	default:
@@ -71,8 +71,8 @@ func (o *Order) command(by string) engine.Command {
 // the command once, even if processes die meanwhile. If a run refuses, its item fails, and the other items continue.
 func Flow(store storage.Store) flow.Node {
 	spans, runs := atom.NewKey[[]span]("spans"), atom.NewKey[[]string]("runs")
-	divide := atom.Func(spans.Name(), func(ctx context.Context, o Order) ([]span, error) {
-		return divide(ctx, store, &o, atom.CurrentCall(ctx).Run)
+	divide := atom.Func(spans.Name(), func(ctx context.Context, in Input) ([]span, error) {
+		return divide(ctx, store, &in, atom.CurrentCall(ctx).Run)
 	}, atom.NoEffect(), atom.As(spans.Name()))
 	list := atom.Func(runs.Name(), func(ctx context.Context, s spanOf) ([]string, error) { return list(ctx, store, &s) },
 		atom.NoEffect(), atom.As(runs.Name()))
@@ -90,18 +90,18 @@ type span struct {
 	By      string `json:"by"`      // id of the bulk command
 }
 
-// A spanOf is a span of an order.
+// A spanOf is a span of the runs of a bulk command.
 type spanOf struct {
 	Created string `json:"created"`
 	Filter  string `json:"filter"`
 }
 
 // divide returns the spans of the runs that the filter selects now.
-func divide(ctx context.Context, store storage.Lists, o *Order, by string) ([]span, error) {
-	if err := o.Check(); err != nil {
+func divide(ctx context.Context, store storage.Lists, in *Input, by string) ([]span, error) {
+	if err := in.Check(); err != nil {
 		return nil, err
 	}
-	filter, err := runfilter.Parse(o.Filter)
+	filter, err := runfilter.Parse(in.Filter)
 	if err != nil {
 		return nil, err
 	}
@@ -186,6 +186,6 @@ func give(ctx context.Context, store storage.Store, one *oneRun) (string, error)
 		}
 		return "", &atom.Failure{Code: atom.CodeRefused, Message: fmt.Sprintf("run %s is %v: %s", run.ID, run.State, why)}
 	}
-	order := Order{Command: one.Command, Reason: one.Reason}
-	return "sent", engine.SendOnce(ctx, store, run.ID, key, order.command(one.By))
+	in := Input{Command: one.Command, Reason: one.Reason}
+	return "sent", engine.SendOnce(ctx, store, run.ID, key, in.command(one.By))
 }

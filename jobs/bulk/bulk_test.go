@@ -63,7 +63,7 @@ func messages(t *testing.T, store storage.Store, n int) (count int, first storag
 	return count, first
 }
 
-func order(o bulk.Order) []engine.RunOption {
+func given(o bulk.Input) []engine.RunOption {
 	return []engine.RunOption{
 		engine.With(atom.NewKey[string]("filter"), o.Filter), engine.With(atom.NewKey[string]("command"), o.Command),
 		engine.With(atom.NewKey[string]("reason"), o.Reason),
@@ -88,7 +88,7 @@ func TestBulk(t *testing.T) {
 	store := memstore.New()
 	open(t, store, n)
 	end(t, store, "r17")
-	o := order(bulk.Order{Filter: "flow:trip", Command: "cancel", Reason: "enough"})
+	o := given(bulk.Input{Filter: "flow:trip", Command: "cancel", Reason: "enough"})
 	deaths := 0
 	for ; deaths < 6; deaths++ {
 		dying := &mortal{Store: store}
@@ -150,11 +150,11 @@ func TestWrongOrders(t *testing.T) {
 	store := memstore.New()
 	defer func() { _ = store.Close() }()
 	open(t, store, 3)
-	for i, o := range []bulk.Order{{}, {Filter: "id:*", Command: "dance"}, {Command: "cancel"}, {Filter: "stat:x", Command: "cancel"}} {
+	for i, o := range []bulk.Input{{}, {Filter: "id:*", Command: "dance"}, {Command: "cancel"}, {Filter: "stat:x", Command: "cancel"}} {
 		if o.Check() == nil {
 			t.Errorf("%+v is right", o)
 		}
-		if _, err := newEngine(t, store).Run(t.Context(), fmt.Sprint("wrong-", i), order(o)...); err == nil {
+		if _, err := newEngine(t, store).Run(t.Context(), fmt.Sprint("wrong-", i), given(o)...); err == nil {
 			t.Errorf("%+v succeeds", o)
 		}
 	}

@@ -19,8 +19,8 @@ func (a *api) bulk(c *call) (any, error) {
 	if err := c.decode(&body); err != nil {
 		return nil, err
 	}
-	order := bulk.Order(body)
-	if err := order.Check(); err != nil {
+	input := bulk.Input(body)
+	if err := input.Check(); err != nil {
 		return nil, err
 	}
 	id, err := c.newID(bulk.Name)
@@ -30,7 +30,7 @@ func (a *api) bulk(c *call) (any, error) {
 	if err := c.audit(a, "bulk "+body.Command, "job "+id); err != nil {
 		return nil, err
 	}
-	job := jobs.Job{ID: id, Flow: bulk.Name, Input: order}
+	job := jobs.Job{ID: id, Flow: bulk.Name, Input: input}
 	if _, err := jobs.New(a.store, jobs.Policy{}).Post(c.Context(), job); err != nil {
 		return nil, err
 	}

@@ -17,7 +17,7 @@ import (
 )
 
 func (s subcommands) bulkCommand() *cobra.Command {
-	var o bulk.Order
+	var o bulk.Input
 	var dryRun bool
 	cmd := &cobra.Command{
 		Use:   "bulk COMMAND FILTER",

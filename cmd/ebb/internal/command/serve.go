@@ -322,7 +322,7 @@ func (s subcommands) served(ctx context.Context, store storage.Store, f *serveFl
 	}
 	return conductor.NewCatalog().
 		Language(definition.ASL, compile).Language(definition.SM4C, compile).
-		Otherwise(named.Flow).
+		Fallback(named.Flow).
 		TasksOf(func(run *storage.Run) (engine.Tasks, error) {
 			b, err := definition.BeginningOf(run)
 			if err != nil {
