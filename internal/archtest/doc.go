@@ -8,7 +8,8 @@
 //   - types and options stay few enough for a reader (shape_test.go, options_test.go)
 //   - no retired word returns (retired_test.go)
 //   - every dependency has a line of reason in docs/reference/dependencies.md (dependencies_test.go)
-//   - the links of pages lead somewhere, and the tests that pages name exist (docs_test.go)
+//   - the links of pages lead somewhere, and the tests, names and functions that they name exist (docs_test.go,
+//     identifiers_test.go, codepage_test.go)
 //   - docs/reference/limits.md has the numbers of the code (limits_test.go)
 //
 // Tables at the head of each file list what is forbidden. To change the architecture, change a table and give the
