@@ -24,6 +24,25 @@ import (
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
+// TestEmptyFlows runs flows without atoms, alone and inside another flow: the run succeeds, and nothing is warned of.
+func TestEmptyFlows(t *testing.T) {
+	t.Parallel()
+	step := atom.Func("a", func(context.Context, struct{}) (struct{}, error) { return struct{}{}, nil })
+	for name, root := range map[string]flow.Node{
+		"linear": flow.Linear("f"), "unordered": flow.Unordered("f"), "graph": flow.Graph("f"),
+		"inside": flow.Linear("f", flow.Linear("g"), step, flow.Unordered("h", flow.Graph("i"))),
+	} {
+		eng := newEngine(t, root)
+		res, err := eng.Run(t.Context(), "r")
+		if err != nil || res.Run.State != states.FlowSuccess {
+			t.Errorf("%s: %v, %v", name, res, err)
+		}
+		if len(eng.Plan().Warnings) > 0 {
+			t.Errorf("%s: %q", name, eng.Plan().Warnings)
+		}
+	}
+}
+
 // TestStatesAreAtoms shows that a state machine is translated, not interpreted:
 // each visit of a Task is a stored atom, a Parallel is subflows.
 func TestStatesAreAtoms(t *testing.T) {

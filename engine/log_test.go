@@ -5,7 +5,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
+	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -43,18 +46,48 @@ func logged(t *testing.T, level slog.Level, root flow.Node) string {
 	if _, err := eng.Run(t.Context(), "r"); errors.As(err, new(*engine.StoreError)) {
 		t.Fatal(err)
 	}
+	table := logTable(t)
 	for line := range strings.Lines(out.String()) {
 		var entry map[string]any
 		if err := json.Unmarshal([]byte(line), &entry); err != nil {
 			t.Fatal(line, err)
 		}
+		if row := table[fmt.Sprint(entry["msg"])]; row.event == "" {
+			t.Errorf("docs/reference/log-events.md does not have this event: %s", line)
+		} else if !strings.Contains(row.levels, strings.ToLower(fmt.Sprint(entry["level"]))) {
+			t.Errorf("docs/reference/log-events.md has other levels than this: %s", line)
+		}
 		for key, value := range entry {
+			attributes := strings.Split(table[fmt.Sprint(entry["msg"])].attributes, ", ")
+			if key != "msg" && key != "level" && !slices.Contains(attributes, key) {
+				t.Errorf("docs/reference/log-events.md does not have the attribute %s: %s", key, line)
+			}
 			if value == nil || value == "" || value == 0.0 {
 				t.Errorf("the attribute %s is empty: %s", key, line)
 			}
 		}
 	}
 	return out.String()
+}
+
+// A logRow is a row of the table of log events.
+type logRow struct{ event, levels, attributes string }
+
+// logTable returns the table of docs/reference/log-events.md, by event.
+func logTable(t *testing.T) map[string]logRow {
+	t.Helper()
+	page, err := os.ReadFile("../docs/reference/log-events.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := map[string]logRow{}
+	for line := range strings.Lines(string(page)) {
+		if cells := strings.Split(line, " | "); strings.HasPrefix(line, "| `") && len(cells) == 4 {
+			event := strings.Trim(cells[0], "| `")
+			table[event] = logRow{event, cells[1], cells[2]}
+		}
+	}
+	return table
 }
 
 // TestLogOfRuns: runs log named events with their attributes. A failure is logged from warn on, with code, message and path.

@@ -86,6 +86,10 @@ type LinearFlow struct{ pattern }
 
 // Linear returns a flow that runs the nodes in order, and undoes them in
 // reverse order.
+//
+// A flow of any pattern may be empty. A run of an empty flow ends in SUCCESS at once. Inside another flow, the run
+// passes through it. [Compile] does not warn of an empty flow: programs that build flows from data then need no special
+// case for data without items.
 func Linear(name string, nodes ...Node) *LinearFlow {
 	f := &LinearFlow{pattern{name: name, arranged: linear}}
 	f.add(nodes)

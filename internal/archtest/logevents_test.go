@@ -23,8 +23,18 @@ import (
 var (
 	// loggers are the methods of loggers that log at a level.
 	loggers = []string{"Trace", "Debug", "Info", "Warn", "Error", "Log"}
+	// contextual are methods of slog that log, and methods that give a logger attributes. No code of Ebb calls them, so
+	// that each call has its event and all attributes, except for the logger of tasks.
+	contextual = []string{"DebugContext", "InfoContext", "WarnContext", "ErrorContext", "LogAttrs", "With", "WithGroup", "Named"}
 	// levels are the levels, the lowest first.
 	levels = []string{"trace", "debug", "info", "warn", "error"}
+	// quiet are the events with the reason of a failure that are not logged at warn or error, and why that is enough.
+	quiet = map[string]string{
+		"run.child_stopped":   "the process that drives the child run logs run.ended or run.stopped",
+		"run.release_delayed": "run.stopped has the failure",
+		"run.trial_ended":     "store.unavailable has the failure, or another process has the run",
+		"atom.changed":        "an atom that is cancelled has the failure of another atom, which is logged",
+	}
 )
 
 // A logCall is what the code says about an event: the levels and the attributes of its log calls, as it names them.
@@ -33,6 +43,9 @@ type logCall struct{ levels, attributes []string }
 // dynamicLog is a file whose logger calls have an event and a level that are known only when they run, and dynamicCalls
 // are the events that it logs.
 const dynamicLog = "engine/internal/driver/log.go"
+
+// tasksLog is the file that gives tasks their logger. What it adds to their entries is in the introduction of the page.
+const tasksLog = "engine/internal/executor/host.go"
 
 var dynamicCalls = map[string]logCall{
 	"run.waiting":          {[]string{"debug"}, []string{"run", "flow"}},
@@ -45,7 +58,7 @@ var dynamicCalls = map[string]logCall{
 	"atom.stays_done":      {[]string{"info"}, []string{"run", "flow", "path", "state", "attempt"}},
 	"atom.revert_failed":   {[]string{"error"}, []string{"run", "flow", "path", "attempt", "duration", "code", "message"}},
 	"atom.revert_retrying": {[]string{"warn"}, []string{"run", "flow", "path", "attempt", "due", "code", "message"}},
-	"atom.changed":         {[]string{"debug"}, []string{"run", "flow", "path", "state", "attempt", "due", "code", "message"}},
+	"atom.changed":         {[]string{"debug"}, []string{"run", "flow", "path", "state", "attempt", "duration", "due", "code", "message"}},
 	"atom.progress":        {[]string{"debug"}, []string{"run", "flow", "path", "attempt", "progress"}},
 }
 
@@ -90,6 +103,7 @@ func TestLogEvents(t *testing.T) {
 			t.Errorf("nothing logs %s", c.event)
 			continue
 		}
+		checkLevel(t, c.event, call)
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", c.event, strings.Join(call.levels, ", "),
 			strings.Join(call.attributes, ", "), strings.TrimSuffix(c.meaning, "."))
 	}
@@ -101,6 +115,18 @@ func TestLogEvents(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, textOf(t, page)); diff != "" {
 		t.Errorf("%s is not what the code says; go test ./internal/archtest -update writes it anew (-code +page):\n%s", page, diff)
+	}
+}
+
+// checkLevel checks that an event with the reason of a failure is logged at warn or error.
+func checkLevel(t *testing.T, event string, call logCall) {
+	t.Helper()
+	fails := slices.Contains(call.attributes, "error") || slices.Contains(call.attributes, "code")
+	loud := slices.Contains(call.levels, "warn") || slices.Contains(call.levels, "error")
+	if _, known := quiet[event]; fails && !loud && !known {
+		t.Errorf("%s has the reason of a failure, and is logged at %s only", event, strings.Join(call.levels, ", "))
+	} else if known && (loud || !fails) {
+		t.Errorf("%s is an exception without need", event)
 	}
 }
 
@@ -122,7 +148,7 @@ func logCalls(t *testing.T, events []eventConstant) map[string]logCall {
 				dynamic[constants[constantOf(at)]] = true
 			}
 			if call, is := n.(*ast.CallExpr); is && name != dynamicLog {
-				if err := addCall(calls, constants, call); err != nil {
+				if err := addCall(calls, constants, name, call); err != nil {
 					t.Errorf("%s: %v", fset.Position(call.Pos()), err)
 				}
 			}
@@ -167,9 +193,17 @@ func eventConstants(t *testing.T) (events []eventConstant) {
 }
 
 // addCall adds what a call says about the event that it logs. A call that logs no event of the constants is an error.
-func addCall(calls map[string]logCall, constants map[string]string, call *ast.CallExpr) error {
+func addCall(calls map[string]logCall, constants map[string]string, name string, call *ast.CallExpr) error {
 	method, is := call.Fun.(*ast.SelectorExpr)
-	if !is || !slices.Contains(loggers, method.Sel.Name) || len(call.Args) == 0 || !isLogger(method.X) {
+	switch {
+	case is && isLogger(method.X) && slices.Contains(contextual, method.Sel.Name) && name != tasksLog:
+		return fmt.Errorf("a log call uses %s", method.Sel.Name)
+	case !is || !slices.Contains(loggers, method.Sel.Name) || len(call.Args) == 0:
+		return nil
+	case !isLogger(method.X):
+		if method.Sel.Name != "Trace" && method.Sel.Name != "Error" && method.Sel.Name != "Log" {
+			return errors.New("a log call by a logger that is not called so")
+		}
 		return nil
 	}
 	event := constants[constantOf(call.Args[0])]

@@ -96,7 +96,7 @@ const (
 	MessageRecordFailed = "message.record_failed"
 	// OutboxFailed: the outbox cannot be read or written.
 	OutboxFailed = "outbox.failed"
-	// InboxFailed: the store does not say which runs have new messages; Ebb tries again.
+	// InboxFailed: the store does not say which runs have new messages; Ebb tries again until it does, and logs this once.
 	InboxFailed = "inbox.failed"
 	// JobStarted: a conductor claimed a job and prepares its run.
 	JobStarted = "job.started"

@@ -98,20 +98,23 @@ func (w *Watcher) work(idle <-chan struct{}, gone chan<- struct{}) {
 	evictionWatcher.Go(func() { w.watchEvictions(idle) })
 	defer evictionWatcher.Wait()
 	const pause = 100 * time.Millisecond
+	failing := false
 	for {
 		changed, version := w.Store.Changed(), w.Store.Version()
 		var again <-chan time.Time
 		if since, due := w.asks(version); due {
 			arrivals, now, err := w.Store.RunsWithMessages(context.Background(), since)
-			if errors.Is(err, storage.ErrClosed) {
+			switch {
+			case err == nil:
+				w.deliver(arrivals, now, version)
+			case errors.Is(err, storage.ErrClosed):
 				// The store is closed and reports no changes any more. Each run finds that out when it reads.
 				w.each(Run.Notify)
+			case !failing: // else the log has the first failure
+				w.Log.Warn(logevent.InboxFailed, "error", err)
 			}
-			if err != nil {
-				w.Log.Debug(logevent.InboxFailed, "error", err)
+			if failing = err != nil; failing {
 				again = time.After(pause)
-			} else {
-				w.deliver(arrivals, now, version)
 			}
 		}
 		select {

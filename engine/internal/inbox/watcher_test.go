@@ -1,8 +1,13 @@
 package inbox_test
 
 import (
+	"bytes"
+	"context"
+	"errors"
+	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/hashicorp/go-hclog"
 
@@ -46,5 +51,30 @@ func TestSecondDriverStays(t *testing.T) {
 		w.Leave("r", second)
 		w.Join("r", first, w.Mark()) // the watcher works again
 		w.Leave("r", first)
+	})
+}
+
+// A brokenStore does not say which runs have messages.
+type brokenStore struct{ storage.Store }
+
+func (brokenStore) RunsWithMessages(context.Context, int64) ([]storage.Arrival, int64, error) {
+	return nil, 0, errors.New("no answer")
+}
+
+// TestFailureLoggedOnce: a store that does not answer is asked again and again, and logged once at warn.
+func TestFailureLoggedOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		store := brokenStore{memstore.New()}
+		w := &inbox.Watcher{Store: store, Log: hclog.New(&hclog.LoggerOptions{Output: &out, Level: hclog.Warn})}
+		run := &listener{}
+		w.Join("r", run, w.Mark())
+		time.Sleep(time.Second)
+		synctest.Wait()
+		w.Leave("r", run)
+		if text := out.String(); strings.Count(text, "inbox.failed") != 1 || !strings.Contains(text, `error="no answer"`) {
+			t.Errorf("got %s", text)
+		}
 	})
 }

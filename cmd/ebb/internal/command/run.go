@@ -118,7 +118,7 @@ func (s subcommands) run(ctx context.Context, file string, f *runFlags) error {
 		return err
 	}
 	for _, w := range def.Source.Placed(def.Machine.Problems()) {
-		s.Noticef("warning: %v", w)
+		s.WarnOf(def.Name, w)
 	}
 	input, err := s.Input(f.input)
 	if err != nil {

@@ -15,7 +15,6 @@ import (
 	"github.com/ebbflow/ebb/cmd/ebb/internal/casetest"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/exit"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/view"
-	"github.com/ebbflow/ebb/internal/visible"
 )
 
 // testFlags are the flags of ebb test.
@@ -188,7 +187,7 @@ func (s subcommands) openSuite(name string) (*casetest.Suite, error) {
 		return nil, err
 	}
 	for _, w := range suite.Def.Source.Placed(suite.Def.Machine.Problems()) {
-		s.Noticef("warning: %s", visible.Line(fmt.Sprint(w)))
+		s.WarnOf(suite.Def.Name, w)
 	}
 	return suite, nil
 }

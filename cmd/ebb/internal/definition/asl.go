@@ -21,7 +21,10 @@ type aslMachine struct {
 
 func (m *aslMachine) Stored() (language string, text []byte) { return languageUnder(m.profile), m.text }
 
-func (m *aslMachine) Problems() flow.Diagnostics { return m.Warnings() }
+func (m *aslMachine) Problems() flow.Diagnostics { return m.Machine.Warnings() }
+
+// Warnings returns none, so that the engine logs none: commands tell of [Machine.Problems] themselves.
+func (m *aslMachine) Warnings() flow.Diagnostics { return nil }
 
 func (m *aslMachine) Subflows() []string {
 	var names []string

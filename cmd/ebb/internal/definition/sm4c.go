@@ -20,7 +20,10 @@ type sm4cMachine struct{ *sm4c.Machine }
 
 func (m *sm4cMachine) Stored() (language string, text []byte) { return SM4C, m.Text() }
 
-func (m *sm4cMachine) Problems() flow.Diagnostics { return m.Warnings() }
+func (m *sm4cMachine) Problems() flow.Diagnostics { return m.Machine.Warnings() }
+
+// Warnings returns none, so that the engine logs none: commands tell of [Machine.Problems] themselves.
+func (m *sm4cMachine) Warnings() flow.Diagnostics { return nil }
 
 func (m *sm4cMachine) Watched(observe func(flow.Part)) Machine {
 	return &sm4cMachine{m.Observed(observe)}

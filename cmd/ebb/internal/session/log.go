@@ -48,6 +48,15 @@ func (s *Session) Noticef(format string, args ...any) {
 	fmt.Fprintln(s.Err, "ebb:", visible.Line(text))
 }
 
+// WarnOf tells of a warning about a definition. If the log is JSON, the warning is an entry of the log.
+func (s *Session) WarnOf(flow string, warning fmt.Stringer) {
+	if s.format == asJSON {
+		s.logger(hclog.Warn).Warn(logevent.FlowWarning, "flow", flow, "message", warning.String())
+		return
+	}
+	s.Noticef("warning: %v", warning)
+}
+
 // reportError prints why a command failed.
 func (s *Session) reportError(err error) {
 	if s.format == asJSON {
