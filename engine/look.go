@@ -98,7 +98,7 @@ func (e *Engine) preview(ctx context.Context, id string, o *Command, tell func(d
 		return err
 	}
 	defer d.Close()
-	return d.Preview(&o.c, live, tell)
+	return driver.Preview(d, &o.c, live, tell)
 }
 
 // look loads a run without taking it over, and returns its live atoms, too.
@@ -111,10 +111,14 @@ func (e *Engine) look(ctx context.Context, id string) (*driver.Driver, []storage
 	if err != nil {
 		return nil, nil, driver.WrapStore(id, err)
 	}
+	tokens, err := e.env.Store.RunTokens(ctx, id)
+	if err != nil {
+		return nil, nil, driver.WrapStore(id, err)
+	}
 	plan, _, err := e.planFor(ctx, &run, nil)
 	if err != nil {
 		return nil, nil, err
 	}
-	d, err := e.driver(ctx, plan, storage.Claim{Run: id}, &storage.Snapshot{Run: run, Atoms: atoms})
+	d, err := e.driver(ctx, plan, storage.Claim{Run: id}, &storage.Snapshot{Run: run, Atoms: atoms, Tokens: tokens})
 	return d, atoms, err
 }

@@ -92,7 +92,7 @@ type Token struct {
 
 	Progress float64    // progress that the worker reported with a heartbeat, from 0 to 1
 	Details  atom.Value // details that the worker reported with its last heartbeat that had any; may be nil
-	GiveUp   bool       // the worker is told, at its next heartbeat, to give the work up
+	GiveUp   bool       // the worker is told, at its next heartbeat, to give the work up; if none took it, none can
 }
 
 // A TokenUse is a change of an open token that a caller asks for, as part of a checkpoint.

@@ -23,7 +23,7 @@ WHERE id = $6 AND state = ` + tokenOpen + ` AND (CAST($2 AS BIGINT) = 0 OR take 
 	countQueued = `SELECT count(*) FROM (SELECT 1 FROM tokens` + canBeTaken + ` LIMIT $3 + 0) q`
 	canBeTaken  = `
 WHERE queue = $1 AND queue <> '' AND state = ` + tokenOpen + ` AND (worker = '' OR lease IS NOT NULL)
-AND (worker = '' OR lease <= $2)`
+AND (worker = '' AND give_up = 0 OR lease <= $2)`
 	inTurn = `
 ORDER BY priority DESC, coalesce(lease, beat, 0), place, id LIMIT $3 + 0`
 	takeToken = `UPDATE tokens SET worker = $1, beat = $2, since = $2, lease = $3, take = take + 1 WHERE id = $4

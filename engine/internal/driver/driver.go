@@ -240,6 +240,9 @@ func (d *Driver) decide() error {
 		if err := d.handOver(); err != nil {
 			return err
 		}
+		if err := d.withdraw(); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -124,6 +124,8 @@ func (d *Driver) do(cmd *scheduler.Command) (answer scheduler.Event, asked bool,
 		return answer, false, d.begin(cmd)
 	case scheduler.Cancel, scheduler.Void:
 		return answer, false, d.end(cmd)
+	case scheduler.Withdraw:
+		d.tokens.withdraw(cmd)
 	case scheduler.AskRetry:
 		answer, err = d.ask.askRetry(cmd)
 		return answer, err == nil, err

@@ -24,15 +24,16 @@ type PreviewStep struct {
 
 // Preview calls tell with each atom that a command would undo, in the order of undoing, then with the points of no
 // return that stop the undo, until tell returns false. Live are the live atoms of the run. Preview drives nothing.
-func (r *run) Preview(o *inbox.Command, live []storage.Atom, tell func(PreviewStep) bool) error {
-	if err := r.Refuse(o); err != nil {
+func Preview(d *Driver, o *inbox.Command, live []storage.Atom, tell func(PreviewStep) bool) error {
+	ts := &d.tokens
+	if err := ts.Refuse(o); err != nil {
 		return err
 	}
-	if r.Grows() {
-		return r.previewStack(o, live, tell)
+	if ts.Grows() {
+		return ts.previewStack(o, live, tell)
 	}
 	so := o.Operator(0)
-	for _, step := range r.previewPlan(&so) { // at most all atoms of the plan
+	for _, step := range ts.previewPlan(&so) { // at most all atoms of the plan
 		if !tell(step) {
 			return nil
 		}
@@ -42,21 +43,24 @@ func (r *run) Preview(o *inbox.Command, live []storage.Atom, tell func(PreviewSt
 
 // previewPlan plays the command on the scheduler, as if every call that the
 // scheduler asks for succeeded, until the run would go forward.
-func (r *run) previewPlan(o *scheduler.OperatorCommand) []PreviewStep {
+func (ts *tokens) previewPlan(o *scheduler.OperatorCommand) []PreviewStep {
 	var undone []PreviewStep
 	var ended []scheduler.Event
 	step := func(ev scheduler.Event) (more bool) {
-		ev.Now = r.next.Now
-		cmds := r.s.Step(ev)
+		ev.Now = ts.next.Now
+		cmds := ts.s.Step(ev)
 		for i := range cmds {
 			switch c := &cmds[i]; c.Op {
 			case scheduler.Revert:
-				if a := &r.plan.Atoms[c.Atom]; a.Reverts() && a.Kind() == atom.KindTask {
+				if a := &ts.plan.Atoms[c.Atom]; a.Reverts() && a.Kind() == atom.KindTask {
 					undone = append(undone, PreviewStep{Path: a.Name(), Status: reverted})
 				}
 				ended = append(ended, scheduler.Event{Kind: scheduler.Completed, Atom: c.Atom, Revert: true, Result: atom.Null})
 			case scheduler.Stays:
-				undone = append(undone, PreviewStep{Path: r.plan.Atoms[c.Atom].Name(), Status: statusLeft(&c.Rec)})
+				undone = append(undone, PreviewStep{Path: ts.plan.Atoms[c.Atom].Name(), Status: statusLeft(&c.Rec)})
+			case scheduler.Withdraw:
+				path := ts.plan.Atoms[c.Atom].Name()
+				ended = append(ended, scheduler.Event{Kind: scheduler.Withdrawn, Atom: c.Atom, Untaken: ts.untaken(path)})
 			case scheduler.More:
 				ended = append(ended, scheduler.Event{Kind: scheduler.Continue})
 			case scheduler.Execute, scheduler.AskDeciders, scheduler.AskRetry, scheduler.Over:
@@ -76,15 +80,15 @@ func (r *run) previewPlan(o *scheduler.OperatorCommand) []PreviewStep {
 		}
 	}
 	if o.Kind == scheduler.Stop && o.Undo {
-		undone = append(undone, r.passedPivots()...)
+		undone = append(undone, ts.passedPivots()...)
 	}
 	return undone
 }
 
 // passedPivots returns the points of no return of a plan that have succeeded, the last first.
-func (r *run) passedPivots() (passed []PreviewStep) {
-	for i := len(r.plan.Atoms) - 1; i >= 0; i-- {
-		if a := &r.plan.Atoms[i]; a.IsPivot() && r.s.Record(int32(i)).State == states.TaskSuccess {
+func (ts *tokens) passedPivots() (passed []PreviewStep) {
+	for i := len(ts.plan.Atoms) - 1; i >= 0; i-- {
+		if a := &ts.plan.Atoms[i]; a.IsPivot() && ts.s.Record(int32(i)).State == states.TaskSuccess {
 			passed = append(passed, stopAt(a.Name()))
 		}
 	}
@@ -98,29 +102,23 @@ func stopAt(path string) PreviewStep {
 
 // previewStack calls tell with the atoms that execute and can be undone, then with the
 // entries of the undo stack, down to the entry that the command names.
-func (r *run) previewStack(o *inbox.Command, live []storage.Atom, tell func(PreviewStep) bool) error {
+func (ts *tokens) previewStack(o *inbox.Command, live []storage.Atom, tell func(PreviewStep) bool) error {
 	if o.Kind == inbox.Cancel && !o.Undo || o.Kind == inbox.Retry { // it undoes nothing
 		return nil
 	}
-	for i := range live {
-		l, err := r.next.Loaded(&live[i])
-		if err != nil {
-			return WrapStore(r.claim.Run, err)
-		}
-		if l.Spec != nil && l.Spec.Undo != nil && l.Rec.Attempt > 0 && !tell(previewOf(&l)) {
-			return nil
-		}
+	if more, err := ts.previewOpen(live, tell); !more || err != nil {
+		return err
 	}
-	below := r.stack.size + 1
+	below := ts.stack.size + 1
 	if o.Kind == inbox.Skip {
 		below--
 	}
 	for below > 1 {
-		page, err := r.stackBelow(below)
+		page, err := ts.stackBelow(below)
 		if err != nil || len(page) == 0 {
 			return err
 		}
-		standing, err := r.standing(page)
+		standing, err := ts.standing(page)
 		if err != nil {
 			return err
 		}
@@ -139,6 +137,21 @@ func (r *run) previewStack(o *inbox.Command, live []storage.Atom, tell func(Prev
 		below = page[len(page)-1].N
 	}
 	return nil
+}
+
+// previewOpen calls tell with the atoms that execute and can be undone. It reports whether tell always returned true.
+func (ts *tokens) previewOpen(live []storage.Atom, tell func(PreviewStep) bool) (more bool, err error) {
+	for i := range live {
+		l, err := ts.next.Loaded(&live[i])
+		if err != nil {
+			return false, WrapStore(ts.claim.Run, err)
+		}
+		begun := l.Rec.Attempt > 1 || l.Rec.Attempt == 1 && !ts.untaken(l.Path)
+		if begun && l.Spec != nil && l.Spec.Undo != nil && !tell(previewOf(&l)) {
+			return false, nil
+		}
+	}
+	return true, nil
 }
 
 // stackBelow returns a page of the stored undo stack.

@@ -79,6 +79,9 @@ func (ts *tokens) openWork(cmd *scheduler.Command, c *executor.Call, work atom.V
 			}
 		}
 	}
+	if !e.revert {
+		ts.s.MarkQueued(cmd.Node, cmd.Atom)
+	}
 	ts.waitFor(e, c.About.Path, limit)
 	told := *t
 	told.Work = work

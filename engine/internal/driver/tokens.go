@@ -38,6 +38,7 @@ type tokens struct {
 	box       *box
 	open      map[string]*external // by path
 	handOvers []handOver           // calls handed to workers that the scheduler was not told of yet
+	withdrawn []timerKey           // attempts whose work is withdrawn, of which the scheduler was not told yet
 }
 
 // openToken creates the token of the attempt that a command starts. An attempt that starts again, because its
@@ -79,6 +80,9 @@ func (ts *tokens) openToken(cmd *scheduler.Command) *external {
 		return e
 	}
 	e.token.Incarnation, e.token.Attempt = int(cmd.Rec.Incarnation), int(cmd.Rec.Attempt)
+	if e.token.Queue != "" {
+		ts.s.MarkQueued(cmd.Node, cmd.Atom)
+	}
 	ts.next.Token(e.token)
 	return e
 }
@@ -195,6 +199,9 @@ func (ts *tokens) loadToken(t *storage.Token, targets map[string]timerKey) {
 		k = nobodys
 	}
 	e := &external{timerKey: k, token: seen(t)}
+	if k != nobodys && t.Queue != "" {
+		ts.s.MarkQueued(k.node, k.atom)
+	}
 	if k.atom >= 0 && k.node == nil {
 		e.signal = ts.plan.Atoms[k.atom].Signal()
 	}

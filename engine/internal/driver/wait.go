@@ -302,6 +302,37 @@ func (d *Driver) handOver() error {
 	return nil
 }
 
+// withdraw tells the scheduler whether workers had taken the work that was taken out of its queue.
+func (d *Driver) withdraw() error {
+	if len(d.tokens.withdrawn) == 0 {
+		return nil
+	}
+	if err := d.flush(); err != nil {
+		return err
+	}
+	list := d.tokens.withdrawn
+	d.tokens.withdrawn = nil
+	for _, k := range list {
+		path, untaken := k.path(&d.run), false
+		if e := d.tokens.open[path]; e != nil && e.token.Take == 0 {
+			if err := d.tokens.lookAt(e); err != nil {
+				return err
+			}
+			untaken = d.tokens.untaken(path)
+			if e.token.State != storage.TokenOpen { // it has just been ended, and the end counts
+				if err := d.readMessages(); err != nil {
+					return err
+				}
+			}
+		}
+		err := d.feed(scheduler.Event{Kind: scheduler.Withdrawn, Node: k.node, Atom: k.atom, Untaken: untaken})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // childEnded ends the atom whose child run has ended, or the revert of that atom.
 func (d *Driver) childEnded(l *storage.Message) error {
 	o, known := d.children.byID[l.Name]

@@ -59,6 +59,9 @@ func (s *Scheduler) lookAround() {
 			s.ending.parked = true
 		case r.Awaits() && s.root == nil:
 			s.flight.waits++
+			if r.Intention == states.IntendRevert { // the process died while its work was being withdrawn
+				s.void(a)
+			}
 		case r.State == states.TaskRunning || r.State == states.TaskReverting:
 			s.front.redo = append(s.front.redo, a)
 		}

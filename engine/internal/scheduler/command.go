@@ -19,15 +19,18 @@ const (
 	// Shelve stores Tries with the next record of the retry. The record no longer contains them: they are in its
 	// Earlier.
 	Shelve
-	FlowState   // store that the flow went from FlowFrom to FlowTo; then notify observers
-	Execute     // execute the atom with Values: call [Scheduler.MarkCalled] before, and answer with Completed
-	Revert      // revert the atom, with Outcome; answer with Completed
-	Wait        // send Fired at Due
-	Unwait      // do not send Fired
-	Cancel      // cancel the context of the running call; Completed still follows, unless the call is Abandoned
-	Await       // the node makes no call, and another party ends it; then send Completed
-	Spawn       // start the child run of the node or atom; send Completed when that run has ended
-	Void        // the atom's token is void: no other party can end the atom
+	FlowState // store that the flow went from FlowFrom to FlowTo; then notify observers
+	Execute   // execute the atom with Values: call [Scheduler.MarkCalled] before, and answer with Completed
+	Revert    // revert the atom, with Outcome; answer with Completed
+	Wait      // send Fired at Due
+	Unwait    // do not send Fired
+	Cancel    // cancel the context of the running call; Completed still follows, unless the call is Abandoned
+	Await     // the node makes no call, and another party ends it; then send Completed
+	Spawn     // start the child run of the node or atom; send Completed when that run has ended
+	Void      // the atom's token is void: no other party can end the atom
+	// Withdraw: no worker may take the work of the atom from its queue any more. Answer with Withdrawn, which says whether
+	// one had taken it.
+	Withdraw
 	Tell        // send Messages to other runs, and Out to targets outside the database
 	Label       // set Labels of the run
 	NeedPerson  // store that a person must decide, because of Failures; with none, that the decision is no longer needed
@@ -104,6 +107,7 @@ const (
 	Idle            // no completion is waiting
 	Continue        // the answer to More
 	Deferred        // the call of Execute has ended, and another party ends the atom; Completed follows then
+	Withdrawn       // the work of Withdraw is out of its queue; Untaken if no worker ever took it
 	Told            // the run received message N, with Cause
 	Suspend         // come to rest, and undo nothing
 	CommandReceived // an operator sent OperatorCommand
@@ -118,6 +122,7 @@ type Event struct {
 	Atom            int32
 	Node            *Node
 	Revert          bool        // for Completed: a revert has ended
+	Untaken         bool        // for Withdrawn
 	ByToken         bool        // for Completed of a node with a child run: the owner of its token ended it
 	RunEnd          flow.RunEnd // for Completed of a node with a child run: how that run ended
 	continued       bool        // for Completed of the run's own flow: another run continues it

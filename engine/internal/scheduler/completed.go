@@ -68,13 +68,17 @@ func isNull(v atom.Value) bool { return string(v) == string(atom.Null) }
 func (s *Scheduler) executionFailed(a int32, f *atom.Failure) {
 	r := &s.rec[a]
 	r.Ended = flow.EndFailure
-	if c := s.countersOf(a); c.queued && f.Code == atom.CodeCancelled { // take the attempt back
-		c.queued, r.Attempt = false, 0
+	if q := s.queueOf(nil, a); *q == callQueue && f.Code == atom.CodeCancelled { // take the attempt back
+		*q, r.Attempt = begunQueue, 0
 	}
 	if s.tryAgainLater(a, f) {
 		return
 	}
-	s.setFailure(a, f)
+	if r.NeverCalled() {
+		r.Failure = f
+	} else {
+		s.setFailure(a, f)
+	}
 	if s.isRetry(a) {
 		h := r.Tries()
 		h.Failure = f

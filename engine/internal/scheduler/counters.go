@@ -12,7 +12,7 @@ type counters struct {
 	after   int32 // direct successors that are not back
 	stirred int32 // direct successors that are not untouched
 	flags   uint8
-	queued  bool // the first attempt of its atom is executing, and this process has not made the call yet
+	queue   queue // where the first attempt of its atom waits to be begun
 }
 
 const (

@@ -86,7 +86,6 @@ func (s *Scheduler) deferred(ev Event) {
 	s.flight.busy--
 	if n := ev.Node; n != nil {
 		n.executing = false
-		n.queued = false // a worker may take it
 		s.waitExternal(n)
 		n.Rec.Ended = flow.EndDeferred
 		if ev.Reports() && !n.stopped {
@@ -143,12 +142,22 @@ func (s *Scheduler) noted(n *Node, kind flow.CauseKind, note atom.Value) {
 	s.emit(Command{Op: Write, Atom: -1, Node: n, Rec: n.Rec})
 }
 
-// void makes the atom's token void: the outcome of the attempt is unknown.
+// void makes the atom's token void: the outcome of the attempt is unknown, unless no worker took the work.
 func (s *Scheduler) void(a int32) {
 	r := &s.rec[a]
 	if !r.Awaits() {
 		return
 	}
+	of := &s.plan.Atoms[a]
+	if *s.queueOf(nil, a) == workQueue && r.Attempt == 1 && !s.ending.halted && (of.Reverts() || of.StaysDone()) {
+		s.withdraw(nil, a)
+		return
+	}
+	s.voidAwaited(a)
+}
+
+func (s *Scheduler) voidAwaited(a int32) {
+	r := &s.rec[a]
 	s.flight.waits--
 	s.emit(Command{Op: Void, Atom: a})
 	s.set(a, states.TaskCancelled, r.Intention)

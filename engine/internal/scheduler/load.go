@@ -47,7 +47,7 @@ func (s *Scheduler) Load(from *Saved) {
 	for _, l := range records {
 		if a := s.plan.Index(l.Path); a >= 0 && l.Spec == nil && !l.Child {
 			s.rec[a] = l.Rec
-			if l.Rec.Failure != nil && l.Rec.State != states.TaskRetrying {
+			if l.Rec.Failure != nil && l.Rec.State != states.TaskRetrying && !l.Rec.NeverCalled() {
 				s.failing.failed = append(s.failing.failed, a)
 			}
 			continue

@@ -21,7 +21,7 @@ type Node struct {
 	serial int64
 
 	executing bool
-	queued    bool // its first attempt is executing, and this process has not made the call yet
+	queue     queue // where its first attempt waits to be begun
 	waiting   bool
 	external  bool // another party ends it, and it counts as a wait
 	stopped   bool // cancelled; its end has not come yet
@@ -123,7 +123,7 @@ func (s *Scheduler) executeNode(n *Node) {
 	if n.Rec.State == states.TaskRunning { // the process died during this attempt: repeat the attempt
 		s.emit(Command{Op: Write, Atom: -1, Node: n, Rec: n.Rec})
 	} else {
-		n.queued = n.Rec.Attempt == 0
+		n.queue = firstIn(n.Rec.Attempt)
 		n.Rec.Attempt++
 		n.Rec.Ended = flow.EndNone
 		n.Rec.clearDue()
@@ -137,20 +137,14 @@ func (s *Scheduler) executeNode(n *Node) {
 // MarkCalled tells the scheduler that the call of an atom or node is being made. What is cancelled before has not done
 // anything.
 func (s *Scheduler) MarkCalled(n *Node, a int32) {
-	if n != nil {
-		n.queued = false
-		return
-	}
-	s.countersOf(a).queued = false
+	*s.queueOf(n, a) = begunQueue
 }
-
-func (s *Scheduler) countersOf(a int32) *counters { return &s.front.nodes[s.plan.Atoms[a].Node] }
 
 // takeBack takes the attempt back if no call of a node was ever made. Then there is nothing to undo, and nothing
 // stays done.
 func (n *Node) takeBack() {
-	if n.queued {
-		n.queued, n.Rec.Attempt = false, 0
+	if n.queue == callQueue {
+		n.queue, n.Rec.Attempt = begunQueue, 0
 	}
 }
 

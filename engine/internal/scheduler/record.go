@@ -89,7 +89,8 @@ func (r *Record) mayHaveEffect() bool {
 	return r.Attempt > 0 && (!failed || r.Failure == nil || r.Failure.Unknown())
 }
 
-// NeverCalled reports whether a planned atom was cancelled while it waited for its first call.
+// NeverCalled reports whether a planned atom was cancelled while it waited for its first call, or for a worker. Its
+// failure is none of the run's.
 func (r *Record) NeverCalled() bool { return r.Attempt == 0 && r.Ended == flow.EndFailure }
 
 // OutcomeUnknown reports whether it is not known whether the latest attempt had its effect.

@@ -47,10 +47,11 @@ type front struct {
 
 // A flight counts the work that has started and not ended.
 type flight struct {
-	busy      int            // Execute and Revert commands without Completed
+	busy      int            // Execute and Revert commands without Completed, and Withdraw commands without Withdrawn
 	waits     int            // Wait commands without Fired
 	reverting int            // reverts that another party ends; they also count as waits
 	undone    map[int32]bool // the atoms of a plan among these
+	withdrawn map[withdrawal]bool
 }
 
 // failing contains the consequences of failures in a plan.
@@ -176,6 +177,8 @@ func (s *Scheduler) Step(ev Event) []Command {
 		s.applyCommand(ev.OperatorCommand)
 	case Deferred:
 		s.deferred(ev)
+	case Withdrawn:
+		s.withdrawn(&ev)
 	case Told:
 		s.told(ev)
 	case Exceeded:

@@ -153,14 +153,21 @@ func (s *Scheduler) stopNode(n *Node) {
 		for _, c := range slices.Clone(n.children) {
 			s.stop(c)
 		}
+	case n.Awaits() && n.queue == workQueue && n.Rec.Attempt == 1 && n.Spec.Undo != nil:
+		s.withdraw(n, -1)
 	default:
-		if n.Awaits() {
-			s.unwaitExternal(n)
-			n.Rec.Result = nil
-			s.emit(Command{Op: Void, Atom: -1, Node: n})
-		}
-		s.cancelled(n)
+		s.voidNode(n)
 	}
+}
+
+// voidNode cancels a node that makes no call, and makes its token void.
+func (s *Scheduler) voidNode(n *Node) {
+	if n.Awaits() {
+		s.unwaitExternal(n)
+		n.Rec.Result = nil
+		s.emit(Command{Op: Void, Atom: -1, Node: n})
+	}
+	s.cancelled(n)
 }
 
 // cancelled removes a node that has ended after its cancellation from its scope.

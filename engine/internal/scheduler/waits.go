@@ -28,7 +28,7 @@ func (s *Scheduler) onlyWaited() bool {
 			if !s.root.begun || s.root.ending != nil || s.wantsMore(s.root) {
 				return false
 			}
-		case r.Awaits(), r.State == states.TaskRetrying && !r.Due().IsZero():
+		case r.Awaits() && r.Intention != states.IntendRevert, r.State == states.TaskRetrying && !r.Due().IsZero():
 			waits++
 		case r.State == states.TaskRunning, r.State == states.TaskReverting, r.State == states.TaskRetrying,
 			r.State == states.TaskFailure:

@@ -134,7 +134,7 @@ func (s *Scheduler) execute(a int32) {
 	if r.State == states.TaskRunning { // the process died during this attempt: repeat the attempt
 		s.emit(Command{Op: Write, Atom: a, Rec: *r})
 	} else {
-		s.countersOf(a).queued = r.Attempt == 0
+		*s.queueOf(nil, a) = firstIn(r.Attempt)
 		r.Attempt++
 		r.Ended = flow.EndNone
 		s.set(a, states.TaskRunning, r.Intention)

@@ -14,9 +14,10 @@ func NoWork(queues []string) error {
 	return fmt.Errorf("%w: work in queue %q", storage.ErrNotFound, strings.Join(queues, ", "))
 }
 
-// FreeBy reports whether a worker can take the token's work at the given time.
+// FreeBy reports whether a worker can take the token's work at the given time. Work that is to be given up is not given
+// to its first worker.
 func FreeBy(t *storage.Token, now time.Time) bool {
-	return t.Worker == "" || !t.Lease.IsZero() && !t.Lease.After(now)
+	return t.Worker == "" && !t.GiveUp || !t.Lease.IsZero() && !t.Lease.After(now)
 }
 
 // Take assigns the work to a worker.

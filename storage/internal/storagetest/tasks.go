@@ -117,6 +117,16 @@ func testTokenUses(t *testing.T, m Maker) {
 	if a, b := token("t3"), token("t1"); !a.GiveUp || b.GiveUp {
 		t.Errorf("give up: %v and %v", a.GiveUp, b.GiveUp)
 	}
+	// Work that is to be given up before a worker has taken it is taken by none. Its token can be ended all the same.
+	if n := ask[int64](t, "CountQueued")(s.CountQueued(t.Context(), "q", 9)); n != 1 {
+		t.Errorf("%d are queued", n)
+	}
+	q := storage.WorkRequest{Queues: []string{"q"}, Worker: "w", Lease: time.Hour}
+	if got := ask[storage.Token](t, "TakeToken")(s.TakeToken(t.Context(), q)); got.ID != "t1b" {
+		t.Errorf("took %s", got.ID)
+	}
+	want(t, "TakeToken of what is to be given up", errOf(s.TakeToken(t.Context(), q)), storage.ErrNotFound)
+	must(t, "EndToken", errOf(s.EndToken(t.Context(), "t3", storage.TokenEnd{})))
 }
 
 // testHeartbeats stores what workers report.

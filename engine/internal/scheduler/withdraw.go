@@ -1,0 +1,85 @@
+package scheduler
+
+import (
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/flow"
+)
+
+// An attempt whose work workers take from a queue may be cancelled before a worker has taken it. Then nothing was done:
+// there is nothing to undo, and nothing stays done. Only the store knows whether a worker was faster. So the scheduler
+// asks the driver to take the work out of the queue, and cancels the attempt when it knows the answer.
+//
+// Earlier attempts may have had an effect, so only a first attempt is withdrawn.
+
+// A queue says where the first attempt of an atom waits to be begun.
+type queue uint8
+
+const (
+	begunQueue queue = iota // in none: it was begun, or may have been
+	callQueue               // in this process, which has not made the call yet
+	workQueue               // in the store, where workers take it
+)
+
+// firstIn returns the queue of the attempt after a number of attempts.
+func firstIn(attempts int32) queue {
+	if attempts == 0 {
+		return callQueue
+	}
+	return begunQueue
+}
+
+// A withdrawal is a node, or an atom of the plan, whose Withdraw was not answered.
+type withdrawal struct {
+	node *Node
+	atom int32
+}
+
+// MarkQueued tells the scheduler that workers take the attempt of an atom or node from a queue.
+func (s *Scheduler) MarkQueued(n *Node, a int32) {
+	*s.queueOf(n, a) = workQueue
+}
+
+func (s *Scheduler) queueOf(n *Node, a int32) *queue {
+	if n != nil {
+		return &n.queue
+	}
+	return &s.front.nodes[s.plan.Atoms[a].Node].queue
+}
+
+// withdraw asks for the work of a node or atom that is being cancelled. A second call changes nothing.
+func (s *Scheduler) withdraw(n *Node, a int32) {
+	key := withdrawal{n, a}
+	if s.flight.withdrawn[key] {
+		return
+	}
+	if s.flight.withdrawn == nil {
+		s.flight.withdrawn = map[withdrawal]bool{}
+	}
+	s.flight.withdrawn[key] = true
+	s.flight.busy++
+	s.emit(Command{Op: Withdraw, Atom: a, Node: n})
+}
+
+// withdrawn cancels an attempt whose work is out of its queue, unless the attempt has ended meanwhile.
+func (s *Scheduler) withdrawn(ev *Event) {
+	n, a := ev.Node, ev.Atom
+	delete(s.flight.withdrawn, withdrawal{n, a})
+	s.flight.busy--
+	switch {
+	case n != nil && n.Awaits():
+		if ev.Untaken {
+			n.Rec.Attempt = 0
+		}
+		s.voidNode(n)
+		s.left(n.Scope)
+	case n == nil && s.rec[a].Awaits():
+		if r := &s.rec[a]; ev.Untaken {
+			r.Attempt, r.Ended = 0, flow.EndFailure
+			r.Failure = &atom.Failure{
+				Atom: s.plan.Atoms[a].Name(), Code: atom.CodeCancelled, Message: "cancelled before a worker took the work",
+			}
+		}
+		s.voidAwaited(a)
+		s.push(op{choose, -1})
+	}
+}
