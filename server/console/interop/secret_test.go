@@ -2,7 +2,9 @@ package interop_test
 
 import (
 	"encoding/json"
+	"html"
 	"net/url"
+	"path"
 	"regexp"
 	"strings"
 	"testing"
@@ -11,7 +13,8 @@ import (
 // parameter is part of the path of an operation.
 var parameter = regexp.MustCompile(`\{(\w+)[^}]*\}`)
 
-// TestSecretNowhere: no page and no answer of the API to a reader has a byte of a secret.
+// TestSecretNowhere: no page, no picture that a page offers as a file, of runs and of definitions, and no answer of the
+// API to a reader has a byte of a secret.
 func TestSecretNowhere(t *testing.T) {
 	t.Parallel()
 	s := shared(t)
@@ -32,21 +35,23 @@ func TestSecretNowhere(t *testing.T) {
 		for _, view := range []string{"tree", "graph", "timeline", "undo", "history"} {
 			from = append(from, s.page("run", "id", run, "view", view, "atom", atom))
 		}
-		for path, operations := range api.Paths {
-			if _, reads := operations["get"]; reads && !strings.Contains(path, "stream") {
-				path = parameter.ReplaceAllStringFunc(path, func(p string) string {
+		for route, operations := range api.Paths {
+			if _, reads := operations["get"]; reads && !strings.Contains(route, "stream") {
+				route = parameter.ReplaceAllStringFunc(route, func(p string) string {
 					if strings.HasPrefix(p, "{run") || strings.HasPrefix(p, "{id") {
 						return url.PathEscape(run)
 					}
 					return url.PathEscape(atom)
 				})
-				asked = append(asked, s.address+path)
+				asked = append(asked, s.address+route)
 			}
 		}
 	}
 	pages := crawl(t, s.page(""), 20, from...)
 	held := 0
-	for _, address := range append(pages, asked...) {
+	files := map[string]int{} // by the page
+	for next := append(pages, asked...); len(next) > 0; next = next[1:] {
+		address := next[0]
 		text, err := fetch(t.Context(), address)
 		if err != nil {
 			t.Errorf("%s: %v", address, err)
@@ -57,9 +62,25 @@ func TestSecretNowhere(t *testing.T) {
 		if strings.Contains(text, `***`) {
 			held++
 		}
+		at := parse(t, address)
+		if at.Query().Has("svg") {
+			files[path.Base(at.Path)]++
+			if !strings.HasPrefix(text, "<svg ") {
+				t.Errorf("%s is not a picture: %.100s", address, text)
+			}
+			continue
+		}
+		for _, m := range link.FindAllStringSubmatch(text, -1) {
+			if to, err := at.Parse(html.UnescapeString(m[1])); err == nil && to.Query().Has("svg") {
+				next = append(next, to.String())
+			}
+		}
+	}
+	if files["run"] < 2*len(secret) || files["definition"] == 0 {
+		t.Errorf("the pages offer too few pictures: %v", files)
 	}
 	if held < len(secret) {
 		t.Errorf("only %d pages and answers leave out a secret", held)
 	}
-	t.Logf("%d pages, %d answers of the API, %d of them leave out a secret", len(pages), len(asked), held)
+	t.Logf("%d pages, %v pictures, %d answers of the API, %d of them leave out a secret", len(pages), files, len(asked), held)
 }
