@@ -109,6 +109,7 @@ func (c *console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	v := &visit{query: r.URL.Query(), now: time.Now().UTC(), language: c.languageFor(r.Header.Get("Accept-Language"))}
 	v.caller, _ = server.CallerOf(r.Context())
 	v.operates = c.o.Commands != nil && v.caller.Operate
+	v.windowed = r.Header.Get(windowedHeader) != ""
 	name := ""
 	if !strings.HasSuffix(r.URL.Path, "/") {
 		name = path.Base(r.URL.Path)

@@ -124,3 +124,20 @@ func TestFiles(t *testing.T) {
 		}
 	}
 }
+
+// TestWindowedRows: a script that has the rows of a tree in its window gets the page without them.
+func TestWindowedRows(t *testing.T) {
+	t.Parallel()
+	h := undone(t)
+	address := "/console/run?view=tree&below=&id=" + url.QueryEscape(hostile)
+	for windowed, want := range map[string]bool{"": true, "1": false} {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
+		r.Header.Set("Ebb-Windowed", windowed)
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		body := w.Body.String()
+		if got := strings.Contains(body, "<li data-key="); got != want || !strings.Contains(body, `<div data-own="" data-levels=""`) {
+			t.Errorf("with Ebb-Windowed %q, it has rows: %t\n%s", windowed, got, body)
+		}
+	}
+}

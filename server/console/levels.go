@@ -18,11 +18,14 @@ const (
 // levels shows a level of the tree of the run: the run itself, or what is below the path in the address. Without a
 // script, links lead down, up and to further rows. With it, the rows are in a window in which levels unfold.
 func (p *runPage) levels(ctx context.Context) (node, error) {
+	p.visit.script = p.runScript
+	if p.visit.windowed { // a level is expensive, and the script would not use its rows
+		return fragment{p.trail(p.visit.query.Get("below")), el("div", attr("data-own", ""), attr("data-levels", ""))}, nil
+	}
 	l, err := p.level(ctx)
 	if err != nil {
 		return nil, err
 	}
-	p.visit.script = p.runScript
 	return fragment{p.trail(l.Below), p.rows(l)}, nil
 }
 

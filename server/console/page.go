@@ -26,6 +26,7 @@ type visit struct {
 	operates bool       // the pages have forms
 	form     url.Values // the form that was sent; nil if none was
 	part     bool       // a script wants only what is new
+	windowed bool       // a script has the rows of the tree in a window, and asks for them itself
 	home     string     // leads to the pages of the database; "" where they are
 	problem  node       // why the command was not given
 	status   int        // of an answer with a problem; 0 means 200
@@ -99,10 +100,13 @@ func (c *console) answer(ctx context.Context, w http.ResponseWriter, name string
 		c.layout(name, v, body).write(&out)
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.Header().Set("Vary", "Accept-Language")
+	w.Header().Set("Vary", "Accept-Language, "+windowedHeader)
 	w.WriteHeader(status)
 	_, _ = w.Write([]byte(out.page.String())) // the client may have disconnected
 }
+
+// windowedHeader is the header of a request whose page has the rows of a tree in a window.
+const windowedHeader = "Ebb-Windowed"
 
 // seen returns a query without what only the script of a tree reads, which changes while a person reads the page.
 func seen(query url.Values) url.Values {

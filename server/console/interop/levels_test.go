@@ -96,6 +96,16 @@ func TestLargeTree(t *testing.T) {
 	if row := b.texts("[role=treeitem]"); len(row) != 1 || !strings.Contains(row[0], "100 SUCCESS") {
 		t.Errorf("the Map is %q", row)
 	}
+	if stopped := eval[int](b, `(() => {
+		let stopped = 0;
+		const abort = XMLHttpRequest.prototype.abort, list = document.querySelector("[role=tree]");
+		XMLHttpRequest.prototype.abort = function() { stopped++; abort.call(this); };
+		list.focus();
+		for (const key of ["ArrowRight", "ArrowLeft", "ArrowRight", "ArrowLeft"]) list.dispatchEvent(new KeyboardEvent("keydown", {key, bubbles: true}));
+		return stopped;
+	})()`); stopped != 2 {
+		t.Errorf("folding stopped the reading of %d levels, want 2", stopped)
+	}
 	b.walkLevel("[role=tree]", 100)
 	b.visit(s.page("run", "id", largeRun, "view", "tree"))
 	eval[bool](b, `(document.querySelector("[role=tree]").focus(), true)`)
@@ -107,10 +117,14 @@ func TestLargeTree(t *testing.T) {
 	if at := eval[string](b, `new URL(location.href).searchParams.get("atom")`); at != name {
 		t.Errorf("the address names %s, not %s", at, name)
 	}
+	eval[bool](b, `(window.fetch = (ask => (to, how) => { window.windowed = how.headers["Ebb-Windowed"]; return ask(to, how); })(window.fetch), true)`)
 	eval[bool](b, `(window.row = document.querySelector("#active-step"), window.at = row.getBoundingClientRect().top, dispatchEvent(new Event("ebb-refresh")), true)`)
 	b.await("the same row after a look", `performance.getEntriesByType("resource").filter(e => e.name.includes("steps?") && e.name.includes("from=9900")).length > 1`)
 	if !eval[bool](b, `row === document.querySelector("#active-step") && at === row.getBoundingClientRect().top && document.activeElement.role === "tree"`) {
 		t.Error("the row moved, or lost the focus")
+	}
+	if !eval[bool](b, `window.windowed === "1"`) {
+		t.Error("the page asks for rows that its script has")
 	}
 	if elements := eval[int](b, `document.querySelectorAll("*").length`); elements > mostElements {
 		t.Errorf("the page has %d elements", elements)

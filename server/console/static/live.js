@@ -60,7 +60,9 @@ async function refresh() {
   }
   asking = true;
   try {
-    const answer = await fetch(location.href, {headers: {Accept: 'text/html'}, redirect: 'error'});
+    const headers = {Accept: 'text/html'};
+    if (document.querySelector('[data-levels].windowed')) headers['Ebb-Windowed'] = '1'; // run.js asks for the rows
+    const answer = await fetch(location.href, {headers, redirect: 'error'});
     if (answer.ok) {
       const page = parse(await answer.text());
       const body = page.querySelector('main');

@@ -6,8 +6,9 @@ const page = Number(box?.dataset.size), high = 30, margin = 10; // rows of a pag
 const mostKept = 2000; // rows that are kept while they are not seen
 const mostOpen = 50; // levels that the address names
 
-// A level has total rows. Some of them are known, by their number; some are unfolded, and have a level below.
-const level = (below, depth, up, at) => ({below, depth, up, at, total: 0, rows: new Map(), open: new Map(), loading: new Set()});
+// A level has total rows. Some of them are known, by their number; some are unfolded, and have a level below. Pages that
+// it is loading have what stops that.
+const level = (below, depth, up, at) => ({below, depth, up, at, total: 0, rows: new Map(), open: new Map(), loading: new Map()});
 const top = box && level(box.dataset.below, 0, null, 0);
 let active = null; // {level, at}: the row that the keys move from
 let chosen = new URL(location.href).searchParams.get('atom');
@@ -59,8 +60,10 @@ function take(l, rows, total) {
 }
 
 // asked returns the document at an address. The browser parses it, so no text becomes markup here.
-const asked = address => new Promise((done, failed) => {
+const asked = (address, signal) => new Promise((done, failed) => {
   const request = new XMLHttpRequest();
+  signal.addEventListener('abort', () => request.abort());
+  request.onabort = failed;
   request.onload = () => done(request.status === 200 ? request.response : null);
   request.onerror = failed;
   request.open('GET', address);
@@ -71,20 +74,27 @@ const asked = address => new Promise((done, failed) => {
 // load asks for a page of a level.
 async function load(l, number) {
   if (l.loading.has(number)) return;
-  l.loading.add(number);
+  const stop = new AbortController();
+  l.loading.set(number, stop);
   try {
     const at = new URLSearchParams({id: box.dataset.run, below: l.below, from: number * page});
-    const now = (await asked('steps?' + at))?.querySelector('[data-levels]');
+    const now = (await asked('steps?' + at, stop.signal))?.querySelector('[data-levels]');
     if (!now) return;
     const first = anchor();
     take(l, [...document.importNode(now, true).querySelectorAll('li[data-key]')], Number(now.dataset.total));
     hold(first);
     paint();
   } catch {
-    // the server is away; the next look tells more
+    // the rows are not wanted any more, or the server is away, and the next look tells more
   } finally {
     l.loading.delete(number);
   }
+}
+
+// stopLoading stops the loading of pages of a level, and of levels below it, unless they are wanted.
+function stopLoading(l, wanted) {
+  for (const [number, stop] of l.loading) if (!wanted?.(l, number)) stop.abort();
+  for (const inside of l.open.values()) stopLoading(inside, wanted);
 }
 
 // anchor is the first row in the window, and hold scrolls to it after rows came before it.
@@ -142,13 +152,14 @@ function paint() {
 
 // missing asks for the pages of the rows in the window; with all, also for those that are known.
 function missing(all) {
-  const [from, to] = shownLines(), asked = new Set();
+  const [from, to] = shownLines(), seen = new Map(); // pages of the levels, and whether to ask for them
   for (let line = from; line < to; line++) {
-    const {level: l, at} = place(top, line), number = Math.floor(at / page), key = l.below + ' ' + number;
-    if (asked.has(key) || !all && l.rows.has(at)) continue;
-    asked.add(key);
-    load(l, number);
+    const {level: l, at} = place(top, line), number = Math.floor(at / page);
+    if (!seen.has(l)) seen.set(l, new Map());
+    seen.get(l).set(number, seen.get(l).get(number) || all || !l.rows.has(at));
   }
+  if (!restoring) stopLoading(top, (l, number) => l.total === 0 || seen.get(l)?.has(number));
+  for (const [l, numbers] of seen) for (const [number, ask] of numbers) if (ask) load(l, number);
 }
 
 // forget drops rows that are far from the window.
@@ -204,6 +215,7 @@ function fold({level: l, at}) {
   const inside = l.open.get(at);
   for (let a = active?.level; a; a = a.up) if (a === inside) active = {level: l, at};
   l.open.delete(at);
+  if (inside) stopLoading(inside);
   scrolled();
 }
 
