@@ -225,7 +225,7 @@ func (b *tab) busyRun(t *testing.T) {
 	b.measure("a tree of 10,000 atoms with 60 changes a second", s.page("run", "id", "busy-1", "view", "tree"))
 	b.visit("about:blank")
 	stop()
-	_ = <-ended // it was stopped
+	<-ended // it was stopped
 	s.kill()
 	b.must(store.Close())
 }

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -50,7 +51,7 @@ func TestSecretNowhere(t *testing.T) {
 	pages := crawl(t, s.page(""), 20, from...)
 	held := 0
 	files := map[string]int{} // by the page
-	for next := append(pages, asked...); len(next) > 0; next = next[1:] {
+	for next := slices.Concat(pages, asked); len(next) > 0; next = next[1:] {
 		address := next[0]
 		text, err := fetch(t.Context(), address)
 		if err != nil {
