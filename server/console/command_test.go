@@ -276,7 +276,7 @@ func TestPreviewPivots(t *testing.T) {
 	})})
 	body := d.ask(http.MethodGet, "command?of=run&do=cancel&id=shipped", nil).Body.String()
 	for _, want := range []string{
-		`</li><li>mail `, "⊥ Points of no return at which the undo stops</h2><ul><li>ship</li></ul>",
+		`<li>mail `, "⊥ Points of no return at which the undo stops</h2><ul><li>ship</li></ul>",
 	} {
 		if !strings.Contains(body, want) {
 			t.Errorf("%s is missing in\n%s", want, body)

@@ -225,7 +225,9 @@ func (b *tab) busyRun(t *testing.T) {
 	b.measure("a tree of 10,000 atoms with 60 changes a second", s.page("run", "id", "busy-1", "view", "tree"))
 	b.visit("about:blank")
 	stop()
-	<-ended // it was stopped
+	if err := <-ended; !errors.Is(err, engine.ErrStopped) {
+		t.Error(err)
+	}
 	s.kill()
 	b.must(store.Close())
 }
