@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -18,10 +19,11 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/asl"
 )
 
 // logged returns what a run logs from a level on: an entry a line, in JSON without the time.
-func logged(t *testing.T, level slog.Level, root flow.Node) string {
+func logged(t *testing.T, level slog.Level, root flow.Node, opts ...engine.Option) string {
 	t.Helper()
 	var out bytes.Buffer
 	plain := func(_ []string, a slog.Attr) slog.Attr {
@@ -39,7 +41,7 @@ func logged(t *testing.T, level slog.Level, root flow.Node) string {
 		return a
 	}
 	l := slog.New(slog.NewJSONHandler(&out, &slog.HandlerOptions{Level: level, ReplaceAttr: plain}))
-	eng, err := engine.New(root, engine.WithSlog(l), engine.WithParallelism(1))
+	eng, err := engine.New(root, append(opts, engine.WithSlog(l), engine.WithParallelism(1))...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,4 +142,29 @@ func TestLogOfFailedUndo(t *testing.T) {
 			t.Errorf("the log has no %s:\n%s", want, got)
 		}
 	}
+}
+
+// TestLogOfDefinition: the entries of a run of a definition, with its timers and its structure, are as the table says.
+func TestLogOfDefinition(t *testing.T) {
+	t.Parallel()
+	m, err := asl.Parse("m", []byte(`{"StartAt": "A", "States": {
+		"A": {"Type": "Task", "Resource": "do:a", "Revert": "undo:a", "Next": "W"},
+		"W": {"Type": "Wait", "Seconds": 1, "Next": "P"},
+		"P": {"Type": "Parallel", "End": true, "Branches": [{"StartAt": "F", "States": {"F": {"Type": "Fail", "Error": "No"}}},
+			{"StartAt": "V", "States": {"V": {"Type": "Wait", "Seconds": 9, "End": true}}}]}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		text := logged(t, slog.LevelDebug, m.Flow(), engine.WithTasks(parts{&stage{}}))
+		for _, entry := range []string{
+			`"msg":"atom.started","run":"r","flow":"m","path":"W","attempt":1,"due":"T"}`,
+			`{"level":"DEBUG","msg":"atom.failed","run":"r","flow":"m","path":"P"`,
+			`{"level":"INFO","msg":"atom.reverted","run":"r","flow":"m","path":"A"`,
+		} {
+			if !strings.Contains(text, entry) {
+				t.Errorf("no entry %s in\n%s", entry, text)
+			}
+		}
+	})
 }

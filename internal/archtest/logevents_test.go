@@ -49,14 +49,14 @@ const tasksLog = "engine/internal/executor/host.go"
 
 var dynamicCalls = map[string]logCall{
 	"run.waiting":          {[]string{"debug"}, []string{"run", "flow"}},
-	"atom.started":         {[]string{"debug"}, []string{"run", "flow", "path", "attempt"}},
+	"atom.started":         {[]string{"debug"}, []string{"run", "flow", "path", "attempt", "due"}},
 	"atom.succeeded":       {[]string{"debug"}, []string{"run", "flow", "path", "attempt", "duration"}},
-	"atom.failed":          {[]string{"warn"}, []string{"run", "flow", "path", "attempt", "duration", "code", "message"}},
-	"atom.retrying":        {[]string{"warn"}, []string{"run", "flow", "path", "attempt", "due", "code", "message"}},
-	"atom.reverting":       {[]string{"info"}, []string{"run", "flow", "path", "attempt"}},
-	"atom.reverted":        {[]string{"info"}, []string{"run", "flow", "path", "attempt", "duration"}},
+	"atom.failed":          {[]string{"debug", "warn"}, []string{"run", "flow", "path", "attempt", "duration", "code", "message"}},
+	"atom.retrying":        {[]string{"debug", "warn"}, []string{"run", "flow", "path", "attempt", "due", "code", "message"}},
+	"atom.reverting":       {[]string{"debug", "info"}, []string{"run", "flow", "path", "attempt"}},
+	"atom.reverted":        {[]string{"debug", "info"}, []string{"run", "flow", "path", "attempt", "duration"}},
 	"atom.stays_done":      {[]string{"info"}, []string{"run", "flow", "path", "state", "attempt"}},
-	"atom.revert_failed":   {[]string{"error"}, []string{"run", "flow", "path", "attempt", "duration", "code", "message"}},
+	"atom.revert_failed":   {[]string{"debug", "error"}, []string{"run", "flow", "path", "attempt", "duration", "code", "message"}},
 	"atom.revert_retrying": {[]string{"warn"}, []string{"run", "flow", "path", "attempt", "due", "code", "message"}},
 	"atom.changed":         {[]string{"debug"}, []string{"run", "flow", "path", "state", "attempt", "duration", "due", "code", "message"}},
 	"atom.progress":        {[]string{"debug"}, []string{"run", "flow", "path", "attempt", "progress"}},
@@ -79,6 +79,9 @@ The message of each log entry is the name of an event. The entry has the attribu
 	`(cli.md#flags-and-environment). Go programs pass a logger with ^WithSlog^ (log/slog) or ^WithLogger^ (hclog), to ` +
 	`^engine^, ^conductor^ or, as ^Slog^ and ^Log^, to ^sqlstore^. Tasks have that logger as ^atom.Slog^ ` +
 	`or ^atom.Logger^; entries then have ^run^, ^path^, ^attempt^, ^incarnation^ and ^revert^, and the task's own message.
+
+What only gives a flow its structure, such as a fork or the flow of a definition, is logged at ^debug^: its atoms have ` +
+	`entries of their own.
 
 Some events are about [limits](../how-to/limit-runs.md), [trials](../explanation/deaths.md) and the [memory budget]` +
 	`(limits.md#memory-of-a-process).

@@ -44,7 +44,7 @@ const (
 
 // Events of atoms, and of the answers of languages.
 const (
-	// AtomStarted: an attempt started.
+	// AtomStarted: an attempt started. Of a timer, `due` is when it ends.
 	AtomStarted = "atom.started"
 	// AtomSucceeded: an atom succeeded.
 	AtomSucceeded = "atom.succeeded"

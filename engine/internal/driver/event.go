@@ -98,6 +98,11 @@ func (r *run) noteChange(cmd *scheduler.Command, a *storage.Atom, entry *storage
 		ev.Inner = r.plan.Atoms[cmd.Atom].Language != nil
 		ev.Reverts = r.plan.Atoms[cmd.Atom].Reverts() && !cmd.Rec.NeverCalled()
 	}
+	switch cmd.To {
+	case states.TaskSuccess, states.TaskFailure, states.TaskCancelled, states.TaskReverted:
+		ev.Due = time.Time{} // its wait is over
+	default:
+	}
 	if cmd.To == states.TaskRetrying {
 		if cmd.From != states.TaskFailure { // else the event before this one has it
 			ev.Failure = a.Failure
