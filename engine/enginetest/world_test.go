@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
@@ -39,6 +40,12 @@ func TestWorldIsNoGround(t *testing.T) {
 				return atom.Func("charge", func(context.Context, none) (none, error) { return none{}, errors.New("no money") })
 			}},
 			"the flow must succeed in a new world; it ended FAILURE: charge: Error: no money",
+		},
+		"waits until its deadline": {
+			enginetest.World[*shop]{New: newShop, State: (*shop).state, Flow: func(*shop) flow.Node {
+				return atom.Awaits[bool]("approval", "approved", atom.Deferral{Deadline: time.Millisecond})
+			}},
+			"If approval waits for a signal or a token, give it an answer in World.Answers",
 		},
 		"state shows nothing": {
 			enginetest.World[*shop]{New: newShop, Flow: order, State: func(*shop) any { return 1 }},

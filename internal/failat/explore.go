@@ -3,9 +3,11 @@ package failat
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/states"
@@ -81,8 +83,12 @@ func (x *Explorer) Prepare(h Host) string {
 	case p.err != nil:
 		return fmt.Sprintf("FailAt: the flow cannot be run: %v", p.err)
 	case p.run.State != states.FlowSuccess:
-		return fmt.Sprintf("FailAt: with nothing failing, the flow must succeed in a new world; it ended %v: %v",
-			p.run.State, p.run.Failure)
+		hint := ""
+		if f := p.run.Failure; f != nil && f.Code == atom.CodeTimeout && !slices.Contains(x.of.Waits, f.Atom) {
+			hint = fmt.Sprintf(". If %s waits for a signal or a token, give it an answer in World.Answers", f.Atom)
+		}
+		return fmt.Sprintf("FailAt: with nothing failing, the flow must succeed in a new world; it ended %v: %v%s",
+			p.run.State, p.run.Failure, hint)
 	}
 	again := x.play(h, script{}, true)
 	if changes := x.plain.begin.diff(again.begin); len(changes) > 0 {
