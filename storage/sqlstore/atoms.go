@@ -37,8 +37,12 @@ var (
 
 const (
 	selectLiveAtoms = `SELECT path, record FROM atoms WHERE run = $1 AND path > $2 ORDER BY path LIMIT $3 + 0`
-	selectAtoms     = `SELECT path, record FROM atoms WHERE run = $1 AND path > $2
-UNION ALL SELECT path, record FROM settled WHERE run = $1 AND path > $2 ORDER BY path LIMIT $3 + 0`
+	// selectAtoms limits each part, because PostgreSQL sorts all that the parts select.
+	selectAtoms = `SELECT path, record FROM
+  (SELECT path, record FROM atoms WHERE run = $1 AND path > $2 ORDER BY path LIMIT $3 + 0) AS live
+UNION ALL SELECT path, record FROM
+  (SELECT path, record FROM settled WHERE run = $1 AND path > $2 ORDER BY path LIMIT $3 + 0) AS settled
+ORDER BY path LIMIT $3 + 0`
 	selectAtom = `SELECT path, record FROM atoms WHERE run = $1 AND path = $2
 UNION ALL SELECT path, record FROM settled WHERE run = $1 AND path = $2`
 )

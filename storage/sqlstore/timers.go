@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"slices"
 
 	"github.com/ebbflow/ebb/storage"
 )
@@ -19,7 +20,8 @@ ON CONFLICT (run, path, kind) DO UPDATE SET incarnation = excluded.incarnation, 
 	}
 )
 
-const selectRunTimers = `SELECT path, kind, incarnation, due FROM timers WHERE run = $1 ORDER BY due, path, kind`
+// selectRunTimers is in the order of the key. In order of due, PostgreSQL would read the timers of all runs.
+const selectRunTimers = `SELECT path, kind, incarnation, due FROM timers WHERE run = $1 ORDER BY path, kind`
 
 type timerRow struct {
 	Path        string
@@ -56,6 +58,7 @@ func (s *Store) RunTimers(ctx context.Context, run string) (timers []storage.Tim
 func readTimers(ctx context.Context, s *session, n int64, run string) ([]storage.TimerRow, error) {
 	var rows []timerRow
 	err := s.All(ctx, &rows, selectRunTimers, n)
+	slices.SortStableFunc(rows, func(a, b timerRow) int { return a.Due.time().Compare(b.Due.time()) })
 	out := make([]storage.TimerRow, len(rows))
 	for i, r := range rows {
 		out[i] = r.row(run)
