@@ -53,7 +53,7 @@ func (w *writer) attempt(ctx context.Context, s *session, all []*write) (t attem
 	var why error // why the batch is spoilt; nil if it is not
 	t.batch, why = w.lock(ctx, s, all)
 	begun := time.Now()
-	s.Many = len(t.batch) > 1
+	s.Many, s.yields = len(t.batch) > 1, w.apart != w
 	if why == nil {
 		why = s.readChecked(ctx, t.batch)
 	}

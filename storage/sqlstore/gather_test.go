@@ -59,7 +59,7 @@ func TestServerTransactHoldsNobodyUp(t *testing.T) {
 	open, leave := make(chan struct{}), make(chan struct{})
 	var waiting sync.WaitGroup
 	for i := range singleSessions {
-		claim := beginRun(t, s, fmt.Sprint(i))
+		claim := beginWithToken(t, s, fmt.Sprint(i))
 		waiting.Go(func() {
 			_, err := s.Transact(t.Context(), claim, "key", func(*sql.Tx) (atom.Value, error) {
 				open <- struct{}{}
@@ -77,7 +77,12 @@ func TestServerTransactHoldsNobodyUp(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	waitQueued(s.writer.apart, 1)
+	waiting.Go(func() {
+		if tok, err := s.EndToken(t.Context(), "0", storage.TokenEnd{}); err != nil || tok.State != storage.TokenCompleted {
+			t.Errorf("the token of a run that a transaction held: %+v, %v", tok, err)
+		}
+	})
+	waitQueued(s.writer.apart, 2)
 	for n := range int64(commits) {
 		if err := s.Commit(t.Context(), other, nth(n)); err != nil {
 			t.Fatal(err)
@@ -87,6 +92,60 @@ func TestServerTransactHoldsNobodyUp(t *testing.T) {
 	waiting.Wait()
 	if r, err := s.Run(t.Context(), "other"); err != nil || r.Seq != commits {
 		t.Errorf("the other run stands at %d, %v", r.Seq, err)
+	}
+}
+
+// beginWithToken begins a run with a token of the same name, which a worker of the queue "q" can take.
+func beginWithToken(t *testing.T, s *Store, id string) storage.Claim {
+	t.Helper()
+	claim := beginRun(t, s, id)
+	cp := nth(0)
+	cp.Tokens = []storage.Token{{ID: id, Path: "a", State: storage.TokenOpen, Queue: "q"}}
+	if err := s.Commit(t.Context(), claim, cp); err != nil {
+		t.Fatal(err)
+	}
+	return claim
+}
+
+// TestServerTasksShareATransaction holds up the transaction that writes share, while workers
+// take and end tasks: all of them go in the next transaction, and each gets a task of its own.
+func TestServerTasksShareATransaction(t *testing.T) {
+	t.Parallel()
+	s, _ := openOnServer(t)
+	const tasks = 10
+	for i := range tasks {
+		beginWithToken(t, s, fmt.Sprint(i))
+	}
+	begun, leave := make(chan struct{}), make(chan struct{})
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		do := func(context.Context, *session) error { close(begun); <-leave; return nil }
+		if err := s.writer.run(t.Context(), &write{do: do}); err != nil {
+			t.Error(err)
+		}
+	})
+	<-begun
+	var taken sync.Map
+	for i := range tasks {
+		wg.Go(func() {
+			if i%2 == 0 {
+				if _, err := s.EndToken(t.Context(), fmt.Sprint(i), storage.TokenEnd{}); err != nil {
+					t.Error(err)
+				}
+				return
+			}
+			tok, err := s.TakeToken(t.Context(), storage.WorkRequest{Worker: "w", Queues: []string{"q"}})
+			if _, again := taken.LoadOrStore(tok.ID, true); again || err != nil {
+				t.Errorf("a worker got %q, %v", tok.ID, err)
+			}
+		})
+	}
+	waitQueued(s.writer, tasks)
+	before := s.Counts()
+	close(leave)
+	wg.Wait()
+	if after := s.Counts(); after.Commits != before.Commits+1 || after.Writes < before.Writes+tasks {
+		t.Errorf("%d commits of %d writes; want one of %d", after.Commits-before.Commits, after.Writes-before.Writes, tasks)
 	}
 }
 

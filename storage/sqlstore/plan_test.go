@@ -70,7 +70,7 @@ func TestPlans(t *testing.T) {
 		selectNamed, selectDefinition, insertDefinition, selectClaimable[onPostgres], selectClaimableElse[onPostgres],
 		selectRecord, selectRevision, selectWritten, deleteRecord,
 		selectRunTimers, selectAtoms, selectLiveAtoms, selectAtom, selectUndos, selectToken, queuedToken,
-		countQueued, takeToken, keepToken, endToken, useToken, giveUpToken, beatToken, upsertToken[onPostgres],
+		countQueued, takeToken[onPostgres], keepToken, endToken[onPostgres], useToken, giveUpToken, beatToken, upsertToken[onPostgres],
 		upsertTimer[onPostgres], deleteTimer[onPostgres], selectHistory, selectOpen, selectHolder, selectKey,
 		insertKey, countKey, selectNumber, selectLabels, selectPayload, popUndo, deleteOpenKey, deleteOutgoing,
 		updateOutgoing, lastArrival, deleteLive[onPostgres], deleteSettled[onPostgres],

@@ -119,7 +119,7 @@ func noPayload(int64) (atom.Value, error) { return nil, nil }
 
 func (p *progress) tokens(ctx context.Context) error {
 	found, err := rows[tokenRow](ctx, p, tokenFields,
-		`tokens t ON t.run = v.value AND t.state = `+tokenOpen+` JOIN origins o ON o.n = t.run`)
+		`tokens ON tokens.run = v.value AND tokens.state = `+tokenOpen+` JOIN origins o ON o.n = tokens.run`)
 	if err != nil {
 		return err
 	}

@@ -11,13 +11,16 @@ import (
 )
 
 const (
-	lockRun  = `SELECT r.n FROM runs r JOIN origins o ON o.n = r.n WHERE o.id = $1 FOR UPDATE OF r`
+	lockRun   = `SELECT o.id FROM runs r JOIN origins o ON o.n = r.n WHERE o.id = $1 FOR UPDATE OF r`
+	lockRunOf = `SELECT o.id FROM tokens t JOIN runs r ON r.n = t.run JOIN origins o ON o.n = r.n WHERE t.id = $1
+FOR UPDATE OF r`
 	lockRuns = `SELECT o.id FROM runs r JOIN origins o ON o.n = r.n
 WHERE r.n = ANY (ARRAY(SELECT n FROM origins
 WHERE id = ANY (ARRAY(SELECT json_array_elements_text(CAST($1 AS JSON)))))) ORDER BY r.n FOR UPDATE OF r`
-	lockFreeRuns = lockRuns + ` SKIP LOCKED`
+	skipLocked   = ` SKIP LOCKED`
+	lockFreeRuns = lockRuns + skipLocked
 	// The argument of lockFreeNumbers is an array in PostgreSQL's text form: {1,2}.
-	lockFreeNumbers = `SELECT n, fence FROM runs WHERE n = ANY (CAST($1 AS BIGINT[])) ORDER BY n FOR UPDATE SKIP LOCKED`
+	lockFreeNumbers = `SELECT n, fence FROM runs WHERE n = ANY (CAST($1 AS BIGINT[])) ORDER BY n FOR UPDATE` + skipLocked
 )
 
 // lockNumbers locks the rows of runs by their numbers. It skips rows that another transaction has locked, and
@@ -67,11 +70,35 @@ func (s *session) hold(ctx context.Context, run string) error {
 	if !s.dialect.locks || slices.Contains(s.held, run) {
 		return nil
 	}
-	var n int64
-	err := s.Get(ctx, &n, lockRun, run)
-	if errors.Is(err, storage.ErrNotFound) {
+	return s.lock(ctx, lockRun, run)
+}
+
+// holdRunOf waits for the row of a token's run, unless the session yields: then the statement that changes the token
+// locks the row, see withRun. Every transaction locks a run before its tokens, so that none deadlock.
+func (s *session) holdRunOf(ctx context.Context, token string) error {
+	if !s.dialect.locks || s.yields {
 		return nil
 	}
-	s.held = append(s.held, run)
-	return err
+	return s.lock(ctx, lockRunOf, token)
+}
+
+// lock locks the row that a query selects, if there is one. A session that yields does not wait: if it does not get the
+// row, lock returns errHeld, and the write goes alone.
+func (s *session) lock(ctx context.Context, query, arg string) error {
+	if s.yields {
+		query += skipLocked
+	}
+	var run string
+	err := s.Get(ctx, &run, query, arg)
+	switch {
+	case err == nil:
+		s.held = append(s.held, run)
+		return nil
+	case !errors.Is(err, storage.ErrNotFound):
+		return err
+	case s.yields:
+		return errHeld
+	default:
+		return nil
+	}
 }

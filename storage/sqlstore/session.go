@@ -21,6 +21,7 @@ type session struct {
 	usersIdle string // on a server: how long users' transactions may be idle; "" means the server's setting
 
 	held   []string  // runs whose rows this transaction has locked
+	yields bool      // does not wait for rows that other transactions hold, so that other writes do not wait
 	freed  bool      // unclaim has run in this transaction
 	moment time.Time // the transaction's time by the database's clock; zero until it is read
 	// revisions are the revisions of the named records that the writes of this transaction check, see readChecked

@@ -16,19 +16,22 @@ const (
 	keepToken = `UPDATE tokens SET beat = $1, details = coalesce($5, details),
   lease = CASE WHEN CAST($2 AS BIGINT) = 0 THEN lease ELSE CAST($3 AS BIGINT) END,
   progress = CASE WHEN CAST($4 AS DOUBLE PRECISION) = 0 THEN progress ELSE CAST($4 AS DOUBLE PRECISION) END
-WHERE id = $6 AND state = ` + tokenOpen + ` AND (CAST($2 AS BIGINT) = 0 OR take = CAST($2 AS BIGINT))`
+WHERE id = $6 AND state = ` + tokenOpen + ` AND (CAST($2 AS BIGINT) = 0 OR take = CAST($2 AS BIGINT))` + returnToken
 
 	// Tokens that can be taken are in an index. Of each priority, those with a lease that has not expired come last.
 	queuedToken = `SELECT id, priority, coalesce(lease, beat, 0) AS since, place FROM tokens` + canBeTaken + inTurn
 	countQueued = `SELECT count(*) FROM (SELECT 1 FROM tokens` + canBeTaken + ` LIMIT $3 + 0) q`
 	canBeTaken  = `
-WHERE queue = $1 AND queue <> '' AND state = ` + tokenOpen + ` AND (worker = '' OR lease IS NOT NULL)
-AND (worker = '' AND give_up = 0 OR lease <= $2)`
+WHERE queue = $1` + inQueue
+	inQueue = ` AND queue <> '' AND state = ` + tokenOpen + ` AND (worker = '' OR lease IS NOT NULL)
+AND ` + isFree
+	isFree = `(worker = '' AND give_up = 0 OR lease <= $2)` // at the time $2
 	inTurn = `
 ORDER BY priority DESC, coalesce(lease, beat, 0), place, id LIMIT $3 + 0`
-	takeToken = `UPDATE tokens SET worker = $1, beat = $2, since = $2, lease = $3, take = take + 1 WHERE id = $4
-		AND state = ` + tokenOpen + ` AND take = $5`
 )
+
+var takeToken = withRun(`UPDATE tokens SET worker = $1, beat = $2, since = $2, lease = $3, take = take + 1
+WHERE id = $4 AND state = ` + tokenOpen + ` AND ` + isFree)
 
 // TakeToken implements [storage.Inbox.TakeToken].
 func (s *Store) TakeToken(ctx context.Context, q storage.WorkRequest) (t storage.Token, err error) {
@@ -43,7 +46,6 @@ func (s *Store) TakeToken(ctx context.Context, q storage.WorkRequest) (t storage
 		return t, err
 	}
 	err = s.update(ctx, &write{
-		alone: s.dialect.locks,
 		do: func(ctx context.Context, w *session) error {
 			taken, n, err := takeFrom(ctx, w, &q)
 			if err != nil {
@@ -146,24 +148,16 @@ func takeFrom(ctx context.Context, w *session, q *storage.WorkRequest) (storage.
 		if err != nil {
 			return storage.Token{}, 0, err
 		}
-		if err := holdRunOf(ctx, w, id); err != nil {
+		if err := w.holdRunOf(ctx, id); err != nil {
 			return storage.Token{}, 0, err
 		}
 		now, err := w.now(ctx)
 		if err != nil {
 			return storage.Token{}, 0, err
 		}
-		found, _, err := findToken(ctx, w, id)
-		if err != nil {
-			return storage.Token{}, 0, err
-		}
-		if found.State != storage.TokenOpen || !rules.FreeBy(&found, now) { // another worker was faster
-			continue
-		}
-		before := found.Take
-		rules.Take(&found, q, now)
-		taken, n, err := changeToken(ctx, w, id, takeToken, found.Worker, micros(found.Beat), micros(found.Lease), id, before)
-		if !errors.Is(err, storage.ErrGone) && !errors.Is(err, storage.ErrTaken) {
+		taken, n, err := changeToken(ctx, w, id, takeToken[w.dialect.db], q.Worker, micros(now),
+			micros(rules.Until(now, q.Lease)), id)
+		if !errors.Is(err, storage.ErrGone) && !errors.Is(err, storage.ErrTaken) { // no other worker was faster
 			return taken, n, err
 		}
 	}

@@ -14,23 +14,39 @@ import (
 //nolint:gosec // no credentials: a token is the right to end an atom
 const (
 	tokenColumns = tokenFields + `
-  FROM tokens t JOIN origins o ON o.n = t.run`
-	tokenFields = `t.run AS n, o.id AS run, t.id, t.path, t.incarnation, t.attempt, t.state,
-  t.deadline, t.heartbeat, t.beat, t.since, t.schedule_to_start, t.start_to_close,
-  t.queue, t.worker, t.take, t.lease, t.work, t.result, t.failure, t.priority, t.progress, t.details, t.give_up`
-	selectToken      = `SELECT ` + tokenColumns + ` WHERE t.id = $1`
-	selectOpenTokens = `SELECT ` + tokenColumns + ` WHERE t.run = $1 AND t.state = ` + tokenOpen + ` ORDER BY t.path, t.id`
-	// The number of the take guards the worker's writes. 0 applies in any case, -1 only if no worker has taken the
-	// token.
-	endToken = `UPDATE tokens SET state = $1, work = NULL, result = $2, failure = $3
-WHERE id = $4 AND state = ` + tokenOpen + ` AND ($5 = 0 OR take = $5 OR take = 0 AND $5 = -1)`
+  FROM tokens JOIN origins o ON o.n = tokens.run`
+	tokenFields = `tokens.run AS n, o.id AS run, ` + tokenValues
+	tokenValues = `tokens.id, tokens.path, tokens.incarnation, tokens.attempt, tokens.state,
+  tokens.deadline, tokens.heartbeat, tokens.beat, tokens.since, tokens.schedule_to_start, tokens.start_to_close,
+  tokens.queue, tokens.worker, tokens.take, tokens.lease, tokens.work, tokens.result, tokens.failure, tokens.priority,
+  tokens.progress, tokens.details, tokens.give_up`
+	selectToken      = `SELECT ` + tokenColumns + ` WHERE tokens.id = $1`
+	selectOpenTokens = `SELECT ` + tokenColumns + ` WHERE tokens.run = $1 AND tokens.state = ` + tokenOpen + `
+ORDER BY tokens.path, tokens.id`
+	returnToken = `
+RETURNING tokens.run AS n, (SELECT o.id FROM origins o WHERE o.n = tokens.run) AS run, ` + tokenValues
 	// useToken changes an open token on the condition that no worker has taken it since.
 	useToken = `UPDATE tokens SET state = $1, beat = $2, since = $3, worker = $4, take = $5, lease = $6,
   work = CASE WHEN CAST($1 AS SMALLINT) = ` + tokenOpen + ` THEN work END, result = $7, failure = $8
 WHERE id = $9 AND run = $10 AND take = $11 AND state = ` + tokenOpen
 	giveUpToken = `UPDATE tokens SET give_up = 1 WHERE id = $1 AND run = $2 AND state = ` + tokenOpen
-	beatToken   = `UPDATE tokens SET beat = $1 WHERE id = $2 AND state = ` + tokenOpen
+	beatToken   = `UPDATE tokens SET beat = $1 WHERE id = $2 AND state = ` + tokenOpen + returnToken
 )
+
+// The number of the take guards the worker's writes. 0 applies in any case, -1 only if no worker has taken the token.
+var endToken = withRun(`UPDATE tokens SET state = $1, work = NULL, result = $2, failure = $3
+WHERE id = $4 AND state = ` + tokenOpen + ` AND ($5 = 0 OR take = $5 OR take = 0 AND $5 = -1)`)
+
+// withRun returns a statement that changes the token with the id $4. On PostgreSQL it also locks the row of the token's
+// run until the end of the transaction; if another transaction has locked the row, it changes nothing.
+func withRun(update string) statement {
+	return statement{
+		onSQLite: update + returnToken,
+		onPostgres: `WITH held AS (SELECT r.n FROM tokens k JOIN runs r ON r.n = k.run WHERE k.id = $4
+FOR UPDATE OF r` + skipLocked + `)
+` + update + ` AND run = (SELECT n FROM held)` + returnToken,
+	}
+}
 
 // upsertToken adds a token, or changes an open token of the same run.
 var upsertToken = statement{
@@ -170,51 +186,45 @@ func giveUpTokens(ctx context.Context, w *session, n int64, ids []string) error 
 	return nil
 }
 
-// findToken returns one token, and the number of its run.
-func findToken(ctx context.Context, s *session, id string) (storage.Token, int64, error) {
+func findToken(ctx context.Context, s *session, id string) (storage.Token, error) {
 	var row tokenRow
 	if err := s.Get(ctx, &row, selectToken, id); err != nil {
-		return storage.Token{}, 0, notFound(err, "token", id)
+		return storage.Token{}, notFound(err, "token", id)
 	}
-	t, err := row.token()
-	return t, row.N, err
+	return row.token()
 }
 
 // Token implements [storage.Reader.Token].
 func (s *Store) Token(ctx context.Context, id string) (t storage.Token, err error) {
 	err = s.view(ctx, func(r *session) (err error) {
-		t, _, err = findToken(ctx, r, id)
+		t, err = findToken(ctx, r, id)
 		return err
 	})
 	return t, err
 }
 
-// changeToken runs an update of an open token, and returns the token.
+// changeToken runs an update of an open token, and returns the token and the number of its run.
 func changeToken(ctx context.Context, w *session, id, query string, args ...any) (storage.Token, int64, error) {
-	done, err := w.Exec(ctx, query, args...)
-	if err != nil {
+	var rows []tokenRow
+	if err := w.All(ctx, &rows, query, args...); err != nil {
 		return storage.Token{}, 0, err
 	}
-	t, n, err := findToken(ctx, w, id)
+	if len(rows) == 1 {
+		w.Count(1, args)
+		t, err := rows[0].token()
+		return t, rows[0].N, err
+	}
+	t, err := findToken(ctx, w, id)
 	switch {
-	case err == nil && done == 0 && t.State == storage.TokenOpen:
-		return storage.Token{}, 0, storage.ErrTaken
-	case err == nil && done == 0:
+	case err != nil:
+		return storage.Token{}, 0, err
+	case t.State != storage.TokenOpen:
 		return storage.Token{}, 0, storage.ErrGone
+	case w.yields: // perhaps another transaction has locked the run
+		return storage.Token{}, 0, errHeld
+	default:
+		return storage.Token{}, 0, storage.ErrTaken
 	}
-	return t, n, err
-}
-
-// holdRunOf locks the row of a token's run. Every transaction locks a run before its tokens, so that none deadlock.
-func holdRunOf(ctx context.Context, w *session, id string) error {
-	if !w.dialect.locks {
-		return nil
-	}
-	t, _, err := findToken(ctx, w, id)
-	if err != nil {
-		return err
-	}
-	return w.hold(ctx, t.Run)
 }
 
 // EndToken implements [storage.Inbox.EndToken].
@@ -224,13 +234,12 @@ func (s *Store) EndToken(ctx context.Context, id string, end storage.TokenEnd) (
 		state, result = storage.TokenFailed, nil
 	}
 	err = s.update(ctx, &write{
-		alone: s.dialect.locks, // the write learns only in the transaction which row it locks
 		do: func(ctx context.Context, w *session) error {
-			if err := holdRunOf(ctx, w, id); err != nil {
+			if err := w.holdRunOf(ctx, id); err != nil {
 				return err
 			}
-			ended, n, err := changeToken(ctx, w, id, endToken, state, []byte(result), codec.EncodeFailure(end.Failure), id,
-				end.Take)
+			ended, n, err := changeToken(ctx, w, id, endToken[w.dialect.db], state, []byte(result),
+				codec.EncodeFailure(end.Failure), id, end.Take)
 			if err != nil {
 				return err
 			}

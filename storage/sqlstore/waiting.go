@@ -38,17 +38,13 @@ WHERE o.id = ANY (ARRAY(SELECT json_array_elements_text(CAST($1 AS JSON)))) AND 
 	}
 	// selectQueued looks for one token in each queue. Without OFFSET, PostgreSQL would read the tokens of all queues.
 	selectQueued = statement{
-		onSQLite: `SELECT j.value FROM json_each($1) j WHERE EXISTS (` + queuedIn + `j.value` + queuedBy + `)`,
+		onSQLite: `SELECT j.value FROM json_each($1) j WHERE EXISTS (` + queuedIn + `j.value` + inQueue + `)`,
 		onPostgres: `SELECT j.value FROM json_array_elements_text(CAST($1 AS JSON)) j WHERE EXISTS (` +
-			queuedIn + `j.value` + queuedBy + ` OFFSET 0)`,
+			queuedIn + `j.value` + inQueue + ` OFFSET 0)`,
 	}
 )
 
-const (
-	queuedIn = `SELECT 1 FROM tokens WHERE queue = `
-	queuedBy = ` AND queue <> '' AND state = ` + tokenOpen + ` AND (worker = '' OR lease IS NOT NULL)
-AND (worker = '' OR lease <= $2)`
-)
+const queuedIn = `SELECT 1 FROM tokens WHERE queue = `
 
 // A waitingSource tells the hub of a store what other processes have done.
 type waitingSource struct{ *Store }
