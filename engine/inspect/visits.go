@@ -29,6 +29,7 @@ type Visit struct {
 	Failure *Failure  `json:"failure,omitempty"` // why it failed
 
 	// All below only for a given state
+	Undo      string     `json:"undo,omitempty"`      // what the undo of the run made of it: the status of its [Atom]; "" if nothing
 	Input     atom.Value `json:"input,omitempty"`     // input of the state
 	Result    atom.Value `json:"result,omitempty"`    // what its task returned last
 	Output    atom.Value `json:"output,omitempty"`    // output of the state
@@ -74,7 +75,7 @@ func Visits(ctx context.Context, store storage.Reader, run *storage.Run, tracer 
 			}
 			for _, v := range Traced(tracer, &e) {
 				if ended := r.read(&v, &e); ended != nil {
-					err := ended.readCalls(ctx, store, run)
+					err := r.complete(ctx, store, run, ended)
 					if !yield(*ended, err) {
 						return
 					}
@@ -84,7 +85,7 @@ func Visits(ctx context.Context, store storage.Reader, run *storage.Run, tracer 
 		for _, v := range slices.SortedFunc(maps.Values(r.open), func(a, b *Visit) int {
 			return cmp.Compare(a.Entered, b.Entered)
 		}) {
-			err := v.readCalls(ctx, store, run)
+			err := r.complete(ctx, store, run, v)
 			if !yield(*v, err) {
 				return
 			}
@@ -147,6 +148,25 @@ func (r *visitReader) call(e *storage.Entry) {
 			}
 		}
 	}
+}
+
+// complete reads what atoms say of a visit of the given state.
+func (r *visitReader) complete(ctx context.Context, store storage.Reader, run *storage.Run, v *Visit) error {
+	if r.state == "" {
+		return nil
+	}
+	atoms, err := store.AtomsAt(ctx, run.ID, v.Path)
+	if err != nil {
+		return err
+	}
+	for i := range atoms {
+		switch status := atoms[i].Status(); status {
+		case storage.StatusStaysDone, storage.StatusMayStayDone, storage.Status(states.TaskReverting.String()),
+			storage.Status(states.TaskReverted.String()), storage.Status(states.TaskRevertFailure.String()):
+			v.Undo = string(status)
+		}
+	}
+	return v.readCalls(ctx, store, run)
 }
 
 // readCalls reads the atoms of the calls.

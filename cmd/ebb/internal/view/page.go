@@ -53,6 +53,16 @@ func lookOf(s *inspect.Step) look {
 	return stepLooks[s.State]
 }
 
+// lookOfStatus returns how a status is shown.
+func lookOfStatus(status string) look {
+	if l, ok := stayLooks[storage.Status(status)]; ok {
+		return l
+	}
+	var state states.Task
+	_ = state.UnmarshalText([]byte(status)) // a status that is no state has no look
+	return stepLooks[state]
+}
+
 var flowLooks = map[states.Flow]look{
 	states.FlowSuccess:    {"✓", green},
 	states.FlowFailure:    {"✗", red},

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -10,7 +11,6 @@ import (
 	"github.com/ebbflow/ebb/engine/inspect"
 	"github.com/ebbflow/ebb/internal/nodepath"
 	"github.com/ebbflow/ebb/internal/visible"
-	"github.com/ebbflow/ebb/states"
 )
 
 // visitValue is how many bytes of a value are shown.
@@ -18,12 +18,13 @@ const visitValue = 2000
 
 // Visit writes a visit of a state for people.
 func Visit(out io.Writer, v *inspect.Visit, p Page) {
-	var state states.Task
-	_ = state.UnmarshalText([]byte(v.Status)) // of a status that is no state, the look is none
-	l := stepLooks[state]
+	l := lookOfStatus(cmp.Or(v.Undo, v.Status))
 	head := fmt.Sprintf("%s %s  %s  %s", l.symbol, visible.Line(v.Path), v.Type, v.Status)
 	if v.Caught {
 		head += ", caught"
+	}
+	if v.Undo != "" {
+		head += ", then " + v.Undo
 	}
 	if took := spent(v.Started, v.Ended); took != "" {
 		head += "  " + took
