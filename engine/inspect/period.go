@@ -53,10 +53,10 @@ func (t *Times) spanned(at time.Time) {
 	}
 }
 
-// taken begins the part of the attempt after a worker took its work.
+// taken begins the part of the attempt after a worker took its work. An attempt that began at once did not wait.
 func (t *Times) taken(at time.Time) {
 	n := len(t.periods)
-	if n == 0 || !t.periods[n-1].Ended.IsZero() || t.periods[n-1].Taken {
+	if n == 0 || !t.periods[n-1].Ended.IsZero() || t.periods[n-1].Taken || !at.After(t.periods[n-1].Began) {
 		return
 	}
 	last := &t.periods[n-1]

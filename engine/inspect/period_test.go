@@ -13,6 +13,9 @@ import (
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/engine/inspect"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/asl"
+	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/memstore"
 )
 
 // TestPeriods: a step has each attempt with what it came to, and the pauses between them. It says what it waits for.
@@ -58,6 +61,62 @@ func TestPeriods(t *testing.T) {
 			"book: attempt 2 FAILURE 1s after 1m1s", "book: pause 3  1m0s after 1m2s",
 			"book: attempt 3 SUCCESS 1s after 2m2s", "waitsignal: attempt 1 FAILURE 1h0m0s after 2m3s",
 			"undo book: attempt 1 REVERTED 2s after 1h2m3s",
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	})
+}
+
+// TestPeriodsOfWorker: the time until a worker takes the work of a state is apart from the time that the worker needs.
+// A task that begins at once is not divided.
+func TestPeriodsOfWorker(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const packers = "arn:aws:states:us-east-1:1:activity:packers"
+		m, err := asl.Parse("m", []byte(`{"StartAt": "Pack", "States": {
+			"Pack": {"Type": "Task", "Resource": "`+packers+`", "Next": "Pay"},
+			"Pay": {"Type": "Task", "Resource": "exec:pay", "Retry": [{"ErrorEquals": ["Busy"]}], "End": true}}}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		store := memstore.New()
+		eng, err := engine.New(m.Flow(), engine.WithStore(store), engine.WithTasks(busyOnce{new(int)}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		go func() {
+			time.Sleep(10 * time.Second)
+			tok, err := store.TakeToken(t.Context(), storage.WorkRequest{Worker: "w", Queues: []string{packers}})
+			if err != nil {
+				t.Error(err)
+			}
+			time.Sleep(5 * time.Second)
+			if _, err := store.EndToken(t.Context(), tok.ID, storage.TokenEnd{Take: tok.Take}); err != nil {
+				t.Error(err)
+			}
+		}()
+		if _, err := eng.Run(t.Context(), "r"); err != nil {
+			t.Fatal(err)
+		}
+		run, err := store.Run(t.Context(), "r")
+		if err != nil {
+			t.Fatal(err)
+		}
+		tree, err := inspect.Recorded(t.Context(), store, &run, m.Tracer())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		steps, _ := tree.Top.Shown()
+		for _, s := range steps {
+			for _, p := range s.Periods() {
+				got = append(got, fmt.Sprintf("%s: %s %d %s %v", s.Path, p.Kind, p.Number, p.Status, p.Ended.Sub(p.Began)))
+			}
+		}
+		want := []string{
+			"Pack: queue 1  10s", "Pack: attempt 1 SUCCESS 5s",
+			"Pay: attempt 1 FAILURE 1s", "Pay: pause 2  1s", "Pay: attempt 2 SUCCESS 1s",
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)

@@ -109,6 +109,8 @@ func cutEvent(name string) (about, what string) {
 		return "", "Ended"
 	case strings.HasSuffix(name, "Scheduled"):
 		return "", "Tried"
+	case strings.HasSuffix(name, "Started"):
+		return "", "Taken"
 	case strings.HasSuffix(name, "Succeeded"):
 		return "", "Did"
 	case strings.HasSuffix(name, "Failed"), strings.HasSuffix(name, "TimedOut"):
@@ -289,6 +291,8 @@ func (t *tracer) happened(l *tracedLevel, what string, e *flow.Event) {
 		t.forgetLeft(l)
 		l.broke = nil
 		t.tell(l, flow.VisitTried)
+	case "Taken": // or begun at once
+		t.out = append(t.out, flow.Visit{Stage: flow.VisitTaken, Path: l.open.Path})
 	case "Did":
 		t.tell(l, flow.VisitDid)
 	case "Broke", "StateFailed":
