@@ -17,6 +17,7 @@ import (
 	"github.com/ebbflow/ebb/engine/inspect"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl"
+	"github.com/ebbflow/ebb/flow/draw"
 	"github.com/ebbflow/ebb/flow/sm4c"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
@@ -164,6 +165,7 @@ func everyAtomOnce(t *testing.T, store storage.Store) {
 	}
 	picture, err := inspect.PlanView(t.Context(), store, &run)
 	if errors.Is(err, storage.ErrNotFound) {
+		drawnOnce(t, store, &run, once)
 		return
 	}
 	if err != nil {
@@ -180,6 +182,31 @@ func everyAtomOnce(t *testing.T, store storage.Store) {
 	maps.DeleteFunc(plan, func(path string, _ int) bool { return strings.Contains(path, "/") })
 	if diff := cmp.Diff(plan, drawn); diff != "" {
 		t.Errorf("the diagram has other atoms than ebb show (-want +got):\n%s", diff)
+	}
+}
+
+// drawnOnce compares the steps of the tree with the diagram of a run whose flow has none.
+func drawnOnce(t *testing.T, store storage.Store, run *storage.Run, steps map[string]bool) {
+	t.Helper()
+	picture, err := inspect.GrownView(t.Context(), store, run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	drawn := map[string]bool{}
+	for _, g := range picture.Groups {
+		drawn[g.ID] = true
+	}
+	for _, n := range picture.Nodes {
+		if n.Kind == draw.Start || n.Kind == draw.End || n.Kind == draw.Junction || n.Label == "…" {
+			continue
+		}
+		if drawn[n.ID] {
+			t.Errorf("the diagram has %s twice", n.ID)
+		}
+		drawn[n.ID] = true
+	}
+	if diff := cmp.Diff(steps, drawn); diff != "" {
+		t.Errorf("the diagram has other steps than the tree (-want +got):\n%s", diff)
 	}
 }
 

@@ -117,7 +117,10 @@ func (a *api) runGraph(c *call) (any, error) {
 		v, err = inspect.PlanView(c.Context(), a.store, &run)
 	}
 	if errors.Is(err, storage.ErrNotFound) {
-		return nil, problem(404, "no_graph", "no graph of the flow of run %q is stored here", run.ID)
+		v, err = inspect.GrownView(c.Context(), a.store, &run)
+	}
+	if errors.Is(err, storage.ErrNotFound) {
+		return nil, problem(404, "no_graph", "no graph of the flow of run %q is stored here, and it has no steps yet", run.ID)
 	}
 	if err != nil {
 		return nil, err

@@ -12,9 +12,13 @@ import (
 )
 
 // graph draws the machine, or the flow of a program, with what became of it, and the way back. Where there is no
-// diagram, the tree stands for it.
+// diagram of the flow, what the run has done is drawn, and before that the tree stands for it.
 func (p *runPage) graph(ctx context.Context) (node, error) {
 	picture, err := p.picture(ctx)
+	grown := errors.Is(err, storage.ErrNotFound)
+	if grown {
+		picture, err = inspect.GrownView(ctx, p.store, &p.run)
+	}
 	if errors.Is(err, storage.ErrNotFound) {
 		tree, err := p.tree(ctx)
 		return fragment{soft(say("No diagram of this flow is stored here, so the tree stands for it.")), tree}, err
@@ -44,6 +48,7 @@ func (p *runPage) graph(ctx context.Context) (node, error) {
 		}
 	}
 	return fragment{
+		when(grown, soft(say("No diagram of this flow is stored here. A line leads from each step to those that began next."))),
 		p.visit.pictured(picture, o),
 		soft(say("A dashed line leads from each state that was undone to the next. {0} says the same as text.",
 			el("a", href(p.link("tree")), say("The tree")))),

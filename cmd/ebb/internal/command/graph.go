@@ -84,10 +84,12 @@ func (s subcommands) picture(ctx context.Context, what string) (picture draw.Vie
 			return exit.DatabaseError(err)
 		}
 		if run.Definition == "" {
-			picture, err = inspect.PlanView(ctx, store, &run)
+			if picture, err = inspect.PlanView(ctx, store, &run); errors.Is(err, storage.ErrNotFound) {
+				picture, err = inspect.GrownView(ctx, store, &run)
+			}
 			if errors.Is(err, storage.ErrNotFound) {
-				return fmt.Errorf("the flow of run %s is Go code that grows, or has over 2,000 atoms, so there is no diagram; its "+
-					"tree: ebb show %[1]s", run.ID)
+				return fmt.Errorf("the flow of run %s is Go code that grows, or has over 2,000 atoms; the run has no steps yet, so "+
+					"there is no diagram", run.ID)
 			}
 			return exit.DatabaseError(err)
 		}
