@@ -16,10 +16,25 @@ var zooms = []int{25, 50, 75, 100, 150, 200, 300, 400}
 
 const wholeSize = 100
 
-// pictured shows a graph that can be scrolled, zoomed and downloaded. The address of the page has the zoom.
+// mostElements is how many elements a graph on a page has at most. With more, browsers scroll and zoom haltingly.
+const mostElements = 2500
+
+// isLargePicture reports whether a graph has too many elements for a page.
+func isLargePicture(v *draw.View) bool {
+	const ofNode, ofOther = 6, 2 // see draw.SVG
+	return ofNode*len(v.Nodes)+ofOther*(len(v.Edges)+len(v.Groups)) > mostElements
+}
+
+func tooLarge() node { return soft(say("The graph is too large to be drawn here.")) }
+
+// pictured shows a graph that can be scrolled, zoomed and downloaded. The address of the page has the zoom. A large graph
+// can be downloaded only.
 func (v *visit) pictured(view draw.View, o draw.SVGOptions) node {
 	if v.wantsFile() {
 		v.file = draw.SVG(view, draw.SVGOptions{Selected: o.Selected, Undone: o.Undone})
+	}
+	if isLargePicture(&view) {
+		return fragment{tooLarge(), v.downloads()}
 	}
 	zoom, _ := strconv.Atoi(v.query.Get("zoom"))
 	at := slices.Index(zooms, zoom)

@@ -1,13 +1,19 @@
 package console_test
 
 import (
+	"context"
 	"encoding/xml"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
 	"strings"
 	"testing"
+
+	"github.com/ebbflow/ebb/server/console"
+	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/memstore"
 )
 
 // TestDownload: the pictures of a run are files that look right alone: they are XML with styles, without links, and
@@ -69,5 +75,36 @@ func TestZoom(t *testing.T) {
 	}
 	if end := get(t, h, http.MethodGet, run+"&zoom=400").Body.String(); strings.Contains(end, `data-zoom="+"`) {
 		t.Errorf("the largest graph can become larger:\n%s", end)
+	}
+}
+
+// TestLargePicture: a page has no graph with very many elements, but a link to it.
+func TestLargePicture(t *testing.T) {
+	t.Parallel()
+	store := memstore.New()
+	defer func() { _ = store.Close() }()
+	d, err := store.PutDefinition(t.Context(), storage.Definition{Hash: "h", Name: "m", Language: "l", Text: []byte("{}")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	states := 400
+	h := console.New(store, console.Options{Define: func(context.Context, *storage.Definition) (console.Machine, error) {
+		m := members{}
+		for i := range states {
+			m.names = append(m.names, fmt.Sprint("state", i))
+		}
+		return m, nil
+	}})
+	address := "/definition?hash=" + d.Hash
+	if page := get(t, h, http.MethodGet, address).Body.String(); strings.Count(page, "<") < 2000 || strings.Count(page, "<") > 6000 {
+		t.Errorf("a page with 400 states has %d tags", strings.Count(page, "<"))
+	}
+	states = 5000
+	page := get(t, h, http.MethodGet, address).Body.String()
+	if strings.Contains(page, "state4999") || !strings.Contains(page, "The graph is too large") || !strings.Contains(page, `svg=1" download=""`) {
+		t.Errorf("the page is\n%s", page)
+	}
+	if file := get(t, h, http.MethodGet, address+"&svg=1").Body.String(); !strings.Contains(file, "state4999") {
+		t.Error("the file lacks a state")
 	}
 }

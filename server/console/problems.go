@@ -13,9 +13,8 @@ import (
 )
 
 const (
-	mostProblems = 100  // problems of a definition on a page
-	mostDrawn    = 1000 // nodes of a graph that is drawn while a user writes
-	besideColumn = 60   // characters of a line that a page shows on each side of a problem
+	mostProblems = 100 // problems of a definition on a page
+	besideColumn = 60  // characters of a line that a page shows on each side of a problem
 )
 
 // A validation is what the API says of a definition.
@@ -76,15 +75,17 @@ func (v *validation) picture(shown string) node {
 	switch {
 	case v.Graph == nil:
 		return el("div", attr("data-graph", "none"), soft(say("There is no graph while the text has errors.")))
-	case len(v.Graph.Nodes) > mostDrawn:
-		return el("div", attr("data-graph", "large"), soft(say("The graph is too large to be drawn here.")))
 	default:
+		view := v.Graph.view()
+		if isLargePicture(&view) {
+			return el("div", attr("data-graph", "large"), tooLarge())
+		}
 		version := v.Graph.version()
 		if version == shown {
 			return el("div", attr("data-graph", "same"))
 		}
 		return el("div", attr("data-graph", "new"), attr("data-drawn", version),
-			framed(drawn(v.Graph.view(), draw.SVGOptions{Bare: true}), "graph"))
+			framed(drawn(view, draw.SVGOptions{Bare: true}), "graph"))
 	}
 }
 

@@ -108,6 +108,7 @@ func TestLargeTree(t *testing.T) {
 	}
 	b.walkLevel("[role=tree]", 100)
 	b.visit(s.page("run", "id", largeRun, "view", "tree"))
+	b.await("the tree", `document.querySelector("[role=tree]") !== null`)
 	eval[bool](b, `(document.querySelector("[role=tree]").focus(), true)`)
 	b.press(kb.End)
 	b.await("the last of 10,000", `document.querySelector("#active-step[aria-posinset='10000'][data-key]") !== null`)
