@@ -10,8 +10,8 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// GrownView returns a diagram of what a run has done, for a run without the diagram of [PlanView]. A line leads from each
-// step to those that began next after it had ended, whatever made them begin. Very many steps are left out as in
+// GrownView returns a diagram of what a run has done, for a run without the diagram of [PlanView]. A line leads from
+// each step to those that began next after it had ended, whatever made them begin. Very many steps are left out as in
 // [Recorded], and counted. If the run has no steps, GrownView returns an error that wraps [storage.ErrNotFound].
 func GrownView(ctx context.Context, store storage.Reader, run *storage.Run) (draw.View, error) {
 	tree, err := Recorded(ctx, store, run, nil)
@@ -105,7 +105,8 @@ func between(steps []span, one, other *span) bool {
 	return slices.ContainsFunc(steps, func(s span) bool { return one.before(&s) && s.before(other) })
 }
 
-// connect draws a line from each of some nodes to each of others. Lines from several nodes to several meet in a junction.
+// connect draws a line from each of some nodes to each of others. Lines from several nodes to several meet in a
+// junction.
 func (g *grown) connect(from, to []string) {
 	if len(from) > 1 && len(to) > 1 {
 		joint := fmt.Sprint("\x00joint ", len(g.view.Nodes))

@@ -29,7 +29,7 @@ type Visit struct {
 	Failure *Failure  `json:"failure,omitempty"` // why it failed
 
 	// All below only for a given state
-	Undo      string     `json:"undo,omitempty"`      // what the undo of the run made of it: the status of its [Atom]; "" if nothing
+	Undo      string     `json:"undo,omitempty"`      // status of its [Atom] if the run was undone; else ""
 	Input     atom.Value `json:"input,omitempty"`     // input of the state
 	Result    atom.Value `json:"result,omitempty"`    // what its task returned last
 	Output    atom.Value `json:"output,omitempty"`    // output of the state

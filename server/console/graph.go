@@ -48,7 +48,8 @@ func (p *runPage) graph(ctx context.Context) (node, error) {
 		}
 	}
 	return fragment{
-		when(grown, soft(say("No diagram of this flow is stored here. A line leads from each step to those that began next."))),
+		when(grown, soft(
+			say("No diagram of this flow is stored here. A line leads from each step to those that began next."))),
 		p.visit.pictured(picture, o),
 		soft(say("A dashed line leads from each state that was undone to the next. {0} says the same as text.",
 			el("a", href(p.link("tree")), say("The tree")))),

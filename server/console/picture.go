@@ -27,8 +27,8 @@ func isLargePicture(v *draw.View) bool {
 
 func tooLarge() node { return soft(say("The graph is too large to be drawn here.")) }
 
-// pictured shows a graph that can be scrolled, zoomed and downloaded. The address of the page has the zoom. A large graph
-// can be downloaded only.
+// pictured shows a graph that can be scrolled, zoomed and downloaded. The address of the page has the zoom. A large
+// graph can be downloaded only.
 func (v *visit) pictured(view draw.View, o draw.SVGOptions) node {
 	if v.wantsFile() {
 		v.file = draw.SVG(view, draw.SVGOptions{Selected: o.Selected, Undone: o.Undone})

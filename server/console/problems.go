@@ -72,21 +72,19 @@ func (e *edition) results(drawn string) node {
 }
 
 func (v *validation) picture(shown string) node {
-	switch {
-	case v.Graph == nil:
+	if v.Graph == nil {
 		return el("div", attr("data-graph", "none"), soft(say("There is no graph while the text has errors.")))
-	default:
-		view := v.Graph.view()
-		if isLargePicture(&view) {
-			return el("div", attr("data-graph", "large"), tooLarge())
-		}
-		version := v.Graph.version()
-		if version == shown {
-			return el("div", attr("data-graph", "same"))
-		}
-		return el("div", attr("data-graph", "new"), attr("data-drawn", version),
-			framed(drawn(view, draw.SVGOptions{Bare: true}), "graph"))
 	}
+	view := v.Graph.view()
+	if isLargePicture(&view) {
+		return el("div", attr("data-graph", "large"), tooLarge())
+	}
+	version := v.Graph.version()
+	if version == shown {
+		return el("div", attr("data-graph", "same"))
+	}
+	return el("div", attr("data-graph", "new"), attr("data-drawn", version),
+		framed(drawn(view, draw.SVGOptions{Bare: true}), "graph"))
 }
 
 // severities are the words for how serious a problem is, with their symbols.

@@ -88,8 +88,8 @@ func (s subcommands) picture(ctx context.Context, what string) (picture draw.Vie
 				picture, err = inspect.GrownView(ctx, store, &run)
 			}
 			if errors.Is(err, storage.ErrNotFound) {
-				return fmt.Errorf("the flow of run %s is Go code that grows, or has over 2,000 atoms; the run has no steps yet, so "+
-					"there is no diagram", run.ID)
+				return fmt.Errorf("the flow of run %s is Go code that grows, or has over 2,000 atoms, and the run has no steps "+
+					"yet, so there is no diagram", run.ID)
 			}
 			return exit.DatabaseError(err)
 		}
