@@ -13,8 +13,9 @@ import (
 )
 
 const (
-	mostProblems = 100 // problems of a definition on a page
-	besideColumn = 60  // characters of a line that a page shows on each side of a problem
+	mostProblems = 100  // problems of a definition on a page
+	mostDrawn    = 1000 // nodes of a graph that is drawn while a user writes
+	besideColumn = 60   // characters of a line that a page shows on each side of a problem
 )
 
 // A validation is what the API says of a definition.
@@ -75,8 +76,7 @@ func (v *validation) picture(shown string) node {
 	if v.Graph == nil {
 		return el("div", attr("data-graph", "none"), soft(say("There is no graph while the text has errors.")))
 	}
-	view := v.Graph.view()
-	if isLargePicture(&view) {
+	if len(v.Graph.Nodes) > mostDrawn {
 		return el("div", attr("data-graph", "large"), tooLarge())
 	}
 	version := v.Graph.version()
@@ -84,7 +84,7 @@ func (v *validation) picture(shown string) node {
 		return el("div", attr("data-graph", "same"))
 	}
 	return el("div", attr("data-graph", "new"), attr("data-drawn", version),
-		framed(drawn(view, draw.SVGOptions{Bare: true}), "graph"))
+		framed(drawn(v.Graph.view(), draw.SVGOptions{Bare: true}), "graph"))
 }
 
 // severities are the words for how serious a problem is, with their symbols.
