@@ -261,7 +261,7 @@ func TestEditorSpeed(t *testing.T) {
 	last := strings.Count(text.String(), "Next")
 	fmt.Fprintf(&text, `"S%d": {"Type": "Succeed"}}}`, last)
 	const change = `new Promise(done => {
-		const checked = document.querySelector("#checked"), area = document.querySelector("#text"), begin = performance.now();
+		const checked = document.querySelector("#checked [data-found]"), area = document.querySelector("#text"), begin = performance.now();
 		const seen = new MutationObserver(() => { seen.disconnect(); requestAnimationFrame(() => done(performance.now() - begin)); });
 		seen.observe(checked, {subtree: true, childList: true, characterData: true, attributes: true});
 		area.value = %s;
