@@ -39,6 +39,10 @@ func checkTrace(t *testing.T, name string, store storage.Reader, run string, mac
 				}
 				continue
 			case flow.VisitTried, flow.VisitDid, flow.VisitBroke:
+			case flow.VisitTaken: // it has the path of the visit only
+				for _, other := range open {
+					isOpen = isOpen || other.State != "" && other.Path == v.Path
+				}
 			default:
 				delete(open, key)
 				if v.Stage == flow.VisitLeft && v.State != "" {
