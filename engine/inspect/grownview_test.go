@@ -2,6 +2,7 @@ package inspect_test
 
 import (
 	"errors"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 
@@ -34,7 +35,7 @@ func TestGrownView(t *testing.T) {
 		if _, err := inspect.GrownView(t.Context(), store, &storage.Run{ID: "r"}); !errors.Is(err, storage.ErrNotFound) {
 			t.Errorf("of a run without steps: %v", err)
 		}
-		eng, err := engine.New(m.Flow(), engine.WithStore(store), engine.WithTasks(busyOnce{new(int)}))
+		eng, err := engine.New(m.Flow(), engine.WithStore(store), engine.WithTasks(busyOnce{new(atomic.Int64)}))
 		if err != nil {
 			t.Fatal(err)
 		}

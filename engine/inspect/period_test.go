@@ -3,6 +3,7 @@ package inspect_test
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -81,7 +82,7 @@ func TestPeriodsOfWorker(t *testing.T) {
 			t.Fatal(err)
 		}
 		store := memstore.New()
-		eng, err := engine.New(m.Flow(), engine.WithStore(store), engine.WithTasks(busyOnce{new(int)}))
+		eng, err := engine.New(m.Flow(), engine.WithStore(store), engine.WithTasks(busyOnce{new(atomic.Int64)}))
 		if err != nil {
 			t.Fatal(err)
 		}

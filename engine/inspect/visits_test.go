@@ -2,6 +2,7 @@ package inspect_test
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,13 +15,13 @@ import (
 )
 
 // busyOnce fails the first time. Each call takes a second.
-type busyOnce struct{ calls *int }
+type busyOnce struct{ calls *atomic.Int64 }
 
 func (b busyOnce) Task(string) (atom.Body, error) { return b, nil }
 
 func (b busyOnce) Execute(context.Context, atom.Values) (atom.Value, error) {
 	time.Sleep(time.Second)
-	if *b.calls++; *b.calls == 1 {
+	if b.calls.Add(1) == 1 {
 		return nil, atom.Errorf("Busy", "busy")
 	}
 	return atom.Null, nil
@@ -41,7 +42,7 @@ func TestAttemptsOfVisit(t *testing.T) {
 			t.Fatal(err)
 		}
 		store := memstore.New()
-		eng, err := engine.New(m.Flow(), engine.WithStore(store), engine.WithTasks(busyOnce{new(int)}))
+		eng, err := engine.New(m.Flow(), engine.WithStore(store), engine.WithTasks(busyOnce{new(atomic.Int64)}))
 		if err != nil {
 			t.Fatal(err)
 		}

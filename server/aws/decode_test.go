@@ -248,7 +248,8 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// TestTokens: a token is valid for the same request and a day, at each server with the key.
+// TestTokens: a token is valid for the same request and a day, at each server with the key. It never looks like an
+// option of a command, which one text in 64 would.
 func TestTokens(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -281,6 +282,11 @@ func TestTokens(t *testing.T) {
 		} {
 			if place, err := wrong(); !errors.Is(err, ErrToken) {
 				t.Errorf("a wrong token is for %q: %v", place, err)
+			}
+		}
+		for range 1000 {
+			if token := one.Seal([]byte("place")); strings.HasPrefix(token, "-") {
+				t.Fatalf("the AWS CLI takes %q for an option", token)
 			}
 		}
 	})
