@@ -8,7 +8,8 @@ import (
 type Authorizer interface {
 	// Permits reports whether a client may do an operation, or make a decision, in a domain. The access key is "" if the
 	// server requires no keys. The operation is one of the API, such as "StartWorkflowExecution", or the type of a
-	// decision, such as "StartTimer". The domain is "" if the operation has none.
+	// decision, such as "StartTimer". The domain is "" if the operation has none, or if its task token or ARN is not one
+	// of this server.
 	Permits(accessKey, operation, domain string) bool
 }
 
@@ -16,14 +17,3 @@ type Authorizer interface {
 func (s *Server) permits(caller *aws.Caller, operation, domain string) bool {
 	return s.config.Authorizer == nil || s.config.Authorizer.Permits(caller.AccessKey, operation, domain)
 }
-
-// ofDomain is the parameter that names the domain of an operation.
-type ofDomain struct {
-	Domain string `json:"domain"`
-}
-
-func (in *ofDomain) domainName() string { return in.Domain }
-
-func (in *nameInput) domainName() string { return in.Name }
-
-func (in *registerDomainInput) domainName() string { return in.Name }

@@ -230,6 +230,9 @@ func TestTags(t *testing.T) {
 	arn := w.must(t, "DescribeDomain", object{"name": "d"})["domainInfo"].(object)["arn"]
 	w.must(t, "TagResource", object{"resourceArn": arn, "tags": []object{{"key": "a", "value": "2"}, {"key": "b", "value": "3"}}})
 	w.refuses(t, "TagResource", object{"resourceArn": arn, "tags": []object{{"key": "c", "value": ""}}}, "TooManyTagsFault", "")
+	w.refuses(t, "RegisterDomain", object{
+		"name": "e", "workflowExecutionRetentionPeriodInDays": "0", "tags": []object{{"key": "a"}, {"key": "b"}, {"key": "c"}},
+	}, "TooManyTagsFault", "")
 	w.must(t, "UntagResource", object{"resourceArn": arn, "tagKeys": []string{"b", "no"}})
 	got := w.must(t, "ListTagsForResource", object{"resourceArn": arn})
 	if want := "map[tags:[map[key:a value:2]]]"; fmt.Sprint(got) != want {

@@ -1,6 +1,8 @@
 package swf_test
 
 import (
+	"flag"
+	"fmt"
 	"os"
 	"testing"
 
@@ -15,5 +17,14 @@ func TestMain(m *testing.M) {
 		serveAlone(dsn)
 		return
 	}
-	goleak.VerifyTestMain(m)
+	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
+		chosen := func(name string) bool { f := flag.Lookup("test." + name); return f != nil && f.Value.String() != "" }
+		if code == 0 && !chosen("run") && !chosen("skip") && !chosen("list") && !chosen("fuzz") {
+			if err := compareFaults(); err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				code = 1
+			}
+		}
+		os.Exit(code)
+	}))
 }

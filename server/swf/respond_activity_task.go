@@ -9,7 +9,8 @@ import (
 )
 
 type completedInput struct {
-	Token  string  `json:"taskToken"`
+	ofActivity
+
 	Result *string `json:"result"`
 }
 
@@ -23,7 +24,8 @@ func (s *Server) respondActivityTaskCompleted(ctx context.Context, _ *aws.Caller
 }
 
 type failedInput struct {
-	Token   string  `json:"taskToken"`
+	ofActivity
+
 	Reason  *string `json:"reason"`
 	Details *string `json:"details"`
 }
@@ -33,7 +35,8 @@ func (s *Server) respondActivityTaskFailed(ctx context.Context, _ *aws.Caller, i
 }
 
 type detailsInput struct {
-	Token   string  `json:"taskToken"`
+	ofActivity
+
 	Details *string `json:"details"`
 }
 

@@ -83,22 +83,12 @@ type Runs interface {
 // empty is the answer of an operation without output.
 type empty struct{}
 
-// inDomain are the parameters of an operation that names a domain.
-type inDomain interface{ domainName() string }
-
 // operation adds an operation. Its shape is in [shapes].
 func operation[In, Out any](s *Server, all map[string]aws.Operation, name string,
 	do func(ctx context.Context, caller *aws.Caller, in *In) (*Out, error),
 ) {
 	all[name] = aws.Op(shapes[name], func(ctx context.Context, caller *aws.Caller, in *In) (*Out, error) {
-		domain := ""
-		if of, named := any(in).(inDomain); named {
-			domain = of.domainName()
-		}
-		if !s.permits(caller, name, domain) {
-			return nil, aws.Errorf(notPermitted, "The caller is not authorized to perform %s", name)
-		}
-		if err := s.throttled(domain); err != nil {
+		if err := s.allows(ctx, caller, name, in); err != nil {
 			return nil, err
 		}
 		return do(ctx, caller, in)

@@ -40,8 +40,9 @@ func (s *Server) domainOf(arn string) (string, error) {
 }
 
 type tagResourceInput struct {
-	ARN  string `json:"resourceArn"`
-	Tags []tag  `json:"tags"`
+	ofResource
+
+	Tags []tag `json:"tags"`
 }
 
 func (s *Server) tagResource(ctx context.Context, _ *aws.Caller, in *tagResourceInput) (*empty, error) {
@@ -56,7 +57,8 @@ func (s *Server) tagResource(ctx context.Context, _ *aws.Caller, in *tagResource
 }
 
 type untagResourceInput struct {
-	ARN  string   `json:"resourceArn"`
+	ofResource
+
 	Keys []string `json:"tagKeys"`
 }
 
@@ -71,15 +73,11 @@ func (s *Server) untagResource(ctx context.Context, _ *aws.Caller, in *untagReso
 	})
 }
 
-type listTagsInput struct {
-	ARN string `json:"resourceArn"`
-}
-
 type listTagsOutput struct {
 	Tags []tag `json:"tags"`
 }
 
-func (s *Server) listTagsForResource(ctx context.Context, _ *aws.Caller, in *listTagsInput) (*listTagsOutput, error) {
+func (s *Server) listTagsForResource(ctx context.Context, _ *aws.Caller, in *ofResource) (*listTagsOutput, error) {
 	name, err := s.domainOf(in.ARN)
 	if err != nil {
 		return nil, err

@@ -7,20 +7,21 @@ import (
 	"github.com/ebbflow/ebb/server/aws"
 )
 
-// QuotaRequests is how many requests that name a domain a server serves in a second. By default there is no limit: Ebb
-// does not throttle requests as AWS does.
+// QuotaRequests is how many requests about a domain a server serves in a second. By default there is no limit: Ebb does
+// not throttle requests as AWS does.
 const QuotaRequests aws.Quota = "swf-requests-per-second"
 
 const throttling = "com.amazon.coral.service#ThrottlingException"
 
-// maxBuckets is how many buckets a throttle keeps before it drops those that are full.
-const maxBuckets = 1000
+// fillTime is how long an empty bucket takes to be full again.
+const fillTime = time.Second
 
 // A throttle has a bucket of tokens for each domain. A request takes one. A bucket holds at most the tokens of
-// one second.
+// fillTime. So one that was not asked for in that time is full, and need not be kept: it is as if it were new.
 type throttle struct {
-	mu      sync.Mutex
-	buckets map[string]*bucket
+	mu          sync.Mutex
+	young, aged map[string]*bucket // those asked for since the time, and those asked for before it
+	since       time.Time
 }
 
 type bucket struct {
@@ -38,16 +39,15 @@ func (b *bucket) fill(rate float64, now time.Time) {
 func (t *throttle) take(domain string, rate float64, now time.Time) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.buckets == nil {
-		t.buckets = map[string]*bucket{}
+	if t.young == nil || now.Sub(t.since) >= fillTime {
+		t.young, t.aged, t.since = map[string]*bucket{}, t.young, now
 	}
-	b := t.buckets[domain]
+	b := t.young[domain]
 	if b == nil {
-		if len(t.buckets) >= maxBuckets {
-			t.sweep(rate, now)
+		if b = t.aged[domain]; b == nil {
+			b = &bucket{tokens: max(rate, 1), at: now}
 		}
-		b = &bucket{tokens: max(rate, 1), at: now}
-		t.buckets[domain] = b
+		t.young[domain] = b
 	}
 	b.fill(rate, now)
 	if b.tokens < 1 {
@@ -55,15 +55,6 @@ func (t *throttle) take(domain string, rate float64, now time.Time) bool {
 	}
 	b.tokens--
 	return true
-}
-
-// sweep drops the buckets that are full, which are as if they were new.
-func (t *throttle) sweep(rate float64, now time.Time) {
-	for domain, b := range t.buckets {
-		if b.fill(rate, now); b.tokens >= max(rate, 1) {
-			delete(t.buckets, domain)
-		}
-	}
 }
 
 // throttled returns an error if a domain has used up its requests.

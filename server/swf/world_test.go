@@ -30,13 +30,7 @@ type world struct {
 func newWorld(t *testing.T, c swf.Config) *world {
 	t.Helper()
 	if c.Store == nil {
-		store := memstore.New()
-		t.Cleanup(func() {
-			if err := store.Close(); err != nil {
-				t.Error(err)
-			}
-		})
-		c.Store = store
+		c.Store = newStore(t)
 	}
 	store := c.Store
 	t.Cleanup(func() { checkExecutions(t, store) })
@@ -55,6 +49,18 @@ func newWorld(t *testing.T, c swf.Config) *world {
 	}()
 	t.Cleanup(func() { stop(); <-done })
 	return &world{api, handler, c.Store}
+}
+
+// newStore returns a store in memory.
+func newStore(t *testing.T) storage.Store {
+	t.Helper()
+	store := memstore.New()
+	t.Cleanup(func() {
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return store
 }
 
 // checkExecutions wants the rows of all executions to be what their events say.
@@ -119,6 +125,7 @@ func (w *world) call(t *testing.T, operation string, params any) *answer {
 		a.Type, _ = a.Body["__type"].(string)
 		a.Message, _ = a.Body["message"].(string)
 		a.Code = a.Type[strings.Index(a.Type, "#")+1:]
+		observe(t, operation, a)
 	}
 	return a
 }
