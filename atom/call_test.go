@@ -31,6 +31,9 @@ func TestKeys(t *testing.T) {
 }
 
 // TestKeyIsStable: neither another attempt nor another owner changes the key.
+//
+// Guarantee (G2): The key names run, path and incarnation, not attempt or fence.
+// Also: `TestKeys`.
 func TestKeyIsStable(t *testing.T) {
 	t.Parallel()
 	first := atom.Call{Run: "r", Path: "p", Attempt: 1, Fence: 1}

@@ -163,6 +163,7 @@ type pointerRevert struct{ executing }
 
 func (*pointerRevert) Revert(context.Context, spec, atom.Outcome[volume]) error { return nil }
 
+// Guarantee (G8): A wrong task definition, such as a Revert that would never run, panics with the reason.
 func TestDefinitionPanics(t *testing.T) {
 	t.Parallel()
 	for want, define := range map[string]func(){

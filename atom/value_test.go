@@ -39,6 +39,8 @@ func TestEncode(t *testing.T) {
 	}
 }
 
+// Guarantee (G9): encoded values, output of programs, answers of servers: 1 MiB each.
+// Also: `engine/tasks: TestExec`, `TestHTTPFailures`.
 func TestEncodeRefuses(t *testing.T) {
 	t.Parallel()
 	if _, err := atom.Encode(math.NaN()); err == nil || !strings.Contains(err.Error(), "atom: encode float64") {

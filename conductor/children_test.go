@@ -47,6 +47,9 @@ func picking(version string, done picked) flow.Node {
 
 // TestChildrenOfFlows: a conductor drives the runs that atoms of its flows begin, whatever their number, and another
 // one resumes them. Children of a run that started on an earlier version have the flow of that version.
+//
+// Guarantee (Jobs): A conductor drives the runs that its flows' atoms begin, on the version of the first ancestor, and
+// another resumes them.
 func TestChildrenOfFlows(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -327,6 +327,9 @@ func TestBadCatalog(t *testing.T) {
 }
 
 // TestForeignRuns: runs of flows that this conductor does not know take no slot from its own runs.
+//
+// Guarantee (Jobs): Runs of unknown flows, or without their tasks, take no slot.
+// Also: `TestUndrivable`.
 func TestForeignRuns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

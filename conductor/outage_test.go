@@ -36,6 +36,10 @@ func flaky(s storage.Store) (storage.Store, *atomic.Bool) {
 
 // TestOutage: a store that is away for a while stops what runs, and fails and
 // reverts nothing; when it is back all goes on.
+//
+// Guarantee (Jobs): A store outage ends no run or conductor, and one error parks no job. An unreleased run continues
+// later.
+// Also: `TestOneErrorOfStore`, `engine: TestGivenBackLater`.
 func TestOutage(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -152,6 +156,9 @@ func TestHealth(t *testing.T) {
 
 // TestReadyAsksOnce: however many ask at once whether a conductor is ready, its store is
 // asked once.
+//
+// Attack (HTTP server): Very many requests for `/readyz`.
+// Result: Bounded: simultaneous ones share one query.
 func TestReadyAsksOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -134,6 +134,9 @@ const longOutage = "EBB_LONG_OUTAGE"
 // TestPostgresRestarted stops a PostgreSQL server under two conductors in the
 // middle of their work, and starts it again when both have noticed: they go on,
 // nothing fails or is undone on account of it, and no work is lost.
+//
+// Guarantee (G10): Conductors survive a PostgreSQL that crashes and returns (`make soak-postgres`: after half a
+// minute).
 func TestPostgresRestarted(t *testing.T) {
 	t.Parallel()
 	cluster := postgrestest.NewCluster(t)

@@ -84,6 +84,10 @@ func (s *starter) want(id string, state states.Flow) {
 }
 
 // TestStartAcknowledged starts runs at a server that serves, has no free slot, or does not serve.
+//
+// Guarantee (G1): A run whose start was acknowledged exists, and continues though the caller leaves or the server
+// stops.
+// Also: `TestStartLimited`, `TestStartUnsure`, `TestStartWhileStopping`, `conductor: TestStart`.
 func TestStartAcknowledged(t *testing.T) { //nolint:tparallel // the stores take turns
 	t.Parallel()
 	onEachStore(t, func(t *testing.T, join func() storage.Store) {

@@ -69,6 +69,15 @@ func (heedless) Undo(*flow.UndoAsk) (atom.Value, error) { return atom.Null, nil 
 
 // TestHeedlessAnswerIsGivenUp wants something of runs whose language never ends an answer
 // and does not ask whether it is interrupted. The answer is given up.
+//
+// Guarantee (Waiting and time): Ebb gives up, logs and counts [a grower or retry
+// controller](attacks.md#runs-that-grow-or-compute-without-end) that ignores a command, deadline or stop.
+// Also: `TestHeedlessAnswerWaitsForMessages`.
+//
+// Attack (Runs that grow or compute without end): A Go grower or retry controller that never returns or asks.
+// Result: After a command, deadline or process stop, Ebb gives up the answer [after the
+// grace](../how-to/retry-and-timeouts.md#time-limits-are-cooperative). Open: its goroutine remains.
+// Also: `TestHeedlessAnswerMeetsDeadline`, `TestHeedlessRetryIsGivenUp`, `TestHeedlessAnswerIsGivenUpUnderSteps`.
 func TestHeedlessAnswerIsGivenUp(t *testing.T) {
 	t.Parallel()
 	for _, loud := range []bool{false, true} {

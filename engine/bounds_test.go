@@ -145,6 +145,13 @@ func wantBound(t *testing.T, name string, n int64, run *storage.Run, w *world) {
 // TestRunLimits finds, for each flow and limit, the least that the flow needs. With that
 // it succeeds, wherever the process dies; with one less it fails, wherever the process
 // dies, and undoes what it did.
+//
+// Attack (Runs that grow or compute without end): `Catch` of `States.ALL`, to continue after a limit.
+// Result: The failure ends the run, not the state.
+//
+// Attack (Runs that grow or compute without end): Nested Maps that open millions of atoms.
+// Result: `atoms`, `values`.
+// Also: `engine/internal/scheduler: TestExceeded`.
 func TestRunLimits(t *testing.T) {
 	t.Parallel()
 	for name, build := range bounded(t) {
@@ -206,6 +213,10 @@ func diesAround(t *testing.T, build func(*world) flow.Node, limit string, least 
 
 // TestRunLimitsOfLivelocks runs flows that would compute for ever: each fails in the end,
 // with what it did undone, in each language.
+//
+// Attack (Runs that grow or compute without end): A loop of computing states that writes history.
+// Result: `transitions`.
+// Also: `TestRunLimits`.
 func TestRunLimitsOfLivelocks(t *testing.T) {
 	t.Parallel()
 	loop, err := asl.Parse("asl", []byte(`{"StartAt": "A", "States": {"A": {"Type": "Task", "Resource": "do:a", "Revert": "undo:a", "Next": "P"},
@@ -238,6 +249,9 @@ func TestRunLimitsOfLivelocks(t *testing.T) {
 
 // TestRunLimitsOfGroups lets a Go grower want more children than there is memory for: the
 // run fails before any is made.
+//
+// Attack (Runs that grow or compute without end): A Go flow with more children than fit in memory.
+// Result: Ebb checks the size of a group before building it.
 func TestRunLimitsOfGroups(t *testing.T) {
 	t.Parallel()
 	for limit, group := range map[string]flow.Group{"atoms": {Count: 10_000_000}, "iterations": {Count: 1 << 50, Slots: 2}} {

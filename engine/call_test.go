@@ -161,6 +161,10 @@ func onStores(t *testing.T, test func(t *testing.T, store storage.Store)) {
 
 // TestCall asks a run that no process drives. The answer is durable when the call returns. A refused call changes
 // nothing, and calls to runs that cannot answer return why.
+//
+// Guarantee (G1): The answer to a [call](../explanation/growth.md#a-call-is-answered-in-one-commit) is durable. A
+// refused call changes nothing. Competing calls of two processes leave no gap and repeat nothing.
+// Also: `TestCallsCompete`, `TestCallAfterChange`, `TestCallCrash`.
 func TestCall(t *testing.T) {
 	t.Parallel()
 	onStores(t, func(t *testing.T, store storage.Store) {
@@ -343,6 +347,10 @@ func TestCallWhileDriven(t *testing.T) {
 }
 
 // TestTask takes tasks in their order, and ends them. The token and the answer change in one commit, or neither does.
+//
+// Guarantee (G2): One commit takes or ends a task and stores the language's answer. A caller that disconnects before
+// takes no task.
+// Also: `TestTaskHeartbeat`.
 func TestTask(t *testing.T) {
 	t.Parallel()
 	onStores(t, func(t *testing.T, store storage.Store) {

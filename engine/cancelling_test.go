@@ -34,6 +34,9 @@ func (w *widest) Commit(ctx context.Context, c storage.Claim, cp *storage.Checkp
 
 // TestScaleCancelled ends very many child flows at once, because the first of them decides
 // their fork. However many there are, commits stay small.
+//
+// Attack (Large runs): A fork of 120,000 children is decided or cancelled while all wait or execute.
+// Result: Some 1,000 rows a commit; Ebb continues after a crash.
 func TestScaleCancelled(t *testing.T) {
 	n := scale(t, 5_000)
 	for name, wait := range map[string]flow.Spec{

@@ -43,6 +43,8 @@ func (g growers) Flow(_ context.Context, run *storage.Run) (flow.Node, error) {
 // TestCatalogTellsGrowersApart goes on with runs of growing flows, begun by other
 // engines: each is grown by the flow that it was begun on, by name and definition,
 // and never by another that the engine has met or is of.
+//
+// Guarantee (G7): A growing flow continues on the name and definition it started with.
 func TestCatalogTellsGrowersApart(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		s := &stage{}

@@ -54,6 +54,10 @@ func bill(w *warehouse, fails bool) *atom.Atom {
 
 // TestRunOfAFlow runs another flow as an atom: its input and its output are those of the atom, and it is undone with the
 // run that began it. Its row says which run that is.
+//
+// Guarantee (Waiting and time): The run of a `flow.Run`, or of a `flow.Each`'s items, is undone with its parent, the
+// last item first.
+// Also: `TestEachIsUndone`, `TestEachOfAFlow`.
 func TestRunOfAFlow(t *testing.T) {
 	eachStore(t, func(t *testing.T, store storage.Store) {
 		for _, c := range []struct {

@@ -13,6 +13,8 @@ import (
 // TestCommandProperty sends commands to random flows at random moments, in processes
 // that may also die. A run that is held goes on to the same end. What is cancelled
 // is undone, what is abandoned stays as it is, and the world is as the states say.
+//
+// Guarantee (G5): With deaths, held random flows end as if left alone; cancelled ones leave nothing.
 func TestCommandProperty(t *testing.T) {
 	const times = 500
 	check(t, times, func(rt *rapid.T) { commandAnywhere(t, rt) })

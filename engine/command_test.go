@@ -73,6 +73,9 @@ func failed(t *testing.T, err error) because {
 
 // TestCancel cancels a run in the middle of an atom, which is told so, and then
 // undone with what came before it.
+//
+// Guarantee (G4): An operator's command undoes what it names, in reverse order, as `Preview` listed.
+// Also: `TestRevertTo`, `TestRetryFrom`, `TestUndoGrowing`, `TestPreviewGrowing`, `TestPreviewPivots`.
 func TestCancel(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		s := &stage{do: script{"b": untilCancelled}}
@@ -114,6 +117,10 @@ func TestAbandon(t *testing.T) {
 
 // TestCancelAtRest cancels runs that no process drives: one that was suspended, one
 // that succeeded, and one that was never run.
+//
+// Guarantee (G8): `ErrRefused` answers commands that a run does not allow. A refused `skip` or `retry` leaves the undo
+// as it was. Not tested: the whole run after other refusals.
+// Also: `TestRevertTo`, `TestUndoGrowing`, `TestMendTheRightOne`.
 func TestCancelAtRest(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		s := &stage{}
@@ -166,6 +173,9 @@ func TestCancelAtRest(t *testing.T) {
 }
 
 // TestDeadline lets a run take longer than it may.
+//
+// Guarantee (Waiting and time): A deadline cancels and undoes a run. A revert has its own time limit and attempts.
+// Also: `TestRevertTimeout`, `TestRevertAgain`.
 func TestDeadline(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		s := &stage{do: script{"b": untilCancelled}}
@@ -305,6 +315,15 @@ func TestRetryFromKeepsWhatWasDone(t *testing.T) {
 
 // TestCommandsSurvive lets the process die after every commit in turn while it
 // applies a command: the result is the same, and the audit has one line of it.
+//
+// Guarantee (G5): An operator's command takes effect even if the owner dies at any commit. If it dies earlier, the
+// sender drives the run.
+// Also: `TestUndoGrowingFurther`, `TestCommandOutlivesOwner`, `cmd/ebb: TestCrashInCancel`.
+//
+// Guarantee (G5): A command with a named sender has one line in history and audit, in the commit with its first effect.
+// So does one that the run's state excludes.
+// Also: `TestAudit`, `TestRefusedBeforeSent`, `TestRefusedCommandKeepsDue`; pages of lines `storage/sqlstore:
+// TestStore/Audit`, `TestServerStore/Audit`.
 func TestCommandsSurvive(t *testing.T) {
 	t.Parallel()
 	commands := map[string]engine.Command{

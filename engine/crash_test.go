@@ -133,6 +133,11 @@ const machine = `{"StartAt":"A","States":{
 // another, and expects the end of a run that was left alone (G1, G5): the same
 // states, all effects taken back, and no task executed whose success was
 // committed.
+//
+// Guarantee (G2): An atom whose success is committed does not execute again.
+// Also: `cmd/ebb: TestCrashAnywhere`.
+//
+// Guarantee (G5): Two Go flows and a state machine end the same with a death after each commit.
 func TestCrashAnywhere(t *testing.T) {
 	t.Parallel()
 	for name, build := range crashFlows(t) {

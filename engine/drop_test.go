@@ -138,6 +138,9 @@ func (d *dropping) Revert(ctx context.Context, _ atom.Values, _ atom.Outcome[ato
 // TestDroppedSubflowSurvives gives up a task and a subflow in the middle of what
 // they execute, in processes that die at every commit: neither goes on, what they
 // did is undone before the flow goes on, if it is to be, and else with the run.
+//
+// Guarantee (G5): What a growing flow dropped stays dropped, and is undone first on request, with a death at every
+// commit.
 func TestDroppedSubflowSurvives(t *testing.T) {
 	t.Parallel()
 	for _, policy := range []engine.Checkpoints{engine.Step, engine.Each} {

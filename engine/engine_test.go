@@ -142,6 +142,9 @@ func TestFailuresOfTasks(t *testing.T) {
 
 // TestTimedOutIsUnknown shows that the revert of an attempt that was given up on
 // is told that its end is unknown.
+//
+// Guarantee (G4): A revert receives "unknown" after a timeout, a lost token or a cancelled wait.
+// Also: `TestDeferredTimes`, `TestCancelDeferred`.
 func TestTimedOutIsUnknown(t *testing.T) {
 	t.Parallel()
 	var told atomic.Value
@@ -158,6 +161,9 @@ func TestTimedOutIsUnknown(t *testing.T) {
 	}
 }
 
+// Guarantee (G4): After a failed revert, the undo stops, continues, or waits for an operator, by policy. The run ends
+// FAILURE and says so.
+// Also: `TestRevertFailsAndStops`, `TestRevertFailsAndGoesOn`, `TestRevertFailsAndParks`, `TestPolicyGrowing`.
 func TestRevertFails(t *testing.T) {
 	t.Parallel()
 	stuck := atom.Pair("a",
@@ -280,6 +286,8 @@ func TestChangedFlow(t *testing.T) {
 
 // TestBrokenStoreIsNotAsked: what a store has said is its last word is not offered
 // to it again, and stops the run where it stands.
+//
+// Guarantee (G10): The engine does not ask a store again that writes nothing more.
 func TestBrokenStoreIsNotAsked(t *testing.T) {
 	t.Parallel()
 	commits := 0
@@ -306,6 +314,8 @@ func TestBrokenStoreIsNotAsked(t *testing.T) {
 
 // TestStoreErrorIsNoFailure: a store that fails neither fails nor reverts a run
 // (G10).
+//
+// Guarantee (G10): A run whose store fails stays as committed, and reverts nothing.
 func TestStoreErrorIsNoFailure(t *testing.T) {
 	t.Parallel()
 	w := &world{}
@@ -332,6 +342,10 @@ func TestStoreErrorIsNoFailure(t *testing.T) {
 
 // TestStop shows that a run whose context ends stops in the middle of an atom,
 // writes nothing about it, and goes on later.
+//
+// Guarantee (G10): A run whose process stops within an atom continues later. A suspended one stays so until it is run;
+// others continue.
+// Also: `TestHold`, `TestHoldWaits`, `TestSuspendUnowned`.
 func TestStop(t *testing.T) {
 	t.Parallel()
 	for _, parallel := range []int{1, 2} {

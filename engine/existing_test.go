@@ -33,6 +33,8 @@ func (s *prunedStore) Run(ctx context.Context, id string) (storage.Run, error) {
 
 // TestExisting: a run that was purged is not created anew when a caller resumes it, and when a server takes it up
 // because of a message.
+//
+// Guarantee (G8): Resuming a deleted run creates nothing.
 func TestExisting(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

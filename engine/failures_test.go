@@ -16,6 +16,10 @@ import (
 
 // TestLongFailures lets flows fail with texts of megabytes: each text is cut off wherever
 // it is stored.
+//
+// Attack (Definitions and expressions): A failure with an error code of 250 KB.
+// Result: Bounded: cut off.
+// Also: `internal/clip: TestText`.
 func TestLongFailures(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("é", 120_000)

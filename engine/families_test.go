@@ -91,6 +91,10 @@ func driveAll(ctx context.Context, eng *engine.Engine) error {
 
 // TestRunLimitsOfFamilies lets machines that create runs of themselves, twice each, reach
 // the limits of a family, wherever the process dies.
+//
+// Attack (Runs that grow or compute without end): A machine that starts itself twice, with or without waiting.
+// Result: `descendants`, `depth`.
+// Also: `storage/sqlstore: TestStore/Families`; without waiting by hand.
 func TestRunLimitsOfFamilies(t *testing.T) {
 	t.Parallel()
 	const most = 12

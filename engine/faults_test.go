@@ -16,6 +16,9 @@ import (
 // told from that. Another process goes on where the run was stopped. It ends as if
 // left alone (G10): nothing fails or is reverted on account of the store, no effect
 // is left, and no task executed whose success was committed.
+//
+// Guarantee (G10): A run ends as if left alone though one commit, or every later one, meets a lock, a full disk, delay,
+// doubt or a lost answer.
 func TestFaults(t *testing.T) {
 	t.Parallel()
 	faults := map[string]faultstore.Fault{

@@ -121,6 +121,8 @@ func timed(done func(string)) map[string]flow.Node {
 // TestTimerFiredTwice lets two processes find each run that is due, each time: what
 // follows its timers happens once. Of each two processes that fired a timer, one has done
 // nothing.
+//
+// Guarantee (Waiting and time): A timer that two processes see has one effect.
 func TestTimerFiredTwice(t *testing.T) { //nolint:tparallel // its stores are played one after the other
 	t.Parallel()
 	onEachStore(t, func(t *testing.T, join func() storage.Store) {

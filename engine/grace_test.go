@@ -21,6 +21,8 @@ func deaf(context.Context, int) error { time.Sleep(time.Hour); return nil }
 
 // TestGivenUp gives up atoms that ignore their context: one whose time is up,
 // one that is cancelled, and one that is in the way when the process stops.
+//
+// Guarantee (Waiting and time): Ebb gives up, logs and counts an atom that ignores its context.
 func TestGivenUp(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		var log bytes.Buffer

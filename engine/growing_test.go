@@ -419,6 +419,10 @@ func TestMessages(t *testing.T) {
 // TestAlteredLanguage goes on with a run whose language has changed meanwhile:
 // what was answered stays, and only what was not asked yet is asked of the new
 // one (G7).
+//
+// Guarantee (G7): If a language's code changes, recorded answers stay, and recorded work is undone as recorded, not
+// repeated.
+// Also: `TestAlteredGrower`.
 func TestAlteredLanguage(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		version := func(v string) lang {

@@ -153,6 +153,9 @@ func TestTx(t *testing.T) {
 
 // TestTxAcrossCrash kills the process between the commit of a transaction and
 // that of the checkpoint: the task executes again, the transaction does not.
+//
+// Guarantee (G2): `atom.Tx` writes once, also if the store closes before the checkpoint, and never for a former owner.
+// Also: `TestTxFenced`.
 func TestTxAcrossCrash(t *testing.T) {
 	t.Parallel()
 	l := newLedger(t)

@@ -31,6 +31,9 @@ func (c *countingInbox) Messages(ctx context.Context, run string, after int64) (
 
 // TestInboxIsReadOnce sends a run very many messages that no atom waits for, in bursts: each
 // is read once, at most a page at a time, and the one that is waited for is found.
+//
+// Attack (Large runs): Tens of thousands of messages that a run does not wait for.
+// Result: Reads each once, in pages.
 func TestInboxIsReadOnce(t *testing.T) {
 	t.Parallel()
 	s := &countingInbox{Store: memstore.New(), upTo: make(chan int64, 100)}

@@ -188,6 +188,10 @@ func anyMeeting(rt *rapid.T) *meeting {
 // although no process polls again just in case. Nothing is done twice,
 // also when several processes see that a timer is due. The test forces the order on both sides
 // of each call, not of each statement within one. With -rapid.checks=1000 the one on SQLite forces it 100,000 times.
+//
+// Guarantee (Waiting and time): Processes serve, send, complete tokens and die in any order: nothing is lost or done
+// twice.
+// Also: `storage/sqlstore: TestStore/RaceDue`, `TestStore/DueClaim`.
 func TestNoWakeUpIsLost(t *testing.T) {
 	t.Run("memory", func(t *testing.T) { meetOften(t, 3000, meetInMemory) })
 	t.Run("sqlite", func(t *testing.T) { meetOften(t, 100, meetOnDisk) })

@@ -69,6 +69,11 @@ func slowLanguages(t *testing.T) map[string]flow.Language {
 
 // TestSlowAnswerIsInterrupted wants something of runs whose language is in the middle
 // of an answer that takes minutes.
+//
+// Attack (Runs that grow or compute without end): One answer that computes for minutes, in JSONPath, jq or a Go grower.
+// Result: About every 1 ms, an evaluation checks whether to continue. An interruption is neither a failure nor
+// recorded.
+// Also: `internal/jsonata: TestInterrupted`, `internal/jq: TestInterrupted`.
 func TestSlowAnswerIsInterrupted(t *testing.T) {
 	t.Parallel()
 	for name, lang := range slowLanguages(t) {

@@ -29,6 +29,9 @@ func jobOf(t *testing.T, store storage.Store) storage.Job {
 }
 
 // TestJobEndsWithRun plays the table of engine.ForJob.
+//
+// Guarantee (Jobs): A job's state follows from its run's end, in one commit.
+// Also: `storage/sqlstore: TestStore/JobEndInCommit`, `TestStore/JobOfRun`.
 func TestJobEndsWithRun(t *testing.T) {
 	t.Parallel()
 	bad := func(context.Context, int) error { return errors.New("bad") }

@@ -200,6 +200,10 @@ func startFamily(t *testing.T, store storage.Store) {
 
 // TestFamilyCrash lets the process die before each commit in turn. A receipt comes once, a chain of successors is one
 // child for its parent, and no key is left.
+//
+// Guarantee (Waiting and time): A run that continues as another ends in the commit that creates the other. Its parent
+// waits for the last one.
+// Also: (deaths), `TestContinuedCommand`.
 func TestFamilyCrash(t *testing.T) {
 	t.Parallel()
 	died := true
@@ -326,6 +330,9 @@ func TestRunEnd(t *testing.T) {
 
 // TestLeaveAtEnd ends a run in three ways. Each time, its answer starts or leaves child runs and sends a message, and
 // what it does not leave is cancelled.
+//
+// Guarantee (Waiting and time): The answer that ends a run, or hears that it is stopped, may leave child runs running
+// and send messages.
 func TestLeaveAtEnd(t *testing.T) {
 	t.Parallel()
 	child := func(name string) flow.Spec {

@@ -197,6 +197,9 @@ var waitingRuns = []string{"timer", "retry", "deadline", "heartbeat", "token", "
 // TestKilledWhileWaiting kills the process that serves runs in the middle of each
 // kind of wait, and starts another one: each run resumes once, and not before its
 // time. Messages that came while no process served count.
+//
+// Guarantee (Waiting and time): After a kill in each kind of wait, a run continues once, on time, with what arrived
+// meanwhile.
 func TestKilledWhileWaiting(t *testing.T) {
 	t.Parallel()
 	for d := 2 * time.Second; ; d *= 2 { // until the machine is fast enough to be killed in their middle

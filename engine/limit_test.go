@@ -140,6 +140,9 @@ func (c *group) waits(t *testing.T, s storage.Store, id string) bool {
 // TestLimits lets several processes serve runs of which only so many may be
 // driven at once, while others are not held up, and one of the processes dies
 // with places taken. Runs that only wait take no place.
+//
+// Guarantee (G6): In memory and on SQLite, a limit holds over all engines of a database, also if one dies.
+// Also: `storage/sqlstore: TestStore/Limits`, `TestStore/LimitsOfClaims`, `TestStore/LimitsDue`.
 func TestLimits(t *testing.T) {
 	onEachStore(t, func(t *testing.T, join func() storage.Store) {
 		c := &group{now: map[string]int{}, most: map[string]int{}}
@@ -244,6 +247,9 @@ func TestRunWaitsForItsPlace(t *testing.T) {
 // TestRunsWaitInOrder lets runs of one engine wait for one place: they have it in
 // the order in which they came, those that wait for another place are not held up,
 // and each says what it waits for.
+//
+// Guarantee (G6): Runs of an engine start in order of arrival, and say what they wait for.
+// Also: `cmd/ebb: TestScripts/limit`.
 func TestRunsWaitInOrder(t *testing.T) {
 	onEachStore(t, func(t *testing.T, join func() storage.Store) {
 		store := join()

@@ -61,6 +61,10 @@ func parallelMachine(t *testing.T, revert string) flow.Node {
 
 // TestNeverCalled fails the first of several items that the process works on one after the other. The others are
 // cancelled before they are called: there is nothing of them to undo, and nothing of them stays done.
+//
+// Guarantee (Waiting and time): An atom that was cancelled before it was called is not reverted, and no view shows it
+// as undone or as staying done, in Go, ASL and SM4C.
+// Also: `TestNeverCalledPlanned`.
 func TestNeverCalled(t *testing.T) {
 	t.Parallel()
 	each := func(reverts bool) func(*testing.T, *stage) flow.Node {

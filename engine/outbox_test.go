@@ -105,6 +105,10 @@ func TestOutboxSurvives(t *testing.T) { //nolint:tparallel // each message dies 
 }
 
 // TestOutbox sends what runs tell others: in order, and again when it fails.
+//
+// Guarantee (Waiting and time): Ebb sends messages at least once, under one ID, in order per target. It parks what
+// fails, and names the error and the command that resends.
+// Also: `TestOutboxSurvives`, `TestOutboxParks`, `cmd/ebb: TestScripts/outbox`, `cmd/ebb/internal/view: TestWhy`.
 func TestOutbox(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		store := memstore.New()
@@ -197,6 +201,9 @@ func TestOutboxParks(t *testing.T) {
 }
 
 // TestOutboxSlowReceiver: receivers that answer slowly, or never, delay no other receiver, nor its next message.
+//
+// Attack (CloudEvents and workers): More slow or silent receivers than Ebb sends to at once.
+// Result: Bounded: beside a slow send, Ebb starts another.
 func TestOutboxSlowReceiver(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		const slow = 40 // targets, more than are sent to at once

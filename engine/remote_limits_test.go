@@ -26,6 +26,10 @@ func limited(toStart, toClose, heartbeat time.Duration) flow.Node {
 
 // TestRemoteLimits: the limit of work for workers that passes first determines when and how
 // the attempt fails. Work that no worker took was not begun, and is not undone.
+//
+// Guarantee (Workers): Work that is not taken in time, or takes too long, fails with its own code. The next worker's
+// work continues.
+// Also: `TestRemoteLimitsUnloaded`.
 func TestRemoteLimits(t *testing.T) {
 	t.Parallel()
 	const never = time.Duration(0)

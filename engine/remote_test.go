@@ -55,6 +55,9 @@ func finish(t *testing.T, store storage.Store, w *engine.Work, result any) {
 
 // TestRemote: what workers do is executed and undone by them, under the keys that
 // other tasks have; what a typed task cannot have as its result fails it.
+//
+// Guarantee (Workers): Workers undo what workers did, under the same keys, also in an unloaded or suspended run.
+// Also: `TestRemoteUnloaded`, `TestRemoteSuspended`, `TestRemoteMachine`, `TestRemoteSM4C`.
 func TestRemote(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		eng := newEngine(t, booked(), append(opts, engine.WithInputs(atom.NewKey[string]("city")))...)

@@ -324,6 +324,10 @@ func (c reopening) compare(t *testing.T, rt *rapid.T, play func(c reopening) (st
 // TestReopenProperty draws machines and ends each without success at one of its tasks: the task fails, the run is
 // abandoned or times out. Then the run is reopened, and its processes die at any of its commits. Its output is that of
 // a run whose task succeeded at once, and nothing that had succeeded is called again.
+//
+// Guarantee (G5): A state machine's run that failed, timed out or was cancelled, and is reopened, ends as if it had
+// succeeded at once, and repeats no success.
+// Also: (deaths), `TestReopenStores`, `TestReopenMapRun`, `TestReopenServed`.
 func TestReopenProperty(t *testing.T) {
 	t.Parallel()
 	check(t, 300, func(rt *rapid.T) {

@@ -154,6 +154,8 @@ func untilEnded(ctx context.Context) error {
 }
 
 // TestReopenRefused wants runs that cannot be reopened to be refused with the reason, and to stay as they are.
+//
+// Guarantee (G5): A run that cannot be reopened is refused with the reason, unchanged.
 func TestReopenRefused(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		undone := newUnreliable(t, `{"StartAt": "A", "States": {

@@ -296,6 +296,8 @@ func together(t *testing.T, n int, do func(id string) error) {
 
 // TestScaleMessages sends one run message after message. What the run holds in memory
 // does not grow with the messages that it has taken.
+//
+// Guarantee (Waiting and time): A run's live heap does not grow with received messages.
 func TestScaleMessages(t *testing.T) {
 	const batch = 1000
 	n := max(scale(t, 100_000)/(10*batch), 2) * 10 * batch

@@ -29,6 +29,10 @@ func (s undoSteps) Revert(context.Context, atom.Values, atom.Outcome[atom.Value]
 
 // TestScaleUndo undoes very many steps, is stopped in the middle, and goes on. Late there is
 // no more heap than early, and the stop is heard at once.
+//
+// Attack (Large runs): A run of millions of steps is undone, fully or at its bottom.
+// Result: Interruptible pages of the stack.
+// Also: `TestScaleUndoOfPart`.
 func TestScaleUndo(t *testing.T) {
 	n := scale(t, 2_000)
 	store, _ := openScale(t)

@@ -14,6 +14,8 @@ import (
 
 // TestDrain: what executes when Serve is to stop may end, and that is recorded;
 // nothing more is begun. What takes longer than the drain is told to stop.
+//
+// Guarantee (Jobs): A draining process lets atoms end within the drain time, starts nothing and undoes nothing.
 func TestDrain(t *testing.T) {
 	t.Parallel()
 	const takes, stopped = 10 * time.Second, 5 * time.Second

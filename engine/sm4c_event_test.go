@@ -25,6 +25,9 @@ const twoEvents = `{"name": "m", "version": "1", "events": [{"name": "first"}, {
 // stored each time: an event is in the run's inbox and nothing came of it, or it
 // moved from there to the machine's inbox, or its transition was taken, with what that
 // has sent. The second event comes first, and is kept.
+//
+// Guarantee (State Machines For Cloud): After a death at each commit, an event is in the inbox, or was taken together
+// with its effect.
 func TestEventIsOneCommit(t *testing.T) {
 	t.Parallel()
 	m, err := sm4c.Parse("m", []byte(twoEvents))

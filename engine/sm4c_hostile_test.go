@@ -14,6 +14,12 @@ import (
 // TestHostileExpressions runs machines whose expressions would take all memory or
 // never end, beside one that means well: each fails by itself, within its budget,
 // and the other is not disturbed.
+//
+// Guarantee (State Machines For Cloud): A hostile expression fails its own run within its budget, none beside it.
+//
+// Attack (Definitions and expressions): `error(…)` of jq or `$error(…)` of JSONata with megabytes of text.
+// Result: Bounded.
+// Also: `flow/asl: TestQueryLongFault`.
 func TestHostileExpressions(t *testing.T) {
 	t.Parallel()
 	store := memstore.New()

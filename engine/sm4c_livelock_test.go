@@ -13,6 +13,9 @@ import (
 
 // TestLivelocksOfSM4C lets machines compute without a wait: those that repeat themselves
 // fail as livelocks, and others may go on as far as runs may, wherever the process dies.
+//
+// Attack (Runs that grow or compute without end): A loop of computing SM4C states that writes history.
+// Result: `SM4C.Livelock` if its data repeats, else the run's limits.
 func TestLivelocksOfSM4C(t *testing.T) {
 	t.Parallel()
 	count := func(next, until string) string {

@@ -39,6 +39,10 @@ var (
 // TestSagaInSM4C lets a machine fail whose calls, and whose subflow, can be undone,
 // with a death at each commit: at the end nothing of what was done is there, and
 // what was done first is undone last.
+//
+// Guarantee (State Machines For Cloud): If the machine fails, Ebb undoes its actions in reverse order down to a pivot,
+// with a death at each commit.
+// Also: `TestSagaPivot`.
 func TestSagaInSM4C(t *testing.T) {
 	t.Parallel()
 	flows := machineFlows{}

@@ -13,6 +13,11 @@ import (
 // TestConformanceSM4C runs the recorded cases through the engine and a store, in
 // virtual time: once undisturbed, and then with a process that dies at each
 // commit in turn, before it is made or after, and another that goes on.
+//
+// Guarantee (State Machines For Cloud): Every recorded case ends as recorded, also with a death before or after each
+// commit.
+// Also: ; SQLite: `TestConformanceSM4CSQLite` (one of five short cases); PostgreSQL: `TestConformanceSM4CPostgres` (one
+// of four that take no time, few deaths).
 func TestConformanceSM4C(t *testing.T) {
 	t.Parallel()
 	conformance.ForFiles(t, "sm4c", func(t *testing.T, file string) {

@@ -185,6 +185,10 @@ func (c *colony) judge() error {
 // TestKillersAmongInnocents: of runs that are driven beside runs which kill their processes,
 // at random times and after random commits, all end, also those that wait between; the killers
 // are set aside after a bounded number of deaths.
+//
+// Attack (Runs and processes that die): A run kills its process again and again, after a commit or before it stores
+// anything, beside innocent runs.
+// Result: Sets only this run aside.
 func TestKillersAmongInnocents(t *testing.T) {
 	t.Parallel()
 	check(t, 30, func(rt *rapid.T) {
@@ -219,6 +223,9 @@ func TestKillersAmongInnocents(t *testing.T) {
 
 // TestKillerIsSetAside: a run that kills the processes which drive it is set aside with its
 // job, and says why; a process that runs it then begins anew.
+//
+// Guarantee (Jobs): Ebb sets aside [only the run that kills its processes](attacks.md#runs-and-processes-that-die).
+// Also: `cmd/ebb: TestScripts/serve` (real processes).
 func TestKillerIsSetAside(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

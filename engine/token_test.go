@@ -52,6 +52,15 @@ func (a *approval) end(t *testing.T, store storage.Store, result any, failure *a
 
 // TestDeferred lets an atom be ended by the party that has its token: while the run is
 // driven, and while it is only rows.
+//
+// Guarantee (G2): A token is used once. An attempt that restarts after a process stop keeps its token.
+// Also: `TestDeferredSurvives`.
+//
+// Guarantee (Waiting and time): A run that only waits has no owner, no due time and no slot of `Serve`.
+// Also: `TestServe`.
+//
+// Guarantee (Waiting and time): `ErrGone` refuses a token after its run's end or its deadline.
+// Also: `TestDeferredTimes`, `TestCancelDeferred`.
 func TestDeferred(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		a := &approval{}
@@ -218,6 +227,10 @@ func TestCancelDeferred(t *testing.T) {
 
 // TestAwaitSignal ends an atom by a signal, be it sent before or after the atom
 // began to wait.
+//
+// Guarantee (Waiting and time): A message that arrives early, in any order, or while no process drives the run, takes
+// effect once.
+// Also: `TestTold`, `TestDeferredEarly`, `TestSignalsBefore`.
 func TestAwaitSignal(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		s := &stage{}

@@ -123,6 +123,9 @@ func TestPolicyGrowing(t *testing.T) {
 
 // TestSecondNodeOfName lets a language give a node the name of one that has ended: that
 // is a failure which names the node when the first can be undone, which then is undone.
+//
+// Attack (Runs that grow or compute without end): A Go grower reuses the name of a node that can still be undone.
+// Result: The run fails with that name; the first node is undone.
 func TestSecondNodeOfName(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		for _, undoable := range []bool{true, false} {

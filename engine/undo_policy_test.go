@@ -81,6 +81,10 @@ func TestRevertFailsAndGoesOn(t *testing.T) {
 }
 
 // TestRevertFailsAndParks lets a human decide.
+//
+// Guarantee (G4): A run whose undo failed needs a person. Listing, JSON, log and exit status 4 say so until that person
+// decides.
+// Also: `cmd/ebb: TestScripts/person`.
 func TestRevertFailsAndParks(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		s := &stage{do: script{"c": alwaysFails}, undo: script{"b": failsOnce}}
@@ -132,6 +136,9 @@ func TestRevertTimeout(t *testing.T) {
 }
 
 // TestPivot passes a point of no return: what came before it stays done.
+//
+// Guarantee (G4): Nothing before a passed pivot is undone.
+// Also: `TestPivotWithinRetry`, `TestPivotGrowing`.
 func TestPivot(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		s := &stage{do: script{"d": alwaysFails}}
@@ -175,6 +182,8 @@ func TestPivotWithinRetry(t *testing.T) {
 }
 
 // TestAttempts tries one task again by itself: nothing is undone in between.
+//
+// Guarantee (G2): All attempts of a task carry the same key.
 func TestAttempts(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		var keys []string
@@ -214,6 +223,9 @@ func TestAttempts(t *testing.T) {
 }
 
 // TestAttemptsSurvive suspends a run between two attempts.
+//
+// Guarantee (Waiting and time): A wait survives a process stop, and ends on time.
+// Also: `TestDeferredSurvives`, `TestRetryWaits`.
 func TestAttemptsSurvive(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		s := &stage{do: script{"a": failsOnce}}

@@ -120,6 +120,11 @@ func (s *meddled) Token(ctx context.Context, id string) (storage.Token, error) {
 // TestUntaken undoes runs while the work of one of their tasks is in its queue. If no worker has taken the work, none
 // can take it afterwards, its undo is not called, and nothing of it stays done. If a worker has taken it, also just
 // before, its outcome is unknown. A process that dies in between changes nothing.
+//
+// Guarantee (Waiting and time): Work that was cancelled before a worker has taken it is not reverted, and no view shows
+// it as undone or as staying done, also if its process dies meanwhile. A worker that takes it at the same moment
+// counts.
+// Also: `storagetest: TokenUses`.
 func TestUntaken(t *testing.T) {
 	t.Parallel()
 	for language, c := range atWork {

@@ -35,6 +35,13 @@ func half(t *testing.T, s *stage, root flow.Node, opts ...engine.Option) storage
 
 // TestAcceptChange goes on with a flow that has other atoms than the one the run
 // was begun on.
+//
+// Guarantee (G7): Ebb refuses a run whose flow changed structure, and executes nothing.
+// Also: `TestChangedFlow` (an ended run).
+//
+// Guarantee (G7): A run whose flow changed structure continues only on request, and forgets an atom that did something
+// only if that is named.
+// Also: `TestAcceptChangeForgets`.
 func TestAcceptChange(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		s := &stage{}
@@ -77,6 +84,8 @@ func TestAcceptChangeForgets(t *testing.T) {
 }
 
 // TestEarlierFlow ends a run on the version it was begun on.
+//
+// Guarantee (G7): A run ends on the version it started on, if that is named as an earlier version.
 func TestEarlierFlow(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		s := &stage{}

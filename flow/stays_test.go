@@ -12,6 +12,9 @@ import (
 
 // TestWarnsOfWorkThatStays: a task without Revert before a step that can fail is warned of, once per flow, unless it has
 // no effect, is a pivot or comes behind one, or nothing in the flow can be undone.
+//
+// Guarantee (G4): Ebb warns once per flow of a step without Revert before a step that can fail, in every language.
+// Also: `flow/asl: TestRules`, `TestFlowWarns`, `flow/sm4c: TestWarnsOfWorkThatStays`.
 func TestWarnsOfWorkThatStays(t *testing.T) {
 	t.Parallel()
 	does := func(context.Context, struct{}) (struct{}, error) { return struct{}{}, nil }

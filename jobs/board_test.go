@@ -20,6 +20,8 @@ func inMemory(_ *testing.T, policy jobs.Policy) (one, other *jobs.Board) {
 	return jobs.New(records, policy), jobs.New(records.Join(), policy)
 }
 
+// Guarantee (Jobs): All processes together post one job per tick, and make up only for the latest missed ones.
+// Also: `TestSQLite`, `TestPostgreSQL`, `conductor: TestSchedules`.
 func TestMemory(t *testing.T) {
 	t.Parallel()
 	for _, c := range suite {

@@ -173,6 +173,9 @@ func (m *model) sleep(t *rapid.T) {
 
 // TestModel: whatever claimants do, a job is one claimant's at a time, in the
 // order of the board, and a claim that was lost changes nothing.
+//
+// Guarantee (Jobs): A job has one claimant at a time. One that lost its claim changes nothing.
+// Also: `TestSQLite`.
 func TestModel(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -15,6 +15,9 @@ import (
 
 // TestRateModel: no matter which claimant claims and when, claimants get all jobs that
 // their rates allow, in the order of the board, and no more in any window.
+//
+// Guarantee (Jobs): In any window of a rate, all processes together claim no more jobs than it allows.
+// Also: `TestSQLite`, `TestPostgreSQL`.
 func TestRateModel(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

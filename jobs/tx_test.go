@@ -60,6 +60,8 @@ func eachDatabase(t *testing.T, f func(t *testing.T, store *sqlstore.Store, driv
 
 // TestPostTx: a job is posted together with what else the user's transaction
 // writes, or not at all.
+//
+// Guarantee (Jobs): A job posted in a user's transaction exists if and only if that commits.
 func TestPostTx(t *testing.T) {
 	t.Parallel()
 	eachDatabase(t, func(t *testing.T, store *sqlstore.Store, driver, dsn string) {

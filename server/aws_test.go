@@ -37,6 +37,15 @@ func parcels(gone chan<- error, sent chan<- bool) *aws.Service {
 
 // TestServeAWS: a request is for AWS's clients by its headers. Bearer keys do not open the services, and keys for aws
 // open nothing else.
+//
+// Attack (AWS clients): A bearer key for AWS's protocol; a key for `aws` as a bearer key.
+// Result: Refused, without the key in the answer.
+// Also: `server/aws: TestSignatures`.
+//
+// Attack (AWS clients): A page in a browser sends a request of AWS's protocol, also under a name with the prefix
+// `sync-`.
+// Result: Refused: it has an `Origin`, or needs one that Ebb grants to none.
+// Also: `server/console/interop: TestAWSFromOtherPage`.
 func TestServeAWS(t *testing.T) {
 	t.Parallel()
 	const id = "AKIAIOSFODNN7EXAMPLE"
@@ -114,6 +123,12 @@ const sendHead = "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: applicatio
 
 // TestAWSConnections: slow, cut off and large requests are refused in AWS's form, and the operation ends when its
 // client has gone.
+//
+// Guarantee (AWS's protocol): What a client waits for ends when it leaves. An operation learns whether its answer was
+// sent.
+//
+// Attack (AWS clients): Slow, cut off, chunked and too large bodies; a client that leaves while it waits.
+// Result: Bounded time. What the client waited for ends.
 func TestAWSConnections(t *testing.T) {
 	t.Parallel()
 	var (

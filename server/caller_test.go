@@ -9,6 +9,10 @@ import (
 )
 
 // TestPurposes sends requests with keys for view and for operate, and with one for all paths.
+//
+// Attack (Keys, certificates and settings): A key for `view` changes something, or opens another path; a key for
+// `operate` opens another path; a key without a purpose operates.
+// Result: Refused.
 func TestPurposes(t *testing.T) {
 	t.Parallel()
 	const viewKey, operateKey = rightKey + "v", rightKey + "o"

@@ -150,6 +150,9 @@ func echo(w http.ResponseWriter, r *http.Request) {
 
 // TestTimesOfRequests: each part of a request has its time, and an answer that is not read
 // in time is cut off, also one that took long to come.
+//
+// Attack (HTTP server): Slow heads or bodies, idle connections, unread answers, endless chunked bodies.
+// Result: Bounded time for each part.
 func TestTimesOfRequests(t *testing.T) {
 	t.Parallel()
 	serveLocal(t, 20, echo, func(dial func() *visit) {
@@ -195,6 +198,9 @@ func TestTimesOfRequests(t *testing.T) {
 
 // TestConnectionsBounded: when there are too many connections, the one is cut off for whose
 // client the server has waited longest, and none that waits for the server.
+//
+// Attack (HTTP server): Connections open faster than the server reads.
+// Result: Bounded: the server reads each before it cuts one off.
 func TestConnectionsBounded(t *testing.T) {
 	t.Parallel()
 	const most = 10
@@ -240,6 +246,10 @@ func TestConnectionsBounded(t *testing.T) {
 
 // TestBodiesBounded: the server reads bodies while their memory suffices. Bodies that do not
 // arrive give their memory to others. Small bodies need none.
+//
+// Attack (HTTP server): Large bodies or long polls side by side.
+// Result: Bounded memory: slow ones are cut off to admit others. 1,500 polls keep no other client waiting.
+// Also: `TestManyPollers`.
 func TestBodiesBounded(t *testing.T) {
 	t.Parallel()
 	const size, fit = 1 << 20, maxBodies / (1 << 20)
@@ -293,6 +303,10 @@ func TestBodiesBounded(t *testing.T) {
 
 // TestPipelining: a request that was sent before the answer to the one before it is
 // answered, and then the connection is closed.
+//
+// Attack (HTTP server): Requests sent without reading answers, also over TLS.
+// Result: The first such request is the connection's last.
+// Also: `TestTLS`.
 func TestPipelining(t *testing.T) {
 	t.Parallel()
 	serveLocal(t, 10, echo, func(dial func() *visit) {
@@ -311,6 +325,10 @@ func TestPipelining(t *testing.T) {
 }
 
 // TestHeadLines: a head of too many lines is refused, however it is cut into pieces.
+//
+// Attack (HTTP server): Heads of thousands of short headers.
+// Result: Bounded, before parsing.
+// Also: `TestTLS`.
 func TestHeadLines(t *testing.T) {
 	t.Parallel()
 	lines := func(n int) string {

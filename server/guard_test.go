@@ -28,6 +28,10 @@ import (
 
 // TestReadinessSaysNoMore: why a server is not ready, which may name the database, its host
 // and its user, is told only to those with a key without a purpose.
+//
+// Attack (HTTP server): `/readyz` while the database is down.
+// Result: `not ready`; only the log and keys without a purpose get the reason.
+// Also: `conductor: TestHealth`.
 func TestReadinessSaysNoMore(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "keys")
@@ -108,6 +112,9 @@ func certificate(t *testing.T) (cert, key string) {
 
 // TestTLS: over TLS there is no HTTP/2, with its many requests on a connection; a client
 // that reads may ask again and again, and one that pipelines is hung up on.
+//
+// Attack (HTTP server): HTTP/2 rapid reset.
+// Result: Only HTTP/1.1, also over TLS.
 func TestTLS(t *testing.T) {
 	t.Parallel()
 	cert, key := certificate(t)

@@ -121,6 +121,9 @@ func TestKeysOfRoot(t *testing.T) {
 
 // TestKeysChange: soon after a key is added to the file, its client may ask. Soon after
 // a key is removed, its client may not. A file with an error changes nothing.
+//
+// Attack (Keys, certificates and settings): The same key twice in `--keys`, for different purposes.
+// Result: Refused.
 func TestKeysChange(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "keys")

@@ -17,6 +17,9 @@ import (
 
 // TestKeysNeverWait: a file of keys that becomes a pipe while requests are answered holds none of them up, and one that was a
 // pipe from the beginning, as a shell's <(…) makes it, is read once.
+//
+// Attack (Keys, certificates and settings): A named pipe replaces the key file while `ebb serve` runs.
+// Result: The old keys stay; the log says why.
 func TestKeysNeverWait(t *testing.T) {
 	t.Parallel()
 	pipe := func(t *testing.T) string {
@@ -83,6 +86,11 @@ func TestKeysNeverWait(t *testing.T) {
 }
 
 // TestEndlessCertificate: a certificate or its key that has no end is refused.
+//
+// Attack (Keys, certificates and settings): A certificate or key that is endless, no file, missing, mismatched or
+// swapped.
+// Result: Refused with 2, before opening the database. Restart to renew a certificate.
+// Also: ; others by hand.
 func TestEndlessCertificate(t *testing.T) {
 	t.Parallel()
 	if _, err := New(Options{Cert: "/dev/zero", CertKey: "/dev/zero"}); err == nil || !strings.Contains(err.Error(), "/dev/zero is larger than") {

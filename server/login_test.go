@@ -72,6 +72,10 @@ func keyFile(t *testing.T, lines string) string {
 
 // TestLogin logs in with a key, and out. The cookie ends with its time, with its key, and with any change of it. It
 // opens the console only. Wrong keys are answered late.
+//
+// Attack (Keys, certificates and settings): Wrong keys at the login; a cookie that is forged, changed, expired, for
+// another path, or whose key was removed.
+// Result: Refused. Each wrong key costs a second, and at most 16 wait.
 func TestLogin(t *testing.T) {
 	t.Parallel()
 	const viewKey, operateKey = rightKey + "v", rightKey + "o"
@@ -186,6 +190,9 @@ func TestManyWrongKeys(t *testing.T) {
 
 // TestConsoleOrigin: pages of other sites get nothing from the console, and their forms change nothing. A link from
 // another site works: the browser asks again, with its cookie.
+//
+// Attack (Keys, certificates and settings): A page of another site sends a form of the console, or shows it in a frame.
+// Result: Refused.
 func TestConsoleOrigin(t *testing.T) {
 	t.Parallel()
 	v := newVisitor(t, Options{})
@@ -228,6 +235,10 @@ func TestConsoleOrigin(t *testing.T) {
 
 // TestProxy: the header of a proxy names the caller, if it comes from the proxy's address, once, and for the console or
 // the API. Without a key and without a name, a request is refused.
+//
+// Attack (Keys, certificates and settings): The header with which a proxy names the caller, sent by others, twice,
+// empty, or to other paths.
+// Result: Ignored.
 func TestProxy(t *testing.T) {
 	t.Parallel()
 	v := newVisitor(t, Options{Proxy: &Proxy{Header: "X-User", From: []netip.Prefix{netip.MustParsePrefix("10.1.0.0/16")}}})

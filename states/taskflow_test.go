@@ -102,6 +102,8 @@ func toPending(from ...string) []arrow {
 	return arrows
 }
 
+// Guarantee (G3): The state tables hold TaskFlow's pairs and the listed pairs of Ebb only.
+// Also: `TestEbbPairs`, `TestMachinesAgreeWithTables`.
 func TestTaskFlowTables(t *testing.T) {
 	t.Parallel()
 	t.Run("flow", func(t *testing.T) {

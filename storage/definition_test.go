@@ -7,6 +7,9 @@ import (
 )
 
 // TestDefinitionHash: each part of a definition counts, and where it ends.
+//
+// Guarantee (Jobs): The same text under two names is two definitions, each with its versions and runs.
+// Also: `cmd/ebb: TestScripts` (`same_text`).
 func TestDefinitionHash(t *testing.T) {
 	t.Parallel()
 	met := map[string]bool{}

@@ -11,6 +11,10 @@ import (
 
 // TestStatus: a state of TaskFlow's revert is shown only of an atom that something reverts. What nothing reverts
 // stays done if it had its effect, and may stay done if that is not known.
+//
+// Guarantee (G4): No view shows an atom without Revert as undone: it *stays done*, or may.
+// Also: `engine: TestStaysDone`, `TestMayStayDone`, `TestStaysDoneOfEarlier`, `TestStaysDoneGrowing`,
+// `TestPreviewStaysDone`, `cmd/ebb: TestScripts/stays`.
 func TestStatus(t *testing.T) {
 	t.Parallel()
 	declined, late := &atom.Failure{Code: "Declined"}, &atom.Failure{Code: atom.CodeTimeout}

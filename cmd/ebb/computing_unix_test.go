@@ -38,6 +38,10 @@ type request struct {
 
 // TestComputingProcessHears drives a machine that only computes by real processes, and
 // wants something of them: each does it, and the run is found as it should be.
+//
+// Attack (Runs that grow or compute without end): A machine or Go grower that computes and never waits.
+// Result: Every 100 ms the run checks for commands, messages, timers, its deadline and a process stop.
+// Also: `engine: TestComputingRunHears`, `TestComputingProperty`.
 func TestComputingProcessHears(t *testing.T) {
 	t.Parallel()
 	const limit = `"TimeoutSeconds": 2, `

@@ -32,6 +32,15 @@ const turned = "h\u202e\u2066\u200b\u2028\U000e0041"
 
 // TestHostileNames gives names that a terminal would interpret to all commands, as their arguments and as each of their flags, and has
 // them in all that a database and a definition hold. No command shows them as they are, nor begins a line with them.
+//
+// Attack (Output and secrets): Control, bidi or zero-width characters in IDs, labels, names, arguments and flags, on
+// every command.
+// Result: Text and JSON output escape them. No line of an error can pass for another.
+// Also: `internal/visible: FuzzVisible`.
+//
+// Attack (Output and secrets): Control, bidi or zero-width characters in the ID or file name of a new run, job or
+// schedule.
+// Result: Refused with 2. A store accepts such IDs of child runs and Go programs.
 func TestHostileNames(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {

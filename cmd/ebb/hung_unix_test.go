@@ -38,6 +38,11 @@ func (q *speech) Write(p []byte) (int, error) {
 // TestHungProcess does what docs/how-to/operate-runs.md says of a process that is stopped
 // in its turn to write: others say which process it is, and once it is killed they go on
 // and its run can be taken over.
+//
+// Attack (Runs and processes that die): SIGSTOP of a process during its turn to write.
+// Result: Bounded: after 2 s, waiting processes, `/readyz` and `ebb doctor` report it with a fix; after 1 min, writes
+// fail.
+// Also: `storage/sqlstore: TestStoppedInTurn`.
 func TestHungProcess(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {

@@ -243,6 +243,10 @@ func controlGroup(t *testing.T, limit int64) string {
 // sleep. With a budget, set or that of a control group, the Maps are parked before the system
 // kills the process. Without one the system kills it, and the Maps are parked by trials. The
 // sleepers succeed.
+//
+// Attack (Runs and processes that die): Five nested Maps over 30 items fill the memory beside ten sleeping runs.
+// Result: The sleepers succeed. The process sets the Maps aside at its budget; without one, trials find them.
+// Also: `engine: TestMemoryBudget`.
 func TestNestedMapsBesideSleepers(t *testing.T) {
 	t.Parallel()
 	const mib = 1 << 20
@@ -275,6 +279,10 @@ func TestNestedMapsBesideSleepers(t *testing.T) {
 
 // TestKillNineBesideInnocents drives a run that kills the process that drives it beside ten
 // that do not: it is set aside, and these succeed.
+//
+// Attack (Runs and processes that die): A task sends SIGKILL to its process, beside ten harmless runs, on SQLite and
+// PostgreSQL.
+// Result: Its neighbors succeed.
 func TestKillNineBesideInnocents(t *testing.T) {
 	t.Parallel()
 	const (

@@ -19,6 +19,9 @@ import (
 // TestLostOutput calls each command that shows something in a process of its own, with a full device as standard output, and
 // with a pipe that no process reads. A command that shows data exits with 7. A command that drives a run drives it to
 // its end and exits with the status of the run. If the reader closes the pipe, the command prints no error.
+//
+// Attack (Output and secrets): A full device or a closed pipe as standard output.
+// Result: The exit status reports it; a run still ends.
 func TestLostOutput(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {

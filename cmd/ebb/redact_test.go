@@ -15,6 +15,16 @@ import (
 
 // TestSecretsInURLsAreNotShown runs tasks whose URLs have secrets in them, and that fail in all ways that a server and a network
 // know. None of the commands that tell of the runs tells the secrets, nor do errors about flags and databases.
+//
+// Attack (Answers of other servers): A redirect to another server, to read headers or the URL.
+// Result: Ebb sends no `Referer` and no headers named like secrets. Open: an event itself goes there.
+// Also: ; events use the same client.
+//
+// Attack (Output and secrets): Secrets in URLs, answers, redirects, DSNs, `--allow` or program arguments, on every
+// command that reports on runs.
+// Result: Ebb masks failures and all of standard error. Open: secrets in a URL's path; inputs and results that are not
+// declared secret.
+// Also: `internal/redact: FuzzSecret`.
 func TestSecretsInURLsAreNotShown(t *testing.T) {
 	t.Parallel()
 	const secret = "hunter2"

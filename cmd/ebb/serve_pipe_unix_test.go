@@ -14,6 +14,9 @@ import (
 )
 
 // TestServeReadsPipe: SIGTERM ends ebb serve while it waits for a pipe in place of a definition, of keys or of a certificate.
+//
+// Attack (Keys, certificates and settings): A pipe as definition, keys or certificate.
+// Result: `ebb serve` waits for it until SIGTERM.
 func TestServeReadsPipe(t *testing.T) {
 	t.Parallel()
 	for name, args := range map[string][]string{

@@ -11,6 +11,11 @@ import (
 
 // TestServeRawRequests sends what no client would, byte by byte, to a real server: each is
 // refused with the reason, and the server answers others as before.
+//
+// Attack (HTTP server): About 60 raw requests: smuggling, odd codings, methods and URLs, upgrades, deep JSON, huge
+// numbers, invalid text.
+// Result: Each is refused once, with the reason.
+// Also: `server/workers: FuzzRequest`.
 func TestServeRawRequests(t *testing.T) { //nolint:tparallel // the server is looked at when all are done
 	t.Parallel()
 	v := newVictim(t, "steps.asl.json")

@@ -79,6 +79,10 @@ func (tr *troop) dismiss(t *testing.T) {
 // TestServersKilled: jobs that three servers share on one database all end as
 // they should, however often a server is killed, and nothing is left undone, or
 // undone that was not.
+//
+// Guarantee (Jobs): Every job ends as it should while three servers on one SQLite file are killed repeatedly. On
+// PostgreSQL also with waits, growth and [stops longer than a lease](../explanation/jobs.md#the-soak-test).
+// Also: `TestSoakPostgres`.
 func TestServersKilled(t *testing.T) {
 	t.Parallel()
 	const posted, servers = 40, 3

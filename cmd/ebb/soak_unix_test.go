@@ -51,6 +51,10 @@ type soak struct {
 // TestSoakPostgres: whatever happens to the conductors, every run ends as its
 // script says, with each step done under one key of its own, and none is lost or
 // stuck.
+//
+// Guarantee (G2): All attempts of a task carry the same key, also if processes are killed, stopped, or lose their
+// database.
+// Also: `conductor: TestPostgresRestarted`.
 func TestSoakPostgres(t *testing.T) {
 	t.Parallel()
 	s := &soak{runs: 30, conductors: 2, lease: time.Second}

@@ -12,6 +12,9 @@ import (
 
 // TestServersWriteNoLog: if a server sends an unsolicited response, ebb does not write the server's text to standard
 // error. If the operator asks for debug entries, the text is logged in the format of the log.
+//
+// Attack (Answers of other servers): Unsolicited text on a kept connection, to write to Ebb's standard error.
+// Result: A log entry of level debug.
 func TestServersWriteNoLog(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -47,6 +47,9 @@ func depots(f func(d *depot) flow.Node) enginetest.World[*depot] {
 }
 
 // TestFailAtEach makes each item fail, and lets the process die in the middle of the list: the run resumes there.
+//
+// Guarantee (Waiting and time): A list with a crash at any point ends as without it; with a failed item, it is undone.
+// Also: `engine: TestScaleEachResumes`.
 func TestFailAtEach(t *testing.T) {
 	for name, body := range map[string]func(d *depot) flow.Node{
 		"atom": func(d *depot) flow.Node { return d.put(false) },

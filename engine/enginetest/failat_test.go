@@ -339,6 +339,10 @@ var rightFlows = map[string]func(s *shop) flow.Node{
 
 // TestRightFlowsPass shows that flows which undo what they do pass, in virtual
 // time, whatever they are made of.
+//
+// Guarantee (G5): Example flows pass with any atom failing in any way, and a death after each commit and effect. So
+// does a flow that discovers its work in real files.
+// Also: `examples/05_crawler: TestUndone`.
 func TestRightFlowsPass(t *testing.T) {
 	t.Parallel()
 	for name, f := range rightFlows {

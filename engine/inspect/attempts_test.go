@@ -28,6 +28,8 @@ func fullTwice() func(context.Context, struct{}) (string, error) {
 }
 
 // TestAttempts lists the attempts of an atom and of its revert, with what each came to.
+//
+// Guarantee (Waiting and time): The history keeps the failure of each attempt, also of those that were retried.
 func TestAttempts(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

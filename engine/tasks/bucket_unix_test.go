@@ -39,6 +39,9 @@ func TestBucketsHoldRegularFiles(t *testing.T) {
 
 // TestBucketModes: what is made in a bucket has one mode, whatever the umask: that of the
 // user alone, or that of the folder.
+//
+// Attack (Files): Another user reads the results of a distributed Map under a umask of 022 or 0.
+// Result: Modes 0600 and 0700, or with `--file-mode folder` the bucket folder's.
 func TestBucketModes(t *testing.T) { //nolint:paralleltest // it changes the umask
 	for _, umask := range []int{0, 0o022, 0o077} {
 		for name, c := range map[string]struct {

@@ -94,6 +94,7 @@ func TestExec(t *testing.T) {
 	}
 }
 
+// Guarantee (G2): A program gets the key, also for the revert.
 func TestExecEnvironment(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -83,6 +83,10 @@ func TestHTTP(t *testing.T) {
 	}
 }
 
+// Attack (Answers of other servers): Endless, slow or held bodies and trailers, wrong lengths, 2 GB in 2 MB of gzip,
+// `101`, `999`, 400,000 levels, invalid text, a huge `Retry-After`.
+// Result: Bounded: decompressed size, redirects, time; a cancel ends the wait.
+// Also: ; others by hand, also on PostgreSQL.
 func TestHTTPFailures(t *testing.T) {
 	t.Parallel()
 	s := serve(t, func(w http.ResponseWriter, req *http.Request) {

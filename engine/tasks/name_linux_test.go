@@ -55,6 +55,11 @@ func listenAs(t *testing.T, uid int, name string) {
 
 // TestForeignName: what the process of another user says of itself, which has taken the
 // name of an atom, is not believed. The log names the user.
+//
+// Attack (Programs): Another user takes the name of an atom, to delay its attempts.
+// Result: Bounded: 1 min, then the attempt fails; log and failure name the user. The name is a hash of database,
+// creation time in µs, run ID and path, which every user sees in `/proc/net/unix` while a program runs. A supervisor
+// accepts only its own user and root.
 func TestForeignName(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() != 0 {

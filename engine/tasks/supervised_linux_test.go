@@ -109,6 +109,10 @@ func noneLeft(t *testing.T, family string) {
 
 // TestProgramsDieWithProcess kills the process that runs a program: all that the program
 // started ends, and so does the supervisor.
+//
+// Attack (Programs): SIGKILL of Ebb while a program has children: after double forks, in own sessions, stopped, deaf to
+// SIGTERM, forking without end.
+// Result: Each program's supervisor, a child subreaper, kills every descendant when its socket to Ebb closes.
 func TestProgramsDieWithProcess(t *testing.T) {
 	t.Parallel()
 	for name, tree := range trees {
@@ -125,6 +129,11 @@ func TestProgramsDieWithProcess(t *testing.T) {
 }
 
 // TestProgramEndsAttempt: when a program ends its attempt has ended, and nothing that it started is left.
+//
+// Attack (Programs): Children of a program that ends or is canceled: after double forks, in own sessions, stopped, deaf
+// to SIGTERM.
+// Result: The attempt ends when none is left.
+// Also: `TestCanceledProgramLeavesNothing`.
 func TestProgramEndsAttempt(t *testing.T) {
 	t.Parallel()
 	for name, tree := range trees {
@@ -203,6 +212,9 @@ func TestTerminatedTreeHasGrace(t *testing.T) {
 
 // TestSupervisorKilled: when a supervisor is killed, its program's group ends, and the attempt has
 // failed as if the program had been killed.
+//
+// Attack (Programs): SIGKILL of a program's supervisor.
+// Result: Bounded: the kernel kills the program, Ebb its process group. A descendant in its own session lives on.
 func TestSupervisorKilled(t *testing.T) {
 	t.Parallel()
 	dir, family := grow(t, trees["in the background"], "echo $PPID >supervisor.new; mv supervisor.new supervisor; wait")
@@ -238,6 +250,9 @@ func TestSupervisorKilled(t *testing.T) {
 
 // TestProgramDescriptors: a program has no descriptors but its input and outputs, and the default
 // actions of signals.
+//
+// Attack (Programs): A program reads Ebb's sockets, database files or supervisor socket.
+// Result: The supervisor passes on only descriptors 0, 1 and 2.
 func TestProgramDescriptors(t *testing.T) {
 	t.Parallel()
 	leaky, err := os.Open(os.DevNull)
@@ -284,6 +299,15 @@ func TestProgramDescriptors(t *testing.T) {
 
 // TestNextAttemptEndsEarlier: an attempt under a later fence ends all that an earlier attempt in another
 // process has left, before its own program starts.
+//
+// Guarantee (G2): On Linux, with `ebb` or `tasks.Supervise`, [programs](attacks.md#programs) of two attempts of an
+// atom never run at once on a machine, and end with their call and with Ebb.
+// Also: `TestProgramsDieWithProcess`.
+//
+// Attack (Programs): SIGKILL of one of two servers at random moments, on SQLite and PostgreSQL.
+// Result: While any of its processes lives, a program holds a name on the machine. The next attempt has it killed, and
+// waits.
+// Also: `cmd/ebb: TestAttemptsDoNotOverlap`.
 func TestNextAttemptEndsEarlier(t *testing.T) {
 	t.Parallel()
 	for name, tree := range trees {
@@ -312,6 +336,9 @@ func TestNextAttemptEndsEarlier(t *testing.T) {
 
 // TestStaleAttemptWaits: an attempt under an older fence does not start its program beside that of the owner,
 // and says which program it waits for.
+//
+// Attack (Programs): A process that lost its run starts a stale attempt.
+// Result: It has an older fence: it kills nothing, and waits.
 func TestStaleAttemptWaits(t *testing.T) {
 	t.Parallel()
 	dir, family := grow(t, "", "echo $$ >pid.new; mv pid.new pid; sleep 600")
@@ -360,6 +387,9 @@ func (l testlog) Write(line []byte) (int, error) {
 
 // TestInitOfContainer runs a program from process 1 of a namespace, whose children all orphans
 // become.
+//
+// Attack (Programs): Orphans in a container whose process 1 is Ebb.
+// Result: The supervisor waits for them.
 func TestInitOfContainer(t *testing.T) {
 	t.Parallel()
 	dir, family := grow(t, trees["double fork"]+"\n"+trees["session of its own"], `echo null`)

@@ -155,6 +155,8 @@ func Example_goesOn() {
 }
 
 // All mistakes in a flow are reported at once, before anything runs.
+//
+// Guarantee (G8): Mistakes in a Go flow are reported together, with names and types.
 func Example_mistakes() {
 	type attachment struct {
 		Volume string `json:"volumeid"` // misspelled

@@ -76,6 +76,8 @@ func note(file, what string) (err error) {
 // forward and on the way back, and starts it again until it has come to an end.
 // The end is the same as if it had never been killed. Only the change in which the
 // program was killed is made twice, because the store has no record of it.
+//
+// Guarantee (G2): A crawl killed during a change makes that change twice, every other once.
 func TestKilled(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]int{"complete": complete, "undone": undone} {

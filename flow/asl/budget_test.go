@@ -9,6 +9,10 @@ import (
 )
 
 // TestBudget shows that a long walk is cut into answers, and goes on.
+//
+// Guarantee (G9): long walks through computing states: several answers with small notes; 300 such states cost no commit
+// of their own.
+// Also: `TestLongChain`, `engine: TestInstantStates`.
 func TestBudget(t *testing.T) {
 	t.Parallel()
 	s := simulate(t, parse(t, counter), `{"left": [`+strings.Repeat("0,", 999)+`0], "keep": 1}`, nil)

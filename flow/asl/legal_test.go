@@ -20,6 +20,9 @@ import (
 // nor anything that is not supported is compiled, and that its runs never give an
 // internal error, whatever its tasks answer. The definitions are mutations of
 // those that the other tests use.
+//
+// Guarantee (G8): A valid definition compiles without an internal error. No text makes the parser panic.
+// Also: `FuzzParse`.
 func TestLegalRuns(t *testing.T) {
 	t.Parallel()
 	seeds, parts := mutationSeeds()

@@ -312,6 +312,9 @@ func TestParsePointers(t *testing.T) {
 }
 
 // TestParseBounds shows that hostile definitions are refused in little memory.
+//
+// Guarantee (G9): size, depth and reported problems of definitions.
+// Also: `TestParseProblems`.
 func TestParseBounds(t *testing.T) {
 	t.Parallel()
 	var many strings.Builder

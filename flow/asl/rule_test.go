@@ -475,6 +475,9 @@ var ruleCases = []ruleCase{
 
 // TestRules shows for each rule a definition that breaks it and nothing else of
 // its severity, and one that keeps it.
+//
+// Guarantee (G8): Each ASL rule finds its problems, with line, column and JSON pointer.
+// Also: `TestParseProblems`, `TestParsePointers`.
 func TestRules(t *testing.T) {
 	t.Parallel()
 	severity := map[string]flow.Severity{}

@@ -35,6 +35,8 @@ func TestVariables(t *testing.T) {
 
 // TestVariablesLimit shows that variables cannot grow beyond what a flow can
 // remember.
+//
+// Guarantee (G9): variables of a state machine, 384 KiB.
 func TestVariablesLimit(t *testing.T) {
 	t.Parallel()
 	m := parse(t, `{"StartAt": "A", "States": {"A": {"Type": "Pass", "Assign": {"a.$": "$"}, "Next": "B"},

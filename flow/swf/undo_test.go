@@ -88,6 +88,10 @@ func (w *world) undoing() (found *simRun) {
 
 // TestUndo closes an execution in each way. If it did not succeed, its completed activities are undone, the last one
 // first, by an execution that is linked with it.
+//
+// Guarantee (G4): The commit that closes an SWF execution without success, also by an operator, starts the execution
+// that undoes it.
+// Also: `engine: TestLeaveAtEnd`, `server/sfn/interop: TestSWFUndo`.
 func TestUndo(t *testing.T) {
 	t.Parallel()
 	for status, closes := range closeBy {

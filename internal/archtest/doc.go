@@ -10,6 +10,7 @@
 //   - every dependency has a line of reason in docs/reference/dependencies.md (dependencies_test.go)
 //   - the links of pages lead somewhere, and the tests, names and functions that they name exist (docs_test.go,
 //     identifiers_test.go, codepage_test.go)
+//   - docs/reference/guarantees.md and attacks.md have what the comments of the tests promise (promises_test.go)
 //   - docs/reference/limits.md has the numbers of the code (limits_test.go)
 //
 // Tables at the head of each file list what is forbidden. To change the architecture, change a table and give the

@@ -106,7 +106,7 @@ func TestPageLines(t *testing.T) {
 func TestGuaranteesNameTests(t *testing.T) {
 	t.Parallel()
 	for page, atLeast := range map[string]int{
-		"asl": 20, "cli": 2, "guarantees": 250, "limits": 3, "security": 100, "sm4c": 5, "swf": 30,
+		"asl": 20, "attacks": 100, "cli": 2, "guarantees": 250, "limits": 3, "security": 1, "sm4c": 5, "swf": 30,
 		"swf-tests": 100, "taskflow-parity": 50,
 	} {
 		findNamedTests(t, "docs/reference/"+page+".md", atLeast)

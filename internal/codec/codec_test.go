@@ -208,6 +208,8 @@ func TestSecretsAreKept(t *testing.T) {
 
 // TestDecodeNewerField shows that a field of a later version is refused, not
 // lost.
+//
+// Guarantee (G7): A record with a newer Ebb's field is refused as corrupt, so the field is not lost.
 func TestDecodeNewerField(t *testing.T) {
 	t.Parallel()
 	a := storage.Atom{Live: true}

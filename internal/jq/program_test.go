@@ -245,6 +245,11 @@ func TestBombs(t *testing.T) {
 
 // TestCharactersCount shows that the memory for the characters of a text counts where
 // gojq splits the text to search for another one.
+//
+// Attack (Definitions and expressions): 50 jq programs: endless, doubling, deep, quadratic, huge indexes, `$ENV`,
+// `include`.
+// Result: Budgets for steps, size, depth and split characters; no access to the outside.
+// Also: `engine: TestHostileExpressions`; others by hand.
 func TestCharactersCount(t *testing.T) { //nolint:paralleltest // it looks at what is allocated
 	for _, name := range []string{"indices", "index", "rindex"} {
 		for size, works := range map[int]bool{100_000: true, 4_000_000: false} {

@@ -65,6 +65,9 @@ func TestLimitsOfAWS(t *testing.T) {
 }
 
 // TestBounded shows that nothing takes long or much memory, whatever it asks for.
+//
+// Guarantee (G9): size, depth, steps and memory of JSONata and regular expressions.
+// Also: `TestLimitsOfAWS`, `internal/ecmaregexp: TestBudget`, `flow/asl: TestQueryBounds`.
 func TestBounded(t *testing.T) { //nolint:paralleltest // measures memory
 	const (
 		longest = 5 * time.Minute // tells a second from forever, on the slowest machine

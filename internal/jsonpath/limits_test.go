@@ -9,6 +9,8 @@ import (
 	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
+// Guarantee (G9): length, nesting and steps of JSONPath.
+// Also: `TestEvaluationIsBounded`.
 func TestParseIsBounded(t *testing.T) {
 	t.Parallel()
 	nested := func(left, middle, right string, n int) string {

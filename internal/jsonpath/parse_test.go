@@ -222,6 +222,8 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
+// Guarantee (G8): JSONPath errors name offset and problem; a fix is shown for one.
+// Also: `FuzzParse`.
 func TestParseErrorNamesPlaceAndFix(t *testing.T) {
 	t.Parallel()
 	_, err := jsonpath.Parse("$.order lines")

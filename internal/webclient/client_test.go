@@ -12,6 +12,11 @@ import (
 )
 
 // TestLargeHeads: an answer whose head is too large is refused before it is in memory, however the head is made up.
+//
+// Attack (Answers of other servers): Headers, status lines or redirects of 9 MB, or endless 1xx answers, over HTTP/1.1
+// and 2.
+// Result: Bounded.
+// Also: `TestLargeHeadsOverHTTP2`.
 func TestLargeHeads(t *testing.T) {
 	t.Parallel()
 	const large = 2 * webclient.MaxHead

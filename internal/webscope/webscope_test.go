@@ -64,6 +64,10 @@ var attempts = map[string]bool{
 	"file:///apis/x":                                 false,
 }
 
+// Attack (Documents and URLs): URLs that decode to `..` once or twice, `..\`, `..;`, odd UTF-8, other hosts, ports and
+// address forms.
+// Result: Refused.
+// Also: `TestAddresses`, `FuzzAllows`.
 func TestAllows(t *testing.T) {
 	t.Parallel()
 	scope, err := webscope.Parse("https://example.org/apis/")

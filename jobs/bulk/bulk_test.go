@@ -82,6 +82,9 @@ func newEngine(t *testing.T, store storage.Store) *engine.Engine {
 
 // TestBulk gives a command to 5,000 runs, of which one has ended. The process dies again and again. Each run gets the
 // command once, and says by whom; the one that has ended refuses.
+//
+// Guarantee (G5): A bulk command gives each run its command once, whatever process dies, and lists the runs that
+// refuse.
 func TestBulk(t *testing.T) {
 	t.Parallel()
 	const n = 5000

@@ -60,6 +60,15 @@ var (
 )
 
 // TestDecode decodes requests, right and wrong. The messages for wrong types were recorded on AWS.
+//
+// Guarantee (AWS's protocol): A wrong request is refused with AWS's type, message and status, with all violations at
+// once.
+// Also: `TestSignatures`, `TestAnswers`.
+//
+// Attack (AWS clients): Malformed JSON, wrong types, odd numbers, deep JSON, duplicate members, very many elements or
+// violations.
+// Result: Refused in AWS's words. Memory and answer are bounded by a multiple of the body.
+// Also: `TestHostileBodies`, `FuzzDecode`.
 func TestDecode(t *testing.T) {
 	t.Parallel()
 	b := bind[create](createShape)
@@ -250,6 +259,12 @@ func TestAnswers(t *testing.T) {
 
 // TestTokens: a token is valid for the same request and a day, at each server with the key. It never looks like an
 // option of a command, which one text in 64 would.
+//
+// Guarantee (AWS's protocol): A page token is valid for its request, for 24 hours, at all servers with its key.
+//
+// Attack (AWS clients): A page token that is forged, changed, expired, or from another request, key or caller.
+// Result: Refused.
+// Also: `FuzzToken`.
 func TestTokens(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -27,6 +27,8 @@ const (
 
 // TestPublishedSignatures verifies requests that AWS published with their signatures: its test suite for Signature
 // Version 4, and the request of its User Guide.
+//
+// Guarantee (AWS's protocol): Requests that AWS published with signatures are accepted, and refused with another body.
 func TestPublishedSignatures(t *testing.T) {
 	t.Parallel()
 	const service, iam = "20150830/us-east-1/service/aws4_request", "20150830/us-east-1/iam/aws4_request"
@@ -151,6 +153,11 @@ func request(ctx context.Context, body string) *http.Request {
 }
 
 // TestSignatures sends requests with signatures that are right, missing, unknown, expired, wrong and incomplete.
+//
+// Attack (AWS clients): Signatures that are missing, in the query, incomplete, expired, for another region, service,
+// operation, host, query or body, or by another secret.
+// Result: Refused as AWS does. Without a valid key ID, date and scope, the body is not read.
+// Also: `TestBodyOfAnother`, `FuzzAuthorization`.
 func TestSignatures(t *testing.T) {
 	t.Parallel()
 	const mismatch = "The request signature we calculated does not match the signature you provided. " +

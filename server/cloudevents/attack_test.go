@@ -41,6 +41,11 @@ func eventWith(id string, extensions int, members string) string {
 
 // TestOneQuery: whatever a request carries, the runs that wait for it are found by one
 // query, and what is not bounded is refused without any.
+//
+// Attack (CloudEvents and workers): An event of 0.9 MiB with 70,000 extension attributes, or 250 such events; batches
+// of very many events or attributes.
+// Result: Bounded, before any query.
+// Also: `storage/sqlstore: TestStore/Labeled`.
 func TestOneQuery(t *testing.T) {
 	t.Parallel()
 	many := func(events, extensions int, same bool) string {
@@ -94,6 +99,9 @@ func TestOneQuery(t *testing.T) {
 }
 
 // TestManyWait: what very many runs wait for is stored in pieces.
+//
+// Attack (CloudEvents and workers): Thousands of runs wait for one event.
+// Result: Bounded for each transaction.
 func TestManyWait(t *testing.T) {
 	t.Parallel()
 	store := memstore.New()
@@ -116,6 +124,11 @@ func TestManyWait(t *testing.T) {
 
 // TestInvalid sends what is not a valid event, for runs that wait, for one that is
 // named, and where no run is: it is refused with the reason, and the store is not asked.
+//
+// Attack (CloudEvents and workers): Invalid events: wrong attributes, invalid text, 400,000 nested arrays, numbers of a
+// million digits, gzip, charsets, a misspelled `?runs=`.
+// Result: 400 or 415 before any query.
+// Also: `FuzzRead`.
 func TestInvalid(t *testing.T) {
 	t.Parallel()
 	member := func(text string) string {

@@ -139,6 +139,9 @@ func again(r *http.Request) *http.Request {
 
 // TestThereAndBack lets two machines talk to each other by events: out of the
 // outbox, over HTTP, and into the inboxes of those that wait for them.
+//
+// Guarantee (State Machines For Cloud): Events come in and go out over HTTP.
+// Also: `cmd/ebb: TestServeEvents`.
 func TestThereAndBack(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -232,6 +232,9 @@ func TestViewer(t *testing.T) {
 }
 
 // TestOtherSite: neither the pages nor the API take a command from a page of another site, whatever login the program has.
+//
+// Attack (Keys, certificates and settings): A console in a user's program: a command that a page of another site sends.
+// Result: Refused by the pages and the API.
 func TestOtherSite(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)

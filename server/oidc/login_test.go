@@ -149,6 +149,11 @@ func TestWithoutLogin(t *testing.T) {
 
 // TestForged: no client enters with an answer that the provider did not give to this login, or with a cookie that the
 // program did not make. No answer tells the reason, or a token.
+//
+// Attack (Keys, certificates and settings): Login with OpenID Connect: ID tokens that are forged, expired, or for
+// another login, program or provider; codes and cookies of another; a page of another site as its end.
+// Result: Refused. Only the log has the reason.
+// Also: `TestCallback`, `TestWithoutLogin`, `FuzzCookie`.
 func TestForged(t *testing.T) {
 	t.Parallel()
 	stranger, err := rsa.GenerateKey(rand.Reader, 2048)

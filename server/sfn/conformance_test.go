@@ -38,6 +38,10 @@ func day(year int, month time.Month, day int) time.Time {
 const recordedAccount = "111111111111"
 
 // TestConformanceASLAPI plays recorded calls over HTTP, in virtual time.
+//
+// Guarantee (AWS's protocol): Recorded calls of AWS Step Functions have the recorded answers, over HTTP and in virtual
+// time.
+// Also: `TestConformanceASLTestStateAPI`.
 func TestConformanceASLAPI(t *testing.T) {
 	t.Parallel()
 	transcripts, verdicts := conformance.NewAspects("asl/api"), conformance.NewAspects("asl/api localstack")

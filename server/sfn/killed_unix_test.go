@@ -49,6 +49,10 @@ func serveAlone(dsn string) {
 
 // TestKilled kills a server again and again while clients start executions, do tasks and stop executions. Nothing that
 // was answered with 200 is lost, and histories have neither gaps nor events that appear twice.
+//
+// Guarantee (G1): After kills of the server, what the AWS API acknowledged has its effect once. Histories have no gaps.
+// A task whose client disconnected goes to the next client.
+// Also: `TestActivityTaskNotReceived`.
 func TestKilled(t *testing.T) {
 	t.Parallel()
 	t.Run("sqlite", func(t *testing.T) {

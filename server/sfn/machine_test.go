@@ -57,6 +57,10 @@ func (w *world) machine(t *testing.T, name string) string {
 }
 
 // TestCreateIsIdempotent repeats the call that created a machine, and calls that differ in one parameter.
+//
+// Guarantee (AWS's protocol): A repeated call that creates a machine, alias or activity has the same answer. A version
+// number is never used twice.
+// Also: `TestVersions`, `TestAliases`, `TestConcurrentUpdates`.
 func TestCreateIsIdempotent(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, sfn.Config{LogGroups: map[string]io.Writer{"g": nil}})
@@ -276,6 +280,10 @@ func TestConcurrentUpdates(t *testing.T) {
 
 // TestDeleteWhileRunning deletes a machine with an execution that waits, and one that has a task. The machine is DELETING
 // until both have come to their next transition.
+//
+// Guarantee (AWS's protocol): After DeleteStateMachine is answered, no execution of the machine starts. Its executions
+// end at their next transition; then it is gone.
+// Also: `TestDeleteMachine`.
 func TestDeleteWhileRunning(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

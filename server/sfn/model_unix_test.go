@@ -28,6 +28,9 @@ const modelVariable = "EBB_MODEL_TIME"
 
 // TestModel sends random calls of several clients, and compares the answers and what the server then reports with a
 // small model. The server is killed at random moments. A client that gets no answer repeats its call.
+//
+// Guarantee (G2): While the server is killed, the AWS API answers several clients' random calls as a small model does.
+// Also: ; for longer, `EBB_MODEL_TIME=10m`.
 func TestModel(t *testing.T) {
 	t.Parallel()
 	length := 4 * time.Second

@@ -30,6 +30,9 @@ import (
 // TestRedriveProperty draws machines and lets each of their tasks fail. Then a client redrives the execution through the
 // API, and the server dies after each of its commits. The output is that of an execution whose tasks succeeded at once,
 // nothing that had succeeded is done again, and the history has no gap and one redrive.
+//
+// Guarantee (G2): A redrive through the AWS API repeats only what had not succeeded, though the server may die after
+// any commit.
 func TestRedriveProperty(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {

@@ -15,6 +15,9 @@ import (
 )
 
 // TestUnnamedResources creates machines whose definitions name more than AWS has.
+//
+// Attack (AWS clients): A definition, or a tested state, names a program, a file, a URL or a queue of workers.
+// Result: Refused with its location, unless `--task` maps that name.
 func TestUnnamedResources(t *testing.T) {
 	t.Parallel()
 	called := false

@@ -13,6 +13,9 @@ import (
 )
 
 // TestUpdateMapRun changes a map run while it runs. The change holds at once, and after the process has been replaced.
+//
+// Guarantee (G2): A change of a running map run holds at once, and in the next process. A redrive starts each
+// unsuccessful item again.
 func TestUpdateMapRun(t *testing.T) {
 	t.Parallel()
 	store, err := sqlstore.Open(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "ebb.db"))

@@ -26,6 +26,9 @@ import (
 // all executions are what their events say: ids have no gap, references are correct, and the closing event is the last
 // one. What was acknowledged is there once, what was refused is not, and the rest is there once or not at all. An
 // execution that did not succeed is undone.
+//
+// Guarantee (G2): Processes that serve Amazon SWF die at or after a commit, under random calls. Acknowledged calls are
+// in a history once, refused ones are not. Event ids, references and rows agree.
 func TestCrashProperty(t *testing.T) {
 	t.Parallel()
 	const mostCommits = 30

@@ -20,6 +20,9 @@ import (
 
 // TestTwoServers runs scenarios of the client against two servers of one database, which answer in turn. After each
 // group, one server is killed and another takes its place.
+//
+// Guarantee (G2): Two servers of one database that answer in turn serve Amazon SWF as one does, also after kills.
+// Also: with `EBB_TEST_SWF_ALL=1` in all scenarios.
 func TestTwoServers(t *testing.T) {
 	t.Parallel()
 	client := builtClient(t)

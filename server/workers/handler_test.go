@@ -167,6 +167,11 @@ func TestMaxPolls(t *testing.T) {
 }
 
 // TestRefused: what is not as it should be is refused, with what to do instead.
+//
+// Attack (CloudEvents and workers): Forged task IDs, also with SQL or a callback's token; replays, late heartbeats, odd
+// numbers, duplicate or missing members.
+// Result: 400, 404 or 409, and nothing changes. /tasks/ cannot complete a task token.
+// Also: ; others by hand.
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	p := &place{handler: workers.Handler(t.Context(), memstore.New())}

@@ -163,6 +163,8 @@ func (m *model) over(t *rapid.T) {
 // TestModel: workers do anything or nothing, in any order. A task belongs to one worker at
 // a time, requests of other workers have no effect, and each run ends with the result of
 // the worker whose request had an effect.
+//
+// Guarantee (Workers): A task has one worker at a time, and a run ends with what that worker said.
 func TestModel(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

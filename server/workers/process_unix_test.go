@@ -79,6 +79,9 @@ func (h hand) exits(t *testing.T) {
 
 // TestStopped: a worker that is stopped (SIGSTOP) for longer than its lease loses its
 // task to another one, and is refused when it goes on; the other's result stands.
+//
+// Guarantee (Workers): A worker that stops for longer than its lease loses its task and is refused, on SQLite and
+// PostgreSQL.
 func TestStopped(t *testing.T) {
 	t.Parallel()
 	t.Run("sqlite", func(t *testing.T) {

@@ -40,6 +40,8 @@ func TestExamineServer(t *testing.T) {
 
 // TestAfterRestore: a process that claimed something before or after the copy was made
 // can write nothing to the restored database, and its claims are free.
+//
+// Guarantee (Jobs): After a restore and `ebb doctor --after-restore`, earlier claims write nothing.
 func TestAfterRestore(t *testing.T) {
 	t.Parallel()
 	t.Run("SQLite", func(t *testing.T) {

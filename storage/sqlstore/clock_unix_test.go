@@ -115,6 +115,10 @@ func TestServerClockForward(t *testing.T) {
 
 // TestJobsUnderClockSteps posts jobs for later, and sets the server's clock: each is
 // claimed once, when its time has come by that clock.
+//
+// Attack (PostgreSQL: roles, settings and clock): PostgreSQL's clock is set back, forward, or back and forth while jobs
+// wait for their time.
+// Result: Each job is claimed once, when that clock reaches its time.
 func TestJobsUnderClockSteps(t *testing.T) {
 	t.Parallel()
 	dsn := stepped(t)

@@ -197,6 +197,9 @@ func crash(t *testing.T, img *crashdisk.Image, rng *rand.Rand, look func(dir str
 // TestCrashImages kills the process and cuts the power at syncs, while many
 // commit together, the WAL is copied into the database, and the store is closed
 // and opened (G1).
+//
+// Guarantee (G1): A power cut loses no acknowledged commit, whichever unsynced sectors survive, whole or torn.
+// Also: ; after random file errors `TestCrashFaults`.
 func TestCrashImages(t *testing.T) {
 	t.Parallel()
 	rng, dir, w := dice(t), t.TempDir(), &told{runs: map[string]int64{}}
@@ -237,6 +240,8 @@ func TestCrashImages(t *testing.T) {
 
 // TestCrashInOpen kills the process and cuts the power while a database is created,
 // and while a later migration changes one.
+//
+// Guarantee (G1): After a kill or power cut during creation, or migration from any schema, the database opens.
 func TestCrashInOpen(t *testing.T) {
 	t.Parallel()
 	rng := dice(t)
@@ -281,6 +286,8 @@ func TestCrashInOpen(t *testing.T) {
 
 // TestTornWAL damages the end of the WAL, or its middle: what is found is the
 // state after some commit, whole.
+//
+// Guarantee (G1): A database with a damaged WAL shows the state after some commit.
 func TestTornWAL(t *testing.T) {
 	t.Parallel()
 	rng, w := dice(t), &told{runs: map[string]int64{}}

@@ -36,6 +36,10 @@ const page = 4096
 
 // TestTruncated cuts the database off: that is never taken for all there is. At least a
 // page is missing, as the end of a page may be unused space.
+//
+// Guarantee (G8): A truncated file is an error. Flipped bits give an error with the file's name, or have no effect.
+// Nothing panics.
+// Also: `TestBitRot`, `internal/codec: FuzzDecode`.
 func TestTruncated(t *testing.T) {
 	t.Parallel()
 	whole, rng := filled(t), dice(t)

@@ -55,6 +55,10 @@ func allOf(mode fs.FileMode) map[string]fs.FileMode {
 
 // TestFileModes: whatever the umask, the files of a new database are its user's alone,
 // or, if that is asked for, of all users that may write to the folder.
+//
+// Attack (Files): Another user reads the database under a umask of 022 or 0.
+// Result: Mode 0600, or that of users who may write to the folder.
+// Also: `TestBackupMode`.
 func TestFileModes(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -137,6 +141,10 @@ func TestBackupMode(t *testing.T) {
 
 // TestPlantedFiles: what another user put where Ebb looks for its files is refused, and
 // what a link leads to is not touched.
+//
+// Attack (Files): In a folder that all may write to: another user's database or lock file; a link, pipe or folder as a
+// lock file.
+// Result: Ebb uses only files of its own user, root or the folder's owner, and follows no links for locks.
 func TestPlantedFiles(t *testing.T) {
 	t.Parallel()
 	first := func(file string) string { a, _ := gates(file); return a }
@@ -213,6 +221,10 @@ func lchown(t *testing.T, path string) error {
 // TestReplaced replaces the files of a database that is in use: the next commit says so
 // and writes nothing, the store writes nothing more, and closing it leaves alone what
 // has the names now.
+//
+// Attack (Files): The database, its `-wal`, `-shm` or folder is replaced, moved or deleted.
+// Result: The next commit fails, and Ebb writes nothing more, not even on close.
+// Also: `TestReplacedUnderReaders`, `cmd/ebb: TestScripts/replaced`.
 func TestReplaced(t *testing.T) {
 	t.Parallel()
 	for name, replace := range map[string]func(t *testing.T, dir, file string){

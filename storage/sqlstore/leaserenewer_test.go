@@ -20,6 +20,10 @@ func newTestLeaseRenewer() *leaseRenewer {
 // prolongs its lease, and one that has died. Whatever the clock does, an observer leaves
 // the living one what it has, and takes what the dead one had a lease after it died, or
 // after the step, by its own clock.
+//
+// Guarantee (G6): When PostgreSQL's clock is set, live processes keep their runs, and the observer's clock detects dead
+// ones within a lease.
+// Also: `TestServerClockBack`, `TestServerClockForward`.
 func TestClockSteps(t *testing.T) {
 	t.Parallel()
 	for name, step := range map[string]func(after time.Duration) time.Duration{
@@ -85,6 +89,8 @@ func TestClockSteps(t *testing.T) {
 
 // TestOutageOfServer: after an outage longer than a lease, no owner counts as dead before it
 // has had time to renew its lease.
+//
+// Guarantee (G10): After an outage, processes have a lease's time to report (tested without a server).
 func TestOutageOfServer(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -69,6 +69,10 @@ func explain(t *testing.T, s *Store, query string, args []any) (plan []string) {
 }
 
 // TestListPlans: each list reads only its index, from the place where it continues, and sorts only what it merges.
+//
+// Guarantee (G9): a page of a list: one stretch of an index for each class of runs; a page of events: no earlier
+// events.
+// Also: `TestPlans`, `TestStore/Events`.
 func TestListPlans(t *testing.T) {
 	t.Parallel()
 	for name, dsn := range map[string]string{"sqlite": filepath.Join(t.TempDir(), "ebb.db"), "postgres": postgrestest.DSN(t)} {

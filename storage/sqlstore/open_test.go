@@ -40,6 +40,9 @@ func folder(t *testing.T, dir string, but ...string) map[string]string {
 
 // TestRefusedFiles opens what must not be written: the error says which file and
 // what to do, and nothing is changed.
+//
+// Guarantee (G8): Foreign files, newer schemas and unwritable places are refused with file and reason, unchanged.
+// Also: `TestUnwritablePlaces`.
 func TestRefusedFiles(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -257,6 +260,9 @@ func TestReadOnlyAfterKill(t *testing.T) {
 
 // TestDamagedRecord spoils what is stored: it is said which run, and no other
 // suffers.
+//
+// Guarantee (G8): A damaged record is an error for its run only.
+// Also: `TestBatch`.
 func TestDamagedRecord(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "runs.db")

@@ -47,6 +47,10 @@ func commitSurely(ctx context.Context, s storage.Store, claim storage.Claim, n i
 
 // TestServerKilledInCommit kills a process on either side of a COMMIT on a
 // server, and goes on with what it had: at once, as it is on this machine.
+//
+// Guarantee (G6): On PostgreSQL, after a kill around a COMMIT or during a write, and repeated cuts of connections and
+// backends, each commit is there once.
+// Also: `TestServerKilledBusy`, `TestServerConnectionsCut`, `TestServerBackendsTerminated`.
 func TestServerKilledInCommit(t *testing.T) {
 	t.Parallel()
 	for place, want := range map[string]int64{
@@ -401,6 +405,10 @@ func TestServerJobsDisturbed(t *testing.T) {
 // TestServerUnheard lets nothing through between a store and its server for longer
 // than its lease: another takes its run over, and what the first one sends once
 // it is heard again is refused.
+//
+// Guarantee (G6): An owner cut off from PostgreSQL for longer than its lease is refused when it reconnects. It cancels
+// its calls by its own clock; how soon is not proven.
+// Also: `engine: TestCutOff`.
 func TestServerUnheard(t *testing.T) {
 	t.Parallel()
 	direct := migrated(t)

@@ -30,6 +30,8 @@ func openOnServer(t *testing.T) (s *Store, dsn string) {
 
 // TestServerLimitRace sets a limit while a run that it counts is being created. The limit
 // counts the run, no matter which of the two commits first.
+//
+// Guarantee (G6): On PostgreSQL, a run created while a limit is set counts.
 func TestServerLimitRace(t *testing.T) {
 	t.Parallel()
 	s, dsn := openOnServer(t)

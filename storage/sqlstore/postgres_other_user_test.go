@@ -38,6 +38,12 @@ func newUser(t *testing.T, dsn, suffix string) (as, name string) {
 // TestServerOtherUserHoldsNothingUp lets a user without any right on Ebb's tables hold all
 // advisory locks by which Ebb could have waited, and a flood of notifications: runs are
 // made, limits are set, and tables are migrated all the same.
+//
+// Attack (PostgreSQL: roles, settings and clock): A role that can only connect holds advisory locks under Ebb's names.
+// Result: Ebb locks its own tables, which needs rights on them.
+//
+// Attack (PostgreSQL: roles, settings and clock): A role that can only connect floods Ebb's notification channel.
+// Result: Bounded: a notification only triggers a check, and Ebb merges checks.
 func TestServerOtherUserHoldsNothingUp(t *testing.T) {
 	t.Parallel()
 	dsn := postgrestest.DSN(t)
@@ -77,6 +83,11 @@ func TestServerOtherUserHoldsNothingUp(t *testing.T) {
 
 // TestServerForeignSchema refuses schemas in which others could place functions that
 // Ebb's statements would call, and names what helps.
+//
+// Attack (PostgreSQL: roles, settings and clock): Another role creates Ebb's schema first, or puts functions into a
+// shared schema.
+// Result: Ebb refuses a schema where PUBLIC may create objects, and migrates only a schema of its own role or of an
+// administrator.
 func TestServerForeignSchema(t *testing.T) {
 	t.Parallel()
 	t.Run("everybody may create", func(t *testing.T) {

@@ -35,6 +35,11 @@ func refusedTo(t *testing.T, conn *pgx.Conn, statement string) bool {
 
 // TestServerReaderRole: a role that may only read the tables can neither change, lock nor migrate them, and Ebb does not
 // open the database as that role for writing. It does see the tokens.
+//
+// Attack (PostgreSQL: roles, settings and clock): A role with `SELECT` changes, locks or migrates tables, or opens the
+// database with Ebb.
+// Result: PostgreSQL refuses. Open: the role sees inputs, results and task tokens. A token ends its task, with a
+// `tasks` key or on the machine of an `ebb serve` without keys.
 func TestServerReaderRole(t *testing.T) {
 	t.Parallel()
 	dsn := postgrestest.DSN(t)
@@ -89,6 +94,10 @@ WHERE table_schema = $1 AND is_identity = 'NO' GROUP BY table_name`, schema)
 
 // TestServerSenderRole: a role that may only insert messages can block the inbox of a run. A sender to this run gets an
 // error. Other runs get their messages.
+//
+// Attack (PostgreSQL: roles, settings and clock): A role with `INSERT` on `messages`.
+// Result: Open, as granted: its rows count as messages and commands, and block the inbox of a run. A sender to that run
+// gets an error. Grant it only to roles that may cancel runs.
 func TestServerSenderRole(t *testing.T) {
 	t.Parallel()
 	dsn := postgrestest.DSN(t)

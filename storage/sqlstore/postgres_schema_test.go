@@ -45,6 +45,8 @@ func TestServerMigrate(t *testing.T) {
 }
 
 // TestServerMigrateFilled makes a later migration in a database that holds a run.
+//
+// Guarantee (G7): A migration of PostgreSQL keeps the runs of the database. Not tested: earlier schemas with data.
 func TestServerMigrateFilled(t *testing.T) {
 	t.Parallel()
 	dsn := migrated(t)
@@ -73,6 +75,10 @@ func TestServerMigrateFilled(t *testing.T) {
 
 // TestServerMigrateGivesWay: while a transaction that may only read uses a table that a step alters, others still get at the
 // table, and the step is made when the transaction has ended.
+//
+// Attack (PostgreSQL: roles, settings and clock): A role with `SELECT` holds a transaction open, so that everything
+// waits behind `ebb migrate up`.
+// Result: A migration step waits 2 s for a lock, gives way, and retries 20 times.
 func TestServerMigrateGivesWay(t *testing.T) {
 	t.Parallel()
 	dsn := migrated(t)

@@ -128,6 +128,9 @@ func shut(t *testing.T, s storage.Store) {
 
 // TestKilledAtRandom kills processes in the middle of their commits, and finds
 // all that they were told.
+//
+// Guarantee (G1): After a kill at a random moment, all acknowledged commits are there, and at most one more.
+// Also: `cmd/ebb: TestCrashAnywhere`.
 func TestKilledAtRandom(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "runs.db")
@@ -244,6 +247,9 @@ func TestKilledInWALCheckpoint(t *testing.T) {
 
 // TestOwnerInAnotherProcess asks for a run that another process owns, kills that
 // one, and has the run at once.
+//
+// Guarantee (G6): Ebb refuses a run that the same process drives, or another until it is killed.
+// Also: `engine: TestOneOwner`.
 func TestOwnerInAnotherProcess(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "runs.db")
@@ -359,6 +365,8 @@ func TestTakeoverRace(t *testing.T) {
 }
 
 // TestProcessesTakeTurns has processes write to one file as fast as they can.
+//
+// Guarantee (G6): Three processes that write to one file at full speed finish with every commit.
 func TestProcessesTakeTurns(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "runs.db")

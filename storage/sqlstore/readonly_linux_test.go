@@ -46,6 +46,10 @@ func shutFile(t *testing.T, f *os.File) {
 // TestReadersTakeNoTurn: a user may be allowed to read an old database, because modes were wider
 // then. That user can look at its runs while others write, but can lock neither the gates nor the
 // owners' files.
+//
+// Attack (Files): A user who may only read takes a turn or an owner's lock by `flock`.
+// Result: Only users who may write can open those files, also beside an older Ebb's database.
+// Also: `TestFilesFollowDatabase`.
 func TestReadersTakeNoTurn(t *testing.T) {
 	t.Parallel()
 	temp := t.TempDir()
@@ -86,6 +90,8 @@ func TestReadersTakeNoTurn(t *testing.T) {
 
 // TestReadOnlyFolder looks at a database where nothing can be written, and fails
 // to open it for writing.
+//
+// Guarantee (G1): A database in a read-only folder can be read, and does not change.
 func TestReadOnlyFolder(t *testing.T) {
 	t.Parallel()
 	temp := t.TempDir()

@@ -279,6 +279,10 @@ func runFixture(t *testing.T, s storage.Store) {
 
 // TestFixturesGoOn goes on with the runs that each fixture holds, to their ends,
 // and calls no task whose success was recorded (G7).
+//
+// Guarantee (G7): Unfinished runs of SQLite files of earlier schemas end, and repeat no success. A changed grower
+// alters nothing recorded; another structure is refused.
+// Also: `TestFixturesAltered`.
 func TestFixturesGoOn(t *testing.T) {
 	t.Parallel()
 	for _, fixture := range fixtures(t) {

@@ -55,6 +55,10 @@ func contentsOf(t *testing.T, s storage.Store, run string) (c contents) {
 // TestStopped stops the process that owns a run, has its lock taken away by hand, as
 // there is no other way to tell a stopped process from one that works, and lets
 // another take the run over. Woken, the first one is refused what it writes.
+//
+// Guarantee (G6): A stopped process that lost its run is refused when it wakes. It cancels its calls, writes and undoes
+// nothing, and can own runs again. On SQLite the test removes its lock by hand.
+// Also: `TestServerStopped`, `engine: TestEvictedOwner`, `TestStoppedOwner`.
 func TestStopped(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "runs.db")

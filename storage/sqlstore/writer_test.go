@@ -61,6 +61,9 @@ const ioerrFsync = 1034
 
 // TestLostAnswer loses the answer of a COMMIT that was done: the store says that
 // it does not know, and the same checkpoint again does no harm.
+//
+// Guarantee (G1): A write whose COMMIT went unanswered can be repeated.
+// Also: `TestServerCommitUnheard`, `TestServerWritesUnheard`.
 func TestLostAnswer(t *testing.T) {
 	t.Parallel()
 	s := openFile(t, filepath.Join(t.TempDir(), "runs.db"))
@@ -95,6 +98,10 @@ func TestLostAnswer(t *testing.T) {
 
 // TestFailedFsync fails a COMMIT at the disk: the store does not try again, nor
 // write anything more, and can be read. Opened anew it goes on.
+//
+// Guarantee (G1): After a failed sync, also one that dropped its data as on Linux, the store writes nothing until
+// reopened.
+// Also: `TestFsyncThatLoses`.
 func TestFailedFsync(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "runs.db")
@@ -134,6 +141,9 @@ func TestFailedFsync(t *testing.T) {
 
 // TestDiskFull lets the database grow no more: commits fail, none is half
 // there, and once there is space they go on.
+//
+// Guarantee (G1): A full disk refuses whole commits. With space, runs continue.
+// Also: `TestDiskFullForReal` (needs the right to mount).
 func TestDiskFull(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "runs.db")
@@ -202,6 +212,8 @@ func TestForeignLock(t *testing.T) {
 
 // TestBatch puts commits into one batch, of which some are refused, with and
 // without having written: the others are done.
+//
+// Guarantee (G10): A refused commit in a shared transaction harms no other run.
 func TestBatch(t *testing.T) {
 	t.Parallel()
 	s := openFile(t, filepath.Join(t.TempDir(), "runs.db"))
@@ -418,6 +430,9 @@ func read(t *testing.T, file string) {
 }
 
 // TestMigrations opens an empty file, and a database that lacks the last migration.
+//
+// Guarantee (G7): SQLite files of each earlier schema migrate, and their records read as written.
+// Also: `TestFixtures`.
 func TestMigrations(t *testing.T) {
 	t.Parallel()
 	for name, before := range map[string]bool{"empty": false, "of the schema before": true} {

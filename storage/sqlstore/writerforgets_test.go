@@ -31,6 +31,9 @@ func (g *turnRefused) Enter(done <-chan struct{}) error {
 
 // TestWriterForgets: once commits have returned, an idle writer keeps none of what they wrote. They lead, share
 // a transaction, are withdrawn, or are put back as their leader had no turn.
+//
+// Guarantee (G9): memory of runs that were set aside: freed.
+// Also: `cmd/ebb: TestNestedMapsBesideSleepers`.
 func TestWriterForgets(t *testing.T) {
 	t.Parallel()
 	const n = 5

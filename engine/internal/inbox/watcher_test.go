@@ -25,6 +25,8 @@ func (*listener) Wake()     {}
 
 // TestSecondDriverStays: a driver that took a run before the last one left is still notified when that one has left,
 // and both can leave.
+//
+// Guarantee (Jobs): A driver that leaves a run stops no messages to the next one of its process.
 func TestSecondDriverStays(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

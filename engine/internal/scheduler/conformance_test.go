@@ -10,6 +10,12 @@ import (
 
 // TestConformanceTaskFlow plays every recorded case in the canonical serial
 // order, a commit per write, and compares everything.
+//
+// Guarantee (G3): Recorded runs of TaskFlow match in every field, except [named
+// departures](../explanation/scheduling.md).
+// Also: `engine: TestConformanceTaskFlow`, `TestConformancePostgres` (one of 25).
+//
+// Guarantee (G4): What is reverted, and in which order, is as recorded on TaskFlow.
 func TestConformanceTaskFlow(t *testing.T) {
 	t.Parallel()
 	conformance.ForFiles(t, "taskflow", func(t *testing.T, file string) {

@@ -132,6 +132,9 @@ var toyPrograms = []struct {
 }
 
 // TestGrowth runs each program without a crash.
+//
+// Guarantee (G4): Growing flows undo everything that can be undone.
+// Also: `TestGrowthRandom`.
 func TestGrowth(t *testing.T) {
 	t.Parallel()
 	for _, c := range toyPrograms {
@@ -155,6 +158,10 @@ func TestGrowth(t *testing.T) {
 
 // TestGrowthCrash lets each program crash after every commit: it ends as
 // without.
+//
+// Guarantee (G5): Growing flows end the same with a death after every commit. Random ones keep success or failure after
+// repeated deaths.
+// Also: `TestGrowthRandom`.
 func TestGrowthCrash(t *testing.T) {
 	t.Parallel()
 	for _, c := range toyPrograms {
@@ -263,6 +270,8 @@ func (answers) Undo(*flow.UndoAsk) (atom.Value, error) { return atom.Null, nil }
 
 // TestImpossibleAnswers shows that a flow fails whose language gives an answer
 // that cannot be followed.
+//
+// Guarantee (G8): A language's impossible answer, of three tested, fails the flow with that reason.
 func TestImpossibleAnswers(t *testing.T) {
 	t.Parallel()
 	one := []flow.Spec{{Name: "a"}}

@@ -66,6 +66,12 @@ func TestConformanceTaskFlowWaves(t *testing.T) {
 }
 
 // TestAnyFlow plays random flows in any order.
+//
+// Guarantee (G3): Random flows and recorded cases follow the rules when atoms end in any order.
+// Also: `TestAnyOrder`, `engine: TestTaskFlowAnyOrder`.
+//
+// Guarantee (G4): Random flows revert in a legal order, and effects match states.
+// Also: `engine: TestCrashProperty`, `TestOuterKeptProperty`.
 func TestAnyFlow(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -82,6 +88,10 @@ func TestAnyFlow(t *testing.T) {
 // TestCrash lets random flows die after any write: they end as they do when
 // they are left alone, and what is done, or is not, is the same. Whether an atom
 // that is not done was begun at all may depend on when others ended.
+//
+// Guarantee (G5): Random flows end the same with a death after any write of the scheduler, or repeated deaths around
+// random commits.
+// Also: `engine: TestCrashProperty`.
 func TestCrash(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

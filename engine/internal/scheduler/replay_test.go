@@ -12,6 +12,8 @@ import (
 
 // TestSameEventsSameCommands feeds the events of a run to a second scheduler:
 // it commands the same, so nothing but the events decides.
+//
+// Guarantee (G5): The same events give the same scheduler commands.
 func TestSameEventsSameCommands(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

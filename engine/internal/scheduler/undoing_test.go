@@ -98,6 +98,10 @@ var undoPrograms = []struct {
 }
 
 // TestUndoing undoes parts of what was done, and the rest at the end.
+//
+// Guarantee (G4): A part of a growing flow is undone before the flow continues, beside branches that continue, with a
+// death at every commit.
+// Also: `TestUndoingCrash`, `engine: TestUndoingSurvives`, `TestCompensationSurvives`.
 func TestUndoing(t *testing.T) {
 	t.Parallel()
 	for _, c := range undoPrograms {

@@ -31,6 +31,10 @@ func schedule(name string) types.Decision {
 
 // TestSWFUndo undoes an order that fails. The server is killed right after the order has failed, while a worker undoes,
 // and while the failed undo waits for a person.
+//
+// Guarantee (G4): An open run whose language asks a person is listed until the language has its answer, also after a
+// suspension or death.
+// Also: `engine: TestPerson`.
 func TestSWFUndo(t *testing.T) {
 	t.Parallel()
 	registered := filepath.Join(t.TempDir(), "undo")

@@ -51,6 +51,8 @@ func testCommit(t *testing.T, m Maker) {
 
 // testCommitIsAtomic commits checkpoints that carry everything and are refused
 // by what a store looks at last.
+//
+// Guarantee (G1): A refused checkpoint leaves nothing behind.
 func testCommitIsAtomic(t *testing.T, m Maker) {
 	s := m.open(t)
 	create(t, s, run("a"), run("taken"), run("to"))

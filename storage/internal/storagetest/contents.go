@@ -240,6 +240,9 @@ func testTimers(t *testing.T, m Maker) {
 	same(t, "timers of b, as they were", []storage.TimerRow{other}, timers("b"))
 }
 
+// Guarantee (Waiting and time): A nested run is created in its parent's commit, and undone with it. If it cannot be
+// created, its node fails.
+// Also: `engine: TestDistributedMapCrash` (deaths), `TestNested`.
 func testChildren(t *testing.T, m Maker) {
 	s := m.open(t)
 	create(t, s, run("a"))

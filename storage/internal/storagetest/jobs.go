@@ -123,6 +123,9 @@ func testJobClaims(t *testing.T, m Maker) {
 
 // testJobsOfDefinitions claims jobs by the languages of stored definitions, in each of the
 // ways in which a store claims.
+//
+// Guarantee (Jobs): A conductor claims only jobs of its flows, and of flows with a definition in its languages.
+// Also: `conductor: TestDefinitions`.
 func testJobsOfDefinitions(t *testing.T, m Maker) {
 	s := m.open(t)
 	for i, def := range []storage.Definition{

@@ -57,6 +57,9 @@ func taken(tb testing.TB, err error, run string) {
 	}
 }
 
+// Guarantee (Waiting and time): Over all processes, at most one open run has a key, which is free after its end, also
+// after a crash.
+// Also: `TestStore/KeyModel`, `TestServerStore/RaceKeys`, `engine: TestKey`, `TestFamilyCrash` (deaths).
 func testKeys(t *testing.T, m Maker) {
 	s := m.open(t)
 	ctx := t.Context()

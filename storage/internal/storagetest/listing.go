@@ -11,6 +11,9 @@ import (
 
 // testListings lists runs and jobs page by page. A page continues after the place of the last record of the page
 // before, also if that record has changed or was purged meanwhile.
+//
+// Guarantee (G9): memory of listings (`list`, `jobs`, `prune`, `Engine.Detached`): a few pages.
+// Also: `TestPlans`, `cmd/ebb/internal/retention: TestPrunePages`, `engine: TestDetachedTree`.
 func testListings(t *testing.T, m Maker) {
 	t.Run("runs", func(t *testing.T) { listRuns(t, m.open(t)) })
 	t.Run("due runs", func(t *testing.T) { listDueRuns(t, m.open(t)) })

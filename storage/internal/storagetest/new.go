@@ -21,6 +21,9 @@ func newRun(t tester, s storage.Store, r storage.Run, checks ...storage.RecordCh
 
 // testNew makes runs with their first checkpoints: they are as if created, then
 // begun, then written.
+//
+// Guarantee (G1): A run exists with its first checkpoint or not at all. One of several creators succeeds.
+// Also: `TestStore/NewIsAtomic`, `TestStore/RaceNew`, `engine: TestBegunTwice`.
 func testNew(t *testing.T, m Maker) {
 	s := m.open(t)
 	other := m.join(t, s)

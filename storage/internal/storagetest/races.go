@@ -40,6 +40,10 @@ func race(n int, f func(i int)) {
 // testRaceFence lets a former owner go on committing while others take over. Of
 // all commits, those that were acknowledged are there and no others, and after a
 // takeover none of an earlier claim is.
+//
+// Guarantee (G6): Racing owners never both write, even before a loser notices. `make fencing` races over 100,000
+// checkpoints.
+// Also: `TestStore/RaceBegin`, `TestStore/Fencing`.
 func testRaceFence(t *testing.T, m Maker) {
 	s := m.open(t)
 	stores := []storage.Store{s, m.join(t, s)}

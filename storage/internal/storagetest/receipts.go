@@ -45,6 +45,9 @@ func testMessagesByKey(t *testing.T, m Maker) {
 	}
 }
 
+// Guarantee (Waiting and time): The sender of a message with a receipt learns once which run received it, or that none
+// did.
+// Also: `TestServerStore/RaceReceipts`, `engine: TestFamilyCrash` (deaths).
 func testReceipts(t *testing.T, m Maker) {
 	s := m.open(t)
 	ctx := t.Context()

@@ -14,6 +14,9 @@ import (
 
 // testRaceRecords lets many raise a number in a record, which several of them do at once only
 // if the store lets two writes of one revision pass.
+//
+// Guarantee (G1): Of several writers of one revision of a named record, one succeeds, with all its writes or none.
+// Also: `TestStore/Records`, `TestStore/RecordModel`.
 func testRaceRecords(t *testing.T, m Maker) {
 	s := m.open(t)
 	stores := []storage.Store{s, m.join(t, s), m.join(t, s)}

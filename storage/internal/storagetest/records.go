@@ -317,6 +317,9 @@ func testRecordPages(t *testing.T, m Maker) {
 }
 
 // testRunOnRecords starts runs on conditions, by Create and by a first commit.
+//
+// Guarantee (G1): A run that requires unchanged named records is created before they change, or not at all.
+// Also: `TestStore/RunOnRecordsLimited`, `TestStore/RaceRunsOnRecords`.
 func testRunOnRecords(t *testing.T, m Maker) {
 	s := m.open(t)
 	other := m.join(t, s)

@@ -17,6 +17,9 @@ import (
 
 // testRunQueries compares random queries with a filter over all runs. Between the pages of a listing, runs are made,
 // change, end, go on and are purged, the last run of the page before among them.
+//
+// Guarantee (G9): lists: select, order and count as a filter over all runs, also if runs are purged, changed or created
+// between pages.
 func testRunQueries(t *testing.T, m Maker) {
 	const queries = 12
 	rounds := 40

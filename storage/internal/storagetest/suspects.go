@@ -50,6 +50,9 @@ func (w mourners) expect(t *testing.T, id string, lost, proof int64, trial stora
 
 // testSuspects: the death of a process is counted in the runs on trial, or if there is none,
 // in all that it drove.
+//
+// Guarantee (Jobs): A process that stops, or was wrongly taken for dead, does not count against its runs.
+// Also: `TestTakenForDead`.
 func testSuspects(t *testing.T, m Maker) {
 	if m.Die == nil {
 		t.Skip("no process of this store can die")

@@ -131,6 +131,7 @@ func keepTaken(s storage.Store, id string, lease time.Duration) (storage.Token, 
 	return s.KeepToken(context.Background(), id, storage.Heartbeat{Take: 1, Lease: lease})
 }
 
+// Guarantee (Workers): Leases hold in every store.
 func testLeases(t *testing.T, m Maker) {
 	s := m.open(t)
 	create(t, s, run("a"))

@@ -77,6 +77,8 @@ func (l *ledger) expect(t *testing.T, claim storage.Claim, want string) {
 	}
 }
 
+// Guarantee (G2): A user's SQL in the run's database commits with its record, once per key, or not at all.
+// Also: `TestStore/TransactRefused`, `TestStore/RaceTransact`, `TestKilledInTransact`.
 func testTransact(t *testing.T, m Maker) {
 	s := m.open(t)
 	l := openLedger(t, s)

@@ -97,6 +97,9 @@ func (d *database) change(f func()) {
 
 // TestManyAwaitEnds lets 1,000 callers wait for runs. A commit of this process makes only the caller read that waits
 // for its run. What another process did is found with one query for all callers.
+//
+// Guarantee (G2): A caller that waits for a run's end learns of it, whichever process ended the run.
+// Also: `storage/sqlstore: TestStore/AwaitEnd`.
 func TestManyAwaitEnds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -151,6 +154,10 @@ func TestManyAwaitEnds(t *testing.T) {
 
 // TestTurns lets 100 callers wait for work of one queue. Each piece of work wakes the caller that has waited longest,
 // who then wakes the next one. Callers that give up, or whose queue is another one, are not in the way.
+//
+// Guarantee (G2): New work, also of another process or with an expired lease, wakes the worker that has waited longest.
+// A worker that leaves wakes the next.
+// Also: `TestTurnPassedOn`, `storage/sqlstore: TestStore/AwaitToken`.
 func TestTurns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -157,6 +157,11 @@ func (h *heap) look() {
 
 // TestHugeRunsFlat looks at a run, and at one that is ten times as large, in all ways. The
 // second takes no more memory than the first.
+//
+// Attack (Large runs): A run with a million lines of history, or large values, is shown, drawn or explained.
+// Result: Interruptible pages. A tree keeps the main steps and counts the others: 60 MB for 150,000 visits.
+// Also: `TestHugeRunsInterrupted`, `engine/inspect: TestFold`, `storage/sqlstore: TestStore/AtomPages`,
+// `TestStore/LargePages`.
 func TestHugeRunsFlat(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

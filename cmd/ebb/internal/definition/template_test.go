@@ -10,6 +10,10 @@ import (
 
 // TestLargeTemplate shows that a small template does not stand for more than it may: a Join whose separator is long, Joins in Joins, and a
 // file that many machines name.
+//
+// Attack (Definitions and expressions): `Fn::Join` with a separator of 1 MB and 50,000 parts, or 3,000 machines of a
+// template that name one file.
+// Result: One limit for all definitions, counted while building them.
 func TestLargeTemplate(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -136,6 +136,12 @@ func ago(d time.Duration) time.Time { return time.Now().Add(-d) }
 
 // TestDoctor breaks one thing after the other; the doctor says which, and finds
 // nothing else.
+//
+// Attack (Files): A user who may read an older Ebb's database locks a byte of its `-shm`.
+// Result: Open: writers stop for 15 s each time. `ebb doctor` warns of such modes.
+//
+// Attack (Files): Hard links: the database is opened under two names.
+// Result: Open; `ebb doctor` finds it.
 func TestDoctor(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -372,6 +378,9 @@ func TestDoctorOnDeafServer(t *testing.T) {
 }
 
 // TestDoctorOnClockSetBack: a process was last seen at a time that has not come yet.
+//
+// Attack (PostgreSQL: roles, settings and clock): PostgreSQL's clock is set back, forward, or back and forth.
+// Result: [Guarantees](guarantees.md#g6-two-owners-never-both-write); `ebb doctor` reports it.
 func TestDoctorOnClockSetBack(t *testing.T) {
 	t.Parallel()
 	p := &patient{dsn: migrated(t, postgrestest.DSN(t))}

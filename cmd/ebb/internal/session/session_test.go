@@ -9,6 +9,11 @@ import (
 )
 
 // TestLogLinesAreLines: a log line with line breaks in it is one line.
+//
+// Attack (Output and secrets): Line breaks in a log entry, colors and cursor movements on a terminal, such names in a
+// diagram.
+// Result: Escaped; only the command's own colors pass.
+// Also: `cmd/ebb/internal/view: TestOutputInColor`, `flow/draw: TestPictures`.
 func TestLogLinesAreLines(t *testing.T) {
 	t.Parallel()
 	var errs bytes.Buffer

@@ -15,6 +15,9 @@ import (
 
 // TestRecent gives random checkpoints to the records in a row, and finds in row
 // and tables together what plain maps hold. The row stays small.
+//
+// Guarantee (G1): A run's newest records read the same from its row and from tables.
+// Also: `storage/sqlstore: TestStore/Model` (random calls).
 func TestRecent(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {

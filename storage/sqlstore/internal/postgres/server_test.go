@@ -6,6 +6,11 @@ import (
 )
 
 // TestErrorsOfDSNs: what is wrong with a DSN is said in words, and never with the password.
+//
+// Attack (Keys, certificates and settings): 37 odd DSNs: devices, folders, line breaks, odd ports, schemas and
+// timeouts.
+// Result: Refused with 7. Open to the operator: `sslrootcert=/dev/zero` fills the memory.
+// Also: `storage/sqlstore/internal/dberr: TestTroubleOfFiles`; others by hand.
 func TestErrorsOfDSNs(t *testing.T) {
 	t.Parallel()
 	for _, dsn := range []string{
