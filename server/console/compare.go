@@ -78,9 +78,13 @@ func (c *console) compare(ctx context.Context, v *visit) (node, error) {
 			return nil, err
 		}
 	}
+	picture, err := v.comparedRuns(ctx, pages, places)
+	if err != nil {
+		return nil, err
+	}
 	first := true
 	return fragment{
-		el("h1", say("Compare two runs")), form,
+		el("h1", say("Compare two runs")), form, picture,
 		grid(fragment{
 			heads("Step"), head(words(ids[0])), heads("Took"), head(words(ids[1])), heads("Took", "Differs"),
 		}, fragment{

@@ -67,6 +67,7 @@ type console struct {
 
 	script    string // of all pages
 	runScript string // of the levels of a run
+	zooms     string // of pages with a picture that can be zoomed
 	editor    string // address of the module of the editor
 
 	operations []server.Operation // commands that have a form
@@ -90,6 +91,7 @@ func New(store storage.Store, o Options) http.Handler {
 	c.editor = c.add("editor.js", "text/javascript; charset=utf-8",
 		strings.Replace(embedded("editor.js"), "./live.js", "./"+c.script, 1))
 	c.runScript = c.addFile("run.js", "text/javascript; charset=utf-8", "")
+	c.zooms = c.addFile("picture.js", "text/javascript; charset=utf-8", "")
 	c.all, c.changed = map[topic]*watcher{}, make(chan struct{})
 	c.icon = c.addFile("icon.svg", "image/svg+xml", "")
 	var err error
@@ -106,7 +108,7 @@ func (c *console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Referrer-Policy", "same-origin") // with no-referrer a browser sends forms from the origin "null"
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
-	v := &visit{query: r.URL.Query(), now: time.Now().UTC(), language: c.languageFor(r.Header.Get("Accept-Language"))}
+	v := &visit{query: r.URL.Query(), now: time.Now().UTC(), zooms: c.zooms, language: c.languageFor(r.Header.Get("Accept-Language"))}
 	v.caller, _ = server.CallerOf(r.Context())
 	v.operates = c.o.Commands != nil && v.caller.Operate
 	v.windowed = r.Header.Get(windowedHeader) != ""

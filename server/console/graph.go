@@ -14,11 +14,7 @@ import (
 // graph draws the machine, or the flow of a program, with what became of it, and the way back. Where there is no
 // diagram of the flow, what the run has done is drawn, and before that the tree stands for it.
 func (p *runPage) graph(ctx context.Context) (node, error) {
-	picture, err := p.picture(ctx)
-	grown := errors.Is(err, storage.ErrNotFound)
-	if grown {
-		picture, err = inspect.GrownView(ctx, p.store, &p.run)
-	}
+	picture, grown, err := p.picture(ctx)
 	if errors.Is(err, storage.ErrNotFound) {
 		tree, err := p.tree(ctx)
 		return fragment{soft(say("No diagram of this flow is stored here, so the tree stands for it.")), tree}, err
@@ -75,10 +71,16 @@ func framed(picture node, label text) node {
 		picture)
 }
 
-// picture returns the diagram of the run. If there is none, the error wraps ErrNotFound.
-func (p *runPage) picture(ctx context.Context) (draw.View, error) {
+// picture returns the diagram of the run. If none of its flow is known, it is grown: drawn by what the run has done. If
+// there is nothing to draw yet, the error wraps ErrNotFound.
+func (p *runPage) picture(ctx context.Context) (v draw.View, grown bool, err error) {
 	if p.machine == nil {
-		return inspect.PlanView(ctx, p.store, &p.run)
+		v, err = inspect.PlanView(ctx, p.store, &p.run)
+	} else {
+		v, err = p.machine.Became(p.machine.Picture(p.run.Flow), storage.EachEntry(ctx, p.store, p.run.ID, 0))
 	}
-	return p.machine.Became(p.machine.Picture(p.run.Flow), storage.EachEntry(ctx, p.store, p.run.ID, 0))
+	if grown = errors.Is(err, storage.ErrNotFound); grown {
+		v, err = inspect.GrownView(ctx, p.store, &p.run)
+	}
+	return v, grown, err
 }

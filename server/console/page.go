@@ -33,6 +33,7 @@ type visit struct {
 	page     string     // name of the page
 	file     string     // the picture that is sent in place of the page; "" means that the page is sent
 	script   string     // address of a script that the page has beside the one of all pages; "" if there is none
+	zooms    string     // address of the script that zooms pictures
 }
 
 // A page is what answers at a name.

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"fmt"
 	"maps"
 	"mime"
 	"net/http"
@@ -42,20 +43,23 @@ func (v *visit) pictured(view draw.View, o draw.SVGOptions) node {
 		zoom, at = wholeSize, slices.Index(zooms, wholeSize)
 	}
 	o.Zoom = float64(zoom) / wholeSize
-	to := func(has bool, next int, key, mark string, name text) node {
-		if !has {
-			return none
+	to := func(next int, key, mark string, name text) node {
+		leads := attr("aria-disabled", "true")
+		if next >= 0 && next < len(zooms) {
+			size := ""
+			if zooms[next] != wholeSize {
+				size = strconv.Itoa(zooms[next])
+			}
+			leads = href(v.here("zoom", size))
 		}
-		size := ""
-		if zooms[next] != wholeSize {
-			size = strconv.Itoa(zooms[next])
-		}
-		return fragment{el("a", class("button"), href(v.here("zoom", size)), attr("data-zoom", key),
-			sayAttr("aria-label", name), words(mark)), words(" ")}
+		return el("a", class("button"), leads, attr("role", "link"), attr("data-zoom", key), sayAttr("aria-label", name), words(mark))
 	}
+	v.script = v.zooms
 	return fragment{
-		soft(to(at > 0, max(at-1, 0), "-", "−", "Smaller"), words(strconv.Itoa(zoom)+" % "),
-			to(at < len(zooms)-1, min(at+1, len(zooms)-1), "+", "+", "Larger"), v.downloads()),
+		el("p", class("soft"), attr("data-zooms", strings.Trim(fmt.Sprint(zooms), "[]")),
+			to(at-1, "-", "−", "Smaller"), words(" "),
+			el("span", attr("data-percent", ""), attr("role", "status"), words(strconv.Itoa(zoom)+" %")), words(" "),
+			to(at+1, "+", "+", "Larger"), words(" "), v.downloads()),
 		framed(drawn(view, o), "graph"),
 	}
 }

@@ -65,15 +65,15 @@ func TestZoom(t *testing.T) {
 	}
 	plain := get(t, h, http.MethodGet, run+"&zoom=1e9").Body.String()
 	large := get(t, h, http.MethodGet, run+"&zoom=200&atom=hotel").Body.String()
-	if width(plain) == "" || width(plain) == width(large) || !strings.Contains(plain, `&amp;zoom=150" data-zoom="+"`) {
+	if width(plain) == "" || width(plain) == width(large) || !strings.Contains(plain, `&amp;zoom=150" role="link" data-zoom="+"`) {
 		t.Errorf("widths %q and %q in\n%s", width(plain), width(large), plain)
 	}
-	for _, want := range []string{`&amp;zoom=300" data-zoom="+"`, `&amp;zoom=150" data-zoom="-"`, `view=graph&amp;zoom=200"><g class="node`, "200 %"} {
+	for _, want := range []string{`&amp;zoom=300" role="link" data-zoom="+"`, `&amp;zoom=150" role="link" data-zoom="-"`, `view=graph&amp;zoom=200"><g class="node`, "200 %"} {
 		if !strings.Contains(large, want) {
 			t.Errorf("no %s in\n%s", want, large)
 		}
 	}
-	if end := get(t, h, http.MethodGet, run+"&zoom=400").Body.String(); strings.Contains(end, `data-zoom="+"`) {
+	if end := get(t, h, http.MethodGet, run+"&zoom=400").Body.String(); !strings.Contains(end, `<a class="button" aria-disabled="true" role="link" data-zoom="+"`) {
 		t.Errorf("the largest graph can become larger:\n%s", end)
 	}
 }

@@ -57,8 +57,9 @@ func trialOf(page string) string {
 // within returns the pages of a trial. They only read, and nothing changes in them.
 func (c *console) within(store storage.Store) *console {
 	in := &console{
-		store: store, pages: c.pages, languages: c.languages, sheet: c.sheet, script: c.script, icon: c.icon,
-		o: Options{Log: c.o.Log, Define: c.o.Define},
+		store: store, pages: c.pages, languages: c.languages, sheet: c.sheet, script: c.script, runScript: c.runScript,
+		icon: c.icon,
+		o:    Options{Log: c.o.Log, Define: c.o.Define},
 	}
 	if c.o.Define != nil {
 		in.o.Machine = func(ctx context.Context, run *storage.Run) (Machine, error) {

@@ -39,7 +39,7 @@ const (
 )
 
 // TestFigures scrolls and folds the tree of runs of 10,000 and 100,000 atoms, also while one of them changes 60 times a
-// second, and follows commits to the page. Pages stay small. How long everything takes is printed, and fails no test. No
+// second. It zooms the largest graph that a page draws, and follows commits to the page. Pages stay small. How long everything takes is printed, and fails no test. No
 // other test runs at the same time.
 func TestFigures(t *testing.T) {
 	b := open(t, look{1280, false, true})
@@ -47,8 +47,10 @@ func TestFigures(t *testing.T) {
 	items := s.page("run", "id", eachRun, "view", "tree", "below", "")
 	b.measure("the tree of 100,000 items", items)
 	b.busyRun(t)
-	b.commits(t, "in the process of the server", false)
-	b.commits(t, "in another process", true)
+	b.drawing(t)
+	b.commits(t, "in the process of the server", 0, false)
+	b.commits(t, "in the process of the server, behind 10,000 atoms", 10_000, false)
+	b.commits(t, "in another process", 0, true)
 	for _, p := range b.took() {
 		t.Error(p)
 	}
@@ -85,7 +87,7 @@ func millis(d time.Duration) string {
 func (b *tab) frames(change string) []time.Duration {
 	b.t.Helper()
 	spans := eval[[]float64](b, fmt.Sprintf(`new Promise(done => {
-		const spans = [], box = document.querySelector("[data-levels]"), list = box.querySelector("ul"), begin = performance.now();
+		const spans = [], box = document.querySelector("[data-levels]"), list = box?.querySelector("ul"), begin = performance.now();
 		let last = begin, n = 0;
 		const next = now => {
 			spans.push(now - last);
@@ -107,6 +109,8 @@ const (
 	scrolls = `(box, list, n) => { box.scrollTop = (n * 997) % (box.scrollHeight - box.clientHeight); }`
 	folds   = `(box, list, n) => { if (n % 30) return; list.focus();
 		list.dispatchEvent(new KeyboardEvent("keydown", {key: n % 60 ? "ArrowLeft" : "ArrowRight", bubbles: true})); }`
+	zooms = `(box, list, n) => { if (n % 10) return;
+		document.querySelector(n % 70 < 40 ? "a[data-zoom='+']" : "a[data-zoom='-']").click(); }`
 )
 
 // measure opens a tree, folds and unfolds its first row if that has items, scrolls, and checks that the page stays small.
@@ -152,6 +156,37 @@ func (b *tab) move(what, change string) {
 	}
 	report(what, took, "95 % in 20 ms; 3,000 elements; 150 MiB", fmt.Sprintf("%.1f %% of %d frames in 20 ms; %d elements; %.1f MiB of heap",
 		100*float64(fast)/float64(len(took)), len(took), elements, used/(1<<20)))
+}
+
+// drawing measures a graph with as many elements as a page draws.
+func (b *tab) drawing(t *testing.T) {
+	t.Helper()
+	dir := t.TempDir()
+	store := storeIn(t, dir)
+	f := flow.Linear("drawing")
+	for i := range 18 {
+		part := flow.Unordered(fmt.Sprintf("part-%d", i))
+		for j := range 12 {
+			part.Add(atom.Func(fmt.Sprintf("atom-%d-%d", i, j), func(context.Context, struct{}) (int, error) { return j, nil }))
+		}
+		f.Add(part)
+	}
+	eng, err := engine.New(f, engine.WithStore(store))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = eng.Run(t.Context(), "drawing-1")
+	if err := errors.Join(err, store.Close()); err != nil {
+		t.Fatal(err)
+	}
+	s := &site{dir: dir, server: serve(t, dir, "console")}
+	defer s.kill()
+	b.visit(s.page("run", "id", "drawing-1", "view", "graph"))
+	if nodes := eval[int](b, `document.querySelectorAll(".picture .node").length`); nodes < 216 {
+		t.Fatalf("the graph has %d nodes", nodes)
+	}
+	b.move("a graph of 216 atoms: zooming", zooms)
+	b.visit("about:blank")
 }
 
 // manyItems returns a site with a run of 100,000 items.
@@ -244,15 +279,27 @@ func paced(ctx context.Context) error {
 	}
 }
 
-// commits measures the time from before the commit that ends a step until the frame in which the page shows it.
-func (b *tab) commits(t *testing.T, where string, other bool) {
+// commits measures the time from before the commit that ends a step until the frame in which the page shows it, in a run
+// in which other atoms have ended before.
+func (b *tab) commits(t *testing.T, where string, before int, other bool) {
 	t.Helper()
 	dir := t.TempDir()
 	store := storeIn(t, dir)
 	next := make(chan struct{})
 	steps := flow.Linear("steps")
+	if before > 0 {
+		done := flow.Unordered("done")
+		for i := range before {
+			done.Add(atom.Func(fmt.Sprintf("atom-%d", i), func(context.Context, struct{}) (int, error) { return i, nil }))
+		}
+		steps.Add(done)
+	}
+	begun := make(chan struct{})
 	for i := range seenSteps {
 		steps.Add(atom.Func(fmt.Sprintf("step-%d", i), func(ctx context.Context, _ struct{}) (int, error) {
+			if i == 0 {
+				close(begun)
+			}
 			select {
 			case <-next:
 				return i, nil
@@ -270,12 +317,10 @@ func (b *tab) commits(t *testing.T, where string, other bool) {
 		_, err := eng.Run(t.Context(), "steps-1")
 		ended <- err
 	}()
-	for { // until the run is there
-		if _, err := store.Run(t.Context(), "steps-1"); err == nil {
-			break
-		} else if !errors.Is(err, storage.ErrNotFound) {
-			t.Fatal(err)
-		}
+	select {
+	case <-begun:
+	case err := <-ended:
+		t.Fatal(err)
 	}
 	s := &site{dir: dir}
 	if other {
@@ -293,11 +338,16 @@ func (b *tab) commits(t *testing.T, where string, other bool) {
 	b.visit(address)
 	b.await("it is live", `document.querySelector("[data-live]").textContent === "live"`)
 	eval[bool](b, `(window.seen = [], new MutationObserver(() => {
-		const ended = [...document.querySelectorAll(".tree li")].filter(row => row.textContent.includes("SUCCESS")).length;
-		requestAnimationFrame(() => { for (let n = 1; n <= ended; n++) seen[n] ??= performance.timeOrigin + performance.now(); });
+		const ended = [...document.querySelectorAll(".tree li")].filter(row => row.textContent.includes("SUCCESS"))
+			.map(row => row.querySelector("a").textContent.match(/^step-(\d+)$/)?.[1]);
+		requestAnimationFrame(() => { for (const n of ended) if (n) seen[n] ??= performance.timeOrigin + performance.now(); });
 	}).observe(document.querySelector("main"), {subtree: true, childList: true, characterData: true, attributes: true}), true)`)
 	var took []time.Duration
-	for n := 1; n <= seenSteps-1; n++ {
+	for n := range seenSteps - 1 {
+		if before > 0 { // to the row of the step, which comes after those of the others
+			eval[bool](b, fmt.Sprintf(`(document.querySelector("[data-levels]").scrollTop = %d, true)`, (before+n-5)*30))
+			b.await("the step is seen", fmt.Sprintf(`document.querySelector("li[data-key='step-%d']") !== null`, n))
+		}
 		began := time.Now()
 		next <- struct{}{}
 		b.await("the step has ended", fmt.Sprintf(`seen[%d] !== undefined`, n))

@@ -109,20 +109,21 @@ func hostileRuns(t *testing.T, store storage.Store, i int, text string) (made in
 	return made
 }
 
-// hostileMachine makes a run of a definition, a job of it that waits, and a schedule.
+// hostileMachine makes a run of a definition, a job of it that waits, and a schedule of its second version.
 func hostileMachine(t *testing.T, dir string, i int, text string) {
 	t.Helper()
-	state, last := fits(text, 70), fits(text, 70)+"Z"
-	definition, err := json.Marshal(map[string]any{"Comment": text, "StartAt": state, "States": map[string]any{
-		state: map[string]any{"Type": "Pass", "Comment": text, "Result": map[string]string{text: text}, "Next": last},
-		last:  map[string]any{"Type": "Fail", "Error": text, "Cause": text},
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	file := fmt.Sprintf("machine%d.asl.json", i)
-	if err := os.WriteFile(filepath.Join(dir, file), definition, 0o600); err != nil {
-		t.Fatal(err)
+	state, file := fits(text, 70), fmt.Sprintf("machine%d.asl.json", i)
+	write := func(last string) {
+		definition, err := json.Marshal(map[string]any{"Comment": text, "StartAt": state, "States": map[string]any{
+			state: map[string]any{"Type": "Pass", "Comment": text, "Result": map[string]string{text: text}, "Next": last},
+			last:  map[string]any{"Type": "Fail", "Error": text, "Cause": text},
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, file), definition, 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	id := "m " + fits(text, 200)
 	for _, args := range [][]string{
@@ -132,6 +133,11 @@ func hostileMachine(t *testing.T, dir string, i int, text string) {
 		{"limit", "3", "--label", "l" + fits(text, 100)},
 		{"limit", "3", "--flow", "f" + fits(text, 100)},
 	} {
+		last := state + "Z"
+		if args[0] == "schedule" {
+			last = state + "Y"
+		}
+		write(last)
 		if out, err := try(t, dir, args...); err != nil {
 			t.Logf("refused: %.60q: %v: %.200s", args, err, out)
 		}
@@ -192,6 +198,7 @@ func hostilePages(t *testing.T, s *site) []string {
 		from = append(from, s.page("runs", "filter", text), s.page("runs", "state", text), s.page("runs", "after", text),
 			s.page("run", "id", tripRun, "view", text), s.page("run", "id", text), s.page(url.PathEscape(text)))
 	}
+	var compared []string
 	var runs struct {
 		Runs []struct{ Run string }
 		Next string
@@ -206,6 +213,7 @@ func hostilePages(t *testing.T, s *site) []string {
 			t.Fatal(err)
 		}
 		for _, run := range runs.Runs {
+			compared = append(compared, run.Run)
 			for _, view := range []string{"tree", "graph", "timeline", "undo", "history"} {
 				from = append(from, s.page("run", "id", run.Run, "view", view))
 			}
@@ -214,7 +222,10 @@ func hostilePages(t *testing.T, s *site) []string {
 			break
 		}
 	}
-	pages := crawl(t, s.page(""), 3, from...)
+	for i := 1; i < len(compared); i += 3 { // runs of most texts
+		from = append(from, s.page("compare", "a", compared[i-1], "b", compared[i]))
+	}
+	pages := crawl(t, s.page(""), 3, append(from, comparedVersions(t, s)...)...)
 	t.Logf("%d runs, %d pages", len(runs.Runs), len(pages))
 	return pages
 }

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -129,6 +130,10 @@ func fill(t *testing.T, dir string) {
 	command(t, dir, "post", "timer.asl.json", "--id", timerRun, "--label", "team=night")
 	command(t, dir, "post", "queue.asl.json", "--id", queueRun)
 	command(t, dir, "post", "metric.asl.json", "--id", metricRun)
+	changed := strings.Replace(definitions["timer.asl.json"], `"End": true`, `"Next": "Over"}, "Over": {"Type": "Succeed"`, 1)
+	if err := os.WriteFile(filepath.Join(dir, "timer.asl.json"), []byte(changed), 0o600); err != nil { // its second version
+		t.Fatal(err)
+	}
 	command(t, dir, "schedule", "add", "nightly", "30 2 * * *", "timer.asl.json", "--zone", "Europe/Rome")
 	command(t, dir, "limit", "5", "--flow", "timer")
 	command(t, dir, "limit", "1", "--label", "team")

@@ -134,5 +134,27 @@ func everyPage(t *testing.T, s *site, most int) []string {
 			from = append(from, s.page("run", "id", run, "view", view))
 		}
 	}
+	for _, two := range [][2]string{{tripRun, metricRun}, {stuckRun, signalRun}, {metricRun, nestedRun}, {manyRun, largeRun}} {
+		from = append(from, s.page("compare", "a", two[0], "b", two[1]))
+	}
+	from = append(from, comparedVersions(t, s)...)
 	return crawl(t, s.page(""), most, append(from, trialPage(t, s), s.page("run", "id", "none"), s.page("runs", "filter", "sate:X"), s.page("runs", "filter", "flow:none"))...)
+}
+
+// comparedVersions returns pages that compare two versions of a definition, one of each.
+func comparedVersions(t *testing.T, s *site) []string {
+	t.Helper()
+	seen := map[string]bool{}
+	var found []string
+	for _, page := range crawl(t, s.page(""), 2*len(hostileTexts), s.page("definitions")) {
+		q := parse(t, page).Query()
+		if q.Has("with") && !seen[q.Get("with")] {
+			seen[q.Get("hash")] = true
+			found = append(found, page)
+		}
+	}
+	if len(found) == 0 {
+		t.Error("no link leads to two versions of a definition")
+	}
+	return found
 }

@@ -14,7 +14,7 @@ import (
 // parameter is part of the path of an operation.
 var parameter = regexp.MustCompile(`\{(\w+)[^}]*\}`)
 
-// TestSecretNowhere: no page, no picture that a page offers as a file, of runs and of definitions, and no answer of the
+// TestSecretNowhere: no page, no picture that a page offers as a file, of runs, of definitions and of two of them, and no answer of the
 // API to a reader has a byte of a secret.
 func TestSecretNowhere(t *testing.T) {
 	t.Parallel()
@@ -48,7 +48,12 @@ func TestSecretNowhere(t *testing.T) {
 			}
 		}
 	}
-	pages := crawl(t, s.page(""), 20, from...)
+	for a := range secret {
+		for b := range secret {
+			from = append(from, s.page("compare", "a", a, "b", b))
+		}
+	}
+	pages := crawl(t, s.page(""), 20, append(from, comparedVersions(t, s)...)...)
 	held := 0
 	files := map[string]int{} // by the page
 	for next := slices.Concat(pages, asked); len(next) > 0; next = next[1:] {
@@ -66,6 +71,9 @@ func TestSecretNowhere(t *testing.T) {
 		at := parse(t, address)
 		if at.Query().Has("svg") {
 			files[path.Base(at.Path)]++
+			if at.Query().Has("with") {
+				files["versions"]++
+			}
 			if !strings.HasPrefix(text, "<svg ") {
 				t.Errorf("%s is not a picture: %.100s", address, text)
 			}
@@ -77,7 +85,7 @@ func TestSecretNowhere(t *testing.T) {
 			}
 		}
 	}
-	if files["run"] < 2*len(secret) || files["definition"] == 0 {
+	if files["run"] < 2*len(secret) || files["definition"] == 0 || files["versions"] == 0 || files["compare"] < len(secret) {
 		t.Errorf("the pages offer too few pictures: %v", files)
 	}
 	if held < len(secret) {

@@ -29,10 +29,24 @@ export function morph(old, now) {
     morphRows(old, now);
     return;
   }
-  const olds = [...old.childNodes], nows = [...now.childNodes];
-  nows.forEach((child, i) => i < olds.length ? morph(olds[i], child) : old.append(child));
-  olds.slice(nows.length).forEach(child => child.remove());
+  let at = old.firstChild;
+  for (const child of [...now.childNodes]) {
+    let same = at;
+    while (same && !alike(same, child)) same = same.nextSibling;
+    if (!same) {
+      old.insertBefore(child, at);
+      continue;
+    }
+    for (let gone; at !== same; gone.remove()) at = (gone = at).nextSibling;
+    at = same.nextSibling;
+    morph(same, child);
+  }
+  for (let gone; at; gone.remove()) at = (gone = at).nextSibling;
 }
+
+// alike reports whether a node can become another one. Between the parts of a page, others may come and go.
+const alike = (old, now) => old.nodeName === now.nodeName &&
+  (old.nodeName !== 'DIV' || old.classList[0] === now.classList[0] || old.hasAttribute('data-own') && now.hasAttribute('data-own'));
 
 // morphRows changes the rows that are shown, and announces new ones without moving those that the reader looks at.
 function morphRows(old, now) {
@@ -62,16 +76,15 @@ async function refresh() {
   try {
     const headers = {Accept: 'text/html'};
     if (document.querySelector('[data-levels].windowed')) headers['Ebb-Windowed'] = '1'; // run.js asks for the rows
-    const answer = await fetch(location.href, {headers, redirect: 'error'});
-    if (answer.ok) {
-      const page = parse(await answer.text());
-      const body = page.querySelector('main');
-      if (body) {
-        const now = document.importNode(body, true);
-        showTimes(now);
-        morph(main, now);
-        moved();
-      }
+    const at = location.href, answer = await fetch(at, {headers, redirect: 'error'});
+    const page = answer.ok && parse(await answer.text()), body = page && page.querySelector('main');
+    if (at !== location.href) { // meanwhile the reader has chosen something else
+      again = true;
+    } else if (body) {
+      const now = document.importNode(body, true);
+      showTimes(now);
+      morph(main, now);
+      moved();
     }
   } catch {
     // the server is away; the next event, or the next time, tells more
@@ -199,7 +212,7 @@ addEventListener('keydown', event => {
     }
     case 'j': rows[Math.min(at + 1, rows.length - 1)]?.focus(); break;
     case 'k': rows[Math.max(at - 1, 0)]?.focus(); break;
-    case '+': case '-': document.querySelector(`main a[data-zoom="${event.key}"]`)?.click(); break;
+    case '+': case '-': document.querySelector(`main a[href][data-zoom="${event.key}"]`)?.click(); break;
     case '?': if (help.open) help.close(); else help.showModal(); break;
     default: return;
   }

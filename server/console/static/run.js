@@ -71,14 +71,22 @@ const asked = (address, signal) => new Promise((done, failed) => {
   request.send();
 });
 
-// load asks for a page of a level.
-async function load(l, number) {
-  if (l.loading.has(number)) return;
+// load asks for a page of a level. What was asked for before a change may lack it, so fresh asks again after that.
+async function load(l, number, fresh) {
+  for (let other; (other = l.loading.get(number));) {
+    await other.ended;
+    if (!fresh) return;
+  }
   const stop = new AbortController();
+  stop.ended = loadNow(l, number, stop.signal);
   l.loading.set(number, stop);
+  await stop.ended;
+}
+
+async function loadNow(l, number, signal) {
   try {
     const at = new URLSearchParams({id: box.dataset.run, below: l.below, from: number * page});
-    const now = (await asked('steps?' + at, stop.signal))?.querySelector('[data-levels]');
+    const now = (await asked('steps?' + at, signal))?.querySelector('[data-levels]');
     if (!now) return;
     const first = anchor();
     take(l, [...document.importNode(now, true).querySelectorAll('li[data-key]')], Number(now.dataset.total));
@@ -150,7 +158,7 @@ function paint() {
   else list.removeAttribute('aria-activedescendant');
 }
 
-// missing asks for the pages of the rows in the window; with all, also for those that are known.
+// missing asks for the pages of the rows in the window; with all, also for those that are known. It ends with the answers.
 function missing(all) {
   const [from, to] = shownLines(), seen = new Map(); // pages of the levels, and whether to ask for them
   for (let line = from; line < to; line++) {
@@ -159,7 +167,9 @@ function missing(all) {
     seen.get(l).set(number, seen.get(l).get(number) || all || !l.rows.has(at));
   }
   if (!restoring) stopLoading(top, (l, number) => l.total === 0 || seen.get(l)?.has(number));
-  for (const [l, numbers] of seen) for (const [number, ask] of numbers) if (ask) load(l, number);
+  const loads = [];
+  for (const [l, numbers] of seen) for (const [number, ask] of numbers) if (ask) loads.push(load(l, number, all));
+  return Promise.all(loads);
 }
 
 // forget drops rows that are far from the window.
@@ -313,13 +323,21 @@ function click(event) {
   else unfold(active);
 }
 
-let looked = 0, again = 0;
-function fresh() { // at most once a second
-  clearTimeout(again);
-  again = setTimeout(() => {
-    looked = Date.now();
-    missing(true);
-  }, Math.max(0, looked + 1000 - Date.now()));
+// fresh asks for the rows in the window again. It rests four times as long as the answers took, so that a level of very
+// many atoms keeps the server busy for a fifth of the time.
+let looking = false, changed = false;
+async function fresh() {
+  changed = true;
+  if (looking) return;
+  looking = true;
+  while (changed) {
+    changed = false;
+    const began = performance.now();
+    await missing(true);
+    const took = performance.now() - began;
+    await new Promise(done => setTimeout(done, 4 * took));
+  }
+  looking = false;
 }
 
 if (box) {
