@@ -54,8 +54,14 @@ func (g *grown) level(of *Step, in string) span {
 	if rest != "" {
 		g.view.Nodes = append(g.view.Nodes, draw.Node{
 			ID: in + "\x00rest", Label: "…", Kind: draw.Compute, State: "SUCCESS", Count: rest, In: in, Path: of.Path,
+			Many: true,
 		})
 	}
+	return g.ordered(spans)
+}
+
+// ordered connects spans, in the order in which they began, and returns the span of all of them.
+func (g *grown) ordered(spans []span) span {
 	var all span
 	follows, followed := make([]bool, len(spans)), make([]bool, len(spans))
 	for to := range spans {

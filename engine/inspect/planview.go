@@ -20,7 +20,7 @@ func PlanView(ctx context.Context, store storage.Store, run *storage.Run) (draw.
 	}
 	r := planReader{
 		ctx: ctx, store: store, unfolded: map[string]bool{}, became: make(map[string]string, len(v.Nodes)),
-		counts: map[string]string{},
+		counts: map[string]string{}, many: map[string]bool{},
 	}
 	for _, n := range v.Nodes {
 		r.became[n.ID] = ""
@@ -35,7 +35,7 @@ func PlanView(ctx context.Context, store storage.Store, run *storage.Run) (draw.
 	}
 	for i := range v.Nodes {
 		if n := &v.Nodes[i]; r.became[n.ID] != "" {
-			n.Path = n.ID
+			n.Path, n.Many = n.ID, r.many[n.ID]
 		}
 	}
 	v.Title = run.Flow + "  " + run.ID
@@ -49,6 +49,7 @@ type planReader struct {
 	unfolded map[string]bool   // paths of nodes whose runs are drawn
 	became   map[string]string // by the paths of the nodes that are drawn
 	counts   map[string]string // by paths
+	many     map[string]bool   // paths of nodes that stand for what is below them
 }
 
 // read takes in a run whose paths begin with a prefix.
@@ -71,6 +72,7 @@ func (r *planReader) read(id, prefix string) error {
 			return err
 		}
 		if r.counts[path] = strip.String(); r.counts[path] != "" || !r.unfolded[path] {
+			r.many[path] = true
 			continue
 		}
 		if err := r.read(child, path+"/"); err != nil {

@@ -30,6 +30,7 @@ type Node struct {
 	Count string // text in place of State if it ran more than once, such as "2 FAILURE, 38 SUCCESS"; may be ""
 	In    string // ID of the group that contains it; "" means none
 	Path  string // path in a run of the atom that it shows; "" is the label
+	Many  bool   // it shows several atoms, all of them below Path; "" is then the run itself
 	Pivot bool   // a point of no return, see [atom.Pivot]: marked in the images of SVG
 }
 

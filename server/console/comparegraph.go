@@ -36,6 +36,9 @@ func (v *visit) comparedRuns(ctx context.Context, runs [2]*runPage, steps map[st
 	pathOf := pathsIn(&pictures[1])
 	both := draw.Compare(pictures[0], pictures[1], func(n *draw.Node) bool {
 		a, b, s := became[0][n.ID], became[1][n.ID], steps[pathOf(n)]
+		if n.Many {
+			s = nil
+		}
 		return n.Kind != draw.Junction &&
 			(executed(a.State) != executed(b.State) || a.Count != b.Count || s != nil && s.differs())
 	})
@@ -66,7 +69,7 @@ func (v *visit) comparedRuns(ctx context.Context, runs [2]*runPage, steps map[st
 			if n.State == draw.Removed {
 				run = runs[0]
 			}
-			if path == "" || n.State == "" || n.Kind == draw.Start || n.Kind == draw.End || n.Kind == draw.Junction {
+			if path == "" || n.State == "" || n.Kind == draw.Start || n.Kind == draw.End || n.Many {
 				return ""
 			}
 			return string(link("run", "id", run.run.ID, "view", "graph", "atom", path))

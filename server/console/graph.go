@@ -14,6 +14,9 @@ import (
 // graph draws the machine, or the flow of a program, with what became of it, and the way back. Where there is no
 // diagram of the flow, what the run has done is drawn, and before that the tree stands for it.
 func (p *runPage) graph(ctx context.Context) (node, error) {
+	if p.visit.query.Has("below") {
+		return p.levelGraph(ctx)
+	}
 	picture, grown, err := p.picture(ctx)
 	if errors.Is(err, storage.ErrNotFound) {
 		tree, err := p.tree(ctx)
@@ -22,17 +25,15 @@ func (p *runPage) graph(ctx context.Context) (node, error) {
 	if err != nil {
 		return nil, err
 	}
+	byPath, o := map[string]string{}, draw.SVGOptions{Bare: true, Link: p.nodeLink(&picture)}
 	pathOf := pathsIn(&picture)
-	o := draw.SVGOptions{Bare: true, Link: func(n *draw.Node) string {
-		path := pathOf(n)
-		if path == "" || n.Kind == draw.Start || n.Kind == draw.End || n.State == "" {
-			return ""
-		}
-		return string(p.link("graph", "atom", path))
-	}}
-	byPath := map[string]string{}
 	for i := range picture.Nodes {
-		byPath[pathOf(&picture.Nodes[i])] = picture.Nodes[i].ID
+		n := &picture.Nodes[i]
+		if path := pathOf(n); n.Many && byPath[n.Label] == "" {
+			byPath[n.Label] = n.ID
+		} else if !n.Many {
+			byPath[path] = n.ID
+		}
 	}
 	o.Selected = byPath[cmp.Or(p.chosen, "\x00")] // no path
 	for path, err := range inspect.Undone(ctx, p.store, &p.run) {
@@ -49,6 +50,43 @@ func (p *runPage) graph(ctx context.Context) (node, error) {
 		p.visit.pictured(picture, o),
 		soft(say("A dashed line leads from each state that was undone to the next. {0} says the same as text.",
 			el("a", href(p.link("tree")), say("The tree")))),
+	}, nil
+}
+
+// nodeLink returns what gives the address that a node of a picture leads to: its atom, or the part of the graph that has
+// its atoms if they are many. So each atom of a run can be reached.
+func (p *runPage) nodeLink(v *draw.View) func(n *draw.Node) string {
+	pathOf := pathsIn(v)
+	return func(n *draw.Node) string {
+		path := pathOf(n)
+		switch {
+		case n.Many:
+			return string(p.partLink("graph", &inspect.Level{Below: path}, "atom", cmp.Or(path, p.chosen)))
+		case path == "" || n.Kind == draw.Start || n.Kind == draw.End || n.State == "":
+			return ""
+		default:
+			return string(p.link("graph", "atom", path))
+		}
+	}
+}
+
+// levelGraph draws a part of one level of the tree, in the order of time.
+func (p *runPage) levelGraph(ctx context.Context) (node, error) {
+	l, err := p.level(ctx)
+	if err != nil {
+		return nil, err
+	}
+	v := inspect.LevelView(l, cmp.Or(l.Below, p.run.Flow))
+	lead := p.nodeLink(&v)
+	o := draw.SVGOptions{Bare: true, Selected: p.chosen, Link: func(n *draw.Node) string {
+		if n.Many {
+			return lead(n)
+		}
+		return string(p.partLink("graph", l, "atom", n.Path))
+	}}
+	return fragment{
+		p.trail("graph", l.Below), p.visit.pictured(v, o), p.parts("graph", l),
+		soft(say("A line leads from each step to those that began next. ▸ has steps below it.")),
 	}, nil
 }
 

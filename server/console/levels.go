@@ -20,13 +20,13 @@ const (
 func (p *runPage) levels(ctx context.Context) (node, error) {
 	p.visit.script = p.runScript
 	if p.visit.windowed { // a level is expensive, and the script would not use its rows
-		return fragment{p.trail(p.visit.query.Get("below")), el("div", attr("data-own", ""), attr("data-levels", ""))}, nil
+		return fragment{p.trail("tree", p.visit.query.Get("below")), el("div", attr("data-own", ""), attr("data-levels", ""))}, nil
 	}
 	l, err := p.level(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return fragment{p.trail(l.Below), p.rows(l)}, nil
+	return fragment{p.trail("tree", l.Below), p.rows(l)}, nil
 }
 
 // stepsPage shows the rows of a level and nothing else, for the script.
@@ -51,15 +51,15 @@ func (p *runPage) level(ctx context.Context) (*inspect.Level, error) {
 	})
 }
 
-// trail links to the levels above.
-func (p *runPage) trail(below string) node {
+// trail links to the levels above, in a view.
+func (p *runPage) trail(view, below string) node {
 	if below == "" {
 		return none
 	}
 	var up fragment
 	for path := below; path != ""; {
 		above, name := inspect.CutPath(path)
-		at := el("a", href(p.levelLink(path, 0)), words(name))
+		at := el("a", href(p.levelLink(view, path, 0)), words(name))
 		if path == below {
 			at = el("b", words(name))
 		}
@@ -67,25 +67,41 @@ func (p *runPage) trail(below string) node {
 		path = above
 	}
 	return el("nav", class("soft"), sayAttr("aria-label", "Levels above"),
-		el("a", href(p.levelLink("", 0)), say("All steps")), up)
+		el("a", href(p.levelLink(view, "", 0)), say("All steps")), up)
 }
 
-// levelLink returns the address of a part of a level.
-func (p *runPage) levelLink(below string, from int) address {
-	pairs := []string{"id", p.run.ID, "view", "tree", "atom", p.chosen}
-	if from > 0 {
-		pairs = append(pairs, "from", strconv.Itoa(from))
+// levelLink returns the address of a part of a level in a view.
+func (p *runPage) levelLink(view, below string, from int) address {
+	return p.partLink(view, &inspect.Level{Below: below, From: from})
+}
+
+// partLink is levelLink of a part that was read. Pairs may change what the address keeps.
+func (p *runPage) partLink(view string, l *inspect.Level, pairs ...string) address {
+	if l.From > 0 {
+		pairs = append(pairs, "from", strconv.Itoa(l.From))
 	}
-	to := link("run", append(pairs, "below", below)...)
-	if below == "" { // link leaves it out, but it says that the level is wanted
+	to := p.link(view, append(pairs, "below", l.Below)...)
+	if l.Below == "" { // link leaves it out, but it says that the level is wanted
 		to += "&below="
 	}
 	return to
 }
 
+// parts says which part of a level a page has, and links to the others.
+func (p *runPage) parts(view string, l *inspect.Level) node {
+	last := l.From + len(l.Rows)
+	return when(l.Total > len(l.Rows), el("p", class("soft pages"),
+		say("Steps {0} to {1} of {2}", number(l.From+1), number(last), number(l.Total)),
+		when(l.From > 0, words(" · "), el("a", attr("rel", "prev"),
+			href(p.levelLink(view, l.Below, max(0, l.From-rowsOfLevel))), say("← Earlier steps"))),
+		when(last < l.Total, words(" · "), el("a", attr("rel", "next"), href(p.levelLink(view, l.Below, last)),
+			say("Later steps →"))),
+		when(last < l.Total-rowsOfLevel, words(" · "), el("a", href(p.levelLink(view, l.Below, l.Total-rowsOfLevel)),
+			say("Last steps")))))
+}
+
 // rows shows a part of a level.
 func (p *runPage) rows(l *inspect.Level) node {
-	last := l.From + len(l.Rows)
 	at := l.From
 	return el("div", attr("data-own", ""), attr("data-levels", ""),
 		attr("data-run", p.run.ID), attr("data-below", l.Below), attr("data-total", strconv.Itoa(l.Total)),
@@ -96,27 +112,12 @@ func (p *runPage) rows(l *inspect.Level) node {
 			return p.levelRow(l, r, at-1)
 		})),
 		when(l.Partial, soft(say("More atoms are here than are read. Open a level below."))),
-		when(l.Total > len(l.Rows), el("p", class("soft pages"),
-			say("Steps {0} to {1} of {2}", number(l.From+1), number(last), number(l.Total)),
-			when(l.From > 0, words(" · "), el("a", attr("rel", "prev"), href(p.levelLink(l.Below, max(0, l.From-rowsOfLevel))),
-				say("← Earlier steps"))),
-			when(last < l.Total, words(" · "), el("a", attr("rel", "next"), href(p.levelLink(l.Below, last)),
-				say("Later steps →"))),
-			when(last < l.Total-rowsOfLevel, words(" · "), el("a", href(p.levelLink(l.Below, l.Total-rowsOfLevel)),
-				say("Last steps"))),
-		)))
+		p.parts("tree", l))
 }
 
 // levelRow shows a row, whose number in the level is at.
 func (p *runPage) levelRow(l *inspect.Level, r *inspect.Row, at int) node {
-	pairs := []string{"id", p.run.ID, "view", "tree", "atom", r.Path, "below", l.Below}
-	if l.From > 0 {
-		pairs = append(pairs, "from", strconv.Itoa(l.From))
-	}
-	to := link("run", pairs...)
-	if l.Below == "" {
-		to += "&below="
-	}
+	to := p.partLink("tree", l, "atom", r.Path)
 	cause := ""
 	if r.Failure != nil && r.Items == nil {
 		cause = strings.TrimSuffix(r.Failure.Code+": "+r.Failure.Message, ": ")
@@ -127,7 +128,7 @@ func (p *runPage) levelRow(l *inspect.Level, r *inspect.Row, at int) node {
 		when(!r.Started.IsZero() && r.Ended.After(r.Started), words(" "), took(r.Ended.Sub(r.Started))),
 		when(r.Attempt > 1, el("span", class("soft"), words(" "), say("attempt {0}", number(r.Attempt)))),
 		when(r.Items != nil, words(" "), stripNode(r.Items)),
-		when(r.Steps, words(" "), el("a", class("down"), href(p.levelLink(r.Path, 0)),
+		when(r.Steps, words(" "), el("a", class("down"), href(p.levelLink("tree", r.Path, 0)),
 			sayAttr("aria-label", "Steps of {0}", words(r.Name)), say("steps"))),
 		when(cause != "", words(" "), el("span", class("cause"), words(cause))))
 }

@@ -23,7 +23,7 @@ func (p *runPage) tree(ctx context.Context) (node, error) {
 	rows, more := treeRows(nil, &t.Top, 0)
 	return fragment{
 		el("ul", class("tree"), each(rows, p.treeRow)),
-		when(more, soft(el("a", href(p.levelLink("", 0)), say("All steps")))),
+		when(more, soft(el("a", href(p.levelLink("tree", "", 0)), say("All steps")))),
 	}, nil
 }
 
@@ -31,7 +31,7 @@ func (p *runPage) treeRow(r *treeRow) node {
 	classes := []string{"d" + strconv.Itoa(min(r.Depth, deepest))}
 	if r.Note != "" {
 		return el("li", class(classes...), el("span", class("soft"), words("… "), inEnglish(r.Note), words(" "),
-			el("a", href(p.levelLink(r.Path, 0)), sayAttr("aria-label", "Steps of {0}", words(r.Name)), say("all"))))
+			el("a", href(p.levelLink("tree", r.Path, 0)), sayAttr("aria-label", "Steps of {0}", words(r.Name)), say("all"))))
 	}
 	if r.Path == p.chosen {
 		classes = append(classes, "chosen")

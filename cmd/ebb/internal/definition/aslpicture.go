@@ -108,6 +108,7 @@ type course struct {
 	in    map[string]string // the states around the states
 	last  map[string]string // what became of a node, by its ID
 	taken map[step]bool     // which ways were gone
+	at    places
 	fold  fold
 	items fold // what became of the runs of the items of distributed Maps, by the IDs of the frames
 }
@@ -126,7 +127,7 @@ func stepOf(e draw.Edge) step {
 // Became implements [Machine].
 func (m *aslMachine) Became(picture draw.View, history iter.Seq2[storage.Entry, error]) (draw.View, error) {
 	c := &course{
-		forks: map[string]bool{}, in: map[string]string{}, last: map[string]string{}, taken: map[step]bool{},
+		forks: map[string]bool{}, in: map[string]string{}, last: map[string]string{}, taken: map[step]bool{}, at: places{},
 		fold: fold{at: map[visited]string{}}, items: fold{at: map[visited]string{}},
 	}
 	distributed := map[string]bool{}
@@ -157,6 +158,7 @@ func (m *aslMachine) Became(picture draw.View, history iter.Seq2[storage.Entry, 
 	}
 	counts, worst := c.fold.texts(2)
 	picture = picture.Colored(c.last).Colored(worst).Counted(counts).Along(taken)
+	c.at.in(picture.Nodes) // Colored has copied them
 	picture.Groups = slices.Clone(picture.Groups)
 	counts, _ = c.items.texts(1)
 	for i := range picture.Groups {
@@ -186,6 +188,7 @@ func (c *course) atom(e *storage.Entry) {
 func (c *course) became(state, path, status string) {
 	id := stateID(state)
 	c.last[id] = status
+	c.at.add(id, path)
 	c.fold.add(id, path, status)
 }
 

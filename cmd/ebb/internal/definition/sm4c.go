@@ -114,7 +114,7 @@ func (m *sm4cMachine) Picture(title string) draw.View {
 // of a state was undone, that is the outcome of the state.
 func (m *sm4cMachine) Became(picture draw.View, history iter.Seq2[storage.Entry, error]) (draw.View, error) {
 	last := map[string]string{}
-	in, taken := "", map[draw.Edge]bool{}
+	in, taken, at := "", map[draw.Edge]bool{}, places{}
 	is := func(state string, s states.Task) {
 		if state != "" {
 			last[stateID(state)] = s.String()
@@ -140,6 +140,7 @@ func (m *sm4cMachine) Became(picture draw.View, history iter.Seq2[storage.Entry,
 			e.Type == "MachineStopped"):
 			is(in, states.TaskFailure)
 		case e.Kind == storage.EntryAtom && e.Path != flow.GrowingPath:
+			at.add(stateID(m.StateOf(e.Path)), e.Path)
 			if to := states.Task(e.To); to == states.TaskReverting || to == states.TaskReverted ||
 				to == states.TaskRevertFailure {
 				is(m.StateOf(e.Path), to)
@@ -150,7 +151,9 @@ func (m *sm4cMachine) Became(picture draw.View, history iter.Seq2[storage.Entry,
 			}
 		}
 	}
-	return picture.Colored(last).Along(taken), nil
+	picture = picture.Colored(last).Along(taken)
+	at.in(picture.Nodes) // Colored has copied them
+	return picture, nil
 }
 
 // Outline implements [Machine].
