@@ -14,7 +14,7 @@ import (
 // graph draws the machine, or the flow of a program, with what became of it, and the way back. Where there is no
 // diagram of the flow, what the run has done is drawn, and before that the tree stands for it.
 func (p *runPage) graph(ctx context.Context) (node, error) {
-	if p.visit.query.Has("below") {
+	if p.visit.query.Has("below") || p.isLarge() { // a part does not need the history
 		return p.levelGraph(ctx)
 	}
 	picture, grown, err := p.picture(ctx)
@@ -77,6 +77,9 @@ func (p *runPage) levelGraph(ctx context.Context) (node, error) {
 		return nil, err
 	}
 	v := inspect.LevelView(l, cmp.Or(l.Below, p.run.Flow))
+	if isLargePicture(&v) { // very many steps side by side: the lines between them say little
+		v.Edges = nil
+	}
 	lead := p.nodeLink(&v)
 	o := draw.SVGOptions{Bare: true, Selected: p.chosen, Link: func(n *draw.Node) string {
 		if n.Many {

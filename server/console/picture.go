@@ -78,7 +78,11 @@ func (v *visit) here(pairs ...string) address {
 	for _, name := range slices.Sorted(maps.Keys(v.query)) {
 		all = append(all, name, v.query.Get(name))
 	}
-	return link(pagePath(v.page), append(all, pairs...)...)
+	to := link(pagePath(v.page), append(all, pairs...)...)
+	if v.query.Has("below") && v.query.Get("below") == "" { // link leaves it out, but it says that the level is wanted
+		to += "&below="
+	}
+	return to
 }
 
 // sendFile sends the picture of the page as a file.

@@ -130,7 +130,7 @@ func (p *runPage) diagnosis(ctx context.Context) (*inspect.Diagnosis, error) {
 // shown returns the chosen view.
 func (p *runPage) shown(ctx context.Context) (node, error) {
 	var before node = none
-	if p.isLarge() && p.view != "history" && p.view != "tree" {
+	if p.isLarge() && p.view != "history" && p.view != "tree" && p.view != "graph" {
 		if p.view != "" {
 			before = soft(say("The history of this run is too long for this picture. The tree stands for it."))
 		}

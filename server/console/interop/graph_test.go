@@ -6,22 +6,18 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
-	"strings"
 	"testing"
 )
 
 // nodeLink finds where a node of a graph leads.
 var nodeLink = regexp.MustCompile(`<a href="([^"]*)"><g class="node`)
 
-// oneItem is the item of the Map of many items whose parts are opened.
-const oneItem = "Each[7]"
-
 // TestGraphReachesAtoms: from the graph of a run, links of its nodes and to further parts lead to each atom. No part of
 // a level shows one twice.
 func TestGraphReachesAtoms(t *testing.T) {
 	t.Parallel()
 	s := shared(t)
-	for _, run := range []string{tripRun, nestedRun, retryRun, sagaRun, eachRun, parentRun, largeRun, manyRun} {
+	for _, run := range []string{tripRun, nestedRun, retryRun, sagaRun, eachRun, parentRun} {
 		reached, pages := map[string]bool{}, map[string]bool{}
 		for next := []string{s.page("run", "id", run, "view", "graph")}; len(next) > 0; {
 			address := next[0]
@@ -47,8 +43,7 @@ func TestGraphReachesAtoms(t *testing.T) {
 					here = append(here, atom)
 					reached[atom] = true
 				}
-				below := to.Query().Get("below")
-				if to.Query().Has("below") && (run != manyRun || !strings.HasPrefix(below, "Each[") || strings.HasPrefix(below, oneItem)) {
+				if to.Query().Has("below") {
 					next = append(next, to.String())
 				}
 			}
@@ -56,14 +51,17 @@ func TestGraphReachesAtoms(t *testing.T) {
 				t.Errorf("%s shows an atom twice", address)
 			}
 			for _, m := range link.FindAllStringSubmatch(text, -1) {
-				if to, err := at.Parse(html.UnescapeString(m[1])); err == nil && to.Query().Get("from") != "" && to.Query().Get("view") == "graph" {
+				if to, err := at.Parse(html.UnescapeString(m[1])); err == nil && to.Query().Get("from") != "" && to.Query().Get("view") == "graph" && !to.Query().Has("zoom") && !to.Query().Has("svg") {
 					next = append(next, to.String())
 				}
 			}
 		}
 		atoms := s.atoms(t, run)
+		if len(atoms) == 0 {
+			t.Errorf("%s has no atoms", run)
+		}
 		for _, path := range atoms {
-			if !reached[path] && (run != manyRun || strings.HasPrefix(path, oneItem)) {
+			if !reached[path] {
 				t.Errorf("%s: of %d atoms, %d are reached on %d pages; not %s", run, len(atoms), len(reached), len(pages), path)
 				break
 			}
@@ -78,8 +76,8 @@ func TestGraphReachesAtoms(t *testing.T) {
 func (s *site) atoms(t *testing.T, run string) []string {
 	t.Helper()
 	var paths []string
-	for cursor := ""; ; {
-		text, err := fetch(t.Context(), s.address+"/api/v1/runs/"+url.PathEscape(run)+"/atoms?limit=500&cursor="+url.QueryEscape(cursor))
+	for after := ""; ; {
+		text, err := fetch(t.Context(), s.address+"/api/v1/runs/"+url.PathEscape(run)+"/atoms?limit=100"+after)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -91,10 +89,13 @@ func (s *site) atoms(t *testing.T, run string) []string {
 			t.Fatalf("%v: %s", err, clip(text))
 		}
 		for _, a := range page.Atoms {
-			paths = append(paths, a.Path)
+			if a.Path != "/" { // it is the run itself
+				paths = append(paths, a.Path)
+			}
 		}
-		if cursor = page.Next; cursor == "" {
+		if page.Next == "" {
 			return paths
 		}
+		after = "&after=" + url.QueryEscape(page.Next)
 	}
 }
