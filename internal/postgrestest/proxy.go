@@ -29,6 +29,7 @@ type Proxy struct {
 	stuck bool
 	dead  []byte // the answer at which a connection is closed; nil for none
 	lost  int    // answers that the store did not hear
+	trips int    // see RoundTrips
 	conns []net.Conn
 	done  sync.WaitGroup
 }
@@ -158,6 +159,7 @@ func (p *Proxy) Lose(tag string) {
 func (p *Proxy) loses(answer []byte) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.trips += bytes.Count(answer, []byte{'Z', 0, 0, 0, 5}) // ready for the next query
 	if p.dead == nil || !bytes.Contains(answer, p.dead) {
 		return false
 	}
@@ -171,6 +173,13 @@ func (p *Proxy) Losses() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.lost
+}
+
+// RoundTrips returns how often the server has answered all that it was sent, on all connections together.
+func (p *Proxy) RoundTrips() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.trips
 }
 
 // Cut closes all connections.

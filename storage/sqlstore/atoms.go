@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/ebbflow/ebb/atom"
@@ -16,22 +17,26 @@ var (
 	upsertLive = statement{
 		onSQLite: `INSERT INTO atoms (run, path, record) VALUES (?, ?, ?) ON CONFLICT (run, path) DO UPDATE
 			SET record = excluded.record`,
-		onPostgres: `INSERT INTO atoms (run, path, record) VALUES ($1, $2, $3) ON CONFLICT (run, path) DO UPDATE
-			SET record = excluded.record`,
+		onPostgres: `INSERT INTO atoms (run, path, record) SELECT v.run, v.path, v.record
+FROM unnest($1::bigint[], $2::text[], $3::bytea[]) AS v (run, path, record)
+ON CONFLICT (run, path) DO UPDATE SET record = excluded.record`,
 	}
 	upsertSettled = statement{
 		onSQLite: `INSERT INTO settled (run, path, record) VALUES (?, ?, ?) ON CONFLICT (run, path) DO UPDATE
 			SET record = excluded.record`,
-		onPostgres: `INSERT INTO settled (run, path, record) VALUES ($1, $2, $3) ON CONFLICT (run, path) DO UPDATE
-			SET record = excluded.record`,
+		onPostgres: `INSERT INTO settled (run, path, record) SELECT v.run, v.path, v.record
+FROM unnest($1::bigint[], $2::text[], $3::bytea[]) AS v (run, path, record)
+ON CONFLICT (run, path) DO UPDATE SET record = excluded.record`,
 	}
 	deleteLive = statement{
-		onSQLite:   `DELETE FROM atoms WHERE run = ? AND path = ?`,
-		onPostgres: `DELETE FROM atoms WHERE run = $1 AND path = $2`,
+		onSQLite: `DELETE FROM atoms WHERE run = ? AND path = ?`,
+		onPostgres: `DELETE FROM atoms USING unnest($1::bigint[], $2::text[]) AS v (run, path)
+WHERE atoms.run = v.run AND atoms.path = v.path`,
 	}
 	deleteSettled = statement{
-		onSQLite:   `DELETE FROM settled WHERE run = ? AND path = ?`,
-		onPostgres: `DELETE FROM settled WHERE run = $1 AND path = $2`,
+		onSQLite: `DELETE FROM settled WHERE run = ? AND path = ?`,
+		onPostgres: `DELETE FROM settled USING unnest($1::bigint[], $2::text[]) AS v (run, path)
+WHERE settled.run = v.run AND settled.path = v.path`,
 	}
 )
 
@@ -88,29 +93,35 @@ func forgetAtoms(ctx context.Context, w *session, n int64, forget []string, has 
 	return nil
 }
 
-const selectRecent = `SELECT entries, recent FROM runs WHERE n = $1`
+// selectRecent starts with the run's id, so that a reader needs no statement to find its number.
+const selectRecent = `SELECT r.n, r.entries, r.recent FROM origins o JOIN runs r ON r.n = o.n WHERE o.id = $1`
 
-// recentRow contains the newest records of a run, and the number of its history entries.
+// recentRow contains the number of a run, its newest records, and the number of its history entries.
 type recentRow struct {
+	N       int64
 	Entries int64
 	Recent  []byte
 }
 
-func readRecent(ctx context.Context, s *session, n int64) (row recentRow, err error) {
-	err = s.Get(ctx, &row, selectRecent, n)
-	return row, err
+func readRecent(ctx context.Context, s *session, run string) (row recentRow, err error) {
+	err = s.Get(ctx, &row, selectRecent, run)
+	return row, notFound(err, "run", run)
 }
 
-// liveAtoms returns the atoms that a process needs to resume a run, ordered by path.
-func liveAtoms(ctx context.Context, s *session, row *runRow) ([]storage.Atom, error) {
-	return listAtoms(ctx, s, row.N, row.Recent, row.Has&hasAtoms != 0, storage.AtomQuery{Live: true})
+// viewRecent reads records of a run, beginning with the newest. If the run does not exist, it returns an error.
+func (s *Store) viewRecent(ctx context.Context, run string, f func(r *session, row *recentRow) error) error {
+	return s.view(ctx, func(r *session) error {
+		row, err := readRecent(ctx, r, run)
+		if err != nil {
+			return err
+		}
+		return f(r, &row)
+	})
 }
 
-// listAtoms returns the atoms that a query selects. If tables is false, it reads only the run's row.
-func listAtoms(ctx context.Context, s *session, n int64, row inline.Records, tables bool,
-	q storage.AtomQuery,
-) ([]storage.Atom, error) {
-	newest, err := row.ByPath()
+// listAtoms returns the atoms that a query selects.
+func (row *recentRow) listAtoms(ctx context.Context, s *session, q storage.AtomQuery) ([]storage.Atom, error) {
+	newest, err := inline.Records(row.Recent).ByPath()
 	if err != nil {
 		return nil, err
 	}
@@ -123,21 +134,19 @@ func listAtoms(ctx context.Context, s *session, n int64, row inline.Records, tab
 		limit += len(newest) // the row may hold newer records for this many paths
 	}
 	var rows []inline.Row
-	if tables {
-		if err := s.All(ctx, &rows, query, n, q.After, limitOr(limit)); err != nil {
-			return nil, err
-		}
+	if err := s.All(ctx, &rows, query, row.N, q.After, limitOr(limit)); err != nil {
+		return nil, err
 	}
 	rows = inline.Over(rows, newest, func(path string, a *inline.Atom) bool {
 		return path > q.After &&
 			(!q.Live || a.IsLive())
 	})
-	return decodeAtoms(ctx, s, n, rows, q.Limit)
+	return decodeAtoms(rows, q.Limit, payloadsOf(ctx, s, row.N))
 }
 
 // decodeAtoms decodes up to limit rows, or all if limit is 0, and stops when a page is full.
-func decodeAtoms(ctx context.Context, s *session, n int64, rows []inline.Row, limit int) ([]storage.Atom, error) {
-	payload, space := payloadsOf(ctx, s, n), codec.NewSpace(limit)
+func decodeAtoms(rows []inline.Row, limit int, payload codec.Payloads) ([]storage.Atom, error) {
+	space := codec.NewSpace(limit)
 	out := make([]storage.Atom, 0, len(rows))
 	for _, row := range rows {
 		if space.Full() {
@@ -155,11 +164,8 @@ func decodeAtoms(ctx context.Context, s *session, n int64, rows []inline.Row, li
 
 // Atoms implements [storage.Reader.Atoms].
 func (s *Store) Atoms(ctx context.Context, run string, q storage.AtomQuery) (out []storage.Atom, err error) {
-	err = s.viewRun(ctx, run, func(r *session, n int64) error {
-		row, err := readRecent(ctx, r, n)
-		if err == nil {
-			out, err = listAtoms(ctx, r, n, row.Recent, true, q)
-		}
+	err = s.viewRecent(ctx, run, func(r *session, row *recentRow) (err error) {
+		out, err = row.listAtoms(ctx, r, q)
 		return err
 	})
 	return out, err
@@ -177,20 +183,41 @@ func (s *Store) Atom(ctx context.Context, run, path string) (storage.Atom, error
 	return found[0], nil
 }
 
-// AtomsAt implements [storage.Reader.AtomsAt].
+// errBeyond is the error of a read of the run's row that needs other tables.
+var errBeyond = errors.New("sqlstore: not in the row of the run")
+
+// AtomsAt implements [storage.Reader.AtomsAt]. Most callers ask for an atom that has just begun, which is in the run's
+// row.
 func (s *Store) AtomsAt(ctx context.Context, run string, paths ...string) (out []storage.Atom, err error) {
-	err = s.viewRun(ctx, run, func(r *session, n int64) error {
-		out, err = atomsAt(ctx, r, n, paths)
+	err = s.glance(ctx, func(r *session) error {
+		row, err := readRecent(ctx, r, run)
+		if err == nil {
+			out, err = row.atomsAt(paths, func(string) ([]inline.Row, error) { return nil, errBeyond },
+				func(int64) (atom.Value, error) { return nil, errBeyond })
+		}
+		return err
+	})
+	if !errors.Is(err, errBeyond) {
+		return out, err
+	}
+	err = s.viewRecent(ctx, run, func(r *session, row *recentRow) (err error) {
+		out, err = row.atomsAt(paths, olderAtoms(ctx, r, row.N), payloadsOf(ctx, r, row.N))
 		return err
 	})
 	return out, err
 }
 
-func atomsAt(ctx context.Context, r *session, n int64, paths []string) ([]storage.Atom, error) {
-	row, err := readRecent(ctx, r, n)
-	if err != nil {
-		return nil, err
+// olderAtoms returns a function that reads the record of a path from the tables.
+func olderAtoms(ctx context.Context, r *session, n int64) func(path string) ([]inline.Row, error) {
+	return func(path string) (rows []inline.Row, err error) {
+		err = r.All(ctx, &rows, selectAtom, n, path)
+		return rows, err
 	}
+}
+
+// atomsAt returns the atoms of some paths. It calls older for those that are not in the row.
+func (row *recentRow) atomsAt(paths []string, older func(path string) ([]inline.Row, error), payload codec.Payloads,
+) ([]storage.Atom, error) {
 	newest, err := inline.Records(row.Recent).ByPath()
 	if err != nil {
 		return nil, err
@@ -201,26 +228,27 @@ func atomsAt(ctx context.Context, r *session, n int64, paths []string) ([]storag
 			rows = append(rows, inline.Row{Path: path, Record: a.Record})
 			continue
 		}
-		var older []inline.Row
-		if err := r.All(ctx, &older, selectAtom, n, path); err != nil {
+		found, err := older(path)
+		if err != nil {
 			return nil, err
 		}
-		rows = append(rows, older...)
+		rows = append(rows, found...)
 	}
-	return decodeAtoms(ctx, r, n, rows, 0)
+	return decodeAtoms(rows, 0, payload)
 }
 
 // Tries implements [storage.Reader.Tries].
 func (s *Store) Tries(ctx context.Context, run, path string) (h atom.History, err error) {
-	err = s.viewRun(ctx, run, func(r *session, n int64) error {
-		found, err := atomsAt(ctx, r, n, []string{path})
+	err = s.viewRecent(ctx, run, func(r *session, row *recentRow) error {
+		payload := payloadsOf(ctx, r, row.N)
+		found, err := row.atomsAt([]string{path}, olderAtoms(ctx, r, row.N), payload)
 		if err != nil {
 			return err
 		}
 		if len(found) == 0 {
 			return noAtom(run, path)
 		}
-		h, err = codec.AllTries(&found[0], payloadsOf(ctx, r, n))
+		h, err = codec.AllTries(&found[0], payload)
 		return err
 	})
 	return h, err

@@ -3,7 +3,6 @@ package sqlstore
 import (
 	"context"
 	"errors"
-	"math"
 	"time"
 
 	"github.com/google/uuid"
@@ -131,34 +130,4 @@ func (s *Store) begin(ctx context.Context, run string, limited bool,
 		return storage.Claim{}, nil, err
 	}
 	return storage.Claim{Run: run, Fence: row.Fence, ID: row.Claim}, snap, nil
-}
-
-// load reads the snapshot with which a process resumes a run.
-func load(ctx context.Context, s *session, row *runRow) (*storage.Snapshot, error) {
-	run, err := row.record(ctx, s)
-	if err != nil {
-		return nil, err
-	}
-	snap := &storage.Snapshot{Run: run}
-	if snap.Atoms, err = liveAtoms(ctx, s, row); err != nil {
-		return nil, err
-	}
-	for _, part := range [...]struct {
-		is   parts
-		read func() error
-	}{
-		{hasMessages, func() (err error) {
-			snap.Messages, err = readMessages(ctx, s, row.N, row.ID, 0, math.MaxInt)
-			return err
-		}},
-		{hasTokens, func() (err error) { snap.Tokens, err = readTokens(ctx, s, selectOpenTokens, row.N); return err }},
-		{hasTimers, func() (err error) { snap.Timers, err = readTimers(ctx, s, row.N, row.ID); return err }},
-	} {
-		if row.Has&part.is != 0 {
-			if err := part.read(); err != nil {
-				return nil, err
-			}
-		}
-	}
-	return snap, nil
 }

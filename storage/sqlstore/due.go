@@ -117,8 +117,12 @@ func (s *Store) Due(ctx context.Context, q storage.DueQuery) (due []storage.Due,
 		}
 		next = at
 		due, known = make([]storage.Due, 0, len(rows)), known[:0]
+		loads, err := startLoadings(ctx, r, rows, !q.RunsOnly)
+		if err != nil {
+			return err
+		}
 		for i := range rows {
-			one, err := find(ctx, r, &rows[i])
+			one, err := find(ctx, r, &loads[i])
 			if err != nil {
 				return err
 			}
@@ -185,17 +189,17 @@ func (a *dueAsk) suspects(ctx context.Context, r *session) (rows []runRow, _ tim
 
 // later loads a run that is due and creates its claim. If the run's records are damaged, the error is in the Due,
 // so that other runs are still driven.
-func (s *Store) later(ctx context.Context, r *session, row *runRow) (storage.Due, error) {
-	snap, err := load(ctx, r, row)
+func (s *Store) later(ctx context.Context, r *session, l *loading) (storage.Due, error) {
+	snap, err := l.snapshot(ctx, r)
 	if errors.Is(err, storage.ErrCorrupt) {
-		return storage.Due{Run: row.ID, Err: err}, nil
+		return storage.Due{Run: l.ID, Err: err}, nil
 	}
 	if err != nil {
 		return storage.Due{}, err
 	}
 	claim := rules.ClaimLater(&snap.Run)
-	s.claims.putLater(claim.ID, claimedOf(row))
-	return storage.Due{Run: row.ID, Claim: claim, Snapshot: snap}, nil
+	s.claims.putLater(claim.ID, claimedOf(l.runRow))
+	return storage.Due{Run: l.ID, Claim: claim, Snapshot: snap}, nil
 }
 
 // Load implements [storage.Driver.Load].
@@ -214,7 +218,10 @@ func (s *Store) Load(ctx context.Context, run string) (storage.Claim, *storage.S
 				owned = s.owned(ctx, r, row)
 				return nil
 			}
-			one, err = s.later(ctx, r, row)
+			l, err := startLoading(ctx, r, row)
+			if err == nil {
+				one, err = s.later(ctx, r, l)
+			}
 			return err
 		})
 		switch {
@@ -240,31 +247,31 @@ WHERE n = $3 AND fence = $4 AND wakeups = $5 AND owner = ''`
 
 // takeDue loads a run that is due and takes it over. If the run changed meanwhile, takeDue returns nothing: if the
 // run is still due, the next call of Due finds it.
-func (s *Store) takeDue(ctx context.Context, w *session, row *runRow) (storage.Due, error) {
-	if row.Bucket != 0 {
-		return s.later(ctx, w, row)
+func (s *Store) takeDue(ctx context.Context, w *session, l *loading) (storage.Due, error) {
+	if l.Bucket != 0 {
+		return s.later(ctx, w, l)
 	}
-	snap, err := load(ctx, w, row)
+	snap, err := l.snapshot(ctx, w)
 	if errors.Is(err, storage.ErrCorrupt) {
-		return storage.Due{Run: row.ID, Err: err}, nil
+		return storage.Due{Run: l.ID, Err: err}, nil
 	}
 	if err != nil {
 		return storage.Due{}, err
 	}
-	claim := storage.Claim{Run: row.ID, Fence: row.Fence + 1, ID: uuid.NewString()}
-	taken, err := w.Exec(ctx, takeDueRun, claim.ID, s.owner.ID, row.N, row.Fence, row.Wakeups)
+	claim := storage.Claim{Run: l.ID, Fence: l.Fence + 1, ID: uuid.NewString()}
+	taken, err := w.Exec(ctx, takeDueRun, claim.ID, s.owner.ID, l.N, l.Fence, l.Wakeups)
 	if taken == 0 || err != nil {
 		return storage.Due{}, err
 	}
 	snap.Run.Fence, snap.Run.ClaimID, snap.Run.Owner, snap.Run.Due = claim.Fence, claim.ID, s.owner.ID, time.Time{}
-	return storage.Due{Run: row.ID, Claim: claim, Snapshot: snap}, nil
+	return storage.Due{Run: l.ID, Claim: claim, Snapshot: snap}, nil
 }
 
 // runOnly reads the record of a run that is due, without the rest of its snapshot.
-func runOnly(ctx context.Context, r *session, row *runRow) (storage.Due, error) {
-	run, err := row.record(ctx, r)
+func runOnly(ctx context.Context, r *session, l *loading) (storage.Due, error) {
+	run, err := l.record(ctx, r)
 	if errors.Is(err, storage.ErrCorrupt) {
-		return storage.Due{Run: row.ID, Err: err}, nil
+		return storage.Due{Run: l.ID, Err: err}, nil
 	}
-	return storage.Due{Run: row.ID, Snapshot: &storage.Snapshot{Run: run}}, err
+	return storage.Due{Run: l.ID, Snapshot: &storage.Snapshot{Run: run}}, err
 }

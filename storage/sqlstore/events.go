@@ -22,11 +22,7 @@ ORDER BY event DESC, first DESC`
 
 // Events implements [storage.Reader.Events].
 func (s *Store) Events(ctx context.Context, run string, q storage.EventQuery) (out []storage.Entry, err error) {
-	err = s.viewRun(ctx, run, func(r *session, n int64) error {
-		row, err := readRecent(ctx, r, n)
-		if err != nil {
-			return err
-		}
+	err = s.viewRecent(ctx, run, func(r *session, row *recentRow) error {
 		count, lines, _, err := inline.Records(row.Recent).History()
 		if err != nil {
 			return err
@@ -37,13 +33,13 @@ func (s *Store) Events(ctx context.Context, run string, q storage.EventQuery) (o
 			err = p.add(&newest)
 		}
 		if err == nil && !p.full() {
-			err = p.read(ctx, r, n)
+			err = p.read(ctx, r, row.N)
 		}
 		if err == nil && !q.Reverse && !p.full() {
 			err = p.add(&newest)
 		}
 		if err == nil {
-			out, err = codec.DecodeEvents(p.found, codec.NewSpace(q.Limit), payloadsOf(ctx, r, n))
+			out, err = codec.DecodeEvents(p.found, codec.NewSpace(q.Limit), payloadsOf(ctx, r, row.N))
 		}
 		if err != nil {
 			return fmt.Errorf("%w (run %q)", err, run)

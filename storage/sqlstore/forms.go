@@ -20,4 +20,14 @@ var forms = map[string]sqlconn.Form{
 	// A run that is created and ends in one checkpoint binds its job and then ends it.
 	endWithRun[onPostgres]: {Sure: sqlconn.Surely(endWithRun[onPostgres]), Last: true},
 	finishJob[onPostgres]:  {Sure: sqlconn.Surely(finishJob[onPostgres])},
+
+	upsertTimer[onPostgres]:   {},
+	deleteTimer[onPostgres]:   {},
+	deleteMessage[onPostgres]: {},
+	upsertToken[onPostgres]:   {Sure: upsertToken[onPostgres]}, // it fails by itself
+	// A checkpoint that moves a record to a table may also forget it, and then deletes it.
+	upsertLive[onPostgres]:    {},
+	upsertSettled[onPostgres]: {},
+	deleteLive[onPostgres]:    {Last: true},
+	deleteSettled[onPostgres]: {Last: true},
 }

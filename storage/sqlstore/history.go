@@ -41,18 +41,14 @@ type historyRow struct {
 
 // History implements [storage.Reader.History].
 func (s *Store) History(ctx context.Context, run string, after int64, limit int) (out []storage.Entry, err error) {
-	err = s.viewRun(ctx, run, func(r *session, n int64) error {
-		row, err := readRecent(ctx, r, n)
-		if err != nil {
-			return err
-		}
+	err = s.viewRecent(ctx, run, func(r *session, row *recentRow) error {
 		count, lines, _, err := inline.Records(row.Recent).History()
 		if err != nil {
 			return err
 		}
 		newest := historyRow{First: row.Entries - count + 1, Entries: lines}
 		var rows []historyRow
-		err = r.Each(ctx, selectHistory, []any{n, after + 1}, func(found *sqlx.Rows) (bool, error) {
+		err = r.Each(ctx, selectHistory, []any{row.N, after + 1}, func(found *sqlx.Rows) (bool, error) {
 			var row historyRow
 			err := found.StructScan(&row)
 			rows = append(rows, row)
@@ -65,7 +61,7 @@ func (s *Store) History(ctx context.Context, run string, after int64, limit int)
 		if limit <= 0 || newest.First <= after+int64(limit) {
 			rows = append(rows, newest)
 		}
-		payload, space := payloadsOf(ctx, r, n), codec.NewSpace(limit)
+		payload, space := payloadsOf(ctx, r, row.N), codec.NewSpace(limit)
 		for _, row := range rows {
 			if space.Full() {
 				break

@@ -23,6 +23,12 @@ SELECT n, wakeups, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM runs WHERE n = ?`,
 SELECT n, wakeups, $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12 FROM runs WHERE n = $13`,
 }
 
+var deleteMessage = statement{
+	onSQLite: `DELETE FROM messages WHERE run = ? AND n = ?`,
+	onPostgres: `DELETE FROM messages USING unnest($1::bigint[], $2::bigint[]) AS v (run, n)
+WHERE messages.run = v.run AND messages.n = v.n`,
+}
+
 const (
 	insertKey = `INSERT INTO message_keys (run, key) VALUES ($1, $2) ON CONFLICT DO NOTHING`
 	// wakeRun increments the wakeup counter, and makes a run without an owner due.
@@ -33,7 +39,6 @@ WHERE n = $2`
 		FROM messages WHERE run = $1 AND n > $2 ORDER BY n LIMIT $3`
 	selectOpen    = `SELECT r.n, r.state FROM runs r JOIN origins o ON o.n = r.n WHERE o.id = $1`
 	selectWakeups = `SELECT wakeups FROM runs WHERE n = $1`
-	deleteMessage = `DELETE FROM messages WHERE run = $1 AND n = $2`
 )
 
 // deliver inserts a message into the inbox of run n, unless the run has had a message with the same key.
@@ -164,7 +169,7 @@ func (s *Store) Send(ctx context.Context, messages ...storage.Message) error {
 
 func takeMessages(ctx context.Context, w *session, n int64, taken []int64) error {
 	for _, message := range taken {
-		if err := w.Post(ctx, nil, deleteMessage, n, message); err != nil {
+		if err := w.Post(ctx, nil, deleteMessage[w.dialect.db], n, message); err != nil {
 			return err
 		}
 	}
@@ -174,26 +179,33 @@ func takeMessages(ctx context.Context, w *session, n int64, taken []int64) error
 func readMessages(ctx context.Context, s *session, n int64, run string, after int64,
 	limit int,
 ) ([]storage.Message, error) {
-	var rows []struct {
-		N           int64
-		Kind        string
-		Path        string
-		Incarnation int
-		Name        string
-		Key         string
-		Body        []byte
-		Failure     []byte
-		Sent        moment
-		Sender      string
-		Receipt     string
-		Note        []byte
-		Issuer      string
-	}
+	var rows []messageRow
 	if err := s.All(ctx, &rows, selectMessages, n, after, limit); err != nil {
 		return nil, err
 	}
+	return decodeMessages(rows, run)
+}
+
+type messageRow struct {
+	N           int64
+	Kind        string
+	Path        string
+	Incarnation int
+	Name        string
+	Key         string
+	Body        []byte
+	Failure     []byte
+	Sent        moment
+	Sender      string
+	Receipt     string
+	Note        []byte
+	Issuer      string
+}
+
+func decodeMessages(rows []messageRow, run string) ([]storage.Message, error) {
 	out := make([]storage.Message, len(rows))
-	for i, r := range rows {
+	for i := range rows {
+		r := &rows[i]
 		failure, err := codec.DecodeFailure(r.Failure)
 		if err != nil {
 			return nil, fmt.Errorf("%w (message %d of run %q)", err, r.N, run)

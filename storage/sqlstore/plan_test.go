@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"maps"
 	"os"
 	"path/filepath"
@@ -59,7 +60,7 @@ func TestPlans(t *testing.T) {
 	for _, query := range []string{
 		lockRun, lockRuns, lockFreeRuns, lockFreeNumbers, selectNewest, selectRun, selectWakeups, takeRun, releaseRun,
 		selectDue[onPostgres], selectDueIn[onPostgres], selectNextDue, selectDriven, selectSoon[onPostgres], selectBuckets,
-		serverChanged, wakeRun, insertMessage[onPostgres], selectMessages, deleteMessage,
+		serverChanged, wakeRun, insertMessage[onPostgres], selectMessages, deleteMessage[onPostgres],
 		jobsDue[onPostgres], jobsAbandoned[onPostgres], anyFree[onPostgres], claimFirst[onPostgres], selectClaimed,
 		selectExpired, freeRuns, freeJobs, selectLabeled[onPostgres], selectRunning[onPostgres], selectQueued[onPostgres], countBorn,
 		selectBorn, forgetFamily,
@@ -69,8 +70,8 @@ func TestPlans(t *testing.T) {
 		countUnclaimed, countParkedJobs, firstUnclaimed, firstParkedJob,
 		selectNamed, selectDefinition, insertDefinition, selectClaimable[onPostgres], selectClaimableElse[onPostgres],
 		selectRecord, selectRevision, selectWritten, deleteRecord,
-		selectRunTimers, selectAtoms, selectLiveAtoms, selectAtom, selectUndos, selectToken, queuedToken,
-		countQueued, takeToken[onPostgres], keepToken, endToken[onPostgres], useToken, giveUpToken, beatToken, upsertToken[onPostgres],
+		selectRecent, selectRunTimers, selectAtoms, selectLiveAtoms, selectAtom, selectUndos, selectToken, queuedToken[onPostgres],
+		countQueued[onPostgres], takeToken[onPostgres], takeQueued, keepToken, endToken[onPostgres], useToken, giveUpToken, beatToken, upsertToken[onPostgres],
 		upsertTimer[onPostgres], deleteTimer[onPostgres], selectHistory, selectOpen, selectHolder, selectKey,
 		insertKey, countKey, selectNumber, selectLabels, selectPayload, popUndo, deleteOpenKey, deleteOutgoing,
 		updateOutgoing, lastArrival, deleteLive[onPostgres], deleteSettled[onPostgres],
@@ -153,7 +154,7 @@ func explained(t *testing.T, conn *sqlx.Conn, text string) (plan []string) {
 }
 
 // TestUsersPlanning plans a user's own statements by the server's settings, or those of the
-// DSN, and Ebb's before and after them by its own.
+// DSN, and Ebb's before and after them by its own. Only Ebb's have one plan for all arguments.
 func TestUsersPlanning(t *testing.T) {
 	t.Parallel()
 	for given, want := range map[string]struct{ ebb, users string }{
@@ -174,12 +175,17 @@ func TestUsersPlanning(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		const ask = "SHOW enable_seqscan"
-		var users string
+		const ask, plans = "SHOW enable_seqscan", "SHOW plan_cache_mode"
+		var users, usersPlans, ebbPlans string
 		if _, err := s.Transact(t.Context(), claim, "k", func(tx *sql.Tx) (atom.Value, error) {
-			return nil, tx.QueryRowContext(t.Context(), ask).Scan(&users)
+			return nil, errors.Join(tx.QueryRowContext(t.Context(), ask).Scan(&users),
+				tx.QueryRowContext(t.Context(), plans).Scan(&usersPlans))
 		}); err != nil {
 			t.Fatal(err)
+		}
+		err = s.glance(t.Context(), func(r *session) error { return r.Get(t.Context(), &ebbPlans, plans) })
+		if err != nil || usersPlans != "auto" || ebbPlans != "force_generic_plan" {
+			t.Errorf("%q: plans are cached in mode %s for users, %s for Ebb: %v", given, usersPlans, ebbPlans, err)
 		}
 		if users != want.users {
 			t.Errorf("%q: a user's statements are planned with enable_seqscan %s; want %s", given, users, want.users)

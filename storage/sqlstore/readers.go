@@ -32,7 +32,8 @@ func newReaders(db *sqlx.DB, d *dialect) *readers {
 	return r
 }
 
-// view calls f with a session that reads one snapshot.
+// view calls f with a session that reads one snapshot. If f gets no answer because the connection was lost since its
+// last use, view calls it again.
 func (r *readers) view(ctx context.Context, f func(*session) error) error {
 	return r.read(ctx, true, f)
 }
@@ -68,7 +69,7 @@ func (r *readers) read(ctx context.Context, moment bool, f func(*session) error)
 	}
 	s.limits, s.moment = nil, time.Time{}
 	err = f(s)
-	if err != nil && !moment && known && s.Lost() && ctx.Err() == nil {
+	if err != nil && known && s.Lost() && (!moment || !s.Heard()) && ctx.Err() == nil {
 		// The connection may have been lost since its last use
 		if s, err = r.begin(ctx, end, s, moment); err == nil {
 			err = f(s)
@@ -77,19 +78,26 @@ func (r *readers) read(ctx context.Context, moment bool, f func(*session) error)
 	if s == nil || s.Lost() || !moment { // no transaction is open
 		return err
 	}
-	return errors.Join(err, s.Run(end, "ROLLBACK"))
+	return errors.Join(err, s.Rollback(end))
 }
 
-// begin begins a transaction on a session, or on a new session if the connection was lost since its last use. If it
-// does not begin a transaction, a lost connection shows only at the first statement.
+// begin begins a transaction on a session, or on a new session if the connection is known to be lost. On a server, a
+// connection that was lost since its last use shows only at the first statement.
 func (r *readers) begin(ctx, end context.Context, s *session, moment bool) (*session, error) {
-	if s != nil {
-		var err error
-		if moment {
-			err = s.Run(end, r.dialect.view)
+	start := func() error {
+		switch {
+		case !moment:
+			return nil
+		case r.dialect.Posts: // a round trip less
+			s.PostBegin(r.dialect.view)
+			return nil
+		default:
+			return s.Run(end, r.dialect.view)
 		}
+	}
+	if s != nil {
 		if !s.Lost() {
-			return s, err
+			return s, start()
 		}
 		_ = s.Close()
 	}
@@ -98,15 +106,13 @@ func (r *readers) begin(ctx, end context.Context, s *session, moment bool) (*ses
 		return nil, err
 	}
 	s, err := newSession(ctx, r.db, r.dialect)
-	if err == nil {
-		if err := r.files.Check(); err != nil { // the file was replaced just now: never close the connection
-			return nil, err
-		}
+	if err != nil {
+		return nil, err
 	}
-	if err != nil || !moment {
-		return s, err
+	if err := r.files.Check(); err != nil { // the file was replaced just now: never close the connection
+		return nil, err
 	}
-	return s, s.Run(end, r.dialect.view)
+	return s, start()
 }
 
 // close waits for calls that are reading.

@@ -195,15 +195,21 @@ func (r *runRow) growth() storage.Growth {
 
 // readLabels returns the labels of a run.
 func readLabels(ctx context.Context, s *session, n int64) (map[string]string, error) {
-	var rows []struct{ Key, Value string }
+	var rows []labelRow
 	if err := s.All(ctx, &rows, selectLabels, n); err != nil {
 		return nil, err
 	}
+	return labelsFrom(rows), nil
+}
+
+type labelRow struct{ Key, Value string }
+
+func labelsFrom(rows []labelRow) map[string]string {
 	labels := make(map[string]string, len(rows))
 	for _, l := range rows {
 		labels[l.Key] = l.Value
 	}
-	return labels, nil
+	return labels
 }
 
 // Run implements [storage.Reader.Run].

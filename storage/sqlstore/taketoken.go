@@ -12,38 +12,60 @@ import (
 	"github.com/ebbflow/ebb/storage/sqlstore/internal/wakeup"
 )
 
-const (
-	keepToken = `UPDATE tokens SET beat = $1, details = coalesce($5, details),
+const keepToken = `UPDATE tokens SET beat = $1, details = coalesce($5, details),
   lease = CASE WHEN CAST($2 AS BIGINT) = 0 THEN lease ELSE CAST($3 AS BIGINT) END,
   progress = CASE WHEN CAST($4 AS DOUBLE PRECISION) = 0 THEN progress ELSE CAST($4 AS DOUBLE PRECISION) END
 WHERE id = $6 AND state = ` + tokenOpen + ` AND (CAST($2 AS BIGINT) = 0 OR take = CAST($2 AS BIGINT))` + returnToken
 
-	// Tokens that can be taken are in an index. Of each priority, those with a lease that has not expired come last.
-	queuedToken = `SELECT id, priority, coalesce(lease, beat, 0) AS since, place FROM tokens` + canBeTaken + inTurn
-	countQueued = `SELECT count(*) FROM (SELECT 1 FROM tokens` + canBeTaken + ` LIMIT $3 + 0) q`
-	canBeTaken  = `
-WHERE queue = $1` + inQueue
-	inQueue = ` AND queue <> '' AND state = ` + tokenOpen + ` AND (worker = '' OR lease IS NOT NULL)
-AND ` + isFree
-	isFree = `(worker = '' AND give_up = 0 OR lease <= $2)` // at the time $2
-	inTurn = `
-ORDER BY priority DESC, coalesce(lease, beat, 0), place, id LIMIT $3 + 0`
+// Tokens that can be taken are in an index. Of each priority, those with a lease that has not expired come last.
+var (
+	queuedToken = statement{
+		onSQLite:   queuedTokens + inQueue(`$3`) + inTurn,
+		onPostgres: queuedTokens + inQueue(serverNow) + inTurn,
+	}
+	countQueued = statement{
+		onSQLite:   `SELECT count(*) FROM (SELECT 1 FROM tokens WHERE queue = $1` + inQueue(`$3`) + ` LIMIT $2 + 0) q`,
+		onPostgres: `SELECT count(*) FROM (SELECT 1 FROM tokens WHERE queue = $1` + inQueue(serverNow) + ` LIMIT $2 + 0) q`,
+	}
+	takeToken = withRun(giveToken + ` AND id = $4`)
+	// takeQueued takes the next token of queue $4, on PostgreSQL. If another transaction has locked its run, it takes
+	// none.
+	takeQueued = `WITH next AS (SELECT id, run FROM tokens WHERE queue = $4` + inQueue(`$2`) + inOrder + ` LIMIT 1),
+held AS (SELECT n FROM runs WHERE n = (SELECT run FROM next) FOR UPDATE` + skipLocked + `)
+` + giveToken + ` AND id = (SELECT id FROM next) AND run = (SELECT n FROM held)` + returnToken
+
+	giveToken = `UPDATE tokens SET worker = $1, beat = $2, since = $2, lease = $3, take = take + 1
+WHERE state = ` + tokenOpen + ` AND ` + isFree(`$2`)
 )
 
-var takeToken = withRun(`UPDATE tokens SET worker = $1, beat = $2, since = $2, lease = $3, take = take + 1
-WHERE id = $4 AND state = ` + tokenOpen + ` AND ` + isFree)
+//nolint:gosec // no credentials: a token is the right to end an atom
+const (
+	queuedTokens = `SELECT id, priority, coalesce(lease, beat, 0) AS since, place FROM tokens WHERE queue = $1`
+	inTurn       = inOrder + ` LIMIT $2 + 0`
+	inOrder      = `
+ORDER BY priority DESC, coalesce(lease, beat, 0), place, id`
+)
+
+// inQueue is the condition that a worker can take a token of a queue.
+func inQueue(now string) string {
+	return ` AND queue <> '' AND state = ` + tokenOpen + ` AND (worker = '' OR lease IS NOT NULL)
+AND ` + isFree(now)
+}
+
+// isFree is the condition that no worker has an open token.
+func isFree(now string) string { return `(worker = '' AND give_up = 0 OR lease <= ` + now + `)` }
 
 // TakeToken implements [storage.Inbox.TakeToken].
 func (s *Store) TakeToken(ctx context.Context, q storage.WorkRequest) (t storage.Token, err error) {
 	if err := q.Check(); err != nil {
 		return t, err
 	}
-	err = s.view(ctx, func(r *session) error { // read first, so that empty queues do not cost a turn to write
-		_, err := longestQueued(ctx, r, q.Queues)
-		return err
-	})
+	queued, err := s.inTurns(ctx, q.Queues, 1) // read first, so that empty queues do not cost a turn to write
 	if err != nil {
 		return t, err
+	}
+	if len(queued) == 0 {
+		return t, rules.NoWork(q.Queues)
 	}
 	err = s.update(ctx, &write{
 		do: func(ctx context.Context, w *session) error {
@@ -65,22 +87,6 @@ func (s *Store) TakeToken(ctx context.Context, q storage.WorkRequest) (t storage
 	return t, nil
 }
 
-// longestQueued returns the id of the token with the longest wait in some queues.
-func longestQueued(ctx context.Context, r *session, queues []string) (string, error) {
-	now, err := r.now(ctx)
-	if err != nil {
-		return "", err
-	}
-	found, err := inTurns(ctx, r, queues, now, 1)
-	if err != nil {
-		return "", err
-	}
-	if len(found) == 0 {
-		return "", rules.NoWork(queues)
-	}
-	return found[0].ID, nil
-}
-
 // A queuedRow is a token that can be taken, and its place in the order in which tokens are taken.
 type queuedRow struct {
 	ID       string
@@ -95,10 +101,23 @@ func (q *queuedRow) compare(o *queuedRow) int {
 }
 
 // inTurns returns up to most tokens of some queues that can be taken, in the order in which they are taken.
-func inTurns(ctx context.Context, r *session, queues []string, now time.Time, most int) (found []queuedRow, err error) {
+func (s *Store) inTurns(ctx context.Context, queues []string, most int) (found []queuedRow, err error) {
+	read := s.view
+	if len(queues) == 1 {
+		read = s.glance
+	}
+	err = read(ctx, func(r *session) (err error) {
+		found, err = inTurns(ctx, r, queues, most)
+		return err
+	})
+	return found, err
+}
+
+func inTurns(ctx context.Context, r *session, queues []string, most int) (found []queuedRow, err error) {
 	for _, queue := range queues {
 		var some []queuedRow
-		if err := r.All(ctx, &some, queuedToken, queue, micros(now), most); err != nil {
+		err := r.All(ctx, &some, queuedToken[r.dialect.db], r.dialect.untilNow(queue, most)...)
+		if err != nil {
 			return nil, err
 		}
 		found = append(found, some...)
@@ -111,43 +130,39 @@ func inTurns(ctx context.Context, r *session, queues []string, now time.Time, mo
 
 // QueuedTokens implements [storage.Queues.QueuedTokens].
 func (s *Store) QueuedTokens(ctx context.Context, queues []string, most int) (ids []string, err error) {
-	err = s.view(ctx, func(r *session) error {
-		now, err := r.now(ctx)
-		if err != nil {
-			return err
-		}
-		found, err := inTurns(ctx, r, queues, now, most)
-		if err != nil {
-			return err
-		}
-		ids = make([]string, len(found))
-		for i := range found {
-			ids[i] = found[i].ID
-		}
-		return err
-	})
-	return ids, err
+	found, err := s.inTurns(ctx, queues, most)
+	if err != nil {
+		return nil, err
+	}
+	ids = make([]string, len(found))
+	for i := range found {
+		ids[i] = found[i].ID
+	}
+	return ids, nil
 }
 
 // CountQueued implements [storage.Queues.CountQueued].
 func (s *Store) CountQueued(ctx context.Context, queue string, most int64) (n int64, err error) {
-	err = s.view(ctx, func(r *session) error {
-		now, err := r.now(ctx)
-		if err != nil {
-			return err
-		}
-		return r.Get(ctx, &n, countQueued, queue, micros(now), most)
+	err = s.glance(ctx, func(r *session) error {
+		return r.Get(ctx, &n, countQueued[r.dialect.db], r.dialect.untilNow(queue, most)...)
 	})
 	return n, err
 }
 
 // takeFrom gives the work with the longest wait to the worker.
 func takeFrom(ctx context.Context, w *session, q *storage.WorkRequest) (storage.Token, int64, error) {
+	if w.yields && len(q.Queues) == 1 {
+		return takeNext(ctx, w, q)
+	}
 	for {
-		id, err := longestQueued(ctx, w, q.Queues)
+		found, err := inTurns(ctx, w, q.Queues, 1)
 		if err != nil {
 			return storage.Token{}, 0, err
 		}
+		if len(found) == 0 {
+			return storage.Token{}, 0, rules.NoWork(q.Queues)
+		}
+		id := found[0].ID
 		if err := w.holdRunOf(ctx, id); err != nil {
 			return storage.Token{}, 0, err
 		}
@@ -163,22 +178,89 @@ func takeFrom(ctx context.Context, w *session, q *storage.WorkRequest) (storage.
 	}
 }
 
-// KeepToken implements [storage.Inbox.KeepToken].
-func (s *Store) KeepToken(ctx context.Context, id string, k storage.Heartbeat) (t storage.Token, err error) {
-	if err := k.Check(); err != nil {
-		return t, err
-	}
-	err = s.update(ctx, &write{do: func(ctx context.Context, w *session) error {
-		now, err := w.now(ctx)
-		if err != nil {
-			return err
-		}
-		t, _, err = changeToken(ctx, w, id, keepToken, micros(time.Now()), k.Take, micros(rules.Until(now, k.Lease)),
-			k.Progress, []byte(k.Details), id)
-		return err
-	}})
+// takeNext is takeFrom for one queue, in one round trip. If another transaction has locked the run, takeNext returns
+// errHeld.
+func takeNext(ctx context.Context, w *session, q *storage.WorkRequest) (storage.Token, int64, error) {
+	now, err := w.now(ctx)
 	if err != nil {
+		return storage.Token{}, 0, err
+	}
+	var rows []tokenRow
+	err = w.All(ctx, &rows, takeQueued, q.Worker, micros(now), micros(rules.Until(now, q.Lease)), q.Queues[0])
+	if err != nil {
+		return storage.Token{}, 0, err
+	}
+	if len(rows) == 1 {
+		w.Count(1, nil)
+		t, err := rows[0].token()
+		return t, rows[0].N, err
+	}
+	found, err := inTurns(ctx, w, q.Queues, 1)
+	switch {
+	case err != nil:
+		return storage.Token{}, 0, err
+	case len(found) == 0:
+		return storage.Token{}, 0, rules.NoWork(q.Queues)
+	default:
+		return storage.Token{}, 0, errHeld
+	}
+}
+
+// KeepToken implements [storage.Inbox.KeepToken].
+func (s *Store) KeepToken(ctx context.Context, id string, k storage.Heartbeat) (storage.Token, error) {
+	if err := k.Check(); err != nil {
 		return storage.Token{}, err
 	}
-	return t, nil
+	return s.beat(ctx, id, keepToken, func(ctx context.Context, w *session) (args []any, err error) {
+		var until time.Time
+		if k.Lease > 0 {
+			now, err := w.now(ctx)
+			if err != nil {
+				return nil, err
+			}
+			until = rules.Until(now, k.Lease)
+		}
+		return []any{micros(time.Now()), k.Take, micros(until), k.Progress, []byte(k.Details), id}, nil
+	})
+}
+
+// Beat implements [storage.Inbox.Beat].
+func (s *Store) Beat(ctx context.Context, id string) (t storage.Token, err error) {
+	return s.beat(ctx, id, beatToken, func(context.Context, *session) ([]any, error) {
+		return []any{micros(time.Now()), id}, nil
+	})
+}
+
+// beat runs an update of an open token that nothing else in its transaction depends on. If it changes no token, beat
+// says why.
+func (s *Store) beat(ctx context.Context, id, query string, args func(context.Context, *session) ([]any, error),
+) (storage.Token, error) {
+	var rows []tokenRow
+	err := s.update(ctx, &write{do: func(ctx context.Context, w *session) error {
+		with, err := args(ctx, w)
+		if rows = nil; err != nil {
+			return err
+		}
+		return w.PostQuery(ctx, &rows, func(err error) error {
+			if err == nil && !w.dialect.Posts { // a posted statement is counted as it is posted
+				w.Count(int64(len(rows)), with)
+			}
+			return err
+		}, query, with...)
+	}})
+	switch {
+	case err != nil:
+		return storage.Token{}, err
+	case len(rows) == 1:
+		return rows[0].token()
+	}
+	t, err := s.Token(ctx, id)
+	switch {
+	case err != nil:
+		return storage.Token{}, err
+	case t.State != storage.TokenOpen:
+		return storage.Token{}, storage.ErrGone
+	default:
+		return storage.Token{}, storage.ErrTaken
+	}
 }

@@ -11,12 +11,16 @@ var (
 	upsertTimer = statement{
 		onSQLite: `INSERT INTO timers (run, path, kind, incarnation, due) VALUES (?, ?, ?, ?, ?)
 ON CONFLICT (run, path, kind) DO UPDATE SET incarnation = excluded.incarnation, due = excluded.due`,
-		onPostgres: `INSERT INTO timers (run, path, kind, incarnation, due) VALUES ($1, $2, $3, $4, $5)
+		onPostgres: `INSERT INTO timers (run, path, kind, incarnation, due)
+SELECT v.run, v.path, v.kind, v.incarnation, v.due
+FROM unnest($1::bigint[], $2::text[], $3::smallint[], $4::bigint[], $5::bigint[])
+AS v (run, path, kind, incarnation, due)
 ON CONFLICT (run, path, kind) DO UPDATE SET incarnation = excluded.incarnation, due = excluded.due`,
 	}
 	deleteTimer = statement{
-		onSQLite:   `DELETE FROM timers WHERE run = ? AND path = ? AND kind = ?`,
-		onPostgres: `DELETE FROM timers WHERE run = $1 AND path = $2 AND kind = $3`,
+		onSQLite: `DELETE FROM timers WHERE run = ? AND path = ? AND kind = ?`,
+		onPostgres: `DELETE FROM timers USING unnest($1::bigint[], $2::text[], $3::smallint[]) AS v (run, path, kind)
+WHERE timers.run = v.run AND timers.path = v.path AND timers.kind = v.kind`,
 	}
 )
 
@@ -31,8 +35,11 @@ type timerRow struct {
 }
 
 func writeTimers(ctx context.Context, w *session, n int64, timers []storage.TimerRow) error {
-	for i := range timers {
-		t := &timers[i]
+	type key struct {
+		path string
+		kind storage.TimerKind
+	}
+	for t := range lastOfEach(timers, func(t *storage.TimerRow) key { return key{t.Path, t.Kind} }) {
 		var err error
 		if t.Due.IsZero() {
 			err = w.Post(ctx, nil, deleteTimer[w.dialect.db], n, t.Path, t.Kind)
@@ -58,12 +65,17 @@ func (s *Store) RunTimers(ctx context.Context, run string) (timers []storage.Tim
 func readTimers(ctx context.Context, s *session, n int64, run string) ([]storage.TimerRow, error) {
 	var rows []timerRow
 	err := s.All(ctx, &rows, selectRunTimers, n)
+	return decodeTimers(rows, run), err
+}
+
+// decodeTimers returns the timers of a run in the order in which they are due.
+func decodeTimers(rows []timerRow, run string) []storage.TimerRow {
 	slices.SortStableFunc(rows, func(a, b timerRow) int { return a.Due.time().Compare(b.Due.time()) })
 	out := make([]storage.TimerRow, len(rows))
 	for i, r := range rows {
 		out[i] = r.row(run)
 	}
-	return out, err
+	return out
 }
 
 // row returns the timer of a run.

@@ -52,15 +52,22 @@ FOR UPDATE OF r` + skipLocked + `)
 var upsertToken = statement{
 	onSQLite: insertToken + `
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)` + orUpdateToken,
-	onPostgres: insertToken + `
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20,
-  $21)` + orUpdateToken,
+	// It fails by a division by zero if another run has a token with the id.
+	onPostgres: `WITH v AS MATERIALIZED (SELECT ` + newTokenColumns + `
+FROM unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[],
+$5::bigint[], $6::smallint[], $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[],
+$13::text[], $14::text[], $15::bigint[], $16::bigint[], $17::bytea[], $18::bytea[], $19::bytea[], $20::bigint[],
+$21::bigint[]) AS v (` + newTokenColumns + `)),
+done AS (` + insertToken + `
+SELECT ` + newTokenColumns + ` FROM v` + orUpdateToken + `)
+SELECT 1 / CAST(NOT EXISTS (SELECT 1 FROM tokens t WHERE t.id = v.id AND t.run <> v.run) AS INT) FROM v`,
 }
 
+//nolint:gosec // as above
 const (
-	insertToken = `INSERT INTO tokens
-  (run, id, path, incarnation, attempt, state, deadline, heartbeat, beat, since, schedule_to_start, start_to_close,
-  queue, worker, take, lease, work, result, failure, priority, place)`
+	insertToken     = `INSERT INTO tokens (` + newTokenColumns + `)`
+	newTokenColumns = `run, id, path, incarnation, attempt, state, deadline, heartbeat, beat, since, schedule_to_start,
+  start_to_close, queue, worker, take, lease, work, result, failure, priority, place`
 	orUpdateToken = `
 ON CONFLICT (id) DO UPDATE SET path = excluded.path, incarnation = excluded.incarnation, attempt = excluded.attempt,
   state = excluded.state, deadline = excluded.deadline, heartbeat = excluded.heartbeat, beat = excluded.beat,
@@ -117,6 +124,10 @@ func readTokens(ctx context.Context, s *session, query string, arg any) ([]stora
 	if err := s.All(ctx, &rows, query, arg); err != nil {
 		return nil, err
 	}
+	return decodeTokens(rows)
+}
+
+func decodeTokens(rows []tokenRow) ([]storage.Token, error) {
 	out := make([]storage.Token, len(rows))
 	for i := range rows {
 		var err error
@@ -128,31 +139,42 @@ func readTokens(ctx context.Context, s *session, query string, arg any) ([]stora
 }
 
 func writeTokens(ctx context.Context, w *session, n int64, tokens []storage.Token) error {
-	for i := range tokens {
-		t := &tokens[i]
+	place := len(tokens)
+	for t := range lastOfEach(tokens, func(t *storage.Token) string { return t.ID }) {
+		place--
 		work := []byte(t.Work)
 		if t.State != storage.TokenOpen {
 			work = nil
 		}
-		done, err := w.Exec(ctx, upsertToken[w.dialect.db], n, t.ID, t.Path, t.Incarnation, t.Attempt, t.State,
-			micros(t.Deadline), int64(t.Heartbeat), micros(t.Beat), micros(t.Since), int64(t.ScheduleToStart),
-			int64(t.StartToClose),
-			t.Queue, t.Worker, t.Take, micros(t.Lease), work, []byte(t.Result), codec.EncodeFailure(t.Failure), t.Priority, i)
-		if err != nil {
+		args := []any{
+			n, t.ID, t.Path, t.Incarnation, t.Attempt, t.State, micros(t.Deadline), int64(t.Heartbeat), micros(t.Beat),
+			micros(t.Since), int64(t.ScheduleToStart), int64(t.StartToClose), t.Queue, t.Worker, t.Take, micros(t.Lease),
+			work, []byte(t.Result), codec.EncodeFailure(t.Failure), int64(t.Priority), place,
+		}
+		if err := w.Post(ctx, w.ofThisRun(ctx, n, t), upsertToken[w.dialect.db], args...); err != nil {
 			return err
 		}
-		if done == 1 || t.State != storage.TokenOpen {
-			continue
+	}
+	return nil
+}
+
+// ofThisRun returns the check of upsertToken, which returns ErrExists if another run has a token with the id.
+func (s *session) ofThisRun(ctx context.Context, n int64, t *storage.Token) func(rows int64) error {
+	return func(rows int64) error {
+		if rows == 1 || !s.dialect.Posts && t.State != storage.TokenOpen {
+			return nil
 		}
 		var there tokenRow
-		if err := w.Get(ctx, &there, selectToken, t.ID); err != nil {
-			return err
+		if !s.dialect.Posts { // otherwise the statement has compared the runs
+			if err := s.Get(ctx, &there, selectToken, t.ID); err != nil {
+				return err
+			}
 		}
 		if there.N != n {
 			return fmt.Errorf("%w: token %q", storage.ErrExists, t.ID)
 		}
+		return nil
 	}
-	return nil
 }
 
 // useTokens carries out the changes of tokens that callers ask for. The store commits nothing if a token has changed.
@@ -196,7 +218,7 @@ func findToken(ctx context.Context, s *session, id string) (storage.Token, error
 
 // Token implements [storage.Reader.Token].
 func (s *Store) Token(ctx context.Context, id string) (t storage.Token, err error) {
-	err = s.view(ctx, func(r *session) (err error) {
+	err = s.glance(ctx, func(r *session) (err error) {
 		t, err = findToken(ctx, r, id)
 		return err
 	})
@@ -249,18 +271,6 @@ func (s *Store) EndToken(ctx context.Context, id string, end storage.TokenEnd) (
 		},
 		arrivals: wakeup.Moves,
 	})
-	if err != nil {
-		return storage.Token{}, err
-	}
-	return t, nil
-}
-
-// Beat implements [storage.Inbox.Beat].
-func (s *Store) Beat(ctx context.Context, id string) (t storage.Token, err error) {
-	err = s.update(ctx, &write{do: func(ctx context.Context, w *session) (err error) {
-		t, _, err = changeToken(ctx, w, id, beatToken, micros(time.Now()), id)
-		return err
-	}})
 	if err != nil {
 		return storage.Token{}, err
 	}

@@ -38,9 +38,9 @@ WHERE o.id = ANY (ARRAY(SELECT json_array_elements_text(CAST($1 AS JSON)))) AND 
 	}
 	// selectQueued looks for one token in each queue. Without OFFSET, PostgreSQL would read the tokens of all queues.
 	selectQueued = statement{
-		onSQLite: `SELECT j.value FROM json_each($1) j WHERE EXISTS (` + queuedIn + `j.value` + inQueue + `)`,
+		onSQLite: `SELECT j.value FROM json_each($1) j WHERE EXISTS (` + queuedIn + `j.value` + inQueue(`$2`) + `)`,
 		onPostgres: `SELECT j.value FROM json_array_elements_text(CAST($1 AS JSON)) j WHERE EXISTS (` +
-			queuedIn + `j.value` + inQueue + ` OFFSET 0)`,
+			queuedIn + `j.value` + inQueue(serverNow) + ` OFFSET 0)`,
 	}
 )
 
@@ -67,12 +67,8 @@ func (s waitingSource) Queued(ctx context.Context, queues []string) (queued []st
 	if err != nil {
 		return nil, err
 	}
-	err = s.view(ctx, func(r *session) error {
-		now, err := r.now(ctx)
-		if err != nil {
-			return err
-		}
-		return r.All(ctx, &queued, selectQueued[r.dialect.db], string(list), micros(now))
+	err = s.glance(ctx, func(r *session) error {
+		return r.All(ctx, &queued, selectQueued[r.dialect.db], r.dialect.untilNow(string(list))...)
 	})
 	return queued, err
 }

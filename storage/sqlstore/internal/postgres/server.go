@@ -118,26 +118,32 @@ func Parse(dsn string) (*Server, error) {
 	return s, nil
 }
 
-// planning lists planner settings that Ebb turns off, so that plans stay good when the server makes them before it
-// has counted the rows of a table. Every query of Ebb has an index by which it reads few rows in their order. While
-// a table has few rows, a scan would look as cheap.
-var planning = []string{
-	"enable_seqscan", "enable_bitmapscan", "enable_hashjoin", "enable_mergejoin", "enable_sort",
-	"jit",
+// planning lists the planner settings of Ebb's statements. Plans stay good when the server makes them before it has
+// counted the rows of a table: every query of Ebb has an index by which it reads few rows in their order. While a table
+// has few rows, a scan would look as cheap. For the same reason, one plan fits all arguments, and each statement is
+// planned only once per connection.
+var planning = []struct{ name, value string }{
+	{"enable_seqscan", "off"},
+	{"enable_bitmapscan", "off"},
+	{"enable_hashjoin", "off"},
+	{"enable_mergejoin", "off"},
+	{"enable_sort", "off"},
+	{"jit", "off"},
+	{"plan_cache_mode", "force_generic_plan"},
 }
 
-// planBy returns a function that turns off the settings in planning on a new connection, except settings that the
-// DSN or PGOPTIONS names. They are not parameters of the connection, so that users' own statements can use the
+// planBy returns a function that makes the settings in planning on a new connection, except settings that the DSN or
+// PGOPTIONS names. They are not parameters of the connection, so that users' own statements can use the
 // server's settings, see UsersPlanning.
 func planBy(given map[string]string) func(context.Context, *pgconn.PgConn) error {
-	var off strings.Builder
-	for _, name := range planning {
-		if given[name] == "" && !strings.Contains(given["options"], name) {
-			off.WriteString("SET " + name + " = off;")
+	var all strings.Builder
+	for _, setting := range planning {
+		if given[setting.name] == "" && !strings.Contains(given["options"], setting.name) {
+			all.WriteString("SET " + setting.name + " = " + setting.value + ";")
 		}
 	}
 	return func(ctx context.Context, conn *pgconn.PgConn) error {
-		return conn.Exec(ctx, off.String()).Close()
+		return conn.Exec(ctx, all.String()).Close()
 	}
 }
 
@@ -169,4 +175,10 @@ func (s *Server) Open(maxConnections int, connected func(context.Context, *pgx.C
 func (s *Server) Channel() string { return "ebb:" + s.Schema }
 
 // UsersPlanning restores the server's settings in place of those in planning, for the rest of a transaction.
-var UsersPlanning = "SET LOCAL " + strings.Join(planning, " TO DEFAULT; SET LOCAL ") + " TO DEFAULT"
+var UsersPlanning = func() string {
+	var all strings.Builder
+	for _, setting := range planning {
+		all.WriteString("SET LOCAL " + setting.name + " TO DEFAULT;")
+	}
+	return all.String()
+}()

@@ -79,7 +79,7 @@ func (p *queued) take(results pgx.BatchResults, sure bool) error {
 	switch {
 	case p.check == nil, err == nil && sure:
 		return err
-	case sure && dberr.State(err) == divisionByZero:
+	case dberr.State(err) == divisionByZero:
 		return p.check(0)
 	case err != nil:
 		return err

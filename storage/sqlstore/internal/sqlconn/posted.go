@@ -12,11 +12,22 @@ type queued struct {
 	args  []any
 	check func(rows int64) error // checks how many rows the statement changed; may be nil
 	read  func(*answer) error    // reads the rows that the statement selects; nil if it selects none
+
+	begins bool // begins a transaction
 }
 
-// PostQuery is Post for a query. It calls read when dest contains the rows, or with the error if the rows cannot be
-// decoded. If the rows arrive with the answer to the COMMIT, the transaction is committed in either case.
+// PostQuery is Post for a statement that changes at most the rows that it returns. It calls read when dest contains the
+// rows, or with the error if the rows cannot be decoded. If the rows arrive with the answer to the COMMIT, the
+// transaction is committed in either case.
 func (c *Conn) PostQuery(ctx context.Context, dest any, read func(error) error, query string, args ...any) error {
+	if c.dialect.Posts {
+		c.Changed++ // the real number is unknown until the answer
+	}
+	return c.PostRead(ctx, dest, read, query, args...)
+}
+
+// PostRead is PostQuery for a query that changes nothing.
+func (c *Conn) PostRead(ctx context.Context, dest any, read func(error) error, query string, args ...any) error {
 	if !c.dialect.Posts {
 		return read(c.All(ctx, dest, query, args...))
 	}
@@ -28,7 +39,6 @@ func (c *Conn) PostQuery(ctx context.Context, dest any, read func(error) error, 
 		_ = read(err)
 		return nil
 	}})
-	c.Changed++ // the real number is unknown until the answer
 	return nil
 }
 
@@ -38,7 +48,7 @@ func (c *Conn) Flush(ctx context.Context) error { return c.exchange(ctx, nil, fa
 // PostBegin posts the statement that begins a transaction. It drops statements that were posted before.
 func (c *Conn) PostBegin(statement string) {
 	c.forgetPosted()
-	c.posted = append(c.posted, queued{query: statement})
+	c.posted = append(c.posted, queued{query: statement, begins: true})
 	c.Wrong, c.heard = nil, false
 }
 
@@ -48,11 +58,13 @@ func (c *Conn) forgetPosted() {
 	c.posted = c.posted[:0]
 }
 
-// Rollback drops the posted statements, and rolls the transaction back unless the connection is lost.
+// Rollback drops the posted statements, and rolls the transaction back unless its BEGIN was never sent or the
+// connection is lost.
 func (c *Conn) Rollback(ctx context.Context) error {
+	unsent := len(c.posted) > 0 && c.posted[0].begins
 	c.forgetPosted()
 	c.Wrong = nil
-	if c.Lost() {
+	if unsent || c.Lost() {
 		return nil
 	}
 	return c.Run(ctx, "ROLLBACK")
