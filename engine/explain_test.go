@@ -63,6 +63,14 @@ func TestExplain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	each, err := asl.Parse("each", []byte(`{"StartAt":"Legs","States":{
+		"Legs":{"Type":"Pass","Result":[1,2],"Next":"Each"},
+		"Each":{"Type":"Map","Next":"Pay","ItemProcessor":{"StartAt":"Flight","States":{
+			"Flight":{"Type":"Task","Resource":"do:flight","End":true}}}},
+		"Pay":{"Type":"Task","Resource":"fail:pay","End":true}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
 	input := engine.Input(atom.MustEncode(map[string]any{"wish": "north", "card": "4711-0815"}))
 	symbols := []engine.Option{engine.WithInputs(atom.NewKey[string]("wish"), atom.NewKey[string]("card"))}
 	overdue := flow.Linear("overdue", atom.Func("a", func(context.Context, struct{}) (int, error) { panic("boom") }))
@@ -74,6 +82,7 @@ func TestExplain(t *testing.T) {
 		"itinerary":                  {itinerary(), symbols, false},
 		"itinerary-without-the-flow": {itinerary(), symbols, true},
 		"language":                   {m.Flow(), nil, true},
+		"map":                        {each.Flow(), nil, true},
 		"success":                    {flow.Linear("f"), nil, false},
 		"panic":                      {overdue, nil, false},
 	} {

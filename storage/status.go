@@ -23,7 +23,8 @@ func (a *Atom) Status() Status {
 	if passed && a.neverCalled() {
 		return Status(states.TaskCancelled.String())
 	}
-	if a.Undo == UndoReverts || !passed && a.Intention != states.IntendRevert {
+	// The undo leaves a grown atom in its state. An atom of a plan has the intention before the undo comes to it.
+	if a.Undo == UndoReverts || !passed && (a.Spec == nil || a.Intention != states.IntendRevert) {
 		return Status(a.State.String())
 	}
 	switch {

@@ -19,6 +19,7 @@ func TestStatus(t *testing.T) {
 	t.Parallel()
 	declined, late := &atom.Failure{Code: "Declined"}, &atom.Failure{Code: atom.CodeTimeout}
 	const back = states.IntendRevert
+	grown := atom.MustEncode(flow.Spec{})
 	for _, test := range []struct {
 		what string
 		atom storage.Atom
@@ -29,11 +30,12 @@ func TestStatus(t *testing.T) {
 		{"of an older version", storage.Atom{State: states.TaskReverted}, "REVERTED"},
 		{"succeeded", storage.Atom{State: states.TaskReverted, Undo: storage.UndoLeaves, Ended: flow.EndValue, Attempt: 1}, storage.StatusStaysDone},
 		{"is passed", storage.Atom{State: states.TaskReverting, Undo: storage.UndoLeaves, Ended: flow.EndValue, Attempt: 1}, storage.StatusStaysDone},
-		{"of a language", storage.Atom{State: states.TaskSuccess, Intention: back, Undo: storage.UndoLeaves, Ended: flow.EndValue, Attempt: 1}, storage.StatusStaysDone},
+		{"of a language", storage.Atom{Spec: grown, State: states.TaskSuccess, Intention: back, Undo: storage.UndoLeaves, Ended: flow.EndValue, Attempt: 1}, storage.StatusStaysDone},
+		{"is not reached yet", storage.Atom{State: states.TaskSuccess, Intention: back, Undo: storage.UndoLeaves, Ended: flow.EndValue, Attempt: 1}, "SUCCESS"},
 		{"failed", storage.Atom{State: states.TaskReverted, Undo: storage.UndoLeaves, Ended: flow.EndFailure, Failure: declined, Attempt: 1}, "FAILURE"},
 		{"took too long", storage.Atom{State: states.TaskReverted, Undo: storage.UndoLeaves, Ended: flow.EndFailure, Failure: late, Attempt: 1}, storage.StatusMayStayDone},
-		{"took too long, and was caught", storage.Atom{State: states.TaskFailure, Intention: back, Undo: storage.UndoLeaves, Ended: flow.EndHandled, Failure: late, Attempt: 1}, storage.StatusMayStayDone},
-		{"was cancelled", storage.Atom{State: states.TaskCancelled, Intention: back, Undo: storage.UndoLeaves, Attempt: 1}, storage.StatusMayStayDone},
+		{"took too long, and was caught", storage.Atom{Spec: grown, State: states.TaskFailure, Intention: back, Undo: storage.UndoLeaves, Ended: flow.EndHandled, Failure: late, Attempt: 1}, storage.StatusMayStayDone},
+		{"was cancelled", storage.Atom{Spec: grown, State: states.TaskCancelled, Intention: back, Undo: storage.UndoLeaves, Attempt: 1}, storage.StatusMayStayDone},
 		{"never ran", storage.Atom{State: states.TaskPending, Intention: back, Undo: storage.UndoLeaves}, "PENDING"},
 		{"runs still", storage.Atom{State: states.TaskRunning, Intention: back, Undo: storage.UndoLeaves, Attempt: 1}, "RUNNING"},
 		{"computed", storage.Atom{State: states.TaskReverted, Undo: storage.UndoNothing, Ended: flow.EndValue, Attempt: 1}, "SUCCESS"},

@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ebbflow/ebb/atom"
@@ -26,7 +27,11 @@ func endingSentences(w *Diagnosis) []string {
 	default:
 	}
 	if len(w.Failed) == 0 {
-		if at := run.Failure.Atom; at != "" {
+		at := run.Failure.Atom
+		if slices.Contains(w.Undo.Stuck.First, at) {
+			return nil // its undo failed there, which other sentences say
+		}
+		if at != "" {
 			return []string{fmt.Sprintf("It failed at %s: %s.", visible.Line(at), Cause(run.Failure))}
 		}
 		return []string{"It failed: " + Cause(run.Failure) + "."}

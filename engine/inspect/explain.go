@@ -212,7 +212,8 @@ func (x *explanation) step(a *storage.Atom) (draw.TraceStep, error) {
 			s.Stack = f.Stack
 		}
 	}
-	if a.Ended == flow.EndValue && a.Result.Data != nil && a.Result.Data.String() != "null" {
+	// The result of a fork is a note of its language.
+	if a.Ended == flow.EndValue && a.Kind != storage.KindFork && a.Result.Data != nil && a.Result.Data.String() != "null" {
 		s.Out = shortened(x.run.Secrets.Mask(a.Path, a.Result.Data))
 	}
 	return s, err

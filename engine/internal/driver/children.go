@@ -224,9 +224,11 @@ func (c *children) spawnPlanned(o origin, in atom.Values, missing *atom.Failure)
 	return c.spawn(o, input)
 }
 
-// undoChild undoes an origin by having its run undone.
+// undoChild undoes an origin by having its run undone. If an undo of that run has failed before, its failed reverts are
+// retried.
 func (c *children) undoChild(o origin) error {
 	id := c.idOf(o)
+	delete(c.byID, id) // a message about an earlier end of the run does not end the undo a second time
 	ev := o.completed()
 	ev.Revert, ev.Result = true, atom.Null
 	if !c.undoes(o) {
@@ -245,9 +247,11 @@ func (c *children) undoChild(o origin) error {
 		c.ends.list = append(c.ends.list, ev)
 		return nil
 	}
-	l, err := (&inbox.Command{
-		Kind: inbox.Cancel, Why: inbox.Cancelled("its parent run is being undone"), Undo: true,
-	}).Message(id)
+	command := inbox.Command{Kind: inbox.Cancel, Why: inbox.Cancelled("its parent run is being undone"), Undo: true}
+	if run.State == states.FlowFailure && run.Undo == storage.UndoFailed {
+		command = inbox.Command{Kind: inbox.RetryRevert}
+	}
+	l, err := command.Message(id)
 	if err != nil {
 		return err
 	}

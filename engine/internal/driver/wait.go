@@ -12,6 +12,7 @@ import (
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/internal/failpoint"
+	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -338,7 +339,7 @@ func (d *Driver) childEnded(l *storage.Message) error {
 	o, known := d.children.byID[l.Name]
 	ev := o.completed()
 	ev.Result, ev.Failure, ev.RunEnd = l.Body, l.Failure, runEnd(l)
-	if known && d.children.childOf(o).Reopen && d.children.awaits(o) {
+	if known && (d.children.reverting(o) || d.children.childOf(o).Reopen && d.children.awaits(o)) {
 		var err error
 		if known, err = d.endedAgain(&ev, l.Name); err != nil {
 			return err
@@ -396,8 +397,8 @@ func (d *Driver) finish(f executor.Finished) error {
 	return d.feed(f.Event)
 }
 
-// endedAgain reports whether a child run that was reopened has ended since, and sets in the event how. A message about
-// its end may be from before: then the run has not ended again, or has not even received the command yet.
+// endedAgain reports whether a child run that was reopened, or is undone, has ended since, and sets in the event how. A
+// message about its end may be from before: then the run has not ended again, or has not even received the command yet.
 func (d *Driver) endedAgain(ev *scheduler.Event, id string) (bool, error) {
 	if err := d.flush(); err != nil { // the command may be in the pending checkpoint
 		return false, err
@@ -406,9 +407,15 @@ func (d *Driver) endedAgain(ev *scheduler.Event, id string) (bool, error) {
 	if err != nil || !child.State.Ended() {
 		return false, WrapStore(d.claim.Run, err)
 	}
+	reverting := d.children.reverting(origin{ev.Node, ev.Atom})
+	if reverting && child.State == states.FlowReverted {
+		return true, nil // nothing more is to be undone
+	}
 	_, messages, err := storage.AllMessages(d.storing, d.env.Store, id)
-	isRetry := func(m storage.Message) bool { return m.Kind == inbox.Retry }
-	if err != nil || slices.ContainsFunc(messages, isRetry) {
+	isCommand := func(m storage.Message) bool {
+		return !reverting && m.Kind == inbox.Retry || reverting && (m.Kind == inbox.Cancel || m.Kind == inbox.RetryRevert)
+	}
+	if err != nil || slices.ContainsFunc(messages, isCommand) {
 		return false, WrapStore(d.claim.Run, err)
 	}
 	if child.Outcome == storage.Succeeded && ev.Failure != nil {
