@@ -12,8 +12,11 @@ func (a *Atom) StaysDone() bool {
 }
 
 // Unknown reports whether an attempt that failed so may have had its effect all the same: Ebb gave the attempt up,
-// or its process died, before the attempt said how it ended.
+// or its process died, before the attempt said how it ended. An attempt that no worker ever took had none.
 func (f *Failure) Unknown() bool {
+	if f.Untaken {
+		return false
+	}
 	switch f.Code {
 	case CodeTimeout, CodeCancelled, CodeHeartbeatLost, CodeStartToClose, CodeLost:
 		return true
@@ -21,3 +24,7 @@ func (f *Failure) Unknown() bool {
 		return false
 	}
 }
+
+// UntakenAt reports whether f is the failure of the task at path itself, and no worker ever took that task's work. Then
+// there is nothing to undo. A failure that something around the task passes on says nothing about that.
+func (f *Failure) UntakenAt(path string) bool { return f != nil && f.Untaken && f.Atom == path }

@@ -70,7 +70,7 @@ func TestRemoteLimits(t *testing.T) {
 				if len(why) != 1 || err != nil {
 					t.Fatalf("ended with %v (%v)", why, err)
 				}
-				want := &atom.Failure{Atom: "a", Attempt: 1, Code: c.code, Message: c.message}
+				want := &atom.Failure{Atom: "a", Attempt: 1, Code: c.code, Message: c.message, Untaken: c.taken == nil}
 				if diff := cmp.Diff(want, why[0]); diff != "" {
 					t.Errorf("failure (-want +got):\n%s", diff)
 				}

@@ -31,15 +31,18 @@ func (s staffed) Task(name string) (atom.Body, error) {
 	return s.stage.Task(name)
 }
 
+// workLimit is how long the work of atWork may take, also until a worker takes it.
+const workLimit = 30 * time.Minute
+
 // atWork are flows of a task "a", and then of work for a worker beside a task "c". stays says that nothing undoes the work.
 var atWork = map[string]struct {
 	queue string
 	root  func(t *testing.T, s *stage, stays bool) flow.Node
 }{
 	"go": {"work", func(_ *testing.T, s *stage, stays bool) flow.Node {
-		work := atom.RemotePair[struct{}, struct{}]("b", "work", "unwork")
+		work := atom.RemotePair[struct{}, struct{}]("b", "work", "unwork", atom.Timeout(workLimit))
 		if stays {
-			work = atom.Remote[struct{}, struct{}]("b", "work")
+			work = atom.Remote[struct{}, struct{}]("b", "work", atom.Timeout(workLimit))
 		}
 		return flow.Linear("f", s.atom("a"), flow.Unordered("u", work, s.atom("c")))
 	}},
@@ -81,7 +84,8 @@ func besides(t *testing.T, resource string, stays bool) flow.Node {
 	m, err := asl.Parse("m", []byte(`{"StartAt": "A", "States": {
 		"A": {"Type": "Task", "Resource": "do:a", "Revert": "undo:a", "ResultPath": null, "Next": "P"},
 		"P": {"Type": "Parallel", "End": true, "Branches": [
-			{"StartAt": "B", "States": {"B": {"Type": "Task", "Resource": "`+resource+`", `+revert+` "End": true}}},
+			{"StartAt": "B", "States": {"B": {"Type": "Task", "Resource": "`+resource+`", `+revert+`
+				"TimeoutSeconds": 1800, "End": true}}},
 			{"StartAt": "C", "States": {"C": {"Type": "Task", "Resource": "do:c", "Revert": "undo:c", "End": true}}}]}}}`))
 	if err != nil {
 		t.Fatal(err)

@@ -24,7 +24,7 @@ func (a *Atom) Status() Status {
 		return Status(states.TaskCancelled.String())
 	}
 	// The undo leaves a grown atom in its state. An atom of a plan has the intention before the undo comes to it.
-	if a.Undo == UndoReverts || !passed && (a.Spec == nil || a.Intention != states.IntendRevert) {
+	if a.Undo == UndoReverts && !a.untaken() || !passed && (a.Spec == nil || a.Intention != states.IntendRevert) {
 		return Status(a.State.String())
 	}
 	switch {
@@ -44,8 +44,13 @@ func (a *Atom) Status() Status {
 }
 
 // UndoPasses reports whether an undo of the atom's run reverts nothing of it: because nothing reverts it, or because it
-// was cancelled before it was called. Its state is REVERTED all the same.
-func (a *Atom) UndoPasses() bool { return a.Undo != UndoReverts || a.neverCalled() }
+// was cancelled before it was called, or because no worker ever took its work. Its state is REVERTED all the same.
+func (a *Atom) UndoPasses() bool { return a.Undo != UndoReverts || a.neverCalled() || a.untaken() }
+
+// untaken reports whether a task failed, and no worker ever took its work.
+func (a *Atom) untaken() bool {
+	return (a.Ended == flow.EndFailure || a.Ended == flow.EndHandled) && a.Failure.UntakenAt(a.Path)
+}
 
 // neverCalled reports whether a task was cancelled while it waited for its first call.
 func (a *Atom) neverCalled() bool {

@@ -14,6 +14,7 @@ const (
 	failureBare
 	failureDetails
 	failureFinal
+	failureUntaken
 )
 
 func (f *fields) failure(field byte, v *atom.Failure) {
@@ -33,6 +34,7 @@ func appendFailure(f *fields, v *atom.Failure) {
 	f.flag(failureBare, v.Bare)
 	f.bytes(failureDetails, v.Details)
 	f.flag(failureFinal, v.Final)
+	f.flag(failureUntaken, v.Untaken)
 }
 
 func (s *scan) failure() *atom.Failure {
@@ -62,6 +64,8 @@ func (s *scan) failureRow() *atom.Failure {
 			v.Details = s.value()
 		case failureFinal:
 			v.Final = s.flag()
+		case failureUntaken:
+			v.Untaken = s.flag()
 		default:
 			s.unknown()
 		}

@@ -96,7 +96,7 @@ func (r *run) noteChange(cmd *scheduler.Command, a *storage.Atom, entry *storage
 		ev.Inner = true
 	default:
 		ev.Inner = r.plan.Atoms[cmd.Atom].Language != nil
-		ev.Reverts = r.plan.Atoms[cmd.Atom].Reverts() && !cmd.Rec.NeverCalled()
+		ev.Reverts = r.plan.Atoms[cmd.Atom].Reverts() && !a.UndoPasses()
 	}
 	switch cmd.To {
 	case states.TaskSuccess, states.TaskFailure, states.TaskCancelled, states.TaskReverted:

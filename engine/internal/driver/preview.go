@@ -146,7 +146,7 @@ func (ts *tokens) previewOpen(live []storage.Atom, tell func(PreviewStep) bool) 
 		if err != nil {
 			return false, WrapStore(ts.claim.Run, err)
 		}
-		begun := l.Rec.Attempt > 1 || l.Rec.Attempt == 1 && !ts.untaken(l.Path)
+		begun := l.Rec.Attempt > 0 && (!l.Rec.NoneBegunBefore() || !ts.untaken(l.Path))
 		if begun && l.Spec != nil && l.Spec.Undo != nil && !tell(previewOf(&l)) {
 			return false, nil
 		}

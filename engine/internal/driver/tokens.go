@@ -160,6 +160,14 @@ func seen(t *storage.Token) storage.Token {
 	return kept
 }
 
+// overdue returns the failure of an attempt that has a token and has exceeded the limit. It says whether any worker
+// ever took the work of the task.
+func (ts *tokens) overdue(e *external, limit storage.TokenLimit) *atom.Failure {
+	f := overdue(&e.token, limit)
+	f.Untaken = ts.record(e).NoneBegunBefore() && ts.untaken(f.Atom)
+	return f
+}
+
 // overdue returns the failure of an attempt whose token has exceeded the limit.
 func overdue(t *storage.Token, limit storage.TokenLimit) *atom.Failure {
 	f := &atom.Failure{Atom: t.Path, Attempt: t.Attempt, Details: t.Details}
@@ -235,7 +243,7 @@ func (ts *tokens) endOf(e *external, l *storage.Message) scheduler.Event {
 	}
 	if err := ts.checkResult(e, ev.Result); err != nil {
 		ev.Result, ev.Failure = nil, &atom.Failure{
-			Atom: e.path(ts.run), Attempt: ts.attempt(e), Code: atom.CodeBadResult,
+			Atom: e.path(ts.run), Attempt: int(ts.record(e).Attempt), Code: atom.CodeBadResult,
 			Message: clip.Text(fmt.Sprintf("the %s that ended the attempt carries no result of it: %v", l.Kind, err),
 				atom.MaxFailureText),
 		}
@@ -260,21 +268,14 @@ func (ts *tokens) checkResult(e *external, v atom.Value) error {
 	return nil
 }
 
-func (ts *tokens) attempt(e *external) int {
+// record returns the record of an attempt whose atom is known.
+func (ts *tokens) record(e *external) *scheduler.Record {
 	if e.node != nil {
-		return int(e.node.Rec.Attempt)
+		return &e.node.Rec
 	}
-	return int(ts.s.Record(e.atom).Attempt)
+	return ts.s.Record(e.atom)
 }
 
 func (ts *tokens) awaits(e *external) bool {
-	switch {
-	case e.revert:
-		return true
-	case e.node != nil:
-		return e.node.Awaits()
-	case e.atom < 0:
-		return false
-	}
-	return ts.s.Record(e.atom).Awaits()
+	return e.revert || (e.node != nil || e.atom >= 0) && ts.record(e).Awaits()
 }

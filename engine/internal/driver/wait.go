@@ -219,7 +219,8 @@ func (d *Driver) expire(k timerKey) error {
 		if take == 0 {
 			take = storage.Untaken
 		}
-		_, err := d.env.Store.EndToken(d.storing, e.token.ID, storage.TokenEnd{Take: take, Failure: overdue(&e.token, limit)})
+		end := storage.TokenEnd{Take: take, Failure: d.tokens.overdue(e, limit)}
+		_, err := d.env.Store.EndToken(d.storing, e.token.ID, end)
 		switch {
 		case errors.Is(err, storage.ErrTaken):
 		case err != nil && !errors.Is(err, storage.ErrGone):
@@ -339,6 +340,11 @@ func (d *Driver) childEnded(l *storage.Message) error {
 	o, known := d.children.byID[l.Name]
 	ev := o.completed()
 	ev.Result, ev.Failure, ev.RunEnd = l.Body, l.Failure, runEnd(l)
+	if ev.Failure != nil && ev.Failure.Untaken { // work of the child run's
+		f := *ev.Failure
+		f.Untaken = false
+		ev.Failure = &f
+	}
 	if known && (d.children.reverting(o) || d.children.childOf(o).Reopen && d.children.awaits(o)) {
 		var err error
 		if known, err = d.endedAgain(&ev, l.Name); err != nil {

@@ -317,7 +317,8 @@ func (s *Scheduler) retire(n *Node) {
 		s.stack.height = 1 // the pivot itself stays, so that undoing stops there
 		s.emit(Command{Op: DropUndo, Atom: -1})
 		s.emit(Command{Op: PushUndo, Atom: -1, Node: n})
-	} else if n.Spec.Reverts() && n.Rec.Attempt > 0 || n.Spec.Undo != nil && n.Rec.mayHaveEffect() {
+	} else if n.Spec.Reverts() && n.Rec.Attempt > 0 && !n.Rec.untakenAt(n.Path) ||
+		n.Spec.Undo != nil && n.Rec.mayHaveEffect() {
 		s.stack.height++
 		s.emit(Command{Op: PushUndo, Atom: -1, Node: n})
 	}

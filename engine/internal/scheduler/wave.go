@@ -101,12 +101,12 @@ func (s *Scheduler) start(a int32) {
 	}
 }
 
-// needsNoUndo reports whether an atom was cancelled before it was called, or failed because a value was missing. Such
-// an atom needs no undo. An atom that provides a value is reverted after its consumers, so a value that existed for
-// the call still exists.
+// needsNoUndo reports whether an atom needs no undo: it was cancelled before it was called, or failed because no worker
+// took its work or a value was missing. An atom that provides a value is reverted after its consumers, so a value that
+// existed for the call still exists.
 func (s *Scheduler) needsNoUndo(a int32) bool {
 	r := &s.rec[a]
-	if r.NeverCalled() {
+	if r.NeverCalled() || r.untakenAt(s.plan.Atoms[a].Name()) {
 		return true
 	}
 	if r.Ended != flow.EndFailure || r.Failure == nil || r.Failure.Code != atom.CodeNotFound {

@@ -9,7 +9,8 @@ import (
 // there is nothing to undo, and nothing stays done. Only the store knows whether a worker was faster. So the scheduler
 // asks the driver to take the work out of the queue, and cancels the attempt when it knows the answer.
 //
-// Earlier attempts may have had an effect, so only a first attempt is withdrawn.
+// If the attempt exceeds a limit before a worker has taken the work, the driver knows the answer, and its failure says
+// so. Earlier attempts may have had an effect, so all this holds only if no worker took one of them.
 
 // A queue says where the first attempt of an atom waits to be begun.
 type queue uint8
@@ -19,6 +20,16 @@ const (
 	callQueue               // in this process, which has not made the call yet
 	workQueue               // in the store, where workers take it
 )
+
+// NoneBegunBefore reports whether no attempt before the latest one was begun, if workers take the attempts.
+func (r *Record) NoneBegunBefore() bool {
+	return r.Attempt == 1 || r.Failure != nil && r.Failure.Untaken
+}
+
+// untakenAt reports whether the atom or node at path failed, and no worker ever took its work.
+func (r *Record) untakenAt(path string) bool {
+	return (r.Ended == flow.EndFailure || r.Ended == flow.EndHandled) && r.Failure.UntakenAt(path)
+}
 
 // firstIn returns the queue of the attempt after a number of attempts.
 func firstIn(attempts int32) queue {

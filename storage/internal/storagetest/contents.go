@@ -23,7 +23,7 @@ func fullAtom(path string) storage.Atom {
 		Ended: flow.EndHandled,
 		Failure: &atom.Failure{
 			Atom: path, Code: "C", Message: "broken", Stack: "main.go:1", Attempt: 2, Bare: true,
-			Final: true,
+			Final: true, Untaken: true,
 		},
 
 		RevertResult:  inline("undone"),
