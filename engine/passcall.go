@@ -16,7 +16,8 @@ import (
 const ownPatience = 100 * time.Millisecond
 
 // pass sends the requests that wait for a run to the process that drives it, because that process may be making a long
-// call, and waits until they are answered. If that process dies meanwhile, the next one answers them.
+// call, and waits until they are answered or their callers have left. If that process dies meanwhile, the next one
+// answers them.
 //
 // The requests are messages to the run. They outlive this process, so a caller that leaves does not end its request.
 // A worker that leaves then may have taken a task, as if it had left after the answer.
@@ -60,27 +61,24 @@ func (c callers) pass(ctx context.Context, run string) {
 		case run.Owner == "":
 			c.answer(ctx, run.ID) // the messages are in the inbox
 		}
-		select {
-		case <-t.C:
-			t.Reset(min(2*pause, mostCallPause))
-		case <-ctx.Done():
-			end(waiting, fmt.Errorf("%w: %w", storage.ErrUnsure, ctx.Err()))
-			return
-		}
+		<-t.C
+		t.Reset(min(2*pause, mostCallPause))
 	}
 }
 
-// answers ends the requests whose answers are in the store, and returns the others.
+// answers ends the requests whose answers are in the store, or whose callers have left, and returns the others.
 func (c callers) answers(ctx context.Context, requests []*driver.Request) (open []*driver.Request, err error) {
 	for i, r := range requests {
 		t, err := c.e.env.Store.Token(ctx, r.Receipt())
 		switch {
 		case err == nil:
 			r.Answer(&t)
-		case errors.Is(err, storage.ErrNotFound):
-			open = append(open, r)
-		default:
+		case !errors.Is(err, storage.ErrNotFound):
 			return append(open, requests[i:]...), err
+		case r.Gone() != nil:
+			r.End(fmt.Errorf("%w: %w", storage.ErrUnsure, r.Gone()))
+		default:
+			open = append(open, r)
 		}
 	}
 	return open, nil

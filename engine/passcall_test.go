@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
@@ -156,6 +157,30 @@ func TestPassedCallCrash(t *testing.T) {
 			})
 		}
 	}
+}
+
+// TestPassedCallOfCallerWhoLeaves asks a run whose owner never answers: the caller waits only as long as it wants, and
+// does not know whether the call was answered.
+func TestPassedCallOfCallerWhoLeaves(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		records := memstore.New()
+		here := newCallee(t, records.Join())
+		here.start("r")
+		if _, _, err := records.Begin(t.Context(), "r"); err != nil { // it only keeps the run
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		began := time.Now()
+		_, err := here.Call(ctx, "r", "add", nil)
+		if !errors.Is(err, storage.ErrUnsure) || !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("the call ends with %v", err)
+		}
+		if took := time.Since(began); took > 1200*time.Millisecond {
+			t.Errorf("the caller waits for %s", took)
+		}
+	})
 }
 
 // TestPassedCallToHeld asks a run that is suspended before the call arrives: the caller learns that, and the call does

@@ -45,6 +45,7 @@ type Request struct {
 	number int64 // of the requests of this process
 	done   chan struct{}
 	turn   chan struct{} // receives when the caller is to load the run itself
+	gone   func() error  // see Gone
 
 	receipt string // id of the token that will hold the answer, if the request is passed on to another process
 	message int64  // number of the message that passed the request on to this process; 0 if a caller here waits
@@ -73,6 +74,9 @@ func (r *Request) End(err error) {
 	r.Err = err
 	close(r.done)
 }
+
+// Gone returns an error if the caller no longer waits for the answer.
+func (r *Request) Gone() error { return r.gone() }
 
 // Requests are the requests of this process that wait for their runs. A driver of the run takes them. If there is none,
 // one of the callers loads the run, and answers the requests of all.
@@ -257,6 +261,7 @@ func (q *Requests) Fail(run string, by int64, err error) {
 // driver of this process; wake reports whether there is one. If ctx ends before a driver has taken the request, Await
 // withdraws it and returns the error of ctx.
 func (q *Requests) Await(ctx context.Context, r *Request, wake func() bool, lead func()) error {
+	r.gone = ctx.Err
 	q.Add(r)
 	for {
 		if !wake() && q.Lead(r) {
