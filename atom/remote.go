@@ -75,8 +75,9 @@ func (t *typed[In, Out]) Queue(c *Call) string {
 
 // ScheduleToStart limits how long the work of one attempt of Execute waits for a worker. It is for tasks made by
 // [Remote] or [RemotePair]. Then the attempt fails with [CodeScheduleToStart]. If no worker took an earlier attempt
-// either, nothing was done, and nothing is undone, see [Failure.Untaken]. The limit applies until the first worker takes
-// the work. If that worker is lost, only the other limits apply until the next one takes it. The default is no limit.
+// either, nothing was done, and nothing is undone, see [Failure.Untaken]. The limit applies until the first worker
+// takes the work. If that worker is lost, only the other limits apply until the next one takes it. The default is no
+// limit.
 func ScheduleToStart(d time.Duration) Option { return func(a *Atom) { a.toStart = d } }
 
 // StartToClose limits how long a worker may take for an attempt of Execute after it took

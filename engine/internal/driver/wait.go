@@ -413,15 +413,19 @@ func (d *Driver) endedAgain(ev *scheduler.Event, id string) (bool, error) {
 	if err != nil || !child.State.Ended() {
 		return false, WrapStore(d.claim.Run, err)
 	}
-	reverting := d.children.reverting(origin{ev.Node, ev.Atom})
-	if reverting && child.State == states.FlowReverted {
-		return true, nil // nothing more is to be undone
+	command := inbox.Retry // the command after which the run will end once more
+	if d.children.reverting(origin{ev.Node, ev.Atom}) {
+		switch {
+		case child.State == states.FlowSuccess:
+			command = inbox.Cancel
+		case child.Undo == storage.UndoFailed:
+			command = inbox.RetryRevert
+		default:
+			return true, nil // nothing more is to be undone
+		}
 	}
 	_, messages, err := storage.AllMessages(d.storing, d.env.Store, id)
-	isCommand := func(m storage.Message) bool {
-		return !reverting && m.Kind == inbox.Retry || reverting && (m.Kind == inbox.Cancel || m.Kind == inbox.RetryRevert)
-	}
-	if err != nil || slices.ContainsFunc(messages, isCommand) {
+	if err != nil || slices.ContainsFunc(messages, func(m storage.Message) bool { return m.Kind == command }) {
 		return false, WrapStore(d.claim.Run, err)
 	}
 	if child.Outcome == storage.Succeeded && ev.Failure != nil {
