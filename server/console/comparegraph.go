@@ -74,8 +74,8 @@ func (v *visit) comparedRuns(ctx context.Context, runs [2]*runPage, steps map[st
 			}
 			return string(link("run", "id", run.run.ID, "view", "graph", "atom", path))
 		}}),
-		soft(say("≠ differs: the state in {0} comes first, then that in {1}. + and thick lines are in {1} only, − and dashed ones "+
-			"in {0} only.", id(0), id(1))),
+		soft(say("≠ differs: the state in {0} comes first, then that in {1}. + and thick lines are in {1} only, − and "+
+			"dashed ones in {0} only.", id(0), id(1))),
 	}, nil
 }
 

@@ -108,7 +108,10 @@ func (c *console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Referrer-Policy", "same-origin") // with no-referrer a browser sends forms from the origin "null"
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
-	v := &visit{query: r.URL.Query(), now: time.Now().UTC(), zooms: c.zooms, language: c.languageFor(r.Header.Get("Accept-Language"))}
+	v := &visit{
+		query: r.URL.Query(), now: time.Now().UTC(), zooms: c.zooms,
+		language: c.languageFor(r.Header.Get("Accept-Language")),
+	}
 	v.caller, _ = server.CallerOf(r.Context())
 	v.operates = c.o.Commands != nil && v.caller.Operate
 	v.windowed = r.Header.Get(windowedHeader) != ""

@@ -53,8 +53,8 @@ func (p *runPage) graph(ctx context.Context) (node, error) {
 	}, nil
 }
 
-// nodeLink returns what gives the address that a node of a picture leads to: its atom, or the part of the graph that has
-// its atoms if they are many. So each atom of a run can be reached.
+// nodeLink returns what gives the address that a node of a picture leads to: its atom, or the part of the graph that
+// has its atoms if they are many. So each atom of a run can be reached.
 func (p *runPage) nodeLink(v *draw.View) func(n *draw.Node) string {
 	pathOf := pathsIn(v)
 	return func(n *draw.Node) string {

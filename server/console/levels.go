@@ -20,7 +20,8 @@ const (
 func (p *runPage) levels(ctx context.Context) (node, error) {
 	p.visit.script = p.runScript
 	if p.visit.windowed { // a level is expensive, and the script would not use its rows
-		return fragment{p.trail("tree", p.visit.query.Get("below")), el("div", attr("data-own", ""), attr("data-levels", ""))}, nil
+		list := el("div", attr("data-own", ""), attr("data-levels", ""))
+		return fragment{p.trail("tree", p.visit.query.Get("below")), list}, nil
 	}
 	l, err := p.level(ctx)
 	if err != nil {

@@ -52,7 +52,8 @@ func (v *visit) pictured(view draw.View, o draw.SVGOptions) node {
 			}
 			leads = href(v.here("zoom", size))
 		}
-		return el("a", class("button"), leads, attr("role", "link"), attr("data-zoom", key), sayAttr("aria-label", name), words(mark))
+		return el("a", class("button"), leads, attr("role", "link"), attr("data-zoom", key), sayAttr("aria-label", name),
+			words(mark))
 	}
 	v.script = v.zooms
 	return fragment{

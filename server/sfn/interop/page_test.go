@@ -17,13 +17,51 @@ var shellBlocks = regexp.MustCompile("(?s)```sh\n(.*?)```")
 // foreground are commands of servers that would keep the shell; --check only reads their settings.
 var foreground = regexp.MustCompile(`(?m)^ebb serve( [^&#\n]*)?( #.*)?$`)
 
-// TestPage runs the commands of docs/how-to/use-aws-clients.md in a shell, and looks at what they did.
-func TestPage(t *testing.T) {
+// TestPages runs the commands of pages in a shell, and looks at what they did.
+func TestPages(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("aws"); err != nil {
 		t.Skip("needs aws: the AWS CLI is not installed")
 	}
-	page, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "how-to", "use-aws-clients.md"))
+	for _, page := range []struct {
+		name, then string // what to do after the commands of the page
+		wants      []string
+	}{
+		{
+			"use-aws-clients", `for i in {1..50}; do # until the execution has ended
+	told=$(aws stepfunctions describe-execution --execution-arn $arn:execution:call:tuesday)
+	if [[ $told != *RUNNING* ]]; then break; fi
+done
+echo "$told"
+`,
+			[]string{
+				`"error": "Refused"`, `"ActivityFailed"`, `"ExecutionRedriven"`, `"ExecutionSucceeded"`, "trip:monday  SUCCESS",
+				`"output": "{\"StatusCode\": 200}"`,
+			},
+		},
+		{"run-swf-deciders", "", []string{
+			`"executionStatus": "OPEN"`, "\tDecisionTaskCompleted\tWorkflowExecutionCompleted\n",
+			`{"input":"99","result":"receipt 4712","outcome":"done"}`, "needs a person",
+			"order-17\tCOMPLETED\tNone\n", "order-18\tFAILED\tNone\n", "order-18:undo\tCOMPLETED\torder-18\n",
+			"FAILURE SWF.Failed: out of stock",
+		}},
+	} {
+		t.Run(page.name, func(t *testing.T) {
+			t.Parallel()
+			out := runPage(t, page.name, page.then)
+			for _, want := range page.wants {
+				if !strings.Contains(out, want) {
+					t.Errorf("%s does not come:\n%s", want, out)
+				}
+			}
+		})
+	}
+}
+
+// runPage runs the commands of a page and then others, and returns what they say.
+func runPage(t *testing.T, name, then string) string {
+	t.Helper()
+	page, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "how-to", name+".md"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,13 +77,7 @@ func TestPage(t *testing.T) {
 	for _, block := range shellBlocks.FindAllStringSubmatch(string(page), -1) {
 		script += foreground.ReplaceAllString(block[1], "ebb serve --check$1") + "\n"
 	}
-	script = strings.ReplaceAll(script, "127.0.0.1:8083", address)
-	script += `for i in {1..50}; do # until the execution has ended
-	told=$(aws stepfunctions describe-execution --execution-arn $arn:execution:call:tuesday)
-	if [[ $told != *RUNNING* ]]; then break; fi
-done
-echo "$told"
-`
+	script = strings.ReplaceAll(script, "127.0.0.1:8083", address) + then
 	dir := t.TempDir()
 	for name, text := range map[string]string{"pay.sh": "#!/bin/sh\ncat\n", "none": ""} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o700); err != nil { //nolint:gosec // a program
@@ -61,12 +93,5 @@ echo "$told"
 	if err != nil {
 		t.Fatalf("%v\n%s\n%s", err, script, out)
 	}
-	for _, want := range []string{
-		`"error": "Refused"`, `"ActivityFailed"`, `"ExecutionRedriven"`, `"ExecutionSucceeded"`, "trip:monday  SUCCESS",
-		`"output": "{\"StatusCode\": 200}"`,
-	} {
-		if !strings.Contains(string(out), want) {
-			t.Errorf("%s does not come:\n%s", want, out)
-		}
-	}
+	return string(out)
 }

@@ -29,7 +29,7 @@ const (
 )
 
 // within bounds each test.
-const within = 5 * time.Minute
+const within = 8 * time.Minute
 
 var (
 	built sync.Once
