@@ -340,7 +340,7 @@ func (d *Driver) childEnded(l *storage.Message) error {
 	o, known := d.children.byID[l.Name]
 	ev := o.completed()
 	ev.Result, ev.Failure, ev.RunEnd = l.Body, l.Failure, runEnd(l)
-	if ev.Failure != nil && ev.Failure.Untaken { // work of the child run's
+	if ev.Failure != nil && ev.Failure.Untaken { // that is about a task of the child, which may have done others
 		f := *ev.Failure
 		f.Untaken = false
 		ev.Failure = &f
