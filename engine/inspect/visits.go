@@ -53,17 +53,21 @@ type Attempt struct {
 const mostAttempts = 100
 
 // Visits yields the visits of states of a run in the order in which they ended, and then those that have not ended.
-// If a state is given, only the visits of that state, with their values. Visits reads the history page by page, and
-// ends with the store's error if the store fails. Without a tracer, the atoms of the given name are the visits.
+//
+// If of is not empty, it selects visits, and they have their values. It is the name of a state; the path of a visit, such
+// as "Ship[3]/Pack#2"; or the path of an iteration or branch, such as "Ship[3]", which selects the visits inside.
+//
+// Visits reads the history page by page, and ends with the store's error if the store fails. Without a tracer, atoms are
+// the visits, selected likewise.
 func Visits(ctx context.Context, store storage.Reader, run *storage.Run, tracer flow.Tracer,
-	state string,
+	of string,
 ) iter.Seq2[Visit, error] {
 	return func(yield func(Visit, error) bool) {
 		if tracer == nil {
-			atomVisits(ctx, store, run, state, yield)
+			atomVisits(ctx, store, run, of, yield)
 			return
 		}
-		r := &visitReader{secrets: &run.Secrets, state: state, open: map[string]*Visit{}}
+		r := &visitReader{secrets: &run.Secrets, of: of, open: map[string]*Visit{}}
 		for e, err := range storage.EachEntry(ctx, store, run.ID, 0) {
 			if err != nil {
 				yield(Visit{}, err)
@@ -96,13 +100,13 @@ func Visits(ctx context.Context, store storage.Reader, run *storage.Run, tracer 
 // A visitReader has the visits that have not ended.
 type visitReader struct {
 	secrets *storage.Secrets
-	state   string
+	of      string            // what selects visits; "" if all are read, without values
 	open    map[string]*Visit // by path
 }
 
 // read takes what happened to a visit, and returns the visit if it has ended.
 func (r *visitReader) read(v *flow.Visit, e *storage.Entry) *Visit {
-	if v.State == "" || r.state != "" && v.State != r.state {
+	if v.State == "" || r.of != "" && !selects(r.of, v.State, v.Path) {
 		return nil
 	}
 	at := e.Time.UTC()
@@ -133,9 +137,18 @@ func (r *visitReader) read(v *flow.Visit, e *storage.Entry) *Visit {
 	return visit
 }
 
+// selects reports whether a state's name or a path, as [Visits] takes it, selects the visit of a state with that path.
+func selects(of, state, path string) bool {
+	if of == state || of == path {
+		return true
+	}
+	_, _, isChild := nodepath.CutIndex(of)
+	return isChild && strings.HasPrefix(path, of+"/")
+}
+
 // call takes in that the task of an open visit of the given state began, or an atom below the visit.
 func (r *visitReader) call(e *storage.Entry) {
-	if r.state == "" || e.Kind != storage.EntryAtom || states.Task(e.To) != states.TaskRunning {
+	if r.of == "" || e.Kind != storage.EntryAtom || states.Task(e.To) != states.TaskRunning {
 		return
 	}
 	if v := r.open[e.Path]; v != nil && len(v.Attempts) > 0 { // a retry is scheduled before the pause
@@ -152,7 +165,7 @@ func (r *visitReader) call(e *storage.Entry) {
 
 // complete reads what atoms say of a visit of the given state.
 func (r *visitReader) complete(ctx context.Context, store storage.Reader, run *storage.Run, v *Visit) error {
-	if r.state == "" {
+	if r.of == "" {
 		return nil
 	}
 	atoms, err := store.AtomsAt(ctx, run.ID, v.Path)
@@ -190,7 +203,7 @@ func (v *Visit) readCalls(ctx context.Context, store storage.Reader, run *storag
 
 // value returns a value with secrets masked; nil unless a state is given.
 func (r *visitReader) value(v atom.Value) atom.Value {
-	if r.state == "" || len(v) == 0 {
+	if r.of == "" || len(v) == 0 {
 		return nil
 	}
 	return r.secrets.Mask("", v)
@@ -199,7 +212,7 @@ func (r *visitReader) value(v atom.Value) atom.Value {
 func (r *visitReader) attempt(visit *Visit, v *flow.Visit, e *storage.Entry) {
 	n := len(visit.Attempts)
 	switch {
-	case r.state == "":
+	case r.of == "":
 	case v.Stage == flow.VisitTried:
 		a := Attempt{Attempt: 1, Started: e.Time.UTC(), Input: r.value(e.Body.Data)}
 		if n > 0 {
@@ -216,8 +229,8 @@ func (r *visitReader) attempt(visit *Visit, v *flow.Visit, e *storage.Entry) {
 	}
 }
 
-// atomVisits yields the atoms of a name as visits.
-func atomVisits(ctx context.Context, store storage.Reader, run *storage.Run, name string,
+// atomVisits yields the atoms that are selected as visits.
+func atomVisits(ctx context.Context, store storage.Reader, run *storage.Run, of string,
 	yield func(Visit, error) bool,
 ) {
 	for a, err := range Atoms(ctx, store, run) {
@@ -225,11 +238,12 @@ func atomVisits(ctx context.Context, store storage.Reader, run *storage.Run, nam
 			yield(Visit{}, err)
 			return
 		}
-		if name == "" || a.Path != name && nodepath.State(nodepath.Last(a.Path)) != name {
+		state := nodepath.State(nodepath.Last(a.Path))
+		if of == "" || !selects(of, state, a.Path) {
 			continue
 		}
 		if !yield(Visit{
-			Path: a.Path, State: name, Type: a.Kind, Status: a.Status, Started: a.Started, Ended: a.Ended,
+			Path: a.Path, State: state, Type: a.Kind, Status: a.Status, Started: a.Started, Ended: a.Ended,
 			Failure: a.Failure, Input: a.Input, Result: a.Result,
 		}, nil) {
 			return

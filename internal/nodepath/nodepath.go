@@ -18,7 +18,7 @@ import (
 var (
 	escaper   = strings.NewReplacer("~", "~0", "/", "~1")
 	unescaper = strings.NewReplacer("~1", "/", "~0", "~")
-	numbers   = regexp.MustCompile(`\[[^\]]*\]|#\d+`)
+	numbers   = regexp.MustCompile(`(?:@\d+)?\[[^\]]*\]|#\d+`)
 )
 
 // Escape returns a name as it stands in a path.
@@ -81,7 +81,7 @@ func Inside(path, fork string) bool {
 	return is && indexed
 }
 
-// Unnumbered returns a path without the indexes of children and the numbers of visits.
+// Unnumbered returns a path without the indexes and attempts of children and the numbers of visits.
 func Unnumbered(path string) string { return numbers.ReplaceAllString(path, "") }
 
 // Last returns the last part of a path.

@@ -109,16 +109,11 @@ func (a *api) runGraph(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	v, err := draw.View{}, storage.ErrNotFound
+	var picture func() (draw.View, error)
 	if a.options.Languages != nil {
-		v, err = a.options.Languages.PictureOf(c.Context(), &run)
+		picture = func() (draw.View, error) { return a.options.Languages.PictureOf(c.Context(), &run) }
 	}
-	if errors.Is(err, storage.ErrNotFound) {
-		v, err = inspect.PlanView(c.Context(), a.store, &run)
-	}
-	if errors.Is(err, storage.ErrNotFound) {
-		v, err = inspect.GrownView(c.Context(), a.store, &run)
-	}
+	v, _, err := inspect.RunView(c.Context(), a.store, &run, picture)
 	if errors.Is(err, storage.ErrNotFound) {
 		return nil, problem(404, "no_graph", "no graph of the flow of run %q is stored here, and it has no steps yet", run.ID)
 	}

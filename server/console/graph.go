@@ -115,13 +115,11 @@ func framed(picture node, label text) node {
 // picture returns the diagram of the run. If none of its flow is known, it is grown: drawn by what the run has done. If
 // there is nothing to draw yet, the error wraps ErrNotFound.
 func (p *runPage) picture(ctx context.Context) (v draw.View, grown bool, err error) {
-	if p.machine == nil {
-		v, err = inspect.PlanView(ctx, p.store, &p.run)
-	} else {
-		v, err = p.machine.Became(p.machine.Picture(p.run.Flow), storage.EachEntry(ctx, p.store, p.run.ID, 0))
+	var picture func() (draw.View, error)
+	if p.machine != nil {
+		picture = func() (draw.View, error) {
+			return p.machine.Became(p.machine.Picture(p.run.Flow), storage.EachEntry(ctx, p.store, p.run.ID, 0))
+		}
 	}
-	if grown = errors.Is(err, storage.ErrNotFound); grown {
-		v, err = inspect.GrownView(ctx, p.store, &p.run)
-	}
-	return v, grown, err
+	return inspect.RunView(ctx, p.store, &p.run, picture)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/ebbflow/ebb/cmd/ebb/internal/session"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/view"
 	"github.com/ebbflow/ebb/engine/inspect"
+	"github.com/ebbflow/ebb/internal/nodepath"
 	"github.com/ebbflow/ebb/internal/spelling"
 	"github.com/ebbflow/ebb/internal/visible"
 	"github.com/ebbflow/ebb/storage"
@@ -17,7 +18,7 @@ import (
 // visitsShown is how many visits of a state are shown as text: the first and the last ones, half of each.
 const visitsShown = 20
 
-// showState shows each visit of a state.
+// showState shows each visit of a state, the visit of a path, or the visits inside an iteration or branch.
 func (s subcommands) showState(ctx context.Context, store storage.Store, id, state string) error {
 	run, err := session.FindRun(ctx, store, id)
 	if err != nil {
@@ -26,7 +27,8 @@ func (s subcommands) showState(ctx context.Context, store storage.Store, id, sta
 	m := machineOf(ctx, store, &run)
 	if m != nil {
 		known := m.Outline()
-		if near := spelling.Nearest(state, known); !slices.Contains(known, state) {
+		name := nodepath.Unescape(nodepath.Unnumbered(nodepath.Last(state))) // if state is a path
+		if near := spelling.Nearest(state, known); !slices.Contains(known, state) && !slices.Contains(known, name) {
 			if near != "" {
 				return exit.Usagef("--state: the machine has no state %q (did you mean %q?)", state, near)
 			}
