@@ -38,7 +38,8 @@ func (s subcommands) showCommand() *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().StringVar(&state, "state", "", "show each visit of this state, or this path: input, attempts, result, variables, output")
+	cmd.Flags().StringVar(&state, "state", "",
+		"show each visit of this state, or this path: input, attempts, result, variables, output")
 	return cmd
 }
 
