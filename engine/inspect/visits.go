@@ -57,7 +57,7 @@ const mostAttempts = 100
 // If of is not empty, it selects visits, and they have their values. It is the name of a state, the path of a visit such
 // as "Ship[3]/Pack#2", or the path of an iteration or branch such as "Ship[3]", which selects the visits inside.
 //
-// Visits reads the history page by page, and ends with the store's error if the store fails. Without a tracer, the atoms
+// Visits reads the history page by page, and ends with the store's error if the store fails. Without a tracer, atoms
 // are the visits, selected likewise.
 func Visits(ctx context.Context, store storage.Reader, run *storage.Run, tracer flow.Tracer,
 	of string,

@@ -2,6 +2,7 @@ package stepgraph
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -23,22 +24,25 @@ func (g *Graph) Add(s Step) int {
 	return len(g.Steps) - 1
 }
 
-// Staying returns the indexes of the steps that stay done although a later step can fail, in their order. A step that
-// only runs behind a pivot does not count: the flow goes forward from there.
+// Staying returns the indexes of the steps that stay done although a later step can fail, in their order. Only what
+// follows the success of a step is later: a step that failed did not stay done. A step that only runs behind a pivot
+// does not count either: the flow goes forward from there.
 func (g *Graph) Staying() []int {
-	before, reached := g.beforeFailure(), g.withoutPivot()
+	failing, reached := g.failing(), g.withoutPivot()
 	var list []int
 	for i := range g.Steps {
-		if g.Steps[i].Stays && before[i] && reached[i] {
+		s := &g.Steps[i]
+		if s.Stays && reached[i] && slices.ContainsFunc(s.Next, func(next int) bool { return failing[next] }) {
 			list = append(list, i)
 		}
 	}
 	return list
 }
 
-// beforeFailure returns which steps have a step that can fail behind them.
-func (g *Graph) beforeFailure() []bool {
+// failing returns which steps can fail, or have such a step behind them.
+func (g *Graph) failing() []bool {
 	pred := make([][]int, len(g.Steps))
+	failing := make([]bool, len(g.Steps))
 	var todo []int
 	for i := range g.Steps {
 		for _, list := range [][]int{g.Steps[i].Next, g.Steps[i].Caught} {
@@ -46,22 +50,21 @@ func (g *Graph) beforeFailure() []bool {
 				pred[next] = append(pred[next], i)
 			}
 		}
-		if g.Steps[i].Fails {
+		if failing[i] = g.Steps[i].Fails; failing[i] {
 			todo = append(todo, i)
 		}
 	}
-	before := make([]bool, len(g.Steps))
 	for len(todo) > 0 {
 		i := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
 		for _, p := range pred[i] {
-			if !before[p] {
-				before[p] = true
+			if !failing[p] {
+				failing[p] = true
 				todo = append(todo, p)
 			}
 		}
 	}
-	return before
+	return failing
 }
 
 // withoutPivot returns which steps a run can reach before any pivot has succeeded.

@@ -21,6 +21,12 @@ func TestStaying(t *testing.T) {
 		"before what cannot fail": {
 			[]stepgraph.Step{{Stays: true, Fails: true, Next: []int{1}}, {}}, nil,
 		},
+		"before what catches its failure": {
+			[]stepgraph.Step{{Stays: true, Fails: true, Next: []int{2}, Caught: []int{1}}, {Fails: true}, {}}, nil,
+		},
+		"before a failure that is caught": {
+			[]stepgraph.Step{{Stays: true, Next: []int{1}}, {Next: []int{3}, Caught: []int{2}}, {Fails: true}, {}}, []int{0},
+		},
 		"in a loop":      {[]stepgraph.Step{{Stays: true, Fails: true, Next: []int{0}}}, []int{0}},
 		"behind a pivot": {[]stepgraph.Step{{Pivot: true, Fails: true, Next: []int{1}}, {Stays: true, Next: []int{2}}, {Fails: true}}, nil},
 		"beside a pivot": {
