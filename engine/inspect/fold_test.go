@@ -70,3 +70,22 @@ func TestFold(t *testing.T) {
 		}
 	}
 }
+
+// TestUndoneAfterTimer: a call that begins after the timer of its timeout, which is below it, is listed when it is undone.
+func TestUndoneAfterTimer(t *testing.T) {
+	t.Parallel()
+	tr := NewTree("machine", "one")
+	for _, c := range []Change{
+		{Path: "Slow/enter/timeout", From: "PENDING", To: "RUNNING"},
+		{Path: "Slow/enter", From: "PENDING", To: "RUNNING"},
+		{Path: "Slow/enter/timeout", From: "RUNNING", To: "SUCCESS"},
+		{Path: "Slow/enter", From: "RUNNING", To: "CANCELLED"},
+		{Path: "Slow/enter", From: "CANCELLED", To: "REVERTING"},
+		{Path: "Slow/enter", From: "REVERTING", To: "REVERTED"},
+	} {
+		tr.Apply(&c)
+	}
+	if len(tr.Undone) != 1 || tr.Undone[0].Path != "Slow/enter" {
+		t.Errorf("undone: %v; want Slow/enter alone", tr.Undone)
+	}
+}

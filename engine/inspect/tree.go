@@ -247,7 +247,9 @@ func (t *Tree) Apply(c *Change) {
 
 // change takes a change of state into a step.
 func (t *Tree) change(s *Step, c *Change) {
-	s.Timer, s.Inner, s.Due = s.Timer || c.Timer, s.Inner || c.Inner, c.Due
+	// Of a pending step that is Inner, only steps below it were known: a call begins after the timer of its timeout.
+	s.Inner = s.Inner && s.State != states.TaskPending || c.Inner
+	s.Timer, s.Due = s.Timer || c.Timer, c.Due
 	if c.stays() {
 		s.Stays = storage.Status(c.To)
 		return

@@ -27,13 +27,14 @@ func (s subcommands) showState(ctx context.Context, store storage.Store, id, sta
 	m := machineOf(ctx, store, &run)
 	if m != nil {
 		known := m.Outline()
-		name := nodepath.Unescape(nodepath.Unnumbered(nodepath.Last(state))) // if state is a path
-		if near := spelling.Nearest(state, known); !slices.Contains(known, state) && !slices.Contains(known, name) {
-			if near != "" {
+		visit, ok := visitIn(state, known)
+		if !ok {
+			if near := spelling.Nearest(state, known); near != "" {
 				return exit.Usagef("--state: the machine has no state %q (did you mean %q?)", state, near)
 			}
 			return exit.Usagef("--state: the machine has no state %q", state)
 		}
+		state = visit
 	}
 	visits := inspect.Visits(ctx, store, &run, tracerOf(m), state)
 	if s.JSON() {
@@ -67,4 +68,18 @@ func (s subcommands) showState(ctx context.Context, store storage.Store, id, sta
 		fmt.Fprintf(s.Out, "run %s has not been in %s\n", visible.Line(id), visible.Line(state))
 	}
 	return nil
+}
+
+// visitIn returns what selects the visits that a text names: a state; the path of a visit, an iteration or a branch; or
+// the path of a call in a visit, as Pay/enter in SM4C, which selects that visit.
+func visitIn(text string, states []string) (string, bool) {
+	if slices.Contains(states, text) {
+		return text, true
+	}
+	for path := text; path != ""; path, _ = inspect.CutPath(path) {
+		if slices.Contains(states, nodepath.Unescape(nodepath.Unnumbered(nodepath.Last(path)))) {
+			return path, true
+		}
+	}
+	return "", false
 }
