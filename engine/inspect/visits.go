@@ -54,7 +54,7 @@ const mostAttempts = 100
 
 // Visits yields the visits of states of a run in the order in which they ended, and then those that have not ended.
 //
-// If of is not empty, it selects visits, and they have their values. It is the name of a state, the path of a visit such
+// If of is not empty, it selects visits, and they have values. It is the name of a state, the path of a visit such
 // as "Ship[3]/Pack#2", or the path of an iteration or branch such as "Ship[3]", which selects the visits inside.
 //
 // Visits reads the history page by page, and ends with the store's error if the store fails. Without a tracer, atoms
