@@ -47,26 +47,18 @@ type Row struct {
 }
 
 // ReadLevel reads a part of a level. It reads the atoms below the path in one pass, at most 400,000 of them, and keeps
-// little of each. A path that leads nowhere is an empty level. Errors are the store's.
+// little of each. A path that leads nowhere is an empty level. Errors are the store's. [Levels] reads a level again.
 func ReadLevel(ctx context.Context, store storage.Reader, run *storage.Run, q LevelQuery) (*Level, error) {
-	out := &Level{Below: q.Below, Rows: []Row{}}
-	place, err := PlaceOf(ctx, store, run, q.Below)
-	if err == nil {
-		place, err = place.entered(ctx, store)
+	return new(Levels).Read(ctx, store, run, q)
+}
+
+// level returns a part of the level.
+func (l *levelScan) level(ctx context.Context, store storage.Reader, q LevelQuery) (out *Level, err error) {
+	out = &Level{
+		Below: q.Below, Total: len(l.all), Partial: l.partial, From: min(max(q.From, 0), len(l.all)),
 	}
-	if errors.Is(err, storage.ErrNotFound) {
-		return out, nil // it was purged
-	}
-	if err != nil {
-		return nil, err
-	}
-	l, err := scanLevel(ctx, store, &place)
-	if err != nil {
-		return nil, err
-	}
-	out.Total, out.Partial, out.From = len(l.all), l.partial, min(max(q.From, 0), len(l.all))
 	if q.After != "" {
-		at := slices.IndexFunc(l.all, func(c *scanned) bool { return place.Prefix+c.path == q.After })
+		at := slices.IndexFunc(l.all, func(c *scanned) bool { return l.place.Prefix+c.path == q.After })
 		if at >= 0 {
 			out.From = at + 1
 		}

@@ -3,6 +3,7 @@ package inspect
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -97,31 +98,11 @@ func (l *levelScan) pass(ctx context.Context, store storage.Reader, prefix strin
 
 // take adds an atom. If enough is known of the child that it is inside of, it returns a path behind the child.
 func (l *levelScan) take(a *storage.Atom) (behind string) {
-	if a.Path == flow.GrowingPath {
+	path, depth, ok := l.childOf(a.Path)
+	if !ok {
 		return ""
 	}
-	var name string
-	path, depth := a.Path, 0
-	for ; ; depth++ {
-		var above string
-		above, name = CutPath(path)
-		if above == l.place.Path {
-			break
-		}
-		if len(above) <= len(l.place.Path) {
-			return "" // a name that begins as the place does
-		}
-		path = above
-	}
-	c := l.byPath[path]
-	if c == nil {
-		c = &scanned{path: path, name: name, number: -1}
-		if n, numbered := numberOf(name); numbered {
-			c.number = n
-		}
-		l.byPath[path] = c
-		l.all = append(l.all, c)
-	}
+	c := l.child(path)
 	status := a.Status()
 	if depth == 0 {
 		c.atom, c.status, c.began, c.run = true, status, a.StartedAt, childRun(l.place.Run.ID, a)
@@ -149,6 +130,131 @@ func (l *levelScan) take(a *storage.Atom) (behind string) {
 		return path + "/\U0010FFFF"
 	}
 	return path + "[9\U0010FFFF"
+}
+
+// childOf returns the path of the child of the place that a path leads through, and how far below the child it ends.
+func (l *levelScan) childOf(path string) (child string, depth int, ok bool) {
+	if path == flow.GrowingPath {
+		return "", 0, false
+	}
+	for ; path != ""; depth++ {
+		above, _ := CutPath(path)
+		if above == l.place.Path {
+			return path, depth, true
+		}
+		if len(above) <= len(l.place.Path) {
+			break // a name that begins as the place does
+		}
+		path = above
+	}
+	return "", 0, false
+}
+
+// child returns the child of a path, and adds it if it is new.
+func (l *levelScan) child(path string) *scanned {
+	if c := l.byPath[path]; c != nil {
+		return c
+	}
+	c := &scanned{path: path, name: lastName(path), number: -1}
+	if n, numbered := numberOf(c.name); numbered {
+		c.number = n
+	}
+	l.byPath[path] = c
+	l.all = append(l.all, c)
+	return c
+}
+
+// at returns the scan with what is now known of its place, for a reader of its own.
+func (l *levelScan) at(place *Place) *levelScan {
+	of := *l
+	of.place = place
+	return &of
+}
+
+// after returns the scan with what the history tells after a number of lines. It reads the children that have changed,
+// and all that is inside of one if something changed there. It returns false if the whole place must be read.
+func (l *levelScan) after(
+	ctx context.Context, store storage.Reader, place *Place, lines int64,
+) (next *levelScan, ok bool, err error) {
+	if l == nil || place.Run.Entries < lines {
+		return nil, false, nil
+	}
+	changed, ok, err := l.changed(ctx, store, place, lines)
+	if err != nil || !ok {
+		return nil, false, err
+	}
+	fresh := &levelScan{place: place, byPath: make(map[string]*scanned, len(changed))}
+	for path, inside := range changed {
+		if old := l.byPath[path]; old != nil && !inside {
+			c := *old
+			c.atom = false // until the atom is read
+			fresh.byPath[path] = &c
+			continue
+		}
+		for _, prefix := range []string{path + "/", path + "["} {
+			if err := fresh.pass(ctx, store, prefix); err != nil {
+				return nil, false, err
+			}
+		}
+	}
+	for paths := range slices.Chunk(slices.Sorted(maps.Keys(changed)), atomsAtOnce) {
+		atoms, err := store.AtomsAt(ctx, place.Run.ID, paths...)
+		if err != nil {
+			return nil, false, err
+		}
+		for i := range atoms {
+			fresh.take(&atoms[i])
+		}
+	}
+	for path, now := range fresh.byPath {
+		if old := l.byPath[path]; old != nil && old.atom && !now.atom { // its atom was removed
+			return nil, false, nil
+		}
+	}
+	if fresh.partial {
+		return nil, false, nil
+	}
+	return l.with(fresh), true, nil
+}
+
+// changed returns the paths of the children that the history names after a number of lines, and whether something
+// changed inside of them. It returns false if the history has very many lines.
+func (l *levelScan) changed(
+	ctx context.Context, store storage.Reader, place *Place, lines int64,
+) (changed map[string]bool, ok bool, err error) {
+	changed, n := map[string]bool{}, 0
+	for e, err := range storage.EachEntry(ctx, store, place.Run.ID, lines) {
+		if n++; err != nil || n > mostChanges {
+			return nil, false, err
+		}
+		switch e.Kind {
+		case storage.EntryAtom, storage.EntryStays, storage.EntryMayStay:
+			if path, depth, isBelow := l.childOf(e.Path); isBelow {
+				changed[path] = changed[path] || depth > 0
+			}
+		default:
+		}
+	}
+	return changed, true, nil
+}
+
+// with returns the scan with children that were read anew. The map of l then belongs to the result.
+func (l *levelScan) with(fresh *levelScan) *levelScan {
+	next := *l
+	next.all = slices.Clone(l.all)
+	for i, c := range next.all {
+		if now := fresh.byPath[c.path]; now != nil {
+			next.all[i] = now
+		}
+	}
+	for path, c := range fresh.byPath {
+		if l.byPath[path] == nil {
+			next.all = append(next.all, c)
+		}
+		l.byPath[path] = c
+	}
+	slices.SortFunc(next.all, compareScanned)
+	return &next
 }
 
 // lastName returns the name of a step below the step above it.

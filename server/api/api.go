@@ -76,6 +76,7 @@ type api struct {
 	store   storage.Store
 	options Options
 	storing sync.Mutex // held while a definition is stored
+	levels  inspect.Levels
 }
 
 // A route is an operation of the API.

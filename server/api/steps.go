@@ -12,7 +12,7 @@ func (a *api) steps(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return inspect.ReadLevel(c.Context(), a.store, &run, inspect.LevelQuery{
+	return a.levels.Read(c.Context(), a.store, &run, inspect.LevelQuery{
 		Below: c.query.Get("below"), From: int(from), After: c.query.Get("after"), Limit: limit,
 	})
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/ebbflow/ebb/engine/inspect"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/draw"
 	"github.com/ebbflow/ebb/server"
@@ -73,6 +74,7 @@ type console struct {
 	operations []server.Operation // commands that have a form
 	drafts     []server.Operation // what the editor asks of the API
 	watchers                      // pages that browsers watch
+	levels     inspect.Levels     // of runs in the store
 	icon       string
 }
 

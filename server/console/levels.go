@@ -47,7 +47,7 @@ func (c *console) stepsPage(ctx context.Context, v *visit) (node, error) {
 // level reads the part of a level that the address names.
 func (p *runPage) level(ctx context.Context) (*inspect.Level, error) {
 	from, _ := strconv.Atoi(p.visit.query.Get("from")) // a text that is no number begins at the start
-	return inspect.ReadLevel(ctx, p.store, &p.run, inspect.LevelQuery{
+	return p.console.levels.Read(ctx, p.store, &p.run, inspect.LevelQuery{
 		Below: p.visit.query.Get("below"), From: from, Limit: rowsOfLevel,
 	})
 }

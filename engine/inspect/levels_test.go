@@ -1,0 +1,146 @@
+package inspect_test
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/engine/inspect"
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/asl"
+	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/memstore"
+)
+
+// A looked is a store that calls look after each commit, before any other one.
+type looked struct {
+	storage.Store
+
+	look func()
+	mu   sync.Mutex
+}
+
+func (s *looked) Commit(ctx context.Context, claim storage.Claim, cp *storage.Checkpoint) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	err := s.Store.Commit(ctx, claim, cp)
+	s.look()
+	return err
+}
+
+// failingLast has tasks that take a second. The first call of each fails, and all calls of "exec:bad".
+type failingLast struct{ busyOnce }
+
+func (r failingLast) Task(name string) (atom.Body, error) {
+	if name == "exec:bad" {
+		return atom.Func("bad", func(context.Context, struct{}) (int, error) {
+			return 0, atom.Errorf("Bad", "it is")
+		}).Body(), nil
+	}
+	return r.busyOnce.Task(name)
+}
+
+// TestLevels: levels that are remembered are those that are read, after each commit of runs of all kinds.
+func TestLevels(t *testing.T) {
+	t.Parallel()
+	step := func(name string, fails bool) flow.Node {
+		return atom.Pair(name, func(context.Context, struct{}) (int, error) {
+			if fails {
+				return 0, atom.Errorf("Bad", "it is")
+			}
+			return 1, nil
+		}, func(context.Context, struct{}, atom.Outcome[int]) error { return nil })
+	}
+	numbers := atom.NewKey[[]int]("numbers")
+	all := func(fails bool) flow.Node {
+		return flow.Linear("f", step("a", false), flow.Unordered("u", step("b", false), step("c", false)),
+			flow.Each("each", numbers, flow.Linear("item", step("d", false), step("e", false))),
+			flow.Each("plain", numbers, step("g", false)),
+			flow.Linear("again", step("h", false), step("z", fails)).WithRetry(atom.Times(2, atom.Backoff{})))
+	}
+	machine := func(last string) flow.Node {
+		m, err := asl.Parse("m", []byte(`{"StartAt": "A", "States": {
+			"A": {"Type": "Task", "Resource": "exec:a", "Revert": "exec:x", "Retry": [{"ErrorEquals": ["Busy"]}], "Next": "M"},
+			"M": {"Type": "Map", "ItemsPath": "$$.Execution.Input.n", "Next": "P", "ItemProcessor": {"StartAt": "B", "States": {
+				"B": {"Type": "Task", "Resource": "exec:b", "Revert": "exec:x", "Next": "W"},
+				"W": {"Type": "Wait", "Seconds": 2, "End": true}}}},
+			"P": {"Type": "Parallel", "Next": "Z", "Branches": [
+				{"StartAt": "C", "States": {"C": {"Type": "Task", "Resource": "exec:c", "End": true}}},
+				{"StartAt": "D", "States": {"D": {"Type": "Task", "Resource": "exec:d", "Next": "E"}, "E": {"Type": "Pass", "End": true}}}]},
+			"Z": {"Type": "Task", "Resource": "`+last+`", "Retry": [{"ErrorEquals": ["Bad"], "MaxAttempts": 1}], "End": true}}}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m.Flow()
+	}
+	for name, root := range map[string]flow.Node{
+		"Go": all(false), "Go, undone": all(true), "ASL": machine("exec:z"), "ASL, undone": machine("exec:bad"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				store := &looked{Store: memstore.New()}
+				var levels inspect.Levels
+				looks := 0
+				store.look = func() {
+					if run, err := store.Run(t.Context(), "r"); err == nil {
+						looks += sameLevels(t, &levels, store.Store, &run, "")
+					}
+				}
+				opts := []engine.Option{engine.WithStore(store), engine.WithTasks(failingLast{busyOnce{new(atomic.Int64)}})}
+				input := engine.Input(atom.MustEncode(map[string][]int{"n": {1, 2, 3}}))
+				if strings.HasPrefix(name, "Go") {
+					opts = append(opts, engine.With(numbers, []int{1, 2, 3}))
+					input = engine.Input(nil)
+				}
+				eng, err := engine.New(root, opts...)
+				if err != nil {
+					t.Fatal(err)
+				}
+				ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+				defer cancel()
+				_, err = eng.Run(ctx, "r", input)
+				if undone := strings.HasSuffix(name, "undone"); (err != nil) != undone {
+					t.Errorf("the run ended with %v", err)
+				}
+				if looks < 40 {
+					t.Errorf("only %d levels were looked at", looks)
+				}
+			})
+		})
+	}
+}
+
+// sameLevels compares the level below a path, and all below it, with those that are read anew. It returns how many.
+func sameLevels(t *testing.T, levels *inspect.Levels, store storage.Reader, run *storage.Run, below string) int {
+	t.Helper()
+	q := inspect.LevelQuery{Below: below, Limit: 100}
+	want, err := inspect.ReadLevel(t.Context(), store, run, q)
+	if err != nil {
+		t.Error(err)
+		return 0
+	}
+	got, err := levels.Read(t.Context(), store, run, q)
+	if err != nil {
+		t.Error(err)
+		return 0
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("below %q after %d commits (-read anew +remembered):\n%s", below, run.Seq, diff)
+	}
+	n := 1
+	for _, r := range want.Rows {
+		if r.Steps {
+			n += sameLevels(t, levels, store, run, r.Path)
+		}
+	}
+	return n
+}
