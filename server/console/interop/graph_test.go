@@ -12,12 +12,12 @@ import (
 // nodeLink finds where a node of a graph leads.
 var nodeLink = regexp.MustCompile(`<a href="([^"]*)"><g class="node`)
 
-// TestGraphReachesAtoms: from the graph of a run, links of its nodes and to further parts lead to each atom. No part of
-// a level shows one twice.
+// TestGraphReachesAtoms: from the graph of a run, also of 10,000 atoms, links of its nodes and to further parts lead to
+// each atom. No part of a level shows one twice.
 func TestGraphReachesAtoms(t *testing.T) {
 	t.Parallel()
 	s := shared(t)
-	for _, run := range []string{tripRun, nestedRun, retryRun, sagaRun, eachRun, parentRun} {
+	for _, run := range []string{tripRun, nestedRun, retryRun, sagaRun, eachRun, parentRun, largeRun, manyRun} {
 		reached, pages := map[string]bool{}, map[string]bool{}
 		for next := []string{s.page("run", "id", run, "view", "graph")}; len(next) > 0; {
 			address := next[0]
