@@ -64,7 +64,12 @@ func (ls *Levels) scan(ctx context.Context, store storage.Reader, place *Place) 
 	if k.scan != nil && place.Run.Seq <= k.commits {
 		return k.scan.at(place), nil
 	}
-	l, ok, err := k.scan.after(ctx, store, place, k.entries)
+	// Commits without lines may have changed atoms, such as those of a run that keeps no history.
+	old := k.scan
+	if place.Run.Entries == k.entries {
+		old = nil
+	}
+	l, ok, err := old.after(ctx, store, place, k.entries)
 	if err == nil && !ok {
 		l, err = scanLevel(ctx, store, place)
 	}

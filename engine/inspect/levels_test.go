@@ -83,6 +83,7 @@ func TestLevels(t *testing.T) {
 	}
 	for name, root := range map[string]flow.Node{
 		"Go": all(false), "Go, undone": all(true), "ASL": machine("exec:z"), "ASL, undone": machine("exec:bad"),
+		"Go, no history": all(false), "ASL, no history": machine("exec:z"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -101,6 +102,9 @@ func TestLevels(t *testing.T) {
 					opts = append(opts, engine.With(numbers, []int{1, 2, 3}))
 					input = engine.Input(nil)
 				}
+				if strings.HasSuffix(name, "no history") {
+					opts = append(opts, engine.WithCheckpoints(engine.NoHistory))
+				}
 				eng, err := engine.New(root, opts...)
 				if err != nil {
 					t.Fatal(err)
@@ -110,6 +114,12 @@ func TestLevels(t *testing.T) {
 				_, err = eng.Run(ctx, "r", input)
 				if undone := strings.HasSuffix(name, "undone"); (err != nil) != undone {
 					t.Errorf("the run ended with %v", err)
+				}
+				if strings.HasPrefix(name, "Go") {
+					if err := eng.Reset(t.Context(), "r"); err != nil {
+						t.Error(err)
+					}
+					_, _ = eng.Run(ctx, "r", input)
 				}
 				if looks < 40 {
 					t.Errorf("only %d levels were looked at", looks)

@@ -106,7 +106,7 @@ func (c *checker) intrinsic(n *node) expression.Dynamic {
 	}
 	c.reads(n, p.Paths...)
 	if wants, has, wrong := expression.Placeholders(call); wrong {
-		c.Valuef(ruleFormat, n, "the text of States.Format has %d {} for %d values", wants, has)
+		c.Valuef(ruleFormat, n, "the text of States.Format has %d {}, but is given %d", wants, has)
 	}
 	return call
 }
