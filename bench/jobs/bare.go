@@ -13,7 +13,7 @@ import (
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
-// What a server has done for Ebb's jobs, in the fewest words that do it.
+// The statements with which one connection claims and ends jobs on Ebb's rows.
 const (
 	bareClaim = `UPDATE jobs SET state = 1, epoch = epoch + 1, attempts = attempts + 1, claim = $1, owner = 'bare',
 lease = CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS BIGINT) + 60000000
@@ -23,9 +23,8 @@ FOR UPDATE SKIP LOCKED)) RETURNING id`
 		AND claim = $2 AND state = 1`
 )
 
-// bare measures the bound: one connection that claims and ends jobs on the same rows, with
-// two COMMITs for as many jobs as there are workers, and with one, in which it ends those
-// jobs and claims the next.
+// bare measures the bound: one connection claims and ends as many jobs at a time as there are workers, on the same rows
+// as Ebb. It uses two commits for that, and then one, which ends jobs and claims the next.
 func bare(ctx context.Context) error {
 	counts, err := numbers(*workers)
 	if err != nil {
@@ -41,7 +40,7 @@ func bare(ctx context.Context) error {
 				}
 				rates = append(rates, rate)
 			}
-			told(fmt.Sprintf("bare, %d workers, COMMITs for each: %d", n, commits), rates)
+			report(fmt.Sprintf("bare, %d workers, COMMITs for each: %d", n, commits), rates)
 		}
 	}
 	return nil
@@ -65,7 +64,7 @@ func bareJobs(ctx context.Context, workers, commits int) (rate float64, err erro
 	if err != nil {
 		return 0, err
 	}
-	config.RuntimeParams["enable_bitmapscan"], config.RuntimeParams["enable_seqscan"] = "off", "off" // as Ebb's
+	config.RuntimeParams["enable_bitmapscan"], config.RuntimeParams["enable_seqscan"] = "off", "off" // as Ebb sets them
 	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
 		return 0, err

@@ -13,7 +13,7 @@ import (
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
-// claim compares how many jobs that do nothing are claimed and finished in a second.
+// claim measures how many empty jobs Ebb and River claim and finish per second, in turns.
 func claim(ctx context.Context) error {
 	counts, err := numbers(*workers)
 	if err != nil {
@@ -33,14 +33,14 @@ func claim(ctx context.Context) error {
 				*one.into = append(*one.into, rate)
 			}
 		}
-		a := told(fmt.Sprintf("Ebb, %d workers", n), ours)
-		b := told(fmt.Sprintf("River, %d workers", n), theirs)
+		a := report(fmt.Sprintf("Ebb, %d workers", n), ours)
+		b := report(fmt.Sprintf("River, %d workers", n), theirs)
 		fmt.Printf("%-40s %10.2f\n", "ratio of the medians", a/b)
 	}
 	return nil
 }
 
-// ebbJobs has one that claims as many jobs as workers are free, as River has.
+// ebbJobs measures Ebb. One goroutine claims as many jobs as workers are free, as in River.
 func ebbJobs(ctx context.Context, workers int) (rate float64, err error) {
 	at, leave, err := fresh(ctx)
 	if err != nil {
@@ -56,7 +56,7 @@ func ebbJobs(ctx context.Context, workers int) (rate float64, err error) {
 	if err := post(ctx, board, *number, "nothing"); err != nil {
 		return 0, err
 	}
-	free := make(chan chan struct{}, workers) // each with what is closed once it may begin another job
+	free := make(chan chan struct{}, workers) // free workers; the channel is closed when the worker may begin its next job
 	for range workers {
 		ready := make(chan struct{})
 		close(ready)
@@ -67,7 +67,7 @@ func ebbJobs(ctx context.Context, workers int) (rate float64, err error) {
 	begun := time.Now()
 	for done.Load() < int64(*number) && ctx.Err() == nil {
 		idle := []chan struct{}{<-free}
-		runtime.Gosched() // whose jobs ended together are free together
+		runtime.Gosched() // so that workers whose jobs ended together claim together
 		for len(free) > 0 {
 			idle = append(idle, <-free)
 		}
@@ -97,7 +97,7 @@ func ebbJobs(ctx context.Context, workers int) (rate float64, err error) {
 				return board.Finish(ctx, claims[i])
 			})
 		}
-		if len(claims) == 0 { // the last ones are being finished
+		if len(claims) == 0 { // the last jobs are being finished
 			break
 		}
 	}
@@ -110,7 +110,7 @@ func ebbJobs(ctx context.Context, workers int) (rate float64, err error) {
 	return perSecond(*number, begun), nil
 }
 
-// post posts jobs, many at a time.
+// post posts jobs in large batches.
 func post(ctx context.Context, board *jobs.Board, n int, flow string) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(200)

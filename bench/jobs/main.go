@@ -1,13 +1,13 @@
-// Command jobs measures jobs on PostgreSQL: how many are claimed and finished in a
-// second beside River, how soon a posted one starts, and what more conductors bring.
+// Command jobs measures jobs on PostgreSQL: how many are claimed and finished per second, in turns with River; how soon
+// a posted job starts; and how the rate changes with the number of conductors.
 //
 //	go run . -dsn postgres://… claim        # Ebb and River in turns
-//	go run . -dsn postgres://… bare         # what one connection makes of the same rows, as the bound
+//	go run . -dsn postgres://… bare         # the bound: one connection writes the same rows
 //	go run . -dsn postgres://… start        # or -dsn sqlite:PATH
 //	go run . -dsn postgres://… conductors
 //
-// It makes schemas of its own, and drops them. It is a module of its own, so that
-// nothing of Ebb depends on what it is compared with.
+// It creates schemas of its own, and drops them. It is a module of its own, so Ebb does not depend on what it is
+// compared with.
 package main
 
 import (
@@ -30,15 +30,16 @@ import (
 
 var (
 	dsn     = flag.String("dsn", "postgres:///postgres?host=/var/run/postgresql", "the database")
-	rounds  = flag.Int("rounds", 5, "how often each is measured")
-	number  = flag.Int("jobs", 10_000, "how many jobs a round has")
-	workers = flag.String("workers", "8,1000", "how many work at once, several after each other")
-	many    = flag.String("conductors", "1,2,4,8", "how many conductors serve one database, several after each other")
-	slots   = flag.Int("slots", 0, "how many runs each conductor drives at once; 0 shares 800 among them")
+	rounds  = flag.Int("rounds", 5, "how often to measure each")
+	number  = flag.Int("jobs", 10_000, "number of jobs in a round")
+	workers = flag.String("workers", "8,1000", "numbers of workers, measured one after the other")
+	many    = flag.String("conductors", "1,2,4,8", "numbers of conductors on one database, measured one after the other")
+	slots   = flag.Int("slots", 0, "runs that each conductor drives at the same time; 0 divides 800 among them")
 	ahead   = flag.Bool("ahead", false,
-		"the next job of an Ebb's worker is claimed while the end of its job is written, and begun once that is in the "+
+		"claim the next job of a worker of Ebb while the end of its last one is written; begin it after that is in the "+
 			"database")
-	early = flag.Bool("early", false, "Ebb's workers, too, go on before the end of their job is in the database")
+	early = flag.Bool("early", false,
+		"let Ebb's workers continue before the end of their job is in the database, as River's do")
 )
 
 var measures = map[string]func(context.Context) error{
@@ -59,7 +60,7 @@ func main() {
 	}
 }
 
-// numbers returns those of a list, which commas part.
+// numbers parses numbers that commas separate.
 func numbers(list string) (all []int, err error) {
 	for _, text := range strings.Split(list, ",") {
 		n, err := strconv.Atoi(text)
@@ -73,7 +74,7 @@ func numbers(list string) (all []int, err error) {
 
 func isServer() bool { return strings.HasPrefix(*dsn, "postgres") }
 
-// fresh returns a database without anything in it, and what removes it.
+// fresh returns the DSN of an empty database, and a function that deletes it.
 func fresh(ctx context.Context) (at string, leave func(), err error) {
 	if !isServer() {
 		dir, err := os.MkdirTemp("", "ebb-bench")
@@ -102,13 +103,14 @@ func execute(ctx context.Context, text string) error {
 	return errors.Join(err, conn.Close(ctx))
 }
 
-// median returns the middle one, and the least and the largest.
+// median returns the median, the least and the largest number.
 func median(all []float64) (middle, least, most float64) {
 	all = slices.Sorted(slices.Values(all))
 	return all[len(all)/2], all[0], all[len(all)-1]
 }
 
-func told(what string, all []float64) float64 {
+// report prints the rates of several rounds, and returns their median.
+func report(what string, all []float64) float64 {
 	middle, least, most := median(all)
 	fmt.Printf("%-40s %10.0f/s   (%.0f … %.0f)\n", what, middle, least, most)
 	return middle

@@ -22,8 +22,7 @@ type worker struct{ river.WorkerDefaults[nothing] }
 
 func (worker) Work(context.Context, *river.Job[nothing]) error { return nil }
 
-// riverJobs does the same with River, which is told to fetch as often as it can. A
-// job counts when its end is in the database.
+// riverJobs measures River, which fetches as often as its settings allow. A job counts when its end is in the database.
 func riverJobs(ctx context.Context, workers int) (rate float64, err error) {
 	schema := "river_bench_" + strings.ReplaceAll(uuid.NewString(), "-", "")
 	if err := execute(ctx, "CREATE SCHEMA "+schema); err != nil {
@@ -35,7 +34,7 @@ func riverJobs(ctx context.Context, workers int) (rate float64, err error) {
 		return 0, err
 	}
 	config.ConnConfig.RuntimeParams["search_path"] = schema
-	config.MaxConns = 9 // as many as Ebb's
+	config.MaxConns = 9 // as many as Ebb uses
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
 		return 0, err

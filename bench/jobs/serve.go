@@ -19,7 +19,7 @@ import (
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
-// steps is a flow of so many tasks that call f.
+// steps returns a catalog that has a flow of n tasks, which call f.
 func steps(name string, n int, f func()) *conductor.Catalog {
 	nodes := make([]flow.Node, n)
 	for i := range nodes {
@@ -31,7 +31,7 @@ func steps(name string, n int, f func()) *conductor.Catalog {
 	return conductor.NewCatalog().Add(1, flow.Linear(name, nodes...))
 }
 
-// serving lets conductors serve the catalog until stop is called.
+// serving starts conductors that serve the catalog until stop is called.
 func serving(ctx context.Context, stores []*sqlstore.Store, catalog func() *conductor.Catalog, slots int) (
 	stop func() error, err error,
 ) {
@@ -49,9 +49,8 @@ func serving(ctx context.Context, stores []*sqlstore.Store, catalog func() *cond
 	return func() error { cancel(); wg.Wait(); return errors.Join(errs...) }, nil
 }
 
-// start measures how long after it was posted a job's first task begins, on a
-// conductor that has nothing to do. On a server another store posts, as another
-// process would.
+// start measures the time from posting a job to the start of its first task, on an idle conductor. On a server, another
+// store posts the job, as another process would.
 func start(ctx context.Context) error {
 	at, leave, err := fresh(ctx)
 	if err != nil {
@@ -97,8 +96,7 @@ func start(ctx context.Context) error {
 	return stop()
 }
 
-// conductors measures how many steps a second so many conductors make of one database, in
-// turns.
+// conductors measures how many steps per second different numbers of conductors execute on one database, in turns.
 func conductors(ctx context.Context) error {
 	const perRun = 5
 	counts, err := numbers(*many)
@@ -121,13 +119,13 @@ func conductors(ctx context.Context) error {
 		best = max(best, m)
 	}
 	for _, n := range counts {
-		m := told(fmt.Sprintf("%d conductors of %d slots, steps", n, slotsOf(n)), rates[n])
+		m := report(fmt.Sprintf("%d conductors of %d slots, steps", n, slotsOf(n)), rates[n])
 		fmt.Printf("%-40s %10.2f of the best\n", "", m/best)
 	}
 	return nil
 }
 
-// slotsOf returns how many runs each of n conductors drives at once.
+// slotsOf returns how many runs each of n conductors drives at the same time.
 func slotsOf(n int) int {
 	const shared = 800
 	if *slots > 0 {
@@ -161,7 +159,7 @@ func conducted(ctx context.Context, n, perRun int) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	for { // the board is asked for what is left only when all steps are done, as to ask it often would be most of the work
+	for { // asking the board often would cost more than the jobs
 		if done.Load() >= int64(runs*perRun) {
 			left, err := stores[0].JobList(ctx, storage.JobQuery{States: []states.Job{
 				states.JobUnclaimed, states.JobClaimed,

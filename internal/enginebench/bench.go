@@ -11,17 +11,15 @@ import (
 
 // A Config says what to measure.
 type Config struct {
-	// DSN is where the database is made: beside the file that "sqlite:PATH" names,
-	// which is not touched, so on its disk; or "memory:", which has no ceiling. It
-	// is removed in the end.
+	// DSN says where to create the databases, which are deleted afterwards. "sqlite:PATH" creates them beside that
+	// file, on the same disk, and leaves the file unchanged. "memory:" has no ceiling.
 	DSN string
-	// Workloads are the names of those to run; none is all of them.
+	// Workloads are the names of the workloads to run. If there are none, all are run.
 	Workloads []string
-	// Self is the command line of a process that calls [Act] with the arguments that
-	// follow. Without it, and in memory, there is no workload resume.
+	// Self is a command line that calls [Act] with the arguments that follow. The workload resume needs it, and a
+	// database in a file.
 	Self []string
-	// Quick shows that everything works, in a hundredth of the size. Its figures
-	// say nothing.
+	// Quick divides all sizes by a hundred, to show that the workloads run. The figures then mean nothing.
 	Quick bool
 }
 
@@ -42,7 +40,7 @@ var workloads = []workload{
 	{"resume", "1,000 runs are half done when their process is killed, and another ends them", resume},
 }
 
-// Names returns the names of the workloads, in the order in which they run.
+// Names returns the names of all workloads, in the order in which they run.
 func Names() []string {
 	var names []string
 	for _, w := range workloads {
@@ -51,7 +49,7 @@ func Names() []string {
 	return names
 }
 
-// Describe returns one line on each workload.
+// Describe returns a line about each workload.
 func Describe() string {
 	var b strings.Builder
 	for _, w := range workloads {
@@ -60,8 +58,8 @@ func Describe() string {
 	return b.String()
 }
 
-// Run runs the workloads one after the other, each on a database of its own, and
-// hands out what was measured as soon as it is.
+// Run runs the workloads one after the other, each on a database of its own. It calls tell with each result as soon as
+// it is known.
 func Run(ctx context.Context, c Config, tell func(Result) error) error {
 	for _, name := range c.Workloads {
 		if !slices.Contains(Names(), name) {
@@ -112,7 +110,7 @@ func measure(ctx context.Context, c Config, w workload) (r Result, err error) {
 	return r, err
 }
 
-// A bench is one workload being run.
+// A bench is a workload while it runs.
 type bench struct {
 	quick  bool
 	self   []string
@@ -120,10 +118,10 @@ type bench struct {
 	meter  *meter
 
 	cold, revertCost Figure
-	own              *Result // of a workload that is not measured as the others are
+	own              *Result // the result of a workload that does not use the meter
 }
 
-// size returns n, or a hundredth of it.
+// size returns n, or a hundredth of it if the bench is quick.
 func (b *bench) size(n int) int {
 	if b.quick {
 		return n / 100
@@ -131,7 +129,7 @@ func (b *bench) size(n int) int {
 	return n
 }
 
-// span returns d, or a fiftieth of it.
+// span returns d, or a fiftieth of it if the bench is quick.
 func (b *bench) span(d time.Duration) time.Duration {
 	if b.quick {
 		return d / 50
@@ -139,14 +137,13 @@ func (b *bench) span(d time.Duration) time.Duration {
 	return d
 }
 
-// How long workloads that have no end of their own go on before they are
-// measured, and how long they are measured.
+// Workloads that have no end of their own run for the time of warmup, and are then measured for duration.
 const (
 	warmup   = time.Second
 	duration = 5 * time.Second
 )
 
-// during measures what work does once it is warm, and ends it.
+// during starts work, measures it after the warm-up, and then cancels its context.
 func (b *bench) during(ctx context.Context, work func(context.Context) error) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -162,13 +159,13 @@ func (b *bench) during(ctx context.Context, work func(context.Context) error) er
 		select {
 		case <-t.C:
 			return true
-		case <-ended: // too early: it has failed
+		case <-ended: // work has failed
 			return false
 		}
 	}
 	pause(warmup)
 	err := b.meter.begin(ctx)
-	// On a machine with much else to do
+	// A busy machine may not execute a step in the time.
 	for none := true; none; none = b.meter.steps() == b.meter.from.steps || !b.meter.paced() {
 		if !pause(duration) {
 			break

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// ceilingTime is how long the ceiling is measured at most.
+// ceilingTime limits how long the ceiling is measured.
 const ceilingTime = 3 * time.Second
 
 const (
@@ -18,10 +18,9 @@ const (
 	updateRow = `UPDATE ceiling SET body = ? WHERE run = ? AND n = 0`
 )
 
-// ceiling writes what the workload wrote, straight to its database: as many rows,
-// each of as many bytes as those had on average, in transactions of as many
-// steps, spread over as many runs. As many of them are new as the database grew
-// by; the others are rewritten in place.
+// ceiling measures how fast the database of the workload takes the same rows without Ebb. It writes as many rows of the
+// average size, in transactions of as many steps, for as many runs. As many rows are new as the workload had added. The
+// others are rewritten in place.
 func (b *bench) ceiling(ctx context.Context, r *Result) (err error) {
 	if !r.StepsPerTx.Known() || !r.RowsPerStep.Known() {
 		return nil
@@ -42,7 +41,7 @@ func (b *bench) ceiling(ctx context.Context, r *Result) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, w.close()) }()
-	// The log is copied as the store does it: beside the writer, and not by it.
+	// As in the store, another connection than the writer copies the log.
 	copying, stop := context.WithCancel(ctx)
 	copied := make(chan error, 1)
 	go func() { copied <- copyLog(copying, b.target.db) }()
@@ -59,11 +58,10 @@ func (b *bench) ceiling(ctx context.Context, r *Result) (err error) {
 	return nil
 }
 
-// keySize is about what a row takes beside its body.
+// keySize is about how many bytes a row takes beside its body.
 const keySize = 10
 
-// copyLog copies the log into the database now and then, on a connection of its
-// own.
+// copyLog copies the log into the database from time to time, on a connection of its own.
 func copyLog(ctx context.Context, db *sql.DB) error {
 	every := time.NewTicker(200 * time.Millisecond)
 	defer every.Stop()
@@ -79,22 +77,22 @@ func copyLog(ctx context.Context, db *sql.DB) error {
 	}
 }
 
-// A straight writer writes rows with nothing in between.
+// A straight writer writes rows to SQLite, with one prepared statement for each kind of row.
 type straight struct {
 	conn                          *sql.Conn
 	begin, commit, insert, update *sql.Stmt
 
-	inserts, updates portion // of a step
-	steps            int     // of a transaction
-	runs, run        int64   // how many there are, and whose turn it is
+	inserts, updates portion // rows of a step
+	steps            int     // steps of a transaction
+	runs, run        int64   // number of runs, and the one whose turn it is
 	next             map[int64]int64
 	body             []byte
 }
 
-// A portion is how many of something there are each time, on average.
+// A portion is an average number, such as 1.4 rows per step. It is taken as whole numbers that have this average.
 type portion struct{ each, due float64 }
 
-// take returns how many there are this time.
+// take returns the next of the whole numbers.
 func (p *portion) take() int {
 	p.due += p.each
 	n := int(p.due)
@@ -123,11 +121,11 @@ func (w *straight) close() error {
 	return errors.Join(w.begin.Close(), w.commit.Close(), w.insert.Close(), w.update.Close())
 }
 
-// write writes so many steps, or as many as there is time for.
+// write writes the steps that are wanted, or as many as it can within the limit.
 func (w *straight) write(ctx context.Context, want int64, limit time.Duration) (steps int64, took time.Duration,
 	err error,
 ) {
-	ctx = context.WithoutCancel(ctx) // the driver would watch for the end of each statement
+	ctx = context.WithoutCancel(ctx) // otherwise the driver starts a goroutine for each statement
 	begun := time.Now()
 	for steps < want && time.Since(begun) < limit {
 		if err := w.transaction(ctx); err != nil {

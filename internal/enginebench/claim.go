@@ -12,15 +12,14 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// workers is how many claim jobs at once, and backlog how many lie on the board
-// meanwhile.
+// workers is how many workers claim jobs at the same time, and backlog how many jobs wait meanwhile.
 const (
 	workers = 8
 	backlog = 1000
 )
 
-// claim is jobs that are posted, claimed one at a time and finished, at once. A
-// step is one job, which is three commits of its worker.
+// claim posts jobs, claims them one at a time, and finishes each at once. A step is one job: three commits of its
+// worker.
 func claim(ctx context.Context, b *bench) error {
 	input := atom.MustEncode(payload{body})
 	post := func(ctx context.Context, id string) error {
@@ -39,7 +38,7 @@ func claim(ctx context.Context, b *bench) error {
 	return b.during(ctx, func(ctx context.Context) error {
 		g, ctx := errgroup.WithContext(ctx)
 		for i, l := range lanes {
-			whole := context.WithoutCancel(ctx) // no job is cut off in the middle: none begins any more
+			whole := context.WithoutCancel(ctx) // the last job of each worker ends, and no other begins
 			g.Go(func() error {
 				for k := 0; ctx.Err() == nil; k++ {
 					if err := post(whole, fmt.Sprintf("bench-claim-%d-%d", i, k)); err != nil {
@@ -57,8 +56,8 @@ func claim(ctx context.Context, b *bench) error {
 	})
 }
 
-// finishOne claims a job and ends it. There is one, as each worker has posted
-// its own; that others take what it sees for a moment is no end.
+// finishOne claims a job and finishes it. Each worker has posted one, so a job is left, even if other workers claim the
+// jobs that this worker sees first.
 func (b *bench) finishOne(ctx context.Context) error {
 	for {
 		jobs, err := b.target.store.ClaimJobs(ctx, storage.JobClaim{Lease: time.Minute, Limit: 1})

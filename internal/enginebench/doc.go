@@ -1,10 +1,9 @@
-// Package enginebench measures how fast runs go on a database: the workloads
-// behind `ebb bench`.
+// Package enginebench implements the workloads of `ebb bench`, which measure how many steps an engine executes per
+// second on a database.
 //
-// A step is one task executed or undone, with 100 bytes of result, and
-// committed. The ceiling of a workload is what the same database takes without
-// Ebb: as many rows, as large, in transactions as large, written straight to the
-// same file by one prepared connection, right after the workload. So a ratio
-// says what Ebb costs, on a slow disk as on a fast one. What came out is in
-// docs/explanation/performance.md.
+// A step is one task that was executed or undone, and whose result of 100 bytes was committed.
+//
+// The ceiling of a workload is the rate of the same database without Ebb. Right after the workload, one connection
+// writes as many rows of the same size, in transactions of the same size, to the same file. So the ratio of both rates
+// is the cost of Ebb, whether the disk is slow or fast. docs/explanation/performance.md has results.
 package enginebench

@@ -9,7 +9,7 @@ import (
 	"github.com/ebbflow/ebb/flow"
 )
 
-// payload is what each task takes and gives: 100 bytes.
+// payload is the input and the result of each task: 100 bytes.
 type payload struct {
 	Body string `json:"body"`
 }
@@ -21,7 +21,7 @@ var (
 
 type laneKey struct{}
 
-// inLane returns a context whose runs are of that lane.
+// inLane returns a context whose runs belong to the lane.
 func inLane(ctx context.Context, l *lane) context.Context {
 	return context.WithValue(ctx, laneKey{}, l)
 }
@@ -41,8 +41,7 @@ func undone(ctx context.Context, _ payload, _ atom.Outcome[payload]) error {
 	return nil
 }
 
-// steps returns the tasks of a chain from the first number to the last: each
-// takes what the one before it gave.
+// steps returns the tasks of a chain, numbered from first to last. Each takes the result of the one before it.
 func steps(first, last int) []flow.Node {
 	var nodes []flow.Node
 	for i := first; i <= last; i++ {
@@ -51,10 +50,10 @@ func steps(first, last int) []flow.Node {
 	return nodes
 }
 
-// errLast is what the last step of a run says that is to be undone.
+// errLast is the error of the last step of a run that must be undone.
 var errLast = atom.Errorf("Bench.Last", "the last step fails")
 
-// failing returns the tasks of a chain the last of which fails.
+// failing returns the tasks of a chain whose last task fails.
 func failing(first, last int) []flow.Node {
 	return append(steps(first, last-1), atom.Pair(fmt.Sprintf("step%d", last), func(ctx context.Context, _ payload) (
 		payload, error,
@@ -64,7 +63,7 @@ func failing(first, last int) []flow.Node {
 	}, undone))
 }
 
-// sideBySide returns n tasks that depend on nothing but the input.
+// sideBySide returns n tasks that depend only on the input.
 func sideBySide(n int) []flow.Node {
 	nodes := make([]flow.Node, n)
 	for i := range nodes {

@@ -10,14 +10,14 @@ import (
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
-// A meter measures between begin and end.
+// A meter measures what happens between begin and end.
 type meter struct {
 	target   *target
 	lanes    []*lane
 	from, to reading
 }
 
-// A reading is where everything stands at one moment.
+// A reading has the values of all counters at one moment.
 type reading struct {
 	at     time.Time
 	steps  int64
@@ -29,23 +29,23 @@ type reading struct {
 
 func newMeter(t *target) *meter { return &meter{target: t} }
 
-// A lane is what goes on one after the other: a run, and the next.
+// A lane is a sequence of runs, of which one runs at a time.
 type lane struct {
 	mu    sync.Mutex
 	steps int64
-	last  time.Time // when the last step was made; zero before the first of a run
-	keeps bool      // the gaps, while they are measured
+	last  time.Time // time of the last step; zero before the first step of a run
+	keeps bool      // whether gaps between steps are recorded
 	gaps  []time.Duration
 }
 
-// lane makes another lane.
+// lane adds a lane.
 func (m *meter) lane() *lane {
 	l := &lane{}
 	m.lanes = append(m.lanes, l)
 	return l
 }
 
-// step notes that a step is being made.
+// step counts a step.
 func (l *lane) step() int64 {
 	now := time.Now()
 	l.mu.Lock()
@@ -58,14 +58,14 @@ func (l *lane) step() int64 {
 	return l.steps
 }
 
-// next notes that another run begins.
+// next starts another run.
 func (l *lane) next() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.last = time.Time{}
 }
 
-// begin begins what is measured.
+// begin starts the measurement.
 func (m *meter) begin(ctx context.Context) error {
 	runtime.GC()
 	resetPeak()
@@ -77,7 +77,7 @@ func (m *meter) begin(ctx context.Context) error {
 	return m.read(ctx, &m.from)
 }
 
-// end ends it.
+// end ends the measurement.
 func (m *meter) end(ctx context.Context) error { return m.read(ctx, &m.to) }
 
 func (m *meter) read(ctx context.Context, r *reading) (err error) {
@@ -92,7 +92,7 @@ func (m *meter) read(ctx context.Context, r *reading) (err error) {
 	return nil
 }
 
-// steps returns how many steps were made so far.
+// steps returns the number of steps so far.
 func (m *meter) steps() (n int64) {
 	for _, l := range m.lanes {
 		l.mu.Lock()
@@ -115,7 +115,7 @@ func (m *meter) paced() bool {
 	return false
 }
 
-// result returns what was measured.
+// result returns the figures of a workload.
 func (m *meter) result(workload string) Result {
 	steps := m.to.steps - m.from.steps
 	per := func(total Figure) Figure { return total / Figure(steps) }
@@ -137,14 +137,13 @@ func (m *meter) result(workload string) Result {
 	return r
 }
 
-// rowSize returns how many bytes the rows had that were written, on average.
+// rowSize returns the average size of a written row in bytes.
 func (m *meter) rowSize() int64 {
 	from, to := &m.from.counts, &m.to.counts
 	return max((to.Bytes-from.Bytes)/max(to.Rows-from.Rows, 1), 1)
 }
 
-// quantiles returns the median of the gaps between two steps, and what one in a
-// hundred exceeds.
+// quantiles returns the median and the 99th percentile of the gaps between two steps of a run.
 func (m *meter) quantiles() (p50, p99 Figure) {
 	var gaps []time.Duration
 	for _, l := range m.lanes {

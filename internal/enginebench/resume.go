@@ -28,9 +28,8 @@ const (
 	resumeDone  = 2
 )
 
-// resume kills a process that is in the middle of many runs, and measures how
-// long another takes until all have ended, its start included. Beside it, many:
-// at that rate the steps that are left would take so long.
+// resume kills a process that has executed half of many runs. It measures how long another process takes to start and
+// to end them all. The workload many, measured just before, says how long the remaining steps take by themselves.
 func resume(ctx context.Context, b *bench) error {
 	if err := many(ctx, b); err != nil {
 		return err
@@ -62,7 +61,7 @@ func resume(ctx context.Context, b *bench) error {
 	return heir.end()
 }
 
-// An actor is a process of its own that does a part.
+// An actor is another process, which executes one part of the workload.
 type actor struct {
 	process *exec.Cmd
 	said    io.Reader
@@ -71,7 +70,7 @@ type actor struct {
 // act starts a process and waits until it says that it is ready.
 func (b *bench) act(ctx context.Context, part, dsn string, runs int) (*actor, error) {
 	cmd := exec.CommandContext(ctx, b.self[0], append(b.self[1:], part, dsn, strconv.Itoa(runs))...)
-	cmd.Args[0] = os.Args[0] // called as this one is
+	cmd.Args[0] = os.Args[0] // under the name of this process
 	var problems strings.Builder
 	cmd.Stderr = &problems
 	out, err := cmd.StdoutPipe()
@@ -90,7 +89,7 @@ func (b *bench) act(ctx context.Context, part, dsn string, runs int) (*actor, er
 
 const ready = "ready\n"
 
-// end waits for the end of the process; that it was killed is no error.
+// end waits for the end of the process. It returns no error if the process was killed.
 func (a *actor) end() error {
 	err := a.process.Wait()
 	if _, exited := errors.AsType[*exec.ExitError](err); exited && !a.process.ProcessState.Exited() {
@@ -99,9 +98,9 @@ func (a *actor) end() error {
 	return err
 }
 
-// Act does what a process of its own does for the workload resume: part, a DSN
-// and a number are the arguments that follow those of [Config].Self. It says on
-// out when it has come so far, and returns when it is told to end or has.
+// Act is the other process of the workload resume. The arguments after those of [Config].Self are the part, the DSN and
+// the number of runs. Act writes a line to out when the runs are half done (part leave), or have all ended (resume).
+// It returns when all have ended, or when ctx ends.
 func Act(ctx context.Context, part, dsn string, runs int, out io.Writer) (err error) {
 	store, err := sqlstore.Open(ctx, dsn)
 	if err != nil {
@@ -118,8 +117,7 @@ func Act(ctx context.Context, part, dsn string, runs int, out io.Writer) (err er
 	}
 }
 
-// resumed is the flow; what its steps do between the committed ones and the rest
-// is told.
+// resumed returns an engine for the runs. It calls pause in each run between the steps that are committed and the rest.
 func resumed(store storage.Store, pause func(context.Context), opts ...engine.Option) (*engine.Engine, error) {
 	var nodes []flow.Node
 	for i := range resumeSteps {
@@ -134,7 +132,7 @@ func resumed(store storage.Store, pause func(context.Context), opts ...engine.Op
 		engine.With(bodyKey, body))...)
 }
 
-// leave brings runs half way and waits for its end.
+// leave executes the first half of the runs, and waits until the process is killed.
 func leave(ctx context.Context, store storage.Store, runs int, out io.Writer) error {
 	var there atomic.Int64
 	all := make(chan struct{})
@@ -167,7 +165,7 @@ func leave(ctx context.Context, store storage.Store, runs int, out io.Writer) er
 	return err
 }
 
-// takeUp drives what was left until all of it has ended.
+// takeUp resumes the runs, and returns when all have ended.
 func takeUp(ctx context.Context, store storage.Store, runs int, out io.Writer) error {
 	serving, stop := context.WithCancel(ctx)
 	defer stop()

@@ -20,8 +20,8 @@ const (
 		PRIMARY KEY (run, n)) WITH (fillfactor = 50)`
 	serverFill = `INSERT INTO ceiling SELECT run, 0, CAST($2 AS BYTEA)
 		FROM generate_series(0, CAST($1 AS BIGINT) - 1) AS run`
-	// serverRows writes what a transaction has in one statement, and so in one round
-	// trip: nothing that sends statements apart is as fast.
+	// serverRows writes all rows of a transaction with one statement, in one round trip. Several statements would be
+	// slower.
 	serverRows = `WITH rewritten AS (
   UPDATE ceiling SET body = $1 WHERE n = 0 AND run = ANY (CAST($2 AS BIGINT[]))
 ) INSERT INTO ceiling (run, n, body) SELECT x.run, x.n, CAST($1 AS BYTEA)
@@ -29,8 +29,7 @@ FROM unnest(CAST($3 AS BIGINT[]), CAST($4 AS BIGINT[])) AS x (run, n)`
 	serverSize = `SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)
 FROM pg_class c JOIN pg_namespace s ON s.oid = c.relnamespace WHERE s.nspname = $1 AND c.relkind = 'r'`
 
-	// serverWriters is how many connections write the ceiling, as many as a store
-	// writes with.
+	// serverWriters is how many connections write for the ceiling: as many as a store uses.
 	serverWriters = 4
 )
 
@@ -38,7 +37,7 @@ func isServer(dsn string) bool {
 	return strings.HasPrefix(dsn, "postgres://") || strings.HasPrefix(dsn, "postgresql://")
 }
 
-// openServer makes tables of its own in the database that the DSN names.
+// openServer creates a schema of its own in the database that the DSN names.
 func openServer(ctx context.Context, dsn string) (_ *target, err error) {
 	u, err := url.Parse(dsn)
 	if err != nil {
@@ -74,7 +73,7 @@ func openServer(ctx context.Context, dsn string) (_ *target, err error) {
 	return t, err
 }
 
-// leave removes the tables, and what they were reached by.
+// leave drops the schema and closes the connections.
 func (t *target) leave() error {
 	var errs []error
 	if t.store != nil {
@@ -85,8 +84,8 @@ func (t *target) leave() error {
 	return errors.Join(append(errs, err, t.db.Close())...)
 }
 
-// serverCeiling is ceiling on a server: several write at the same time, each its
-// share of the runs.
+// serverCeiling is ceiling on a server, where several connections write at the same time, each for its share of the
+// runs.
 func (b *bench) serverCeiling(ctx context.Context, r *Result, rows, inserts, size float64) error {
 	lanes := int64(len(b.meter.lanes))
 	body := make([]byte, max(int(size)-keySize, 1))
@@ -128,12 +127,12 @@ func (b *bench) serverCeiling(ctx context.Context, r *Result, rows, inserts, siz
 	return nil
 }
 
-// A serverWriter writes rows with nothing in between.
+// A serverWriter writes rows over one connection.
 type serverWriter struct {
 	db               *sql.DB
-	inserts, updates portion // of a step
-	steps            int     // of a transaction
-	from, runs, run  int64   // which they are, and whose turn it is
+	inserts, updates portion // rows of a step
+	steps            int     // steps of a transaction
+	from, runs, run  int64   // first run, number of runs, and the one whose turn it is
 	next             map[int64]int64
 	body             []byte
 }

@@ -18,14 +18,14 @@ import (
 // A target is the database of one workload.
 type target struct {
 	store  storage.Store
-	counts func() sqlstore.Counts // what it has written; nil when it does not say
-	raw    *sql.Conn              // to the same database, beside the store; nil when there is none
+	counts func() sqlstore.Counts // what the store has written; nil if it does not count
+	raw    *sql.Conn              // connection to the same database, beside the store; nil in memory
 	db     *sql.DB
-	dir    string // what it is in, to be removed
-	schema string // the same on a server
+	dir    string // folder of the database, to be deleted
+	schema string // schema of a server, to be dropped
 }
 
-// open makes a database where the DSN says.
+// open creates a database where the DSN says.
 func open(ctx context.Context, dsn string) (_ *target, err error) {
 	if dsn == "memory:" {
 		return &target{store: memstore.New()}, nil
@@ -66,7 +66,7 @@ func open(ctx context.Context, dsn string) (_ *target, err error) {
 	return t, err
 }
 
-// size returns how many bytes of the database are in use.
+// size returns the bytes of the database that are in use.
 func (t *target) size(ctx context.Context) (Figure, error) {
 	if t.raw == nil {
 		return unknown, nil

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// cpuTime returns what the process has used, in user and kernel, on all threads.
+// cpuTime returns the CPU time of the process, in user mode and kernel, over all threads.
 func cpuTime() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
@@ -17,7 +17,7 @@ func cpuTime() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// peakRSS returns the most memory the process had since resetPeak, in MB.
+// peakRSS returns the peak memory of the process since resetPeak, in MB.
 func peakRSS() Figure {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {
@@ -32,6 +32,5 @@ func peakRSS() Figure {
 	return Figure(kib / 1000 * 1.024)
 }
 
-// resetPeak lets peakRSS begin anew. Where that is not allowed it goes on since
-// the process began.
+// resetPeak resets the peak of peakRSS. If the system does not allow this, the peak is that since the process started.
 func resetPeak() { _ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) }

@@ -4,8 +4,7 @@ package enginebench
 
 import "time"
 
-// Where the process cannot be asked, its CPU time shows as 0 and its memory as
-// not known.
+// On other systems, the CPU time is 0 and the memory unknown.
 
 func cpuTime() time.Duration { return 0 }
 

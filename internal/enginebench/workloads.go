@@ -21,7 +21,7 @@ func (b *bench) engine(f flow.Node, opts ...engine.Option) (*engine.Engine, erro
 	return engine.New(f, append(opts, engine.WithStore(b.target.store), engine.With(bodyKey, body))...)
 }
 
-// seq is one run, alone.
+// seq executes one run.
 func seq(ctx context.Context, b *bench) error {
 	cold, all := b.size(1000), b.size(11_000)
 	l := b.meter.lane()
@@ -48,7 +48,8 @@ func seq(ctx context.Context, b *bench) error {
 	return errors.Join(failed, b.meter.end(ctx))
 }
 
-// lanes lets runs of the engine follow each other on n lanes until ctx ends.
+// lanes runs the engine's flow again and again on n lanes, for the time of the bench. If fails is true, each run must
+// be undone.
 func (b *bench) lanes(ctx context.Context, n int, eng *engine.Engine, fails bool) error {
 	lanes := make([]*lane, n)
 	for i := range lanes {
@@ -57,7 +58,7 @@ func (b *bench) lanes(ctx context.Context, n int, eng *engine.Engine, fails bool
 	return b.during(ctx, func(ctx context.Context) error {
 		g, ctx := errgroup.WithContext(ctx)
 		for i, l := range lanes {
-			// Runs are not cut off in the middle: none begins any more.
+			// When ctx ends, the current run of each lane ends by itself, and no other begins.
 			whole := inLane(context.WithoutCancel(ctx), l)
 			g.Go(func() error {
 				for k := 0; ctx.Err() == nil; k++ {
@@ -74,7 +75,7 @@ func (b *bench) lanes(ctx context.Context, n int, eng *engine.Engine, fails bool
 	})
 }
 
-// many is many short runs at a time.
+// many executes many short runs at a time.
 func many(ctx context.Context, b *bench) error {
 	eng, err := b.engine(flow.Linear("bench-many", steps(1, 5)...))
 	if err != nil {
@@ -83,7 +84,7 @@ func many(ctx context.Context, b *bench) error {
 	return b.lanes(ctx, b.size(1000), eng, false)
 }
 
-// fan is one run of many parallel steps.
+// fan executes a run of many parallel steps, again and again.
 func fan(ctx context.Context, b *bench) error {
 	n := b.size(1000)
 	eng, err := b.engine(flow.Unordered("bench-fan", sideBySide(n)...), engine.WithParallelism(n))
@@ -93,8 +94,8 @@ func fan(ctx context.Context, b *bench) error {
 	return b.lanes(ctx, 1, eng, false)
 }
 
-// undo is many runs at a time that fail in the end and are undone; before it,
-// the same runs that succeed, to compare with.
+// undo executes many runs at a time that fail at their last step and are undone. It first measures the same runs
+// without the failure, to compare.
 func undo(ctx context.Context, b *bench) error {
 	eng, err := b.engine(flow.Linear("bench-do", steps(1, 5)...))
 	if err != nil {
@@ -116,10 +117,10 @@ func undo(ctx context.Context, b *bench) error {
 	return nil
 }
 
-// hands is how many parties other than the engine work at once.
+// hands is how many goroutines beside the engine work at the same time.
 const hands = 256
 
-// wait is many runs that wait for an answer from elsewhere, and get it.
+// wait completes the tokens that many runs wait for.
 func wait(ctx context.Context, b *bench) error {
 	n := b.size(100_000)
 	tokens := make([]string, 0, n)
@@ -178,7 +179,7 @@ func wait(ctx context.Context, b *bench) error {
 	return errors.Join(err, <-served)
 }
 
-// each calls f with all numbers below n, from many hands.
+// each calls f with all numbers below n, from many goroutines.
 func each(n int, f func(i int) error) error {
 	var g errgroup.Group
 	var next atomic.Int64
