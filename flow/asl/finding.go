@@ -59,6 +59,9 @@ func Unrecognized(resource, location string) Finding {
 // awsWarnings are the codes of the warnings that AWS has.
 var awsWarnings = []flow.DiagnosticCode{"NO_DOLLAR", "NO_PATH", "PASS_RESULT_IS_STATIC"}
 
+// invalidCall is what AWS says about a value in a payload template that it cannot read.
+const invalidCall = "must be a valid JSONPath or a valid intrinsic function call"
+
 // found returns what AWS reports for a problem.
 func found(text []byte, document any, p *flow.Diagnostic) []Finding {
 	value, path := follow(document, p.Pointer)
@@ -94,6 +97,11 @@ func found(text []byte, document any, p *flow.Diagnostic) []Finding {
 		one.Message = "Workflow has no terminal state"
 		if one.Location = path.parent().String(); one.Location == "/" {
 			one.Location = ""
+		}
+	case "template":
+		// AWS does not say what is wrong with the call.
+		if strings.Contains(one.Message, invalidCall) {
+			one.Message = fmt.Sprintf("The value for the field '%s' %s", path.last(), invalidCall)
 		}
 	case "timestamp":
 		one.Message = "String does not match RFC3339 timestamp"

@@ -77,3 +77,16 @@ func TestVariableReferences(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// TestFindingOfAnInvalidCall has AWS's words, whatever is wrong with the call (asl.md a.8).
+func TestFindingOfAnInvalidCall(t *testing.T) {
+	t.Parallel()
+	for _, call := range []string{"x", "States.Formt('{}')", "States.UUID(1)", "States.Format("} {
+		text := []byte(`{"StartAt":"A","States":{"A":{"Type":"Pass","Parameters":{"c.$":"` + call + `"},"End":true}}}`)
+		want := "The value for the field 'c.$' must be a valid JSONPath or a valid intrinsic function call"
+		findings := asl.Findings(text, asl.Validate("", text))
+		if len(findings) != 1 || findings[0].Message != want || findings[0].Location != "/States/A/Parameters/c.$" {
+			t.Errorf("%s: got %+v, want %q", call, findings, want)
+		}
+	}
+}
