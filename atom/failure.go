@@ -118,12 +118,11 @@ func (e *codedError) Unwrap() error { return e.err }
 // ErrorCode returns the code, for [NewFailure].
 func (e *codedError) ErrorCode() string { return e.code }
 
-// NewFailure returns the stored form of err, as the atom at path failed with it
-// in the given attempt. The code is that of the outermost error in err's chain
-// with a method ErrorCode() string. Errors without one have [CodeTimeout] for a
-// context's deadline, [CodeCancelled] for its cancellation, and [CodeError] else.
+// NewFailure returns the stored form of err, with which the atom at path failed in the given attempt.
 //
-// The details are those of the outermost error with a method ErrorDetails() Value.
+// The code comes from the outermost error in err's chain that has a method ErrorCode() string. Without such an error,
+// it is [CodeTimeout] for the deadline of a context, [CodeCancelled] for its cancellation, and otherwise [CodeError].
+// The details come from the outermost error that has a method ErrorDetails() Value.
 //
 // A Failure that is passed on as it is keeps its message and stack. A wrapped Failure adds its text to that of the
 // errors around it.

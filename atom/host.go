@@ -12,8 +12,8 @@ import (
 // given to [WithHost]. Atoms reach it through functions of this package, which
 // specify its behavior. Any goroutine may call its methods.
 type Host interface {
-	// Progress is told how far the call is, from 0 to 1; nil details leave those
-	// that were given before. See [Progress].
+	// Progress reports how far the call has come, from 0 to 1. If details is nil, the previous details stay. See
+	// [Progress].
 	Progress(fraction float64, details Value)
 	// Logger returns the logger of the call. See [Logger].
 	Logger() hclog.Logger

@@ -11,15 +11,15 @@ import (
 	"github.com/ebbflow/ebb/atom"
 )
 
-// fakeHost writes down what it is told.
+// A fakeHost records the reports of progress.
 type fakeHost struct {
 	atom.Host
 
-	told []string
+	reports []string
 }
 
 func (h *fakeHost) Progress(fraction float64, details atom.Value) {
-	h.told = append(h.told, fmt.Sprintf("%v %s", fraction, details))
+	h.reports = append(h.reports, fmt.Sprintf("%v %s", fraction, details))
 }
 
 func TestProgress(t *testing.T) {
@@ -31,8 +31,8 @@ func TestProgress(t *testing.T) {
 	atom.Progress(ctx, math.Inf(1), func() {})
 	atom.Progress(ctx, math.NaN(), strings.Repeat("x", atom.MaxDetails))
 	want := []string{`0.5 {"row":7}`, "0 ", "1 ", "0 "}
-	if diff := cmp.Diff(want, h.told); diff != "" {
-		t.Errorf("told (-want +got):\n%s", diff)
+	if diff := cmp.Diff(want, h.reports); diff != "" {
+		t.Errorf("reports (-want +got):\n%s", diff)
 	}
 	atom.Progress(t.Context(), 0.5, "nobody listens")
 	atom.Progress(atom.WithCall(t.Context(), &atom.Call{}), 0.5, "nobody listens")

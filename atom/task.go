@@ -135,17 +135,17 @@ func (t *typed[In, Out]) Revert(ctx context.Context, values Values, did Outcome[
 	if err != nil {
 		return nil, err
 	}
-	told := Unknown[Out]()
+	outcome := Unknown[Out]()
 	if f, ok := did.Failed(); ok {
-		told = Failed[Out](f)
+		outcome = Failed[Out](f)
 	} else if v, ok := did.Done(); ok {
 		var out Out
 		if err := v.Decode(&out); err != nil {
 			return nil, fmt.Errorf("atom: decode the recorded result: %w", err)
 		}
-		told = Done(out)
+		outcome = Done(out)
 	}
-	return nil, t.reverter.Revert(ctx, in, told.Because(did.Failures()))
+	return nil, t.reverter.Revert(ctx, in, outcome.Because(did.Failures()))
 }
 
 func (t *typed[In, Out]) Reverts() bool { return t.reverter != nil }

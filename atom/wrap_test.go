@@ -41,7 +41,7 @@ func TestWrap(t *testing.T) {
 		t.Errorf("calls (-want +got):\n%s", diff)
 	}
 	if p := a.Provides(); len(p) != 1 || p[0].Type == nil {
-		t.Errorf("what the wrapped task provides is not known any more: %+v", p)
+		t.Errorf("the wrapped task provides %+v; want one symbol with its type", p)
 	}
 	if !a.Reverts() || atom.Retry("r", nil, note("x")).Body() != nil {
 		t.Error("wrapping changes what can be undone, or wraps a retry")

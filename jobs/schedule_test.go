@@ -56,7 +56,7 @@ func testSchedule(t *testing.T, open opener) {
 		t.Errorf("schedule is %+v", s)
 	}
 
-	// The first tick posts, what it posts is the schedule's job, and it is told when to look again.
+	// The first tick posts the job of the schedule, and returns when the next tick is due.
 	var posted []string
 	for len(posted) == 0 {
 		var wait time.Duration

@@ -1,6 +1,7 @@
 package enginebench
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -48,6 +49,9 @@ func seq(ctx context.Context, b *bench) error {
 	return errors.Join(failed, b.meter.end(ctx))
 }
 
+// errNone stands for the error of a run that had none.
+var errNone = errors.New("no error")
+
 // lanes runs the engine's flow again and again on n lanes, for the time of the bench. If fails is true, each run must
 // be undone.
 func (b *bench) lanes(ctx context.Context, n int, eng *engine.Engine, fails bool) error {
@@ -65,7 +69,7 @@ func (b *bench) lanes(ctx context.Context, n int, eng *engine.Engine, fails bool
 					l.next()
 					_, err := eng.Run(whole, fmt.Sprintf("%s-%d-%d", eng.Plan().Flow, i, k))
 					if _, reverted := errors.AsType[*engine.RevertedError](err); reverted != fails || err != nil && !fails {
-						return fmt.Errorf("a run ended otherwise than it should: %w", err)
+						return fmt.Errorf("a run must be undone: %t; it ended with %w", fails, cmp.Or(err, errNone))
 					}
 				}
 				return nil
