@@ -2,6 +2,7 @@ package inspect_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -153,4 +154,61 @@ func sameLevels(t *testing.T, levels *inspect.Levels, store storage.Reader, run 
 		}
 	}
 	return n
+}
+
+// A counted store counts the atoms that are read in pages, as whole levels are.
+type counted struct {
+	looked
+
+	atoms int
+}
+
+func (s *counted) Atoms(ctx context.Context, run string, q storage.AtomQuery) ([]storage.Atom, error) {
+	atoms, err := s.Store.Atoms(ctx, run, q)
+	s.atoms += len(atoms)
+	return atoms, err
+}
+
+// TestLevelsReadOnce: a level that has 1,000 atoms is not read again after each further commit, only what has changed.
+func TestLevelsReadOnce(t *testing.T) {
+	t.Parallel()
+	done := flow.Unordered("done")
+	for i := range 1000 {
+		done.Add(atom.Func(fmt.Sprintf("atom-%d", i), func(context.Context, struct{}) (int, error) { return i, nil }))
+	}
+	store := &counted{looked: looked{Store: memstore.New()}}
+	var levels inspect.Levels
+	looks, after := 0, 0
+	store.look = func() {
+		run, err := store.Run(t.Context(), "r")
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		l, err := levels.Read(t.Context(), store, &run, inspect.LevelQuery{From: 950, Limit: 50})
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		if l.Total > 1000 {
+			if looks++; looks == 1 {
+				after = store.atoms
+			}
+		}
+	}
+	last := flow.Linear("last")
+	for i := range 20 {
+		last.Add(atom.Func(fmt.Sprintf("step-%d", i), func(context.Context, struct{}) (int, error) { return i, nil }))
+	}
+	eng, err := engine.New(flow.Linear("f", done, last), engine.WithStore(store))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := eng.Run(t.Context(), "r"); err != nil {
+		t.Fatal(err)
+	}
+	const each = 16 // to see that nothing is below a new step, the atoms after it are read, up to a small page
+	if more := store.atoms - after; looks < 20 || more > each*looks {
+		t.Errorf("after the first of %d looks, %d atoms were read in pages; want at most %d for each", looks, more, each)
+	}
 }
