@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"net/url"
 	"strings"
 	"testing"
 
@@ -12,7 +11,7 @@ import (
 // TestComparison shows that both systems still execute all workloads, in a hundredth of the size.
 func TestComparison(t *testing.T) {
 	t.Run("SQLite", func(t *testing.T) { compareAll(t, "") })
-	t.Run("PostgreSQL", func(t *testing.T) { compareAll(t, server(t)) })
+	t.Run("PostgreSQL", func(t *testing.T) { compareAll(t, postgrestest.Server(t)) })
 }
 
 func compareAll(t *testing.T, dsn string) {
@@ -32,18 +31,4 @@ func TestUnknownWorkload(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), `"lots"; there are many, `) {
 		t.Errorf("got %v", err)
 	}
-}
-
-// server returns the DSN of a server, in which the systems create schemas of their own.
-func server(t *testing.T) string {
-	t.Helper()
-	u, err := url.Parse(postgrestest.DSN(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	q := u.Query()
-	q.Del("schema")
-	q.Del("search_path")
-	u.RawQuery = q.Encode()
-	return u.String()
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"net/url"
 	"testing"
 
 	"github.com/ebbflow/ebb/internal/postgrestest"
@@ -18,25 +17,11 @@ func TestMeasures(t *testing.T) {
 		t.Run(c.measure, func(t *testing.T) {
 			*dsn = "sqlite:"
 			if c.server {
-				*dsn = server(t)
+				*dsn = postgrestest.Server(t)
 			}
 			if err := measures[c.measure](t.Context()); err != nil {
 				t.Error(err)
 			}
 		})
 	}
-}
-
-// server returns the DSN of a server, in which the measures make schemas of their own.
-func server(t *testing.T) string {
-	t.Helper()
-	u, err := url.Parse(postgrestest.DSN(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	q := u.Query()
-	q.Del("schema")
-	q.Del("search_path")
-	u.RawQuery = q.Encode()
-	return u.String()
 }

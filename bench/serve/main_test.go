@@ -1,7 +1,6 @@
 package main
 
 import (
-	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -23,7 +22,7 @@ func TestWorkloads(t *testing.T) {
 				due: 4, sfnHistory: 25_000, swfHistory: 300,
 			}
 			if store == "postgres" {
-				b.dsn = database(t)
+				b.dsn = postgrestest.Server(t)
 			}
 			for _, w := range workloads {
 				t.Run(w.name, func(t *testing.T) {
@@ -46,18 +45,4 @@ func TestWorkloads(t *testing.T) {
 			}
 		})
 	}
-}
-
-// database returns the DSN of a database, in which the workloads make schemas of their own.
-func database(t *testing.T) string {
-	t.Helper()
-	u, err := url.Parse(postgrestest.DSN(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	q := u.Query()
-	q.Del("schema")
-	q.Del("search_path")
-	u.RawQuery = q.Encode()
-	return u.String()
 }

@@ -46,6 +46,20 @@ func DSN(tb testing.TB) string {
 	return u.String()
 }
 
+// Server returns a DSN like [DSN] but without a schema, for what creates schemas of its own.
+func Server(tb testing.TB) string {
+	tb.Helper()
+	u, err := url.Parse(DSN(tb))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	q := u.Query()
+	q.Del("schema")
+	q.Del("search_path")
+	u.RawQuery = q.Encode()
+	return u.String()
+}
+
 // Database returns a database of the test's own, dropped when it ends.
 func Database(tb testing.TB) string {
 	tb.Helper()
