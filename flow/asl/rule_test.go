@@ -401,6 +401,24 @@ var ruleCases = []ruleCase{
 			"C": {"Type": "Task", "Resource": "exec:x", "Revert": "exec:y", "End": true}`),
 	},
 	{
+		rule: "stays-done", bad: machineOf(`"A": {"Type": "Task", "Resource": "exec:x", "Revert": "exec:y", "Next": "M"},
+			"M": {"Type": "Map", "ItemProcessor": {"StartAt": "B", "States": {
+			"B": {"Type": "Task", "Resource": "exec:x", "End": true}}}, "End": true}`),
+		good: machineOf(`"A": {"Type": "Task", "Resource": "exec:x", "Revert": "exec:y", "Next": "M"},
+			"M": {"Type": "Map", "ItemProcessor": {"StartAt": "B", "States": {
+			"B": {"Type": "Task", "Resource": "exec:x", "Revert": "none", "End": true}}}, "Next": "C"},
+			"C": {"Type": "Task", "Resource": "exec:x", "End": true}`),
+	},
+	{
+		rule: "stays-done", bad: machineOf(`"A": {"Type": "Parallel", "End": true, "Branches": [
+			{"StartAt": "B", "States": {"B": {"Type": "Task", "Resource": "exec:x", "Revert": "exec:y", "End": true}}},
+			{"StartAt": "C", "States": {"C": {"Type": "Task", "Resource": "exec:x", "End": true}}}]}`),
+		good: machineOf(`"A": {"Type": "Parallel", "End": true, "Branches": [
+			{"StartAt": "B", "States": {"B": {"Type": "Task", "Resource": "exec:x", "Revert": "exec:y", "Next": "D"},
+				"D": {"Type": "Task", "Resource": "exec:x", "Revert": "none", "End": true}}},
+			{"StartAt": "C", "States": {"C": {"Type": "Task", "Resource": "exec:x", "Revert": "exec:y", "End": true}}}]}`),
+	},
+	{
 		rule: "revert-inside", bad: taskWith(`"Revert": false, "Catch": [{"ErrorEquals": ["E"], "Next": "A", "Revert": "inside"}], `),
 		good: taskWith(`"Revert": "exec:y", "Catch": [{"ErrorEquals": ["E"], "Next": "A", "Revert": "inside"}], `),
 	},

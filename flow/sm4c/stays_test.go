@@ -19,6 +19,13 @@ func TestWarnsOfWorkThatStays(t *testing.T) {
 			{"name": "S", "start": true, "enterAction": {"type": "sequence", "actions": [%s, %s]}, "transitions": [{"nextState": "T"}]},
 			{"name": "T", "enterAction": %s}]}`, first, second, third)
 	}
+	fork := func(kind, actions string) string {
+		return fmt.Sprintf(`{"type": %q, "actions": [%s]}`, kind, actions)
+	}
+	foreach := func(action string) string {
+		return fmt.Sprintf(`{"type": "foreach", "name": "l", "input": "${ [1, 2] }", "action": %s}`, action)
+	}
+	wait := `{"type": "delay", "timeout": "PT1S"}`
 	for name, test := range map[string]struct {
 		text string
 		want int
@@ -28,6 +35,10 @@ func TestWarnsOfWorkThatStays(t *testing.T) {
 		"no effect":         {machine(call("a", `"revert": "none", `), call("b", undo), call("c", "")), 0},
 		"a pivot":           {machine(call("a", undo), call("b", `"revert": false, `), call("c", undo)), 0},
 		"behind a pivot":    {machine(call("a", `"revert": false, `), call("b", ""), call("c", undo)), 0},
+		"beside":            {machine(wait, wait, fork("parallel", call("a", "")+","+call("b", undo))), 1},
+		"only beside waits": {machine(call("a", undo), wait, fork("parallel", call("b", "")+","+wait)), 0},
+		"of an item":        {machine(call("a", undo), wait, foreach(call("b", ""))), 1},
+		"an undone item":    {machine(call("a", undo), wait, foreach(call("b", undo))), 0},
 		"nothing is undone": {machine(call("a", ""), call("b", ""), call("c", "")), 0},
 	} {
 		found := 0

@@ -16,7 +16,20 @@ type Step struct {
 }
 
 // A Graph has the steps of a definition. They begin with the first.
-type Graph struct{ Steps []Step }
+type Graph struct {
+	Steps []Step
+	Forks []Fork
+
+	// Concurrent says that each step runs as soon as all steps before it have succeeded. Steps that no edge orders then
+	// run side by side. Otherwise only those in the branches of a fork do.
+	Concurrent bool
+}
+
+// A Fork has branches that run side by side.
+type Fork []Branch
+
+// A Branch has the steps from First up to, but not including, End.
+type Branch struct{ First, End int }
 
 // Add adds a step and returns its index.
 func (g *Graph) Add(s Step) int {
@@ -24,47 +37,108 @@ func (g *Graph) Add(s Step) int {
 	return len(g.Steps) - 1
 }
 
-// Staying returns the indexes of the steps that stay done although a later step can fail, in their order. Only what
-// follows the success of a step is later: a step that failed did not stay done. A step that only runs behind a pivot
-// does not count either: the flow goes forward from there.
+// Staying returns the indexes of the steps that stay done although a step can fail after their success, in their order.
+// That is a step that follows, or one that runs at the same time. A step that failed itself did not stay done. A step
+// that only runs behind a pivot does not count either: the flow goes forward from there.
 func (g *Graph) Staying() []int {
 	failing, reached := g.failing(), g.withoutPivot()
-	var list []int
+	beside := g.besideFailures(reached)
+	var list, last []int
 	for i := range g.Steps {
 		s := &g.Steps[i]
-		if s.Stays && reached[i] && slices.ContainsFunc(s.Next, func(next int) bool { return failing[next] }) {
+		switch {
+		case !s.Stays || !reached[i]:
+		case beside[i] || slices.ContainsFunc(s.Next, func(next int) bool { return failing[next] }):
+			list = append(list, i)
+		case g.Concurrent:
+			last = append(last, i)
+		}
+	}
+	for _, i := range last {
+		if g.unordered(i, last) {
 			list = append(list, i)
 		}
 	}
+	slices.Sort(list)
 	return list
+}
+
+// besideFailures returns which steps stand in a branch of a fork while a step in another branch can fail.
+func (g *Graph) besideFailures(reached []bool) []bool {
+	beside := make([]bool, len(g.Steps))
+	for _, fork := range g.Forks {
+		var failing []int // branches with a step that can fail
+		for n, b := range fork {
+			for i := b.First; i < b.End; i++ {
+				if g.Steps[i].Fails && reached[i] {
+					failing = append(failing, n)
+					break
+				}
+			}
+		}
+		for n, b := range fork {
+			if len(failing) > 1 || len(failing) == 1 && failing[0] != n {
+				for i := b.First; i < b.End; i++ {
+					beside[i] = true
+				}
+			}
+		}
+	}
+	return beside
+}
+
+// unordered returns whether another step that can fail does not have to succeed before the step does. No step of last
+// leads to another one of them.
+func (g *Graph) unordered(step int, last []int) bool {
+	if slices.ContainsFunc(last, func(i int) bool { return i != step && g.Steps[i].Fails }) {
+		return true
+	}
+	before := g.before([]int{step})
+	for i := range g.Steps {
+		if g.Steps[i].Fails && !before[i] {
+			return true
+		}
+	}
+	return false
 }
 
 // failing returns which steps can fail, or have such a step behind them.
 func (g *Graph) failing() []bool {
+	var fail []int
+	for i := range g.Steps {
+		if g.Steps[i].Fails {
+			fail = append(fail, i)
+		}
+	}
+	return g.before(fail)
+}
+
+// before returns which steps are among the given ones, or lead to one of them.
+func (g *Graph) before(steps []int) []bool {
 	pred := make([][]int, len(g.Steps))
-	failing := make([]bool, len(g.Steps))
-	var todo []int
 	for i := range g.Steps {
 		for _, list := range [][]int{g.Steps[i].Next, g.Steps[i].Caught} {
 			for _, next := range list {
 				pred[next] = append(pred[next], i)
 			}
 		}
-		if failing[i] = g.Steps[i].Fails; failing[i] {
-			todo = append(todo, i)
-		}
+	}
+	before := make([]bool, len(g.Steps))
+	todo := slices.Clone(steps)
+	for _, i := range steps {
+		before[i] = true
 	}
 	for len(todo) > 0 {
 		i := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
 		for _, p := range pred[i] {
-			if !failing[p] {
-				failing[p] = true
+			if !before[p] {
+				before[p] = true
 				todo = append(todo, p)
 			}
 		}
 	}
-	return failing
+	return before
 }
 
 // withoutPivot returns which steps a run can reach before any pivot has succeeded.
@@ -104,15 +178,15 @@ func Text(what, revert string, names []string) string {
 		quoted = append(quoted, fmt.Sprintf("%q", name))
 	}
 	if len(names) == 1 {
-		return fmt.Sprintf("%s %s has no %s and comes before a step that can fail: if the run is undone, what it did "+
-			"stays done",
+		return fmt.Sprintf("%s %s has no %s, and a step can fail after it has succeeded: if the run is undone, what it "+
+			"did stays done",
 			what, quoted[0], revert)
 	}
 	list := strings.Join(quoted, ", ")
 	if more := len(names) - len(quoted); more > 0 {
 		list += fmt.Sprintf(" and %d more", more)
 	}
-	return fmt.Sprintf("%ss %s have no %s and come before a step that can fail: if the run is undone, what they did "+
-		"stays done",
+	return fmt.Sprintf("%ss %s have no %s, and a step can fail after they have succeeded: if the run is undone, what "+
+		"they did stays done",
 		what, list, revert)
 }

@@ -123,7 +123,7 @@ var (
 	// Undoing.
 	ruleRevertTo  = rules.Illegal("revert-to", "A catcher goes back to a state of which something can be undone.")
 	ruleStaysDone = rules.Doubtful("stays-done",
-		"If something in the machine is undone, a Task before a state that can fail is undone, has no effect, or is a pivot.")
+		"If something in the machine is undone, a Task after which a state can fail is undone, has no effect, or is a pivot.")
 	ruleRevertInside = rules.Doubtful("revert-inside",
 		"Where a catcher has undone what the state did, some of it can be undone.")
 	ruleRevertFailed = rules.Illegal("revert-failed", "A catcher of Ebb.RevertFailed has no Revert.")

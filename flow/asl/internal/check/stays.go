@@ -60,9 +60,16 @@ func (g *steps) level(l *syntax.Level, end int) int {
 		if inner := s.Within(); len(inner) > 0 { // the inner levels come between
 			join := g.Add(stepgraph.Step{Next: next})
 			next = []int{join} // of no item
+			var fork stepgraph.Fork
 			for _, l := range inner {
+				first := len(g.Steps)
 				next = append(next, g.level(l, join))
+				fork = append(fork, stepgraph.Branch{First: first, End: len(g.Steps)})
 			}
+			if s.Items != nil { // another item may follow
+				g.Steps[join].Next = append(g.Steps[join].Next, next[1])
+			}
+			g.Forks = append(g.Forks, fork)
 		}
 		g.Steps[i].Next, g.Steps[i].Caught = next, caught
 	}

@@ -63,7 +63,7 @@ var (
 	ruleRevertWaits = rules.Illegal("revert-waits",
 		"A call that can be undone, or is a point of no return, is waited for.")
 	ruleStaysDone = rules.Doubtful("stays-done",
-		"If something in the machine is undone, a call before one that can fail is undone, has no effect, or is a pivot.")
+		"If something in the machine is undone, a call after which another can fail is undone, has no effect, or is a pivot.")
 	ruleUnused      = rules.Doubtful("unused", "An attribute has an effect where it stands.")
 	ruleUnusedCatch = rules.Doubtful("unused-handler", "Some error is left for an error handler.")
 

@@ -72,11 +72,19 @@ func (g *steps) action(a *syntax.Action, next int) int {
 		g.calls[i] = a
 		return i
 	case a.Forks():
-		all := g.Add(stepgraph.Step{Next: []int{next}})
+		join := g.Add(stepgraph.Step{Next: []int{next}})
+		all := g.Add(stepgraph.Step{Next: []int{join}}) // of no item
+		var fork stepgraph.Fork
 		for _, child := range a.Children {
-			first := g.action(child, next)
+			begin := len(g.Steps)
+			first := g.action(child, join)
 			g.Steps[all].Next = append(g.Steps[all].Next, first)
+			fork = append(fork, stepgraph.Branch{First: begin, End: len(g.Steps)})
+			if a.Kind == syntax.ForeachAction { // another item may follow
+				g.Steps[join].Next = append(g.Steps[join].Next, first)
+			}
 		}
+		g.Forks = append(g.Forks, fork)
 		return all
 	default:
 		for _, child := range slices.Backward(a.Children) {
