@@ -51,6 +51,7 @@ var internalUsers = map[string][]string{
 	"internal/failat":       {"engine/enginetest", "cmd"},                                                               // tries every failure and crash
 	"internal/failpoint":    {"storage", "engine", "cmd"},                                                               // where a test may kill the process
 	"internal/filelock":     {"storage/sqlstore", "internal/childtest"},                                                 // the write queue and the owners' locks of SQLite files
+	"internal/gauge":        {"server/metrics", "cmd"},                                                                  // the numbers of metrics and of ebb doctor
 	"internal/hcslog":       {"storage/sqlstore", "engine", "conductor", "cmd"},                                         // hclog and slog for each other
 	"internal/logevent":     {"storage/sqlstore", "engine", "conductor", "server", "cmd", "internal/memorybudget"},      // names of what is logged
 	"internal/jsonata":      {"flow/asl"},                                                                               // a query language of the States Language
@@ -79,6 +80,7 @@ var internalOrder = map[string]string{
 	"internal/enginebench": "engine",
 	"internal/failat":      "engine",
 	"internal/faultstore":  "storage",
+	"internal/gauge":       "engine",
 }
 
 // TestImportOrder judges every import of non-test code in the workspace.

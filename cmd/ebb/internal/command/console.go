@@ -84,7 +84,7 @@ func (s subcommands) consolePaths(store storage.Store, commands server.Commands)
 			Define: func(_ context.Context, d *storage.Definition) (console.Machine, error) { return catalog.Parsed(d) },
 			Examine: func(ctx context.Context, report func(console.Finding)) error {
 				return doctor.Examine(ctx, s.Session, func(f *doctor.Finding) error {
-					report(console.Finding(*f))
+					report(console.Finding{Check: f.Check, State: f.State, Says: f.Says, Do: f.Do})
 					return nil
 				})
 			},

@@ -195,11 +195,10 @@ func (s subcommands) serveStore(ctx context.Context, file *sqlstore.Store, w *se
 		machines.Observe(ev)
 	}
 	w.conducting = append(w.conducting, conductor.WithEngine(s.EngineLimits(), engine.WithObserver(observe)))
-	options, end, err := s.serverOptions(ctx, store, w.serveFlags)
+	described, err := s.describe(ctx, file, w.skipWaits)
 	if err != nil {
-		return err
+		return exit.DatabaseError(err)
 	}
-	defer end()
 	var c *conductor.Conductor
 	w.aws.sfn.Stopping, w.aws.swf.Stopping = ctx.Done(), ctx.Done()
 	w.aws.sfn.Start = func(ctx context.Context, run, definition string, opts ...engine.RunOption) error {
@@ -215,7 +214,7 @@ func (s subcommands) serveStore(ctx context.Context, file *sqlstore.Store, w *se
 	}
 	flows := s.served(ctx, store, w.serveFlags, w.defaults).Complete(machines.Complete).Queues(machines.Queue).
 		Add(1, workflows.Flow()).Add(1, bulk.Flow(store))
-	if c, err = conductor.New(store, flows, append(w.conducting, options...)...); err != nil {
+	if c, err = conductor.New(store, flows, append(w.conducting, serverOptions(w.serveFlags)...)...); err != nil {
 		return exit.Usagef("%w", err)
 	}
 	m.WatchMemory(c.Memory)
@@ -236,26 +235,18 @@ func (s subcommands) serveStore(ctx context.Context, file *sqlstore.Store, w *se
 	}
 	pruner := &retention.Pruner{Store: store, Policy: w.policy, Tidy: file.Vacuum, Log: s.Logger()}
 	logs := func(ctx context.Context) { machines.Log(ctx, warnOfLogs(s.Logger())) }
-	return s.conduct(ctx, c, w.server, pruner.Run, workflows.Run, logs)
+	return s.conduct(ctx, c, w.server, pruner.Run, workflows.Run, logs, described.update)
 }
 
-// serverOptions returns the options of the conductor that need the store, and what ends them.
-func (s subcommands) serverOptions(ctx context.Context, store storage.Store, f *serveFlags) (
-	opts []conductor.Option, end func(), err error,
-) {
-	end = func() {}
+// serverOptions returns the options of the conductor that need a sink or skip waits.
+func serverOptions(f *serveFlags) (opts []conductor.Option) {
 	if f.skipWaits {
-		unreport, err := s.reportSkippedWaits(ctx, store)
-		if err != nil {
-			return nil, end, exit.DatabaseError(err)
-		}
-		end = func() { _ = unreport() } // a record that stays does no harm: its process is not alive
 		opts = append(opts, conductor.WithServer(engine.WithoutWaits()))
 	}
 	if f.sink != "" {
 		opts = append(opts, conductor.WithServer(engine.WithSender(cloudevents.Sender(nil, f.sink))))
 	}
-	return opts, end, nil
+	return opts
 }
 
 // checkServers checks the settings of the conductor and of the APIs of AWS without a database.

@@ -3,24 +3,21 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"path/filepath"
 	"runtime"
-	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/ebbflow/ebb/cmd/ebb/internal/exit"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/session"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/view"
 	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/internal/buildinfo"
 	"github.com/ebbflow/ebb/internal/memorybudget"
-	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
@@ -30,6 +27,8 @@ type Finding struct {
 	State string `json:"state"` // ok, warning or wrong
 	Says  string `json:"says"`
 	Do    string `json:"do,omitzero"` // what to do about it
+
+	Metrics map[string]float64 `json:"metrics,omitzero"` // the same facts, by the names of the metrics
 }
 
 // The states of findings.
@@ -50,9 +49,10 @@ func Examine(ctx context.Context, s *session.Session, report func(*Finding) erro
 type doctor struct {
 	report func(*Finding) error
 
-	limits engine.Limits // limits of runs
-	wrong  int
-	failed error // error of report
+	limits  engine.Limits                 // limits of runs
+	metrics map[string]map[string]float64 // metrics by check
+	wrong   int
+	failed  error // error of report
 }
 
 // findf reports a finding.
@@ -61,8 +61,7 @@ func (d *doctor) findf(check, state, do, format string, args ...any) {
 		d.wrong++
 	}
 	d.failed = errors.Join(d.failed, d.report(&Finding{
-		Check: check, State: state, Says: fmt.Sprintf(format, args...),
-		Do: do,
+		Check: check, State: state, Says: fmt.Sprintf(format, args...), Do: do, Metrics: d.metrics[check],
 	}))
 }
 
@@ -73,6 +72,7 @@ func (d *doctor) examine(ctx context.Context, s *session.Session) error {
 	if err != nil {
 		return exit.DatabaseError(err)
 	}
+	d.program()
 	d.findf("database", OK, "", "%s, %s", c.Schema.Place, c.Engine)
 	d.memory(memorybudget.Own(), s.MemoryBudget())
 	ready := d.schema(&c)
@@ -92,6 +92,12 @@ func (d *doctor) examine(ctx context.Context, s *session.Session) error {
 		return &exit.Error{Status: exit.Failure, Err: fmt.Errorf("%s found to be wrong", view.Count(d.wrong, "thing"))}
 	}
 	return d.failed
+}
+
+// program reports which ebb this is.
+func (d *doctor) program() {
+	version, revision := buildinfo.Read()
+	d.findf("program", OK, "", "ebb %s %s, %s", version, cmp.Or(revision, "without revision"), runtime.Version())
 }
 
 // schema reports whether this version can use the tables.
@@ -194,175 +200,4 @@ func (d *doctor) hearing(c *sqlstore.Checkup) {
 	d.findf("notifications", Warning,
 		"let ebb connect to the server itself, or to a pool that keeps a connection for each session",
 		"they do not arrive (%v): processes poll for work, up to a second late", c.Deaf)
-}
-
-// work checks the runs and jobs that are due, and which processes serve the database.
-func (d *doctor) work(ctx context.Context, store *sqlstore.Store, c *sqlstore.Checkup) error {
-	owners, err := store.Owners(ctx)
-	if err != nil {
-		return exit.DatabaseError(err)
-	}
-	for i := range owners {
-		if ahead := owners[i].Seen.Sub(c.Time); c.Server && ahead > clockOff {
-			d.findf("clock set back", Warning,
-				"find out why the clock was set back; a process that has died is noticed a lease later than otherwise",
-				"process %d on %s was last seen at %s, which has not come yet by the database's clock: it is %v behind what it was",
-				owners[i].PID, owners[i].Host, owners[i].Seen.UTC().Format(time.RFC3339), ahead.Round(time.Second))
-		}
-	}
-	status, err := store.Status(ctx)
-	if err != nil {
-		return exit.DatabaseError(err)
-	}
-	d.findf("processes", OK, "", "%d use this database now", status.Processes)
-	d.counted(status)
-	for _, look := range []func(context.Context, storage.Store, time.Time) error{d.past, d.growth, d.deaths, d.waits} {
-		if err := look(ctx, store, c.Time); err != nil {
-			return exit.DatabaseError(err)
-		}
-	}
-	if err := d.records(ctx, store); err != nil {
-		return exit.DatabaseError(err)
-	}
-	if err := d.keys(ctx, store); err != nil {
-		return exit.DatabaseError(err)
-	}
-	if err := d.executions(ctx, store); err != nil {
-		return exit.DatabaseError(err)
-	}
-	return exit.DatabaseError(d.waiting(ctx, store, status))
-}
-
-// past checks whether the clock was set back: then some record has a time in the future.
-func (d *doctor) past(ctx context.Context, store storage.Store, _ time.Time) error {
-	runs, err := store.Runs(ctx, storage.RunQuery{Limit: 1})
-	if err != nil {
-		return err
-	}
-	for i := range runs {
-		if ahead := time.Until(runs[i].Updated); ahead > sqlstore.Neglected {
-			d.findf("past", Wrong, "find out why the clock was put back; timers wait until their time comes again",
-				"run %s has changed at %s, which has not come yet", runs[i].ID, runs[i].Updated.UTC().Format(time.RFC3339))
-			return nil
-		}
-	}
-	return nil
-}
-
-// lookAt is how many runs and jobs are looked at.
-const lookAt = 1000
-
-// enough returns the number of records found, as text.
-func enough(n int) string {
-	if n == lookAt || n == sqlstore.MaxFound {
-		return fmt.Sprintf("%d or more", n)
-	}
-	return strconv.Itoa(n)
-}
-
-// serving returns what to do about work that no process does.
-func serving(alive int, needs string) string {
-	switch {
-	case alive == 0:
-		return "serve the database: ebb serve"
-	case needs != "":
-		return "serve it with a process that offers " + needs + " (ebb serve --offer)"
-	default:
-		return "serve it with a process that knows their flows or has more slots"
-	}
-}
-
-// waiting reports what is due and not done, and what an operator must decide, as the metrics count it.
-func (d *doctor) waiting(ctx context.Context, store *sqlstore.Store, st *sqlstore.Status) error {
-	alive := st.Processes
-	if st.Undriven.Count == 0 {
-		d.findf("runs", OK, "", "no run waits for a process to drive it")
-	} else {
-		run, err := store.Run(ctx, st.Undriven.ID)
-		if err != nil && !errors.Is(err, storage.ErrNotFound) { // else it was pruned meanwhile
-			return err
-		}
-		fix := serving(alive, pairs(needsOf(run.Labels)))
-		if err == nil && run.Definition == "" {
-			fix = fmt.Sprintf("start the Go program that has the flow %s; ebb serve cannot drive it", run.Flow)
-		}
-		d.findf("runs", Warning, fix,
-			"%s wait for a process to drive them, %s of flow %s for the longest: since %s",
-			enough(st.Undriven.Count), st.Undriven.ID, st.Undriven.Flow, st.Undriven.Since.Format(time.RFC3339))
-	}
-	if st.NeedPerson.Count > 0 {
-		d.findf("need a person", Warning, "ebb why says what to decide about each",
-			"%s: their undo failed, or they were set aside, such as %s of flow %s",
-			runCount(st.NeedPerson.Count), st.NeedPerson.ID, st.NeedPerson.Flow)
-	}
-	if st.Unclaimed.Count == 0 {
-		d.findf("jobs", OK, "", "no job waits for a process to claim it")
-	} else {
-		job, err := store.Job(ctx, st.Unclaimed.ID)
-		if err != nil && !errors.Is(err, storage.ErrNotFound) {
-			return err
-		}
-		d.findf("jobs", Warning, serving(alive, pairs(job.Labels)),
-			"%s wait for a process to claim them, %s of flow %s is the next: since %s",
-			enough(st.Unclaimed.Count), st.Unclaimed.ID, st.Unclaimed.Flow, st.Unclaimed.Since.Format(time.RFC3339))
-	}
-	if st.ParkedJobs.Count > 0 {
-		d.findf("parked jobs", Warning,
-			"ebb jobs tells why; decide with ebb jobs release or cancel, or by commands to their runs",
-			"%s wait for an operator to decide, such as %s", enough(st.ParkedJobs.Count), st.ParkedJobs.ID)
-	}
-	if st.Parked.Count > 0 {
-		d.findf("parked messages", Warning, "ebb why "+st.Parked.ID+" shows the error; ebb retry --messages sends them again",
-			"%s to other systems failed too often, such as of run %s", enough(st.Parked.Count), st.Parked.ID)
-	}
-	if st.Late.Count > 0 {
-		d.findf("schedules", Warning, serving(alive, ""), "%s is late: it should have ticked at %s",
-			st.Late.ID, st.Late.Since.Format(time.RFC3339))
-	}
-	d.limited(st)
-	return nil
-}
-
-// limited reports the limits that are used up while runs wait.
-func (d *doctor) limited(st *sqlstore.Status) {
-	for i := range st.Limits {
-		l := &st.Limits[i]
-		if l.Used >= l.Runs && st.Limited.Count > 0 {
-			d.findf("limit", OK, "", "%s: %d now; %s under a limit wait, %s for the longest", l.String(), l.Used,
-				runCount(st.Limited.Count), st.Limited.ID)
-		}
-	}
-}
-
-// counted reports how many runs there are.
-func (d *doctor) counted(st *sqlstore.Status) {
-	d.findf("stored runs", OK, "", "%s", view.Counts(st))
-}
-
-// needsOf returns what the labels of a run say that it needs.
-func needsOf(labels map[string]string) map[string]string {
-	needs := map[string]string{}
-	for k, v := range labels {
-		if need, is := strings.CutPrefix(k, storage.NeedLabel); is {
-			needs[need] = v
-		}
-	}
-	return needs
-}
-
-// runCount returns "1 run" or "2 runs".
-func runCount(n int) string {
-	if n == 1 {
-		return "1 run"
-	}
-	return enough(n) + " runs"
-}
-
-// pairs formats labels as on the command line.
-func pairs(labels map[string]string) string {
-	var all []string
-	for _, k := range slices.Sorted(maps.Keys(labels)) {
-		all = append(all, k+"="+labels[k])
-	}
-	return strings.Join(all, ", ")
 }

@@ -319,7 +319,7 @@ func TestDoctor(t *testing.T) {
 			if err := p.open(t).PutSchedule(t.Context(), storage.Schedule{ID: "nightly", Spec: "@daily", Flow: "f", Next: ago(time.Hour)}); err != nil {
 				t.Fatal(err)
 			}
-		}, "schedules", Warning, "nightly is late: it should have ticked at ", "serve"},
+		}, "schedules", Warning, "late: 1, such as nightly: it should have ticked at ", "serve"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

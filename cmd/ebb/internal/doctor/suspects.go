@@ -2,15 +2,18 @@ package doctor
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"time"
 
 	"github.com/ebbflow/ebb/engine/inspect"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
-// deaths finds runs that kill the processes that drive them, or may.
-func (d *doctor) deaths(ctx context.Context, store storage.Store, now time.Time) error {
+// setAside finds runs that were set aside, because they kill the processes that drive them, or may.
+func (d *doctor) setAside(ctx context.Context, store storage.Store, _ time.Time) error {
 	held, err := store.Runs(ctx, storage.RunQuery{
 		States: []states.Flow{states.FlowSuspended, states.FlowPending},
 		Limit:  lookAt,
@@ -30,6 +33,15 @@ func (d *doctor) deaths(ctx context.Context, store storage.Store, now time.Time)
 			"%s kill the processes that drive them, or need more memory than those have, such as %s: %s", enough(len(aside)),
 			aside[0].ID, aside[0].Failure.Message)
 	}
+	return nil
+}
+
+// suspects reports how many runs may kill the processes that drive them, and names one.
+func (d *doctor) suspects(ctx context.Context, store storage.Store, st *sqlstore.Status) error {
+	if st.Suspects == 0 {
+		d.findf("suspects", OK, "", "no run")
+		return nil
+	}
 	running, err := store.Runs(ctx, storage.RunQuery{
 		States: []states.Flow{states.FlowRunning, states.FlowPending},
 		Limit:  lookAt,
@@ -37,16 +49,11 @@ func (d *doctor) deaths(ctx context.Context, store storage.Store, now time.Time)
 	if err != nil {
 		return err
 	}
-	var suspects []*storage.Run
-	for i := range running {
-		if running[i].Suspect(now) {
-			suspects = append(suspects, &running[i])
-		}
+	example := ""
+	if i := slices.IndexFunc(running, func(r storage.Run) bool { return r.Suspect(st.At) }); i >= 0 {
+		example = fmt.Sprintf(", such as %s: %s", running[i].ID, inspect.DeathsText(&running[i]))
 	}
-	if len(suspects) > 0 {
-		d.findf("suspects", Warning, "nothing: ebb serve finds the cause; look into its log, and at the memory that it has",
-			"processes die, and it is tried whether one of %s runs is why, such as %s: %s", enough(len(suspects)),
-			suspects[0].ID, inspect.DeathsText(suspects[0]))
-	}
+	d.findf("suspects", Warning, "nothing: ebb serve finds the cause; look into its log, and at the memory that it has",
+		"processes die, and it is tried whether one of %s is why%s", runCount(st.Suspects), example)
 	return nil
 }

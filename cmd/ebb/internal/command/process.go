@@ -1,0 +1,91 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"time"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/cmd/ebb/internal/doctor"
+	"github.com/ebbflow/ebb/internal/buildinfo"
+	"github.com/ebbflow/ebb/internal/logevent"
+	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/sqlstore"
+)
+
+// notices are what a client with a key reads at /readyz.
+func (f *serveFlags) notices() []string {
+	if f.skipWaits {
+		return []string{"waits are skipped (--skip-waits)"}
+	}
+	return nil
+}
+
+// describeEach is how often a process that commits describes itself.
+const describeEach = time.Minute
+
+// A description keeps the record in which ebb doctor reads what only this process knows.
+type description struct {
+	store  *sqlstore.Store
+	is     doctor.Process
+	latest sqlstore.Counts // after the record was written
+}
+
+// describe writes the record of a process that serves a database. It deletes the records of processes that died.
+func (s subcommands) describe(ctx context.Context, store *sqlstore.Store, skipsWaits bool) (*description, error) {
+	if skipsWaits {
+		s.Logger().Warn(logevent.WaitsSkipped)
+	}
+	if err := doctor.Prune(ctx, store); err != nil {
+		return nil, err
+	}
+	version, revision := buildinfo.Read()
+	d := &description{store: store, is: doctor.Process{
+		Version: version, Revision: revision, Go: runtime.Version(), SkipsWaits: skipsWaits,
+	}}
+	return d, d.write(ctx)
+}
+
+// write writes the record.
+func (d *description) write(ctx context.Context) error {
+	counts := d.store.Counts()
+	d.is.Commits, d.is.Writes = counts.Commits, counts.Writes
+	body, err := atom.Encode(d.is)
+	if err != nil {
+		return err
+	}
+	_, err = d.store.WriteRecords(ctx, storage.RecordWrite{
+		Kind: doctor.Processes, Key: d.store.Owner().ID, Was: storage.AnyRevision, Body: body,
+	})
+	d.latest = d.store.Counts()
+	return err
+}
+
+// update writes the record again and again while the process commits, and deletes it when the context ends.
+func (d *description) update(ctx context.Context) {
+	tick := time.NewTicker(describeEach)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			_ = d.end(context.WithoutCancel(ctx)) // a record that stays does no harm: its process is not alive
+			return
+		case <-tick.C:
+			if d.store.Counts().Commits != d.latest.Commits {
+				_ = d.write(ctx) // the next one is as good
+			}
+		}
+	}
+}
+
+// end deletes the record.
+func (d *description) end(ctx context.Context) error {
+	_, err := d.store.WriteRecords(ctx, storage.RecordWrite{
+		Kind: doctor.Processes, Key: d.store.Owner().ID, Was: storage.AnyRevision, Delete: true,
+	})
+	if errors.Is(err, storage.ErrClosed) {
+		return nil
+	}
+	return err
+}

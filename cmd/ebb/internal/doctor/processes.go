@@ -1,0 +1,100 @@
+package doctor
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"github.com/ebbflow/ebb/storage"
+)
+
+// Processes is the kind of the records in which processes that serve a database describe themselves. The key of a
+// record is the ID of the owner, and its body a [Process].
+const Processes = "ebb.processes"
+
+// A Process is what only a process knows about itself.
+type Process struct {
+	Version    string `json:"version"`
+	Revision   string `json:"revision"`
+	Go         string `json:"go"`
+	SkipsWaits bool   `json:"skips_waits,omitzero"` // which is for tests
+
+	Commits int64 `json:"commits"` // transactions that changed rows
+	Writes  int64 `json:"writes"`  // writes in these transactions
+}
+
+// Prune deletes the records of processes that have ended.
+func Prune(ctx context.Context, store storage.Store) error {
+	alive, err := living(ctx, store)
+	if err != nil {
+		return err
+	}
+	var writes []storage.RecordWrite
+	for record, err := range storage.EachRecord(ctx, store, storage.RecordQuery{Kind: Processes}) {
+		if err != nil {
+			return err
+		}
+		if _, lives := alive[record.Key]; !lives {
+			writes = append(writes, storage.RecordWrite{
+				Kind: Processes, Key: record.Key, Was: storage.AnyRevision, Delete: true,
+			})
+		}
+	}
+	if len(writes) == 0 {
+		return nil
+	}
+	_, err = store.WriteRecords(ctx, writes...)
+	return err
+}
+
+// living returns the owners that are alive, by ID.
+func living(ctx context.Context, store storage.Store) (map[string]storage.Owner, error) {
+	owners, err := store.Owners(ctx)
+	if err != nil {
+		return nil, err
+	}
+	alive := map[string]storage.Owner{}
+	for _, o := range owners {
+		if o.Alive {
+			alive[o.ID] = o
+		}
+	}
+	return alive, nil
+}
+
+// served reports what the processes that serve the database say about themselves.
+func (d *doctor) served(ctx context.Context, store storage.Store) error {
+	alive, err := living(ctx, store)
+	if err != nil {
+		return err
+	}
+	for record, err := range storage.EachRecord(ctx, store, storage.RecordQuery{Kind: Processes}) {
+		if err != nil {
+			return err
+		}
+		o, lives := alive[record.Key]
+		if !lives {
+			continue
+		}
+		var p Process
+		if record.Body.Decode(&p) == nil { // d.records reports the others
+			d.process(&o, &p)
+		}
+	}
+	return nil
+}
+
+// process reports about one process.
+func (d *doctor) process(o *storage.Owner, p *Process) {
+	d.metrics["process"] = map[string]float64{
+		fmt.Sprintf("ebb_build_info{version=%q,revision=%q,go=%q}", p.Version, p.Revision, p.Go): 1,
+		"ebb_commits_total": float64(p.Commits), "ebb_commit_writes_total": float64(p.Writes),
+	}
+	d.findf("process", OK, "", "%d on %s: ebb %s %s, %s; %d group commits of %.1f writes, as of a minute ago",
+		o.PID, o.Host, p.Version, cmp.Or(p.Revision, "without revision"), p.Go, p.Commits,
+		float64(p.Writes)/float64(max(p.Commits, 1)))
+	if p.SkipsWaits {
+		d.findf("waits", Warning, "start it without --skip-waits, unless it serves tests",
+			"process %d on %s skips waits and pauses before retries", o.PID, o.Host)
+	}
+}

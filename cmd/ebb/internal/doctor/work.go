@@ -1,0 +1,247 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ebbflow/ebb/cmd/ebb/internal/exit"
+	"github.com/ebbflow/ebb/cmd/ebb/internal/view"
+	"github.com/ebbflow/ebb/internal/gauge"
+	"github.com/ebbflow/ebb/states"
+	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/sqlstore"
+)
+
+// work checks the runs and jobs that are due, and which processes serve the database.
+func (d *doctor) work(ctx context.Context, store *sqlstore.Store, c *sqlstore.Checkup) error {
+	owners, err := store.Owners(ctx)
+	if err != nil {
+		return exit.DatabaseError(err)
+	}
+	for i := range owners {
+		if ahead := owners[i].Seen.Sub(c.Time); c.Server && ahead > clockOff {
+			d.findf("clock set back", Warning,
+				"find out why the clock was set back; a process that has died is noticed a lease later than otherwise",
+				"process %d on %s was last seen at %s, which has not come yet by the database's clock: it is %v behind what it was",
+				owners[i].PID, owners[i].Host, owners[i].Seen.UTC().Format(time.RFC3339), ahead.Round(time.Second))
+		}
+	}
+	status, err := store.Status(ctx)
+	if err != nil {
+		return exit.DatabaseError(err)
+	}
+	d.measure(status)
+	d.findf("processes", OK, "", "%d use this database now", status.Processes)
+	if err := d.served(ctx, store); err != nil {
+		return exit.DatabaseError(err)
+	}
+	d.counted(status)
+	for _, look := range []func(context.Context, storage.Store, time.Time) error{d.past, d.growth, d.setAside} {
+		if err := look(ctx, store, c.Time); err != nil {
+			return exit.DatabaseError(err)
+		}
+	}
+	if err := d.suspects(ctx, store, status); err != nil {
+		return exit.DatabaseError(err)
+	}
+	if err := d.records(ctx, store); err != nil {
+		return exit.DatabaseError(err)
+	}
+	if err := d.keys(ctx, store); err != nil {
+		return exit.DatabaseError(err)
+	}
+	if err := d.executions(ctx, store); err != nil {
+		return exit.DatabaseError(err)
+	}
+	return exit.DatabaseError(d.waiting(ctx, store, status))
+}
+
+// past checks whether the clock was set back: then some record has a time in the future.
+func (d *doctor) past(ctx context.Context, store storage.Store, _ time.Time) error {
+	runs, err := store.Runs(ctx, storage.RunQuery{Limit: 1})
+	if err != nil {
+		return err
+	}
+	for i := range runs {
+		if ahead := time.Until(runs[i].Updated); ahead > sqlstore.Neglected {
+			d.findf("past", Wrong, "find out why the clock was put back; timers wait until their time comes again",
+				"run %s has changed at %s, which has not come yet", runs[i].ID, runs[i].Updated.UTC().Format(time.RFC3339))
+			return nil
+		}
+	}
+	return nil
+}
+
+// lookAt is how many runs and jobs are looked at.
+const lookAt = 1000
+
+// enough returns the number of records found, as text.
+func enough(n int) string {
+	if n == lookAt || n == sqlstore.MaxFound {
+		return fmt.Sprintf("%d or more", n)
+	}
+	return strconv.Itoa(n)
+}
+
+// serving returns what to do about work that no process does.
+func serving(alive int, needs string) string {
+	switch {
+	case alive == 0:
+		return "serve the database: ebb serve"
+	case needs != "":
+		return "serve it with a process that offers " + needs + " (ebb serve --offer)"
+	default:
+		return "serve it with a process that knows their flows or has more slots"
+	}
+}
+
+// waiting reports what is due and not done, and what an operator must decide, as the metrics count it.
+func (d *doctor) waiting(ctx context.Context, store *sqlstore.Store, st *sqlstore.Status) error {
+	alive := st.Processes
+	if st.Undriven.Count == 0 {
+		d.findf("runs", OK, "", "no run waits for a process to drive it")
+	} else {
+		run, err := store.Run(ctx, st.Undriven.ID)
+		if err != nil && !errors.Is(err, storage.ErrNotFound) { // else it was pruned meanwhile
+			return err
+		}
+		fix := serving(alive, pairs(needsOf(run.Labels)))
+		if err == nil && run.Definition == "" {
+			fix = fmt.Sprintf("start the Go program that has the flow %s; ebb serve cannot drive it", run.Flow)
+		}
+		d.findf("runs", Warning, fix,
+			"%s wait for a process to drive them, %s of flow %s for the longest: since %s",
+			enough(st.Undriven.Count), st.Undriven.ID, st.Undriven.Flow, st.Undriven.Since.Format(time.RFC3339))
+	}
+	if st.NeedPerson.Count == 0 {
+		d.findf("need a person", OK, "", "no run")
+	} else {
+		d.findf("need a person", Warning, "ebb why says what to decide about each",
+			"%s: their undo failed, or they were set aside, such as %s of flow %s",
+			runCount(st.NeedPerson.Count), st.NeedPerson.ID, st.NeedPerson.Flow)
+	}
+	d.board(st)
+	if st.Unclaimed.Count == 0 {
+		d.findf("jobs", OK, "", "no job waits for a process to claim it")
+	} else {
+		job, err := store.Job(ctx, st.Unclaimed.ID)
+		if err != nil && !errors.Is(err, storage.ErrNotFound) {
+			return err
+		}
+		d.findf("jobs", Warning, serving(alive, pairs(job.Labels)),
+			"%s wait for a process to claim them, %s of flow %s is the next: since %s",
+			enough(st.Unclaimed.Count), st.Unclaimed.ID, st.Unclaimed.Flow, st.Unclaimed.Since.Format(time.RFC3339))
+	}
+	if st.ParkedJobs.Count > 0 {
+		d.findf("parked jobs", Warning,
+			"ebb jobs tells why; decide with ebb jobs release or cancel, or by commands to their runs",
+			"%s wait for an operator to decide, such as %s", enough(st.ParkedJobs.Count), st.ParkedJobs.ID)
+	}
+	if st.Parked.Count == 0 {
+		d.findf("parked messages", OK, "", "no message to another system failed too often")
+	} else {
+		d.findf("parked messages", Warning, "ebb why "+st.Parked.ID+" shows the error; ebb retry --messages sends them again",
+			"%s to other systems failed too often, such as of run %s", enough(st.Parked.Count), st.Parked.ID)
+	}
+	if st.Late.Count == 0 {
+		d.findf("schedules", OK, "", "no schedule is late")
+	} else {
+		d.findf("schedules", Warning, serving(alive, ""), "late: %s, such as %s: it should have ticked at %s",
+			enough(st.Late.Count), st.Late.ID, st.Late.Since.Format(time.RFC3339))
+	}
+	d.limited(st)
+	return nil
+}
+
+// limited reports the limits on driven runs, how much of each is in use, and who waits.
+func (d *doctor) limited(st *sqlstore.Status) {
+	var says []string
+	for i := range st.Limits {
+		l := &st.Limits[i]
+		says = append(says, fmt.Sprintf("%s: %d now", l.String(), l.Used))
+	}
+	if len(says) == 0 {
+		says = []string{"none on driven runs"}
+	}
+	if st.Limited.Count > 0 {
+		says = append(says, fmt.Sprintf("%s under a limit for a minute or longer, %s for the longest",
+			waiting(st.Limited.Count), st.Limited.ID))
+	}
+	d.findf("limits", OK, "", "%s", strings.Join(says, "; "))
+}
+
+// waiting returns "1 run waits" or "2 runs wait".
+func waiting(n int) string {
+	if n == 1 {
+		return "1 run waits"
+	}
+	return runCount(n) + " wait"
+}
+
+// board reports how many jobs there are of each state, but for those that have ended.
+func (d *doctor) board(st *sqlstore.Status) {
+	var says []string
+	for _, count := range st.Jobs {
+		if count.Jobs > 0 && count.State != states.JobComplete {
+			says = append(says, fmt.Sprintf("%d %v", count.Jobs, count.State))
+		}
+	}
+	if len(says) == 0 {
+		says = []string{"no jobs"}
+	}
+	d.findf("board", OK, "", "%s", strings.Join(says, ", "))
+}
+
+// measure remembers the metrics, which the findings of their checks show.
+func (d *doctor) measure(st *sqlstore.Status) {
+	d.metrics = map[string]map[string]float64{}
+	for _, g := range gauge.All() {
+		of := d.metrics[g.Check]
+		if of == nil {
+			of = map[string]float64{}
+			d.metrics[g.Check] = of
+		}
+		for _, v := range g.Values(st) {
+			of[g.Series(v)] = v.Number
+		}
+	}
+}
+
+// counted reports how many runs there are.
+func (d *doctor) counted(st *sqlstore.Status) {
+	d.findf("stored runs", OK, "", "%s", view.Counts(st))
+}
+
+// needsOf returns what the labels of a run say that it needs.
+func needsOf(labels map[string]string) map[string]string {
+	needs := map[string]string{}
+	for k, v := range labels {
+		if need, is := strings.CutPrefix(k, storage.NeedLabel); is {
+			needs[need] = v
+		}
+	}
+	return needs
+}
+
+// runCount returns "1 run" or "2 runs".
+func runCount(n int) string {
+	if n == 1 {
+		return "1 run"
+	}
+	return enough(n) + " runs"
+}
+
+// pairs formats labels as on the command line.
+func pairs(labels map[string]string) string {
+	var all []string
+	for _, k := range slices.Sorted(maps.Keys(labels)) {
+		all = append(all, k+"="+labels[k])
+	}
+	return strings.Join(all, ", ")
+}
