@@ -6,8 +6,7 @@ import (
 	"github.com/ebbflow/ebb/internal/jsonata"
 )
 
-// BenchmarkEvaluate evaluates small expressions of the kinds that state machines
-// are made of, data decoded already.
+// BenchmarkEvaluate evaluates small expressions of the kinds that state machines contain, on decoded data.
 func BenchmarkEvaluate(b *testing.B) {
 	states, err := jsonata.Decode([]byte(`{"input": {"order": {"id": "o-1", "lines": [
 		{"sku": "a", "price": 3, "n": 2}, {"sku": "b", "price": 10, "n": 1}, {"sku": "c", "price": 5, "n": 4}]}, "count": 3}}`))
@@ -37,7 +36,7 @@ func BenchmarkEvaluate(b *testing.B) {
 	}
 }
 
-// BenchmarkLimit is how long the longest evaluation takes.
+// BenchmarkLimit measures the longest evaluation.
 func BenchmarkLimit(b *testing.B) {
 	for _, c := range []struct{ name, text string }{
 		{"Loop", `($f := function($n) { $f($n + 1) }; $f(0))`},

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// The functions that encode and decode texts.
+// Functions that encode and decode texts.
 
 // encodeBase64 encodes the characters of a text as one byte each.
 func encodeBase64(r *run, args []any) (any, error) {
@@ -64,7 +64,7 @@ func decodeBase64(r *run, args []any) (any, error) {
 	return b.String(), nil
 }
 
-// The characters that URLs do not escape, and those with a meaning in whole URLs.
+// Characters that URLs do not escape, and those with a meaning in whole URLs.
 const (
 	componentSafe = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.!~*'()"
 	reserved      = ";/?:@&=+$,#"
@@ -96,7 +96,7 @@ func encodeURL(name, safe string) func(*run, []any) (any, error) {
 	}
 }
 
-// decodeURL returns the inverse of an encoding function. Escapes of the characters in stay do not change.
+// decodeURL returns the inverse of an encoding function. It leaves escapes of the characters in stay unchanged.
 func decodeURL(name, stay string) func(*run, []any) (any, error) {
 	return func(r *run, args []any) (any, error) {
 		text, ok := argument[string](args, 0)
@@ -144,5 +144,5 @@ func unescape(text string) (char, escapes string) {
 	return "", ""
 }
 
-// hexDigits stand at places whose lower four bits are their values.
+// hexDigits holds each digit at an index whose lower four bits are its value.
 const hexDigits = "0123456789abcdef0123456789ABCDEF"

@@ -11,9 +11,8 @@ import (
 	"github.com/ebbflow/ebb/internal/jsonata"
 )
 
-// TestConformanceJSONata evaluates the expressions of the suite of the reference
-// implementation, but for those that use $eval, which the States Language has
-// not.
+// TestConformanceJSONata evaluates the expressions of the reference implementation's suite. It leaves out those that
+// use $eval, which the States Language does not have.
 func TestConformanceJSONata(t *testing.T) {
 	t.Parallel()
 	aspects := conformance.NewAspects("asl/jsonata")
@@ -26,8 +25,7 @@ func TestConformanceJSONata(t *testing.T) {
 	aspects.Demand(t, "expressions", 0.995)
 }
 
-// compare evaluates a recorded expression and says how it differs, "" if it does
-// not.
+// compare evaluates a recorded expression and returns the difference, or "".
 func compare(t *testing.T, e *conformance.Expression) string {
 	t.Helper()
 	got, code, err := evaluate(t, e)

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// The functions for times, which are milliseconds since 1970.
+// Functions for times. A time is a number of milliseconds since 1970.
 
 func now(r *run, args []any) (any, error) {
 	return r.formatTime(float64(r.now.UnixMilli()), args)
@@ -194,8 +194,8 @@ func firstWeek(year int, month time.Month) time.Time {
 	return first.AddDate(0, 0, 1-day)
 }
 
-// week returns the number of a week. One before the first belongs to what was
-// before, one behind the last perhaps to what follows.
+// week returns the number of a day's week. A day before the first week belongs to the previous period. A day after the
+// last week may belong to the following period.
 func week(at, first, following, previous time.Time, last int) int {
 	today := at.Truncate(24 * time.Hour)
 	days := func(from time.Time) int { return int(math.Round(today.Sub(from).Hours() / 24)) }
@@ -209,7 +209,7 @@ func week(at, first, following, previous time.Time, last int) int {
 	return n
 }
 
-// within returns the year or month that a point in time belongs to by its week.
+// within returns the year or month to which a time belongs by its week.
 func within(at time.Time, this int, first, following time.Time, previous, next int) int {
 	switch {
 	case at.Before(first):
@@ -239,7 +239,7 @@ var isoTime = regexp.MustCompile(
 	`^\d{4}(-[01]\d)*(-[0-3]\d)*(T[0-2]\d:[0-5]\d:[0-5]\d)*(\.\d+)?([+-][0-2]\d:?[0-5]\d|Z)?$`)
 
 // parseISO parses a time in ECMAScript's form: a year, and optionally month, day, time to the second, fraction and
-// zone. Without a zone it is UTC. It returns NaN for any other text.
+// zone. Without a zone, the time is UTC. It returns NaN for any other text.
 func parseISO(text string) float64 {
 	parts := isoParts.FindStringSubmatch(text)
 	if parts == nil {

@@ -27,18 +27,18 @@ const (
 	titleCase
 )
 
-// An integerPicture is what a picture of a whole number says.
+// An integerPicture is a parsed picture of a whole number.
 type integerPicture struct {
 	style      integerStyle
 	letters    letterCase
 	ordinal    bool
 	zero       rune // the digit zero of the script
-	mandatory  int  // digits that must be there
+	mandatory  int  // mandatory digits
 	optional   int
 	separators []separator
-	regular    int // each how many digits the separator stands; 0: not regular
+	regular    int // digits between separators; 0: not regular
 	text       string
-	width      int // of what is parsed; 0 or less for any
+	width      int // digits to parse; 0 or less for any number
 }
 
 type separator struct {
@@ -197,7 +197,7 @@ func (p *integerPicture) decimal(n float64) string {
 	}
 	for _, s := range slices.Backward(separators) {
 		at := len(out) - s.position
-		if at < 0 { // there are fewer digits: as the reference implementation has it
+		if at < 0 { // fewer digits than the picture has: follows the reference implementation
 			out, at = out[max(0, len(out)+at):], 0
 		}
 		out = slices.Insert(out, at, s.character)
@@ -219,7 +219,7 @@ func ordinalSuffix(digits string) string {
 	return "th"
 }
 
-// letters counts a, b, … z, aa, ab and so on.
+// letters counts in letters: a, b, … z, aa, ab and so on.
 func letters(n float64) string {
 	var out []byte
 	for n > 0 {
@@ -263,8 +263,7 @@ var (
 	magnitudes = []string{"Thousand", "Million", "Billion", "Trillion"}
 )
 
-// words writes a number in English. What stands behind a larger part of the same
-// number is joined to it.
+// words writes a number in English. If behind is set, it joins the number to a larger part before it.
 func words(n float64, behind, ordinal bool) string {
 	switch {
 	case n <= 19:

@@ -9,11 +9,10 @@ import (
 	"unicode/utf8"
 )
 
-// $formatNumber formats a number as a picture says, such as #,##0.00 (XPath and
-// XQuery Functions 3.1, format-number). Where the reference implementation departs
-// from that text it is followed.
+// $formatNumber formats a number by a picture, such as #,##0.00 (XPath and XQuery Functions 3.1, format-number). Where
+// the reference implementation departs from that text, Ebb follows the implementation.
 
-// A numberStyle is the characters that pictures and results are written with.
+// A numberStyle holds the characters of pictures and results.
 type numberStyle struct {
 	decimal, grouping, exponent, minus, percent, perMille, digit, pattern string
 	digits                                                                []string // 0 to 9
@@ -51,8 +50,7 @@ func (s *numberStyle) isActive(c string) bool {
 	return s.isDigit(c) || c == s.decimal || c == s.exponent || c == s.grouping || c == s.digit || c == s.pattern
 }
 
-// countDigits counts the characters of a part that stand for digits that must be
-// there, and those that may be.
+// countDigits counts the characters of a part that stand for mandatory digits, and those for optional ones.
 func (s *numberStyle) countDigits(part []string) (must, may int) {
 	for _, c := range part {
 		switch {
@@ -65,8 +63,7 @@ func (s *numberStyle) countDigits(part []string) (must, may int) {
 	return must, may
 }
 
-// A subPicture is one of the two parts of a picture: for numbers that are not
-// negative, and for those that are.
+// A subPicture is one of the two parts of a picture, for negative or for other numbers.
 type subPicture struct {
 	text, prefix, suffix, active, mantissa, integer, fraction, exponent []string
 	hasExponent                                                         bool
@@ -76,7 +73,7 @@ type subPicture struct {
 	leastFraction  int
 	mostFraction   int
 	leastExponent  int
-	regular        int   // each how many digits a separator stands; 0: not regular
+	regular        int   // digits between separators; 0: not regular
 	integerGroups  []int // from the point to the left
 	fractionGroups []int // from the point to the right
 }
@@ -194,7 +191,7 @@ func (s *numberStyle) check(p *subPicture) (code string) {
 	return code
 }
 
-// analyze finds how many digits there are to be, and how they are grouped.
+// analyze finds how many digits the result has, and how they are grouped.
 func (s *numberStyle) analyze(p *subPicture) {
 	p.integerGroups = s.groups(p.integer, p.integer, false)
 	p.fractionGroups = s.groups(p.fraction, p.integer, true)
@@ -219,9 +216,8 @@ func (s *numberStyle) analyze(p *subPicture) {
 	p.leastExponent, _ = s.countDigits(p.exponent)
 }
 
-// groups returns how many digits stand to the right, or left, of each separator.
-// That the second and later ones are looked for in another part is a departure of
-// the reference implementation.
+// groups returns how many digits stand to the right, or left, of each separator. Like the reference implementation, and
+// unlike the standard, it looks for the second and later ones in another part.
 func (s *numberStyle) groups(part, other []string, left bool) []int {
 	var positions []int
 	for at := slices.Index(part, s.grouping); at >= 0; {
@@ -240,8 +236,7 @@ func (s *numberStyle) groups(part, other []string, left bool) []int {
 	return positions
 }
 
-// regularly returns the distance at which positions follow each other, 0 if it is
-// not always the same.
+// regularly returns the constant distance between positions, or 0 if it varies.
 func regularly(positions []int) int {
 	if len(positions) == 0 {
 		return 0
@@ -297,8 +292,7 @@ func (s *numberStyle) format(n float64, p *subPicture) string {
 	return b.String()
 }
 
-// scaled returns a number as a mantissa of so many digits before the point, and
-// an exponent of ten.
+// scaled returns a number as a mantissa with the given number of digits before the point, and an exponent of ten.
 func scaled(n float64, digits int) (mantissa float64, exponent int) {
 	if n == 0 || math.IsInf(n, 0) || math.IsNaN(n) {
 		return n, 0
@@ -320,7 +314,7 @@ func fixed(n float64, places int) string {
 	return strconv.FormatFloat(n, 'f', places, 64)
 }
 
-// spelled returns the digits of a text in the style's own, at least so many.
+// spelled returns the digits of a text in the digits of the style, padded to the given length.
 func (s *numberStyle) spelled(text string, least int) []string {
 	var out []string
 	for range least - len(text) {
@@ -336,8 +330,8 @@ func (s *numberStyle) spelled(text string, least int) []string {
 	return out
 }
 
-// grouped puts separators between the digits before the point. Where there are
-// fewer digits than the picture has, places count from the end.
+// grouped puts separators between the digits before the point. If a number has fewer digits than a position, the
+// position counts from the end.
 func (s *numberStyle) grouped(text []string, point int, p *subPicture) []string {
 	if p.regular > 0 {
 		for at := point - p.regular; at > 0; at -= p.regular {

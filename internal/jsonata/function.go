@@ -8,17 +8,16 @@ import (
 
 // A function is a value that can be called.
 type function interface {
-	// arity is how many arguments it has names for; functions that call others
-	// give them no more.
+	// arity is the number of arguments that the function has names for. Callers pass no more.
 	arity() int
-	// call is called with arguments that the signature has let through.
+	// call calls the function with arguments that the signature accepts.
 	call(r *run, args []any) (any, error)
-	// accepts returns the arguments as the function gets them. The context takes
-	// the place of one that is missing where the signature says so.
+	// accepts returns the arguments as the function receives them. If the signature allows it, the context replaces a
+	// missing argument.
 	accepts(r *run, args []any, context any) ([]any, error)
 }
 
-// A native is a function that is written in Go.
+// A native is a function written in Go.
 type native struct {
 	name       string
 	parameters int
@@ -37,7 +36,7 @@ func (f *native) accepts(r *run, args []any, context any) ([]any, error) {
 // A lambda is a function that an expression defines.
 type lambda struct {
 	parameters []string
-	signature  *signature // nil: anything goes
+	signature  *signature // nil: accepts any arguments
 	body       node
 	input      any
 	env        *frame
@@ -62,7 +61,7 @@ func (n *lambdaNode) evaluate(_ *run, input any, env *frame) (any, error) {
 	return &lambda{n.parameters, n.signature, n.body, input, env}, nil
 }
 
-// A matcher is a regular expression, which is a function that finds it in a text.
+// A matcher is a regular expression, as a function that searches a text.
 type matcher struct{ regex *ecmaregexp.Regexp }
 
 func (f *matcher) arity() int                                       { return 2 }
@@ -83,11 +82,11 @@ func (f *matcher) call(r *run, args []any) (any, error) {
 	return m.object(r), nil
 }
 
-// A partial is a function of which some arguments are fixed.
+// A partial is a function with some of its arguments fixed.
 type partial struct {
 	of    function
 	fixed []any // of all parameters
-	open  []int // which are not fixed
+	open  []int // the parameters that are not fixed
 }
 
 func (f *partial) arity() int { return len(f.open) }
@@ -137,7 +136,7 @@ func (n *partialNode) evaluate(r *run, input any, env *frame) (any, error) {
 	return out, nil
 }
 
-// nameText returns the name that a function is called by, "" if by none.
+// nameText returns the name under which an expression calls a function, or "".
 func nameText(n node) string {
 	switch n := n.(type) {
 	case *variableNode:
@@ -167,7 +166,7 @@ func (n *callNode) evaluate(r *run, input any, env *frame) (any, error) {
 	return n.invoke(r, nil, input, env)
 }
 
-// invoke calls a function, with the first arguments given.
+// invoke calls a function. The first arguments are given.
 func (n *callNode) invoke(r *run, first []any, input any, env *frame) (any, error) {
 	procedure, err := r.evaluate(n.procedure, input, env)
 	if err != nil {
@@ -197,7 +196,7 @@ func (n *callNode) evaluated(r *run, first []any, input any, env *frame) ([]any,
 	return args, nil
 }
 
-// blamed lays a fault to the function, unless it is laid to something inside.
+// blamed adds the function to a fault, unless the fault already names a function inside.
 func (n *callNode) blamed(err error) error {
 	f, ok := err.(*fault) //nolint:errorlint // faults are never wrapped
 	if !ok || f.code == LimitCode {
@@ -212,7 +211,7 @@ func (n *callNode) blamed(err error) error {
 	return f
 }
 
-// A thunk is a call that is yet to be made.
+// A thunk is a call that has not been made yet.
 type thunk struct {
 	call  *callNode
 	input any
@@ -223,7 +222,7 @@ func (n *thunkNode) evaluate(_ *run, input any, env *frame) (any, error) {
 	return &thunk{n.call, input, env}, nil
 }
 
-// apply calls a function, and then what it leaves to be called.
+// apply calls a function, then the tail calls that the function returns.
 func (r *run) apply(procedure any, args []any, input any) (any, error) {
 	v, err := r.applyOnce(procedure, args, input)
 	for err == nil {
@@ -265,14 +264,12 @@ func (r *run) applyOnce(procedure any, args []any, input any) (any, error) {
 	return v, nil
 }
 
-// callback calls a function for an item of something, with as many of the
-// arguments as it has names for.
+// callback calls a function for an item, with as many of the arguments as the function has names for.
 func (r *run) callback(f function, args ...any) (any, error) {
 	return r.hand(f, args[:max(1, min(len(args), f.arity()))]...)
 }
 
-// hand calls a function that was handed on, not called by a name. A fault is laid
-// to the name it has.
+// hand calls a function that was passed as a value. A fault names the function by its own name.
 func (r *run) hand(f function, args ...any) (any, error) {
 	v, err := r.apply(f, args, null{})
 	//nolint:errorlint // faults are never wrapped
@@ -306,7 +303,7 @@ func (n *applyNode) evaluate(r *run, input any, env *frame) (any, error) {
 	return r.hand(then, left)
 }
 
-// A chain calls one function with what another gives.
+// A chain passes the result of one function to another.
 type chain struct{ first, then function }
 
 func (f *chain) arity() int                                       { return 1 }
@@ -323,7 +320,7 @@ func (f *chain) call(r *run, args []any) (any, error) {
 	return r.hand(f.then, v)
 }
 
-// argument returns an argument of a type, and whether it is one.
+// argument returns an argument as the given type, and whether it has that type.
 func argument[T any](args []any, i int) (T, bool) {
 	var zero T
 	if i >= len(args) {

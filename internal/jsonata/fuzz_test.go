@@ -9,9 +9,8 @@ import (
 	"github.com/ebbflow/ebb/internal/jsonata"
 )
 
-// Whatever the expression and the data, Parse refuses with a place inside the
-// expression, and an evaluation ends with a value that is JSON, or an error of
-// the language; given the same it gives the same.
+// For any expression and data, Parse succeeds or returns an error with a position inside the expression. An evaluation
+// ends with a value that can be written as JSON, or an error of the language. Repeating it gives the same result.
 func FuzzEvaluate(f *testing.F) {
 	for _, text := range []string{
 		`$states.input.a.b[c > 1].d`, `($f := function($x)<n:n>{$x < 1 ? 0 : $f($x - 1)}; $f(5))`, `[1..5].($ * 2) ~> $sum()`,

@@ -2,12 +2,12 @@ package jsonata
 
 import "slices"
 
-// A share is what of the values goes into one member.
+// A share holds the values that belong to one member.
 type share struct {
 	name string
 	pair int
-	one  any    // the first
-	all  *array // when there are more
+	one  any    // the first value
+	all  *array // all values, if there are several
 }
 
 func (s *share) add(r *run, v any) {
@@ -25,7 +25,7 @@ func (s *share) value() any {
 	return s.all
 }
 
-// group makes an object. The first expression of a pair gives each value a name. For each name, the second expression
+// group builds an object. The first expression of a pair gives each value a name. For each name, the second expression
 // is evaluated on all values of that name.
 func (r *run) group(g *grouping, input any, env *frame) (any, error) {
 	values := wrapped(input)
@@ -92,8 +92,7 @@ func (r *run) shares(g *grouping, values *array, env *frame) ([]share, error) {
 	return shares, r.failed(nil)
 }
 
-// tuple joins the tuples of a share to one: what is bound to a name in several is
-// an array of all.
+// tuple joins the tuples of a share. A name that several of them bind is bound to an array of all their values.
 func (s *share) tuple(r *run) *tuple {
 	if s.all == nil {
 		return tupleOf(s.one)
@@ -124,7 +123,7 @@ func (s *share) tuple(r *run) *tuple {
 	return out
 }
 
-// append adds a value; nothing is added by what is undefined.
+// append adds a value, unless the value is undefined.
 func (s *share) append(r *run, v any) {
 	switch {
 	case v == nil:

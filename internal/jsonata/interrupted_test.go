@@ -6,9 +6,8 @@ import (
 	"github.com/ebbflow/ebb/internal/jsonata"
 )
 
-// TestInterrupted lets evaluations that take all the steps there are be interrupted, and
-// asks for no more than a few slices of them. Asked in vain, they take as many steps as
-// when they are not asked.
+// TestInterrupted interrupts evaluations that would take all steps, and checks that they stop within a few slices. If
+// the callback never interrupts, they take as many steps as without one.
 func TestInterrupted(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{

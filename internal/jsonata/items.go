@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// The functions on arrays.
+// Functions on arrays.
 
 func count(_ *run, args []any) (any, error) {
 	list, ok := argument[*array](args, 0)
@@ -141,7 +141,7 @@ func zip(r *run, args []any) (any, error) {
 
 func appendItems(r *run, args []any) (any, error) { return r.join(args[0], args[1]) }
 
-// join returns the items of both, one behind the other.
+// join returns the items of both, in order.
 func (r *run) join(a, b any) (any, error) {
 	if a == nil {
 		return b, nil
@@ -197,8 +197,8 @@ func sortItems(r *run, args []any) (any, error) {
 	return nil, &fault{code: "D3070", index: 1}
 }
 
-// behind reports whether what a comparison gave says that the order is wrong.
-// Unlike the truth of the language, an array or object is true even if empty.
+// behind reports whether the result of a user's comparison says that the order is wrong. Unlike in the language's own
+// rules of truth, an array or object counts as true even if it is empty.
 func behind(v any) bool {
 	switch v := v.(type) {
 	case nil, null:
@@ -234,7 +234,7 @@ func distinct(r *run, args []any) (any, error) {
 	}
 	out := &array{sequence: list.sequence}
 	known := map[any]bool{}
-	var containers []any // those that are not simply the same
+	var containers []any // the arrays and objects found so far
 	for _, item := range list.items {
 		if r.work(1); r.broken != nil {
 			return nil, r.broken

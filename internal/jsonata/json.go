@@ -9,10 +9,10 @@ import (
 	"unicode/utf8"
 )
 
-// maxNesting is how deep the data that is looked into may nest.
+// maxNesting is the maximum nesting of decoded data.
 const maxNesting = 500
 
-// A DecodeError says why a text is not JSON, or cannot be looked into.
+// A DecodeError says why a text is not valid JSON, or nests too deeply.
 type DecodeError struct {
 	Offset  int
 	Problem string
@@ -20,8 +20,8 @@ type DecodeError struct {
 
 func (e *DecodeError) Error() string { return fmt.Sprintf("offset %d: %s", e.Offset, e.Problem) }
 
-// Decode returns the value of a JSON text. Objects keep the order of their
-// members; of two members of one name the last counts.
+// Decode returns the value of a JSON text. Objects keep the order of their members. If two members have the same name,
+// the last one counts.
 func Decode(text []byte) (Value, error) {
 	d := &decoder{text: text}
 	v, err := d.document()
@@ -31,7 +31,7 @@ func Decode(text []byte) (Value, error) {
 type decoder struct {
 	text   []byte
 	pos    int
-	unique bool // a name that occurs twice is an error
+	unique bool // repeated names are an error
 }
 
 func (d *decoder) document() (any, error) {
@@ -151,8 +151,7 @@ func (d *decoder) array(depth int) (any, error) {
 	}
 }
 
-// number reads a number. A whole one that a float64 would change is a long, as
-// long as it fits into 64 bits.
+// number reads a number. A whole number that a float64 would change becomes a long, if it fits into 64 bits.
 func (d *decoder) number() (any, error) {
 	start := d.pos
 	negative := d.take('-')
@@ -232,11 +231,10 @@ func (d *decoder) escaped(start int) (string, error) {
 	return "", d.fail("a string that is not closed")
 }
 
-// escapes are the letters that stand for a character behind a backslash.
+// escapes are the letters that stand for a character after a backslash.
 var escapes = map[byte]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
 
-// unicode reads four hex digits, and those of the second half of a character
-// beyond U+FFFF.
+// unicode reads four hexadecimal digits, and those of the second half of a character beyond U+FFFF.
 func (d *decoder) unicode() (rune, bool) {
 	first, ok := hex4(string(d.text[d.pos:min(len(d.text), d.pos+4)]))
 	if !ok {
@@ -268,8 +266,7 @@ type writer struct {
 	level  int
 }
 
-// value writes a value. Functions are empty strings, and what is undefined is
-// null where it cannot be left out.
+// value writes a value. Functions become empty strings. Undefined values become null where they cannot be left out.
 func (w *writer) value(v any) {
 	switch v := v.(type) {
 	case bool:
@@ -328,7 +325,7 @@ func (w *writer) open(c byte) {
 	w.level++
 }
 
-// next begins element i.
+// next starts element i.
 func (w *writer) next(i int) {
 	if i > 0 {
 		w.b = append(w.b, ',')
@@ -352,7 +349,7 @@ func (w *writer) line() {
 	}
 }
 
-// appendString appends a JSON string. Nothing is escaped that need not be.
+// appendString appends a JSON string and escapes only what must be escaped.
 func appendString(b []byte, s string) []byte {
 	const hex = "0123456789abcdef"
 	b = append(b, '"')

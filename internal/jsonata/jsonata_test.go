@@ -10,7 +10,7 @@ import (
 	"github.com/ebbflow/ebb/internal/jsonata"
 )
 
-// evaluateWith evaluates an expression for some data, which $states is, too.
+// evaluateWith evaluates an expression on data, which is also the value of $states.
 func evaluateWith(t *testing.T, text, data string) (jsonata.Value, error) {
 	t.Helper()
 	e, err := jsonata.Parse(text)
@@ -32,8 +32,7 @@ func evaluateWith(t *testing.T, text, data string) (jsonata.Value, error) {
 	})
 }
 
-// TestFunctionsOfAWS holds what AWS was measured to answer for the functions that
-// it adds.
+// TestFunctionsOfAWS compares the functions that AWS adds with answers recorded on AWS.
 func TestFunctionsOfAWS(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
@@ -145,7 +144,7 @@ func TestErrorsHavePlaces(t *testing.T) {
 	}
 }
 
-// TestValues shows what is kept of values that pass through.
+// TestValues checks what the evaluation keeps of values that pass through.
 func TestValues(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{

@@ -48,17 +48,17 @@ func (t *token) shown() any {
 	return t.text
 }
 
-// is reports whether the token is an operator or bracket.
+// is reports whether the token is this operator or bracket.
 func (t *token) is(operator string) bool { return t.kind == operatorToken && t.text == operator }
 
-// A lexer cuts an expression into tokens.
+// A lexer splits an expression into tokens.
 type lexer struct {
 	text     string
 	pos      int
 	patterns int // instructions of the regular expressions so far
 }
 
-// longOperators come before those that they begin with.
+// longOperators come before the operators that are their prefixes.
 var longOperators = []string{"..", ":=", "!=", ">=", "<=", "**", "~>"}
 
 // delimiters end names.
@@ -66,8 +66,7 @@ const delimiters = ".[]{}(),@#;:?+-*/%|=<>^&!~"
 
 const whitespace = " \t\n\r\v"
 
-// next returns the next token. Behind an operand a slash divides, elsewhere it
-// begins a regular expression.
+// next returns the next token. After an operand, a slash divides. Elsewhere, it starts a regular expression.
 func (l *lexer) next(behindOperand bool) (token, *fault) {
 	if f := l.space(); f != nil {
 		return token{}, f
@@ -115,7 +114,7 @@ func (l *lexer) next(behindOperand bool) (token, *fault) {
 	return l.word(t), nil
 }
 
-// space moves over white space and comments.
+// space skips white space and comments.
 func (l *lexer) space() *fault {
 	for {
 		l.pos = len(l.text) - len(strings.TrimLeft(l.text[l.pos:], whitespace))
@@ -173,9 +172,8 @@ func (l *lexer) quoted(t token) (token, *fault) {
 	return t, &fault{code: "S0101", at: t.at}
 }
 
-// escape reads an escape sequence up to its last character. Half of a character
-// beyond U+FFFF that stands alone is kept as the three bytes that UTF-8 would
-// have for it, if it had any.
+// escape reads an escape sequence up to its last character. A lone surrogate is kept as the three bytes that UTF-8
+// would use for it.
 func (l *lexer) escape(b *strings.Builder) *fault {
 	at := l.pos
 	l.pos++
@@ -229,7 +227,7 @@ func (l *lexer) regex(t token) (token, *fault) {
 	return t, &fault{code: "S0302", at: t.at}
 }
 
-// escapedAt reports whether what follows a text is escaped by it.
+// escapedAt reports whether the end of a text escapes the next character.
 func escapedAt(text string) bool {
 	return (len(text)-len(strings.TrimRight(text, `\`)))%2 == 1
 }

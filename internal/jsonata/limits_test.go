@@ -11,7 +11,7 @@ import (
 	"github.com/ebbflow/ebb/internal/jsonata"
 )
 
-// run evaluates an expression that sees nothing.
+// run evaluates an expression without input.
 func run(t *testing.T, text string) (jsonata.Value, error) {
 	t.Helper()
 	e, err := jsonata.Parse(text)
@@ -21,8 +21,7 @@ func run(t *testing.T, text string) (jsonata.Value, error) {
 	return e.Evaluate(&jsonata.Environment{})
 }
 
-// TestLimitsOfAWS compares where an evaluation is too deep or too large with what
-// was measured on AWS.
+// TestLimitsOfAWS compares the limits of depth and size with measurements on AWS.
 func TestLimitsOfAWS(t *testing.T) {
 	t.Parallel()
 	const (
@@ -64,13 +63,13 @@ func TestLimitsOfAWS(t *testing.T) {
 	}
 }
 
-// TestBounded shows that nothing takes long or much memory, whatever it asks for.
+// TestBounded shows that no evaluation takes long or much memory.
 //
 // Guarantee (G9): size, depth, steps and memory of JSONata and regular expressions.
 // Also: `TestLimitsOfAWS`, `internal/ecmaregexp: TestBudget`, `flow/asl: TestQueryBounds`.
 func TestBounded(t *testing.T) { //nolint:paralleltest // measures memory
 	const (
-		longest = 5 * time.Minute // tells a second from forever, on the slowest machine
+		longest = 5 * time.Minute // a second, with room for the slowest machine
 		most    = 1 << 30         // allocated in all, not held
 	)
 	for _, text := range []string{
@@ -160,8 +159,7 @@ func TestBounded(t *testing.T) { //nolint:paralleltest // measures memory
 	}
 }
 
-// TestPatterns shows that the regular expressions of one expression are bounded
-// together.
+// TestPatterns shows that the regular expressions of one expression share a limit.
 func TestPatterns(t *testing.T) {
 	t.Parallel()
 	if _, err := jsonata.Parse("[1" + strings.Repeat(", /((((a{20}b){20}){20}){2})/", 5000) + "]"); err == nil ||

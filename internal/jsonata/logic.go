@@ -1,6 +1,6 @@
 package jsonata
 
-// The functions on values of any type.
+// Functions on values of any type.
 
 func toBoolean(_ *run, args []any) (any, error) {
 	if args[0] == nil {

@@ -5,10 +5,10 @@ import (
 	"strconv"
 )
 
-// A lowering turns a syntax tree into the form that is evaluated. It gathers paths from their dots, attaches predicates
-// to steps, and finds the steps that % means and the tail calls.
+// A lowering turns a syntax tree into the form that is evaluated. It builds paths from their dots and attaches
+// predicates to steps. It also finds the steps that % refers to, and the tail calls.
 type lowering struct {
-	parents int // how many % there are
+	parents int // number of % so far
 	depth   int
 }
 
@@ -95,8 +95,7 @@ func (l *lowering) kind(s *syntax) (node, *fault) {
 	}
 }
 
-// inner lowers what stands within a node. What % seeks in it may be sought from
-// there on.
+// inner lowers the parts of a node. The search for the step of a % inside continues from the node.
 func (l *lowering) inner(s *syntax, within *base) (node, *fault) {
 	n, f := l.node(s)
 	if f == nil {
@@ -117,8 +116,7 @@ func (l *lowering) nodes(list []*syntax, within *base) ([]node, *fault) {
 	return out, nil
 }
 
-// pairs lowers members. Only an object looks for parents through them, a group
-// does not: within is nil.
+// pairs lowers members. Only an object looks for parents through them. A group does not: within is nil.
 func (l *lowering) pairs(list []pair, within *base) ([][2]node, *fault) {
 	if within == nil {
 		within = &base{}
@@ -168,7 +166,7 @@ func (l *lowering) binary(s *syntax) (node, *fault) {
 	return n, nil
 }
 
-// path joins what stands on both sides of a dot to one path.
+// path joins both operands of a dot into one path.
 func (l *lowering) path(s *syntax) (node, *fault) {
 	left, f := l.node(s.left)
 	if f != nil {
@@ -213,7 +211,7 @@ func (l *lowering) path(s *syntax) (node, *fault) {
 	return path, l.resolve(path)
 }
 
-// filter hangs a predicate on a node, or on the last step of a path.
+// filter attaches a predicate to a node, or to the last step of a path.
 func (l *lowering) filter(s *syntax) (node, *fault) {
 	n, f := l.node(s.left)
 	if f != nil {
@@ -384,7 +382,7 @@ func (l *lowering) lambda(s *syntax) (node, *fault) {
 	return n, nil
 }
 
-// tailCalls replaces the calls whose result is the function's.
+// tailCalls replaces calls by thunks if their result is the function's result.
 func tailCalls(n node) node {
 	switch n := n.(type) {
 	case *callNode:
@@ -451,7 +449,7 @@ func (l *lowering) transform(s *syntax) (node, *fault) {
 	return n, nil
 }
 
-// seek takes over what is sought within a node.
+// seek takes over the parents that a node within still seeks.
 func (c *base) seek(n node) {
 	c.seeking = append(c.seeking, n.common().seeking...)
 	if up, ok := n.(*parentNode); ok {
@@ -459,8 +457,8 @@ func (c *base) seek(n node) {
 	}
 }
 
-// resolve looks, from the last step of a path to the left, for the steps whose
-// input is sought by a % in it. What is not found is sought around the path.
+// resolve searches from the last step of a path to the left for the steps whose input a % in it means. The search for
+// the others continues around the path.
 func (l *lowering) resolve(path *pathNode) *fault {
 	last := path.steps[len(path.steps)-1]
 	slots := slices.Clone(last.common().seeking)
@@ -487,7 +485,7 @@ func (l *lowering) resolve(path *pathNode) *fault {
 	return nil
 }
 
-// seekParent goes one step up, and marks the step if that is what is sought.
+// seekParent moves one step up, and marks the step if the % means its input.
 func (l *lowering) seekParent(n node, slot *parent) *fault {
 	c := n.common()
 	switch n := n.(type) {

@@ -1,6 +1,6 @@
 package jsonata
 
-// The functions on objects.
+// Functions on objects.
 
 func keys(r *run, args []any) (any, error) {
 	out := emptySequence()
@@ -8,8 +8,7 @@ func keys(r *run, args []any) (any, error) {
 	return out, nil
 }
 
-// keys adds the names of an object's members, or of those of each object of an
-// array, each once.
+// keys adds the names of an object's members, or of the members of each object of an array. It adds each name once.
 func (r *run) keys(v any, out *array, known map[string]bool) {
 	switch v := v.(type) {
 	case *array:

@@ -4,42 +4,41 @@ import "github.com/ebbflow/ebb/internal/ecmaregexp"
 
 // A node is a part of an expression that can be evaluated.
 type node interface {
-	// evaluate returns what the node itself gives for an input; see
-	// [run.evaluate] for what comes before and after.
+	// evaluate returns the node's own result for an input. See [run.evaluate] for predicates and grouping.
 	evaluate(r *run, input any, env *frame) (any, error)
 	common() *base
 }
 
-// base is what any node may have.
+// base holds what any node may have.
 type base struct {
 	at         int
 	keepArray  bool
-	cons       bool   // an array that stays one within a path
-	predicates []node // what is to be true of what the node gives
+	cons       bool   // an array that stays an array within a path
+	predicates []node // predicates on the result
 	group      *grouping
 
-	// As a step of a path.
-	tuple    bool    // the step's values are followed one by one, with what is bound to them
+	// The fields of a step of a path.
+	tuple    bool    // the values are processed one by one, as tuples with their bindings
 	focus    string  // @$focus
 	index    string  // #$index
-	ancestor *parent // the step is what % stands for
-	stages   []stage // predicates and #$index behind the step
+	ancestor *parent // a % refers to the step
+	stages   []stage // predicates and #$index after the step
 
-	seeking []*parent // % within, that is yet to find its step
+	seeking []*parent // % inside whose step is not found yet
 }
 
 func (c *base) common() *base { return c }
 
-// A stage is a predicate, or the name that the position is bound to.
+// A stage is a predicate, or the name to which the position is bound.
 type stage struct {
 	predicate node
 	index     string
 }
 
-// A parent is what a % stands for: the input of some step before.
+// A parent is the value of a %: the input of an earlier step.
 type parent struct {
-	label string // under which the step binds it
-	level int    // how many steps up it is yet
+	label string // name under which the step binds it
+	level int    // steps that remain to go up
 }
 
 type (
@@ -70,7 +69,7 @@ type (
 		steps         []node
 		keepSingleton bool
 	}
-	// sortNode is a step that orders what the steps before gave.
+	// sortNode is a step that sorts the results of the previous steps.
 	sortNode struct {
 		base
 		terms []orderTerm
@@ -99,7 +98,7 @@ type (
 	}
 	conditionNode struct {
 		base
-		condition, then, otherwise node // otherwise: nil for none
+		condition, then, otherwise node // else branch, or nil
 	}
 	blockNode struct {
 		base
@@ -133,7 +132,7 @@ type (
 	}
 	transformNode struct {
 		base
-		pattern, update, remove node // remove: nil for none
+		pattern, update, remove node // members to delete, or nil
 	}
 )
 
@@ -142,7 +141,7 @@ type orderTerm struct {
 	descending bool
 }
 
-// A grouping is the members of an object: pairs of name and value.
+// A grouping holds the members of an object: pairs of name and value.
 type grouping struct {
 	pairs [][2]node
 	at    int

@@ -7,7 +7,7 @@ import (
 )
 
 // appendNumber appends a number as ECMAScript writes it: with the fewest digits that identify it, and with an exponent
-// from 1e21 and below 1e-6. One that is not finite has no JSON and is written as what it is called.
+// from 1e21 and below 1e-6. JSON has no form for a number that is not finite. It is written as its name.
 func appendNumber(b []byte, n float64) []byte {
 	switch abs := math.Abs(n); {
 	case n == 0:
@@ -58,8 +58,7 @@ func round(n float64, places int) float64 {
 	return result
 }
 
-// shift moves the decimal point, in the digits and not by calculating, so that
-// what was written with few digits keeps them.
+// shift moves the decimal point in the digits, without arithmetic, so that a number written with few digits keeps them.
 func shift(n float64, places int) float64 {
 	if places == 0 || n == 0 || math.IsInf(n, 0) || math.IsNaN(n) {
 		return n
@@ -77,7 +76,7 @@ func shift(n float64, places int) float64 {
 }
 
 // parseNumber reads a JSON number at the start of a text, and returns it with its length. If there is none, the length
-// is 0. The sign is the caller's.
+// is 0. The caller reads the sign.
 func parseNumber[T string | []byte](text T) (n float64, length int) {
 	digits := func(i int) int {
 		for i < len(text) && '0' <= text[i] && text[i] <= '9' {

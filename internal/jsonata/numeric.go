@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// The functions on numbers.
+// Functions on numbers.
 
 // numbers calls visit with each number of an array.
 func (r *run) numbers(list *array, visit func(n float64)) {
@@ -50,7 +50,7 @@ func extreme(sign float64) func(r *run, args []any) (any, error) {
 	}
 }
 
-// numeral returns the function that makes a number of a number.
+// numeral returns the function that converts a number.
 func numeral(f func(float64) float64) func(*run, []any) (any, error) {
 	return func(_ *run, args []any) (any, error) {
 		n, ok := number(args[0])
@@ -78,8 +78,7 @@ func toNumber(_ *run, args []any) (any, error) {
 	return nil, &fault{code: "D3030", value: args[0], index: 1}
 }
 
-// numberOf returns the number that a text is: decimal, or hexadecimal, octal or
-// binary behind 0x, 0o and 0b.
+// numberOf parses a number: decimal, or hexadecimal, octal or binary after 0x, 0o and 0b.
 func numberOf(text string) (float64, bool) {
 	if len(text) > 2 && text[0] == '0' && strings.IndexByte("xXoObB", text[1]) >= 0 {
 		base := map[byte]int{'x': 16, 'o': 8, 'b': 2}[text[1]|0x20]
@@ -108,7 +107,7 @@ func numberOf(text string) (float64, bool) {
 	return n, true
 }
 
-// maxDigits bounds numbers whose conversion takes the square of their length.
+// maxDigits bounds the digits of a number, because conversion takes quadratic time.
 const maxDigits = 300
 
 func toRounded(_ *run, args []any) (any, error) {

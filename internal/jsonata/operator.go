@@ -19,7 +19,7 @@ func (n *binaryNode) evaluate(r *run, input any, env *frame) (any, error) {
 	return v, n.blamed(err)
 }
 
-// blamed lays a fault to the operator.
+// blamed adds the operator to a fault.
 func (n *binaryNode) blamed(err error) error {
 	f, ok := err.(*fault) //nolint:errorlint // faults are never wrapped
 	if !ok || f.code == LimitCode {
@@ -134,7 +134,7 @@ func (r *run) concatenate(left, right any) (any, error) {
 	return a + b, nil
 }
 
-// failed returns the error of a step that failed, or the limit that it passed.
+// failed returns the error of a failed step, or of the exceeded limit.
 func (r *run) failed(err error) error {
 	if err == nil && r.broken != nil {
 		return r.broken
@@ -169,8 +169,7 @@ func (r *run) span(left, right any) (any, error) {
 	return out, nil
 }
 
-// includes reports whether a value is one of those of an array. Arrays and
-// objects are only in it if they are the same, not when they are equal.
+// includes reports whether an array contains a value. Arrays and objects must be identical, not only equal.
 func (r *run) includes(v, in any) bool {
 	if v == nil || in == nil {
 		return false

@@ -2,7 +2,7 @@ package jsonata
 
 import "slices"
 
-// evaluate sorts the input; as a step of a path it sorts what comes in together.
+// evaluate sorts the input. As a step of a path, it sorts all values of the previous step together.
 func (n *sortNode) evaluate(r *run, input any, env *frame) (any, error) {
 	return r.order(n, wrapped(input), env)
 }
@@ -24,7 +24,7 @@ func (r *run) order(n *sortNode, values *array, env *frame) (*array, error) {
 				return false, err
 			}
 			if order != 0 {
-				// What is undefined comes last in either direction.
+				// Undefined values come last in either direction.
 				return order > 0 != (term.descending && x != nil && y != nil), nil
 			}
 		}
@@ -67,8 +67,7 @@ func (n *sortNode) compare(x, y any) (int, error) {
 	return 0, nil
 }
 
-// sort sorts values so that none comes behind one that it belongs before; values
-// of one rank keep their order.
+// sort sorts values. Values of equal rank keep their order.
 func (r *run) sort(values *array, behind func(a, b any) (bool, error)) (*array, error) {
 	if len(values.items) <= 1 {
 		return values, nil

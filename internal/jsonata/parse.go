@@ -5,14 +5,13 @@ import (
 	"strings"
 )
 
-// The limits of an expression.
+// Limits of an expression.
 const (
 	// MaxLength is the length in bytes of the longest expression.
 	MaxLength = 256 << 10
-	// MaxNesting is how deep an expression may nest.
+	// MaxNesting is the maximum nesting of an expression.
 	MaxNesting = 1000
-	// MaxPatterns is how many instructions the regular expressions of an
-	// expression may compile to together.
+	// MaxPatterns is the maximum number of instructions to which all regular expressions of an expression may compile.
 	MaxPatterns = 500_000
 )
 
@@ -20,11 +19,11 @@ const (
 // operator precedence).
 type parser struct {
 	lexer lexer
-	next  token // the one that is looked at
+	next  token // the current token
 	depth int
 }
 
-// bindings are the binding powers of operators that stand behind an operand.
+// bindings are the binding powers of operators that follow an operand.
 var bindings = map[string]int{
 	".": 75, "[": 80, "{": 70, "(": 80, "@": 80, "#": 80, "?": 20, "+": 50, "-": 50, "*": 60, "/": 60, "%": 60, "=": 40,
 	"<": 40, ">": 40, "^": 40,
@@ -37,8 +36,7 @@ var known = map[string]bool{
 	"**": true,
 }
 
-// parse returns the tree of an expression, and how many instructions its
-// regular expressions have.
+// parse returns the tree of an expression, and the number of instructions of its regular expressions.
 func parse(text string) (*syntax, int, *fault) {
 	if len(text) > MaxLength {
 		return nil, 0, &fault{code: "S0201", message: fmt.Sprintf("the expression has %d bytes; %d is the most", len(text),
@@ -58,7 +56,7 @@ func parse(text string) (*syntax, int, *fault) {
 	return tree, p.lexer.patterns, nil
 }
 
-// advance moves on to the next token.
+// advance moves to the next token.
 func (p *parser) advance(behindOperand bool) *fault {
 	t, f := p.lexer.next(behindOperand)
 	if f != nil {
@@ -71,7 +69,7 @@ func (p *parser) advance(behindOperand bool) *fault {
 	return nil
 }
 
-// expect moves over an operator that must be there.
+// expect moves past a mandatory operator.
 func (p *parser) expect(operator string, closes bool) *fault {
 	if !p.next.is(operator) {
 		f := &fault{code: "S0202", at: p.next.at, token: p.next.shown(), value: operator}
@@ -83,7 +81,7 @@ func (p *parser) expect(operator string, closes bool) *fault {
 	return p.advance(closes)
 }
 
-// expression reads what binds stronger than a power.
+// expression reads everything that binds more strongly than a power.
 func (p *parser) expression(power int) (*syntax, *fault) {
 	if p.depth++; p.depth > MaxNesting {
 		return nil, tooDeep(p.next.at)
@@ -108,7 +106,7 @@ func tooDeep(at int) *fault {
 	return &fault{code: "S0201", at: at, message: fmt.Sprintf("the expression nests deeper than %d", MaxNesting)}
 }
 
-// operand reads what a token begins.
+// operand reads the operand that a token starts.
 func (p *parser) operand(t token) (*syntax, *fault) {
 	s := &syntax{at: t.at, text: t.text}
 	switch t.kind {
@@ -132,7 +130,7 @@ func (p *parser) operand(t token) (*syntax, *fault) {
 	return s, nil
 }
 
-// prefix reads what an operator begins that stands before an operand.
+// prefix reads an expression that starts with a prefix operator.
 func (p *parser) prefix(s *syntax) (_ *syntax, f *fault) {
 	switch s.text {
 	case "and", "or", "in":
@@ -181,7 +179,7 @@ func (p *parser) block(s *syntax) *fault {
 	return p.expect(")", true)
 }
 
-// several reads parts with commas between them up to what closes them.
+// several reads parts with commas between them, up to the closing bracket.
 func (p *parser) several(closing string, part func() *fault) *fault {
 	if !p.next.is(closing) {
 		for {
@@ -255,7 +253,7 @@ func (p *parser) transform(s *syntax) (f *fault) {
 	return p.expect("|", false)
 }
 
-// operator reads what an operator makes of the operand on its left.
+// operator reads an operator and what follows it. The operand on its left is given.
 func (p *parser) operator(t token, left *syntax) (_ *syntax, f *fault) {
 	s := &syntax{kind: binarySyntax, at: t.at, text: t.text, left: left}
 	switch t.text {
@@ -338,8 +336,7 @@ func (p *parser) condition(s *syntax) (f *fault) {
 	return f
 }
 
-// call reads the arguments of a call, and behind the name function those of a
-// definition and its body.
+// call reads the arguments of a call. After the name function, it reads parameters and body of a definition.
 func (p *parser) call(s *syntax) *fault {
 	s.kind = callSyntax
 	f := p.several(")", func() *fault {

@@ -24,9 +24,9 @@ func parseInteger(r *run, args []any) (any, error) {
 	return p.parse(text), nil
 }
 
-// parse reads a number; what is none is NaN.
+// parse reads a number. It returns NaN for any other text.
 func (p *integerPicture) parse(text string) float64 {
-	switch p.style { //nolint:exhaustive // the others are digits
+	switch p.style { //nolint:exhaustive // the other kinds are written in digits
 	case letterStyle:
 		return parseLetters(text, p.letters == upperCaseLetters)
 	case romanStyle:
@@ -37,7 +37,7 @@ func (p *integerPicture) parse(text string) float64 {
 	if p.ordinal {
 		text = text[:max(0, len(text)-2)]
 	}
-	if p.regular > 0 { // whatever the picture has instead
+	if p.regular > 0 { // ignores other characters of the picture
 		text = strings.ReplaceAll(text, ",", "")
 	} else {
 		for _, s := range p.separators {
@@ -53,7 +53,7 @@ func (p *integerPicture) parse(text string) float64 {
 	return leadingInteger(text)
 }
 
-// leadingInteger reads the whole number that a text begins with.
+// leadingInteger reads the whole number at the start of a text.
 func leadingInteger(text string) float64 {
 	text = strings.TrimLeft(text, " \t\n\r\v\f\u00a0\ufeff")
 	end := 0
@@ -101,7 +101,7 @@ func parseRoman(text string) float64 {
 	return n
 }
 
-// wordValues are the numbers that single words mean.
+// wordValues are the values of single number words.
 var wordValues = func() map[string]float64 {
 	values := map[string]float64{"hundred": 100, "hundredth": 100}
 	for i := range few {

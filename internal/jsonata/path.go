@@ -2,8 +2,8 @@ package jsonata
 
 import "math"
 
-// A tuple is one value of a path, together with the bindings of the steps so far: the positions and contexts that # and
-// @ name, and the parents of %.
+// A tuple is one value of a path with the bindings of the steps so far: the positions and contexts that # and @ name,
+// and the parents of %.
 type tuple struct {
 	value  any
 	names  []string
@@ -11,7 +11,7 @@ type tuple struct {
 	size   int
 }
 
-// with returns the tuple for a value of a step, with what is bound to it.
+// with returns the tuple for a value of a step, with the step's bindings.
 func (t *tuple) with(value any, bindings ...binding) *tuple {
 	out := &tuple{value: value, names: append([]string(nil), t.names...), values: append([]any(nil), t.values...)}
 	for _, b := range bindings {
@@ -45,7 +45,7 @@ func (t *tuple) bind(name string, v any) {
 	t.names, t.values = append(t.names, name), append(t.values, v)
 }
 
-// frame returns the variables that are seen with the tuple.
+// frame returns the variables that an expression sees with the tuple.
 func (t *tuple) frame(env *frame) *frame {
 	return &frame{outer: env, names: append([]string(nil), t.names...), values: append([]any(nil), t.values...)}
 }
@@ -61,8 +61,7 @@ func (n *pathNode) evaluate(r *run, input any, env *frame) (any, error) {
 	return n.finish(r, first, rest, env)
 }
 
-// finish takes values through the steps from the first on, and makes of them what
-// the path gives.
+// finish takes values through the steps from the first one given, and returns the result of the path.
 func (n *pathNode) finish(r *run, first int, values *array, env *frame) (any, error) {
 	result, tuples, err := n.walk(r, first, values, env)
 	if err != nil {
@@ -93,8 +92,7 @@ func (n *pathNode) finish(r *run, first int, values *array, env *frame) (any, er
 	return asValue(result), nil
 }
 
-// beginning returns the values that the first step is taken for: each of an
-// array, but a variable is looked up once.
+// beginning returns the values for which the first step is taken: each of an array. A variable is looked up once.
 func (n *pathNode) beginning(input any) *array {
 	if isVariable(n.steps[0]) {
 		return sequenceOf(input)
@@ -102,7 +100,7 @@ func (n *pathNode) beginning(input any) *array {
 	return wrapped(input)
 }
 
-// asValue returns an array that may be missing as a value.
+// asValue converts an array, which may be nil, to a value.
 func asValue(a *array) any {
 	if a == nil {
 		return nil
@@ -110,10 +108,9 @@ func asValue(a *array) any {
 	return a
 }
 
-// straight walks the first steps of a path as long as each takes one value to
-// one value, the usual case: $states.input.order.id. It is a shorter way to do
-// what walk does. It returns what the path gives, or gives over to walk: at which
-// step, with which values.
+// straight follows the first steps of a path while each takes one value to one value, as in the usual case
+// $states.input.order.id. It is a faster form of walk. It returns the result of the path, or the step and the values at
+// which walk must continue.
 func (n *pathNode) straight(r *run, input any, env *frame) (first int, rest *array, v any, err error) {
 	if _, ok := input.(*array); ok && !isVariable(n.steps[0]) {
 		return 0, n.beginning(input), nil, nil
@@ -150,8 +147,7 @@ func isVariable(n node) bool {
 	return ok
 }
 
-// walk takes values through the steps of a path. From the first step on that
-// needs it, what comes out is tuples.
+// walk takes values through the steps of a path. From the first step that needs bindings, the values are tuples.
 func (n *pathNode) walk(r *run, first int, values *array, env *frame) (result, tuples *array, err error) {
 	followed := false
 	for i := first; i < len(n.steps); i++ {
@@ -185,7 +181,7 @@ func (n *pathNode) walk(r *run, first int, values *array, env *frame) (result, t
 	return result, tuples, nil
 }
 
-// step takes each value through a step and gathers what comes out.
+// step takes each value through a step and gathers the results.
 func (r *run) step(n node, input *array, env *frame, last bool) (*array, error) {
 	c := n.common()
 	if sorting, ok := n.(*sortNode); ok {
@@ -231,8 +227,7 @@ func (r *run) step(n node, input *array, env *frame, last bool) (*array, error) 
 	return out, nil
 }
 
-// stages applies the predicates behind a step to all its values, and binds their
-// positions.
+// stages applies the predicates after a step to all its values, and binds their positions.
 func (r *run) stages(stages []stage, values *array, env *frame) (*array, error) {
 	for _, s := range stages {
 		if s.predicate == nil {
@@ -252,7 +247,7 @@ func (r *run) stages(stages []stage, values *array, env *frame) (*array, error) 
 	return values, nil
 }
 
-// tupleStep is step for values that carry what is bound to them.
+// tupleStep is step for values with bindings.
 func (r *run) tupleStep(n node, input, tuples *array, env *frame) (*array, error) {
 	c := n.common()
 	if sorting, ok := n.(*sortNode); ok {
@@ -313,7 +308,7 @@ func (r *run) sortedTuples(n *sortNode, input *array, env *frame) (*array, error
 	return r.stages(n.common().stages, out, env)
 }
 
-// bound returns the tuple of value i that a step gave for a tuple.
+// bound returns the tuple of value i that a step returned for a tuple.
 func (c *base) bound(from *tuple, value any, i int) *tuple {
 	if inner, ok := value.(*tuple); ok { // of a path within the step
 		var bindings []binding
@@ -337,8 +332,7 @@ func (c *base) bound(from *tuple, value any, i int) *tuple {
 	return from.with(at, bindings...)
 }
 
-// filter keeps the values for which a predicate holds, or whose position it
-// gives.
+// filter keeps the values for which a predicate holds, or whose position it returns.
 func (r *run) filter(predicate node, input any, env *frame) (*array, error) {
 	values, ok := input.(*array)
 	if !ok {
@@ -376,7 +370,7 @@ func (r *run) filter(predicate node, input any, env *frame) (*array, error) {
 	return out, nil
 }
 
-// chosen returns how often a predicate that gave v chooses value i of n.
+// chosen returns how often a predicate with the result v chooses value i of n.
 func (r *run) chosen(v any, i, n int) (int, error) {
 	number, ok, err := numeric(v)
 	if err != nil {
@@ -411,8 +405,7 @@ func (r *run) chosen(v any, i, n int) (int, error) {
 	return 0, err
 }
 
-// position returns the index that a number means in an array, -1 if none.
-// Negative ones count from the end.
+// position returns the index in an array that a number means, or -1. Negative numbers count from the end.
 func position(n float64, length int) int {
 	n = math.Floor(n)
 	if n < 0 {

@@ -7,27 +7,27 @@ import (
 	"github.com/ebbflow/ebb/internal/ecmaregexp"
 )
 
-// The limits of an evaluation.
+// Limits of an evaluation.
 const (
-	// MaxSteps is how much work an evaluation may be: a step is a node that is
-	// evaluated, or about as much work as that.
+	// MaxSteps is the maximum number of steps of an evaluation. A step is the evaluation of a node, or about as much
+	// work.
 	MaxSteps = 5_000_000
-	// MaxSize is the size of the largest value that an evaluation may build. A number counts 8, a text its bytes, and
-	// an array or object 32 and the sizes of its values. It is what AWS was measured to allow.
+	// MaxSize is the maximum size of a value that an evaluation may build, as measured on AWS. A number counts 8, a
+	// text its bytes, and an array or object 32 and the sizes of its values.
 	MaxSize = 873_782 * scalarSize
-	// MaxDepth is how deep evaluations may stand in each other, as on AWS.
+	// MaxDepth is the maximum depth of nested evaluations, as on AWS.
 	MaxDepth = 100
 
-	maxRange = 360_145 // items of $range, as AWS was measured to allow
+	maxRange = 360_145 // items of $range, as measured on AWS
 
-	bytesPerStep = 32 // how much of a text is copied or compared in a step
-	itemsPerStep = 4  // how many items of an array are copied
+	bytesPerStep = 32 // bytes of a text that are copied or compared in a step
+	itemsPerStep = 4  // items of an array that are copied in a step
 )
 
-// LimitCode is the code of errors that say that a limit of evaluation was passed.
+// LimitCode is the code of errors about an exceeded limit of evaluation.
 const LimitCode = "U1001"
 
-// Limits that were passed, in the words of AWS.
+// Exceeded limits, in the words of AWS.
 var (
 	errSteps = &fault{code: LimitCode, message: "Expression evaluation timeout: Check for infinite loop"}
 	errSize  = &fault{
@@ -44,30 +44,27 @@ var (
 
 // A run is one evaluation.
 type run struct {
-	steps  int // left, of the slice
-	kept   int // left for the slices to come
+	steps  int // remaining steps of the slice
+	kept   int // remaining steps after the slice
 	depth  int
-	broken *fault // a limit that was passed; the evaluation is over
+	broken *fault // the exceeded limit; the evaluation is over
 	now    time.Time
 	random func() uint64
 
-	interrupted func() bool // asked at the end of each slice; nil when all is one slice
+	interrupted func() bool // called at the end of each slice; nil if all steps are one slice
 }
 
-// slice is how many steps are taken before it is asked whether to give up: about a
-// millisecond.
+// slice is the number of steps between two calls of interrupted: about a millisecond.
 const slice = 10_000
 
-// work takes steps from those that are left. Code that works in a loop without
-// evaluating anything looks at broken now and then.
+// work takes steps from the remaining ones. Loops that evaluate nothing must check broken now and then.
 func (r *run) work(steps int) {
 	if r.steps -= steps; r.steps < 0 {
 		r.sliceEnded()
 	}
 }
 
-// sliceEnded begins the next slice, unless no steps are left or the caller does not
-// need the result any more.
+// sliceEnded starts the next slice, unless no steps remain or the caller no longer needs the result.
 func (r *run) sliceEnded() {
 	switch r.unite(); {
 	case r.steps < 0:
@@ -86,7 +83,7 @@ func (r *run) cut() {
 	r.steps -= r.kept
 }
 
-// unite makes one slice of all steps.
+// unite joins all slices into one.
 func (r *run) unite() {
 	r.steps += r.kept
 	r.kept = 0
@@ -98,8 +95,7 @@ func (r *run) stop(limit *fault) {
 	}
 }
 
-// make accounts for a value of a size before it is made, and reports whether it
-// may be.
+// make counts the size of a value before it is built, and reports whether the limits allow it.
 func (r *run) make(size int) bool {
 	if size > MaxSize || size < 0 {
 		r.stop(errSize)
@@ -109,14 +105,14 @@ func (r *run) make(size int) bool {
 	return r.broken == nil
 }
 
-// made accounts for a value that was made, part by part.
+// made counts the size of a value that was built part by part.
 func (r *run) made(v any) {
 	if size := sizeOf(v); size > MaxSize+containerSize || depthOf(v) > maxNesting {
 		r.stop(errSize)
 	}
 }
 
-// pushAll adds the items of an array to one that is being made.
+// pushAll adds the items of an array to an array under construction.
 func (r *run) pushAll(into, from *array) {
 	r.work(len(from.items) / itemsPerStep)
 	into.items = append(into.items, from.items...)
@@ -139,7 +135,7 @@ func (r *run) evaluate(n node, input any, env *frame) (any, error) {
 		v, err = r.filter(c.predicates[i], v, env)
 	}
 	if err == nil && c.group != nil {
-		if _, isPath := n.(*pathNode); !isPath { // a path groups with what is bound to its values
+		if _, isPath := n.(*pathNode); !isPath { // a path groups with the bindings of its values
 			v, err = r.group(c.group, v, env)
 		}
 	}
@@ -159,7 +155,7 @@ func (r *run) evaluate(n node, input any, env *frame) (any, error) {
 	return v, nil
 }
 
-// match finds a regular expression in a text; what it costs is paid for.
+// match searches a text for a regular expression, and takes the steps that this costs.
 func (r *run) match(re *ecmaregexp.Regexp, text string, from int) ([]int, error) {
 	r.unite()
 	at, err := re.Match(text, from, &r.steps)
@@ -178,8 +174,8 @@ type frame struct {
 	outer  *frame
 	names  []string
 	values []any
-	table  map[string]any // of the outermost: the functions
-	host   *Environment   // of the one inside it: has the caller's variables
+	table  map[string]any // of the outermost frame: the functions
+	host   *Environment   // of the frame inside it: the caller's variables
 }
 
 func (f *frame) bind(name string, v any) {

@@ -8,8 +8,7 @@ import (
 	"github.com/ebbflow/ebb/internal/ecmaregexp"
 )
 
-// The functions that look for something in a text: a text, a regular expression,
-// or what a function of the user's own finds.
+// Functions that search a text for a text, a regular expression, or the matches of a user's function.
 
 // A found is a match.
 type found struct {
@@ -68,7 +67,7 @@ func (m *found) object(r *run) *object {
 
 var anything = mustSignature("<x?:x>")
 
-// units returns how many units of UTF-16 a text has.
+// units returns the length of a text in UTF-16 units.
 func units(text string) int {
 	n := 0
 	for _, c := range text {
@@ -101,7 +100,7 @@ func (r *run) search(pattern any, text string) (*found, error) {
 	return r.told(pattern, text, text)
 }
 
-// told returns the match that a function tells of.
+// told converts the match that a user's function returned.
 func (r *run) told(f any, text string, args ...any) (*found, error) {
 	v, err := r.apply(f, args, null{})
 	if v == nil || err != nil {
@@ -126,8 +125,7 @@ func (r *run) told(f any, text string, args ...any) (*found, error) {
 	return m, nil
 }
 
-// limited returns the limit that an argument sets; beyond says which fault a
-// negative one is.
+// limited returns the limit that an argument sets. The fault beyond is for a negative one.
 func limited(args []any, i int, beyond string) (float64, error) {
 	if i >= len(args) || args[i] == nil {
 		return math.Inf(1), nil
@@ -179,7 +177,7 @@ func match(r *run, args []any) (any, error) {
 		return nil, err
 	}
 	out := emptySequence()
-	at, unit := 0, 0 // where the last match began
+	at, unit := 0, 0 // start of the last match
 	err = r.matches(args[1], text, limit, func(m *found) error {
 		unit += units(text[at:max(at, m.start)])
 		at = max(at, m.start)
@@ -278,7 +276,7 @@ func replace(r *run, args []any) (any, error) {
 	return b.String(), err
 }
 
-// write appends to a text that is being made.
+// write appends to a text under construction.
 func (r *run) write(b *strings.Builder, text string) error {
 	r.work(len(text) / bytesPerStep)
 	b.WriteString(text)
@@ -288,7 +286,7 @@ func (r *run) write(b *strings.Builder, text string) error {
 	return r.failed(nil)
 }
 
-// replaceText replaces a text; the replacement is taken as it stands.
+// replaceText replaces a text. The replacement is literal.
 func (r *run) replaceText(text, pattern string, with any, limit float64) (any, error) {
 	var b strings.Builder
 	for n := 0.0; n < limit; n++ {
@@ -317,7 +315,7 @@ func (r *run) replaceText(text, pattern string, with any, limit float64) (any, e
 	return b.String(), err
 }
 
-// replacement returns what takes the place of a match.
+// replacement returns the text that replaces a match.
 func (r *run) replacement(m *found, with any) (string, error) {
 	if template, ok := with.(string); ok {
 		return r.substitute(m, template)
@@ -334,8 +332,8 @@ func (r *run) replacement(m *found, with any) (string, error) {
 	return text, nil
 }
 
-// substitute fills in $0 for the match, $1 for its first group and so on, and $$
-// for a dollar sign. A number with no group of its own gives up its last digit.
+// substitute replaces $0 by the match, $1 by its first group and so on, and $$ by a dollar sign. If a number names no
+// group, its last digit is literal.
 func (r *run) substitute(m *found, template string) (string, error) {
 	var b strings.Builder
 	groups := len(m.groups.items)
@@ -371,8 +369,8 @@ func (r *run) substitute(m *found, template string) (string, error) {
 	}
 }
 
-// leadingNumber returns the number that a text begins with, of at most so many
-// digits, and how many those are.
+// leadingNumber returns the number at the start of a text, of at most the given number of digits, and how many digits
+// it has.
 func leadingNumber(text string, most int) (n, length int) {
 	for length < most && length < len(text) && '0' <= text[length] && text[length] <= '9' {
 		n = n*10 + int(text[length]-'0')

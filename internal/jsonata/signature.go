@@ -7,18 +7,17 @@ import (
 
 const maxParameters = 100
 
-// A signature says which arguments a function takes, such as <s-nn?:s>. Types
-// are s(tring), n(umber), b(oolean), l (null), o(bject), a(rray), f(unction),
-// j(SON) and x (anything), m is what is missing.
+// A signature says which arguments a function takes, such as <s-nn?:s>. Types are s(tring), n(umber), b(oolean), l
+// (null), o(bject), a(rray), f(unction), j(SON) and x (anything). The letter m stands for a missing argument.
 type signature struct{ parameters []parameter }
 
 type parameter struct {
-	types    string // of which the argument may be one
-	array    bool   // a single value will do for an array of it
-	of       string // what the items of an array must be; "" for anything
+	types    string // the types that the argument may have
+	array    bool   // accepts a single value in place of an array of it
+	of       string // type of the items of an array; "" for any
 	optional bool
 	many     bool // one or more
-	context  bool // the context takes its place when it is missing
+	context  bool // the context replaces a missing argument
 }
 
 var itemNames = map[string]string{
@@ -26,7 +25,7 @@ var itemNames = map[string]string{
 	"s": "strings",
 }
 
-// parseSignature reads a signature, from < up to the colon or the closing >.
+// parseSignature reads a signature, from < to the colon or the closing >.
 func parseSignature(text string) (*signature, *fault) {
 	s := &signature{}
 	kind := "" // of the last parameter
@@ -80,7 +79,7 @@ func parseSignature(text string) (*signature, *fault) {
 	return s, nil
 }
 
-// closing returns where the bracket is closed that is open at an offset.
+// closing returns the offset at which the bracket at an offset is closed.
 func closing(text string, at int, open, shut byte) int {
 	depth := 1
 	for i := at + 1; i < len(text); i++ {
@@ -127,7 +126,7 @@ func typeOf(v any) byte {
 	return 'm'
 }
 
-// validate returns the arguments as a function with the signature gets them.
+// validate returns the arguments as a function with the signature receives them.
 func (s *signature) validate(r *run, args []any, context any) ([]any, error) {
 	r.work(len(s.parameters) * len(args) / bytesPerStep)
 	types := make([]byte, len(args))
@@ -171,7 +170,7 @@ func (s *signature) validate(r *run, args []any, context any) ([]any, error) {
 
 func (p *parameter) takes(kind byte) bool { return strings.IndexByte(p.types, kind) >= 0 }
 
-// asArray returns an argument for which an array is wanted.
+// asArray checks the items of an argument for an array. It puts a single value into an array.
 func (p *parameter) asArray(arg any, index int) (any, error) {
 	if arg == nil {
 		return undefined, nil
@@ -199,7 +198,7 @@ func (p *parameter) asArray(arg any, index int) (any, error) {
 // fit finds how many arguments each parameter takes: as many as possible, while every other parameter gets what it
 // requires. If all is set, no argument may be left. If that is impossible, fit returns nil.
 func fit(parameters []parameter, types []byte, all bool) (counts []int, length int) {
-	// fits[i][j]: what is behind parameter i-1 can take what is behind argument j-1
+	// fits[i][j]: the parameters from i on can take the arguments from j on
 	fits := make([][]bool, len(parameters)+1)
 	for i := len(parameters); i >= 0; i-- {
 		fits[i] = make([]bool, len(types)+1)
@@ -222,8 +221,7 @@ func fit(parameters []parameter, types []byte, all bool) (counts []int, length i
 	return counts, length
 }
 
-// count returns how many of the arguments a parameter takes: as many as possible while the rest still fits. It returns
-// -1 if nothing fits.
+// count returns the maximum number of arguments that a parameter can take while the rest still fits, or -1.
 func (p *parameter) count(types []byte, rest func(n int) bool) int {
 	most := 1
 	if p.many {

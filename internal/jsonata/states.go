@@ -10,8 +10,8 @@ import (
 	"math"
 )
 
-// The functions that the States Language adds, as AWS was measured to answer, and
-// those whose answers depend on when and where they are asked.
+// Functions that the States Language adds, with the answers measured on AWS, and functions that depend on time or
+// random bits.
 
 // uniform returns a random number from 0 up to but not including 1.
 func (r *run) uniform() float64 { return float64(r.bits()>>11) / (1 << 53) }
@@ -23,7 +23,7 @@ func (r *run) bits() uint64 {
 	return r.random()
 }
 
-// tooMany refuses arguments from one on.
+// tooMany refuses arguments from the given number on.
 func tooMany(args []any, from int) error {
 	if from < len(args) && args[from] != nil {
 		return unfit(from)
@@ -31,10 +31,10 @@ func tooMany(args []any, from int) error {
 	return nil
 }
 
-// unfit says that an argument is of the wrong type.
+// unfit returns the fault of an argument of the wrong type.
 func unfit(i int) error { return &fault{code: "T0410", index: i + 1} }
 
-// whole returns an argument that is a number, without its fraction.
+// whole returns a numeric argument without its fraction.
 func whole(args []any, i int) (float64, error) {
 	n, ok := number(args[i])
 	if !ok || math.IsNaN(n) {
@@ -43,8 +43,7 @@ func whole(args []any, i int) (float64, error) {
 	return math.Trunc(n), nil
 }
 
-// random returns a random number; with a seed the one that java.util.Random gives
-// first.
+// random returns a random number. With a seed, it is the first one of java.util.Random.
 func random(r *run, args []any) (any, error) {
 	if err := tooMany(args, 1); err != nil || args[0] == nil {
 		return r.uniform(), err
@@ -63,7 +62,7 @@ func random(r *run, args []any) (any, error) {
 	return float64(high+next(27)) / (1 << 53), nil
 }
 
-// saturated converts a number to the nearest of 64 bits.
+// saturated converts a number to the nearest 64-bit integer.
 func saturated(n float64) int64 {
 	switch {
 	case n >= math.MaxInt64:
@@ -142,7 +141,7 @@ func parseText(r *run, args []any) (any, error) {
 	return v, nil
 }
 
-// partition cuts an array into arrays of a length.
+// partition splits an array into arrays of the given length.
 func partition(r *run, args []any) (any, error) {
 	if err := tooMany(args, 2); err != nil || args[0] == nil {
 		return nil, err
@@ -184,8 +183,7 @@ func partition(r *run, args []any) (any, error) {
 	return out, nil
 }
 
-// rangeOf returns the numbers from one to another in steps. One number is no
-// array.
+// rangeOf returns the numbers of a range with a step. A single number is not wrapped in an array.
 func rangeOf(r *run, args []any) (any, error) {
 	if err := tooMany(args, 3); err != nil {
 		return nil, err

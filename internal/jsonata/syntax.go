@@ -2,8 +2,7 @@ package jsonata
 
 import "github.com/ebbflow/ebb/internal/ecmaregexp"
 
-// A syntax is a node of the tree that an expression is read into. What is
-// evaluated is made of it by a lowering.
+// A syntax is a node of the parsed tree of an expression. A lowering turns it into a node that is evaluated.
 type syntax struct {
 	kind      syntaxKind
 	at        int    // offset
@@ -13,12 +12,12 @@ type syntax struct {
 	regex     *ecmaregexp.Regexp
 	left      *syntax
 	right     *syntax
-	third     *syntax    // else; delete of a transform
+	third     *syntax    // else branch; members that a transform deletes
 	list      []*syntax  // elements, arguments, expressions of a block
 	pairs     []pair     // members of an object
 	terms     []sortTerm // of an order-by
 	signature *signature // of a lambda
-	keepArray bool       // [] stands behind it
+	keepArray bool       // followed by []
 }
 
 type pair struct{ name, value *syntax }
@@ -31,7 +30,7 @@ type sortTerm struct {
 type syntaxKind uint8
 
 const (
-	endSyntax syntaxKind = iota // where an operand is missing
+	endSyntax syntaxKind = iota // a missing operand
 	nameSyntax
 	variableSyntax
 	stringSyntax
@@ -41,7 +40,7 @@ const (
 	wildcardSyntax
 	descendantSyntax
 	parentSyntax
-	keywordSyntax     // and, or, in where a name stands
+	keywordSyntax     // and, or, in used as a name
 	placeholderSyntax // ? as an argument
 	binarySyntax      // text is the operator
 	filterSyntax      // left[right]

@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// The functions on texts. Characters are what Unicode calls code points.
+// Functions on texts. A character is a Unicode code point.
 
-// text casts a value to a text; undefined is "".
+// text casts a value to a text. Undefined becomes "".
 func (r *run) text(v any, indent bool) (string, error) {
 	switch v := v.(type) {
 	case nil:
@@ -40,7 +40,7 @@ func (r *run) text(v any, indent bool) (string, error) {
 	return string(w.b), nil
 }
 
-// finite refuses values with numbers in them that JSON has not.
+// finite refuses values that contain numbers without a form in JSON.
 func finite(v any) error {
 	switch v := v.(type) {
 	case float64:
@@ -67,7 +67,7 @@ func toString(r *run, args []any) (any, error) {
 	return r.text(args[0], indent)
 }
 
-// textual returns the function that makes a text of a text.
+// textual returns the function that converts a text.
 func textual(f func(string) string) func(*run, []any) (any, error) {
 	return func(r *run, args []any) (any, error) {
 		text, ok := argument[string](args, 0)
@@ -81,7 +81,7 @@ func textual(f func(string) string) func(*run, []any) (any, error) {
 
 func upperCase(text string) string { return strings.ReplaceAll(strings.ToUpper(text), "ß", "SS") }
 
-// trim makes one blank of each stretch of white space, and none at the ends.
+// trim replaces each run of white space by one blank, and removes it at both ends.
 func trim(text string) string {
 	return strings.Join(strings.FieldsFunc(text, func(c rune) bool {
 		return c == ' ' || c == '\t' || c == '\n' ||
@@ -120,7 +120,7 @@ func substring(r *run, args []any) (any, error) {
 	return text[from : from+offsetOf(text[from:], int(min(end, n)-start))], nil
 }
 
-// offsetOf returns where character i of a text begins.
+// offsetOf returns the offset of character i.
 func offsetOf(text string, i int) int {
 	for at := range text {
 		if i == 0 {

@@ -11,18 +11,18 @@ import (
 	"github.com/ebbflow/ebb/internal/ecmaregexp"
 )
 
-// A timePart is a piece of a picture of a point in time (XPath and XQuery Functions 3.1, format-dateTime): literal
-// text, or a component in brackets, such as [H01].
+// A timePart is a part of the picture of a time (XPath and XQuery Functions 3.1, format-dateTime): literal text, or a
+// component in brackets, such as [H01].
 type timePart struct {
 	literal     string
 	component   byte // 0: literal
-	named       bool // by a name, not a number
+	named       bool // written as a name, not a number
 	names       letterCase
 	traditional bool
 	least, most int
 	hasLeast    bool
 	hasMost     bool
-	digits      int // of years, months and days: how many, -1 for any
+	digits      int // of years, months and days: number of digits, -1 for any
 	integer     *integerPicture
 }
 
@@ -109,7 +109,7 @@ func parseTimePart(marker string) (*timePart, error) {
 	return p, nil
 }
 
-// number sets how a component is written as a number.
+// number sets the numeric format of a component.
 func (p *timePart) number(picture string) (err error) {
 	if p.integer, err = parseIntegerPicture(picture); err != nil {
 		return err
@@ -133,7 +133,7 @@ func (p *timePart) number(picture string) (err error) {
 	return nil
 }
 
-// width reads a width, none for "" and *.
+// width reads a width. "" and * mean none.
 func width(text string) (int, bool) {
 	n := leadingInteger(text)
 	if math.IsNaN(n) || text == "*" {
@@ -142,7 +142,7 @@ func width(text string) (int, bool) {
 	return int(max(-1, min(n, 1e6))), true
 }
 
-// pattern returns a regular expression for what the part is written as.
+// pattern returns a regular expression that matches the written form of the part.
 func (p *timePart) pattern() (string, error) {
 	switch {
 	case p.component == 0:
@@ -166,7 +166,7 @@ func (p *timePart) pattern() (string, error) {
 
 func (p *integerPicture) pattern() (string, error) {
 	upper := p.letters == upperCaseLetters
-	switch p.style { //nolint:exhaustive // the others are digits
+	switch p.style { //nolint:exhaustive // the other kinds are written in digits
 	case letterStyle:
 		if upper {
 			return "[A-Z]+", nil
@@ -193,8 +193,7 @@ func (p *integerPicture) pattern() (string, error) {
 	return text, nil
 }
 
-// wordPattern matches numbers in words; longer words come before those that they
-// begin with.
+// wordPattern matches numbers in words. Longer words come before their prefixes.
 var wordPattern = func() string {
 	var all []string
 	for word := range wordValues {
@@ -209,7 +208,7 @@ var wordPattern = func() string {
 	return "(?:" + strings.Join(append(all, "and", `[\-, ]`), "|") + ")+"
 }()
 
-// parse returns the value of what the part is written as, and whether it has one.
+// parse returns the value of the written form of the part, and whether it has one.
 func (p *timePart) parse(text string) (float64, bool) {
 	switch {
 	case p.component == 'Z' || p.component == 'z':
@@ -251,8 +250,7 @@ func (p *timePart) parse(text string) (float64, bool) {
 	return 0, false
 }
 
-// parseTime reads a point in time as a picture says. What the text does not match
-// is undefined.
+// parseTime reads a time by a picture. If the text does not match, the result is undefined.
 func (r *run) parseTime(text, picture string) (any, error) {
 	parts, err := parseTimePicture(picture)
 	if err != nil {
@@ -292,10 +290,10 @@ func (r *run) parseTime(text, picture string) (any, error) {
 	return r.assembled(components)
 }
 
-// assembled makes a point in time of components. Components that are missing at the front come from now. Components
-// that are missing at the end get their least value. A gap between is a fault.
+// assembled builds a time from components. Missing components at the front come from now. Missing components at the end
+// get their least value. A gap between them is a fault.
 func (r *run) assembled(c map[byte]float64) (any, error) {
-	only := func(all string, may string) bool { // some of all, and not others of may
+	only := func(all string, may string) bool { // some of all, and no other than those of may
 		some := false
 		for i := range len(may) {
 			_, there := c[may[i]]

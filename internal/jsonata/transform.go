@@ -8,7 +8,7 @@ func (n *transformNode) evaluate(_ *run, _ any, env *frame) (any, error) {
 
 var transformSignature = mustSignature("<(oa):o>")
 
-// apply returns a copy of a value in which what the pattern finds is updated.
+// apply returns a copy of a value. It updates the parts of the copy that the pattern matches.
 func (n *transformNode) apply(r *run, v any, env *frame) (any, error) {
 	if v == nil {
 		return undefined, nil
@@ -51,7 +51,7 @@ func (n *transformNode) change(r *run, match any, left *int, env *frame) error {
 			r.stop(errSize)
 		}
 		for i, name := range members.names {
-			o.set(name, r.copy(members.values[i])) // which may hold what it is put into
+			o.set(name, r.copy(members.values[i])) // a value may contain o itself
 		}
 	}
 	if n.remove == nil {
@@ -75,7 +75,7 @@ func (n *transformNode) change(r *run, match any, left *int, env *frame) error {
 	return r.failed(nil)
 }
 
-// copy returns a value that shares nothing with v that can be changed.
+// copy returns a value that shares no mutable part with v.
 func (r *run) copy(v any) any {
 	if r.work(1); r.broken != nil {
 		return v
@@ -101,7 +101,7 @@ func (r *run) copy(v any) any {
 	return v
 }
 
-// measure finds how large a value has become whose parts were changed.
+// measure computes the size of a value after its parts have changed.
 func (r *run) measure(v any, depth int) {
 	if r.work(1); depth > maxNesting {
 		r.stop(errSize)

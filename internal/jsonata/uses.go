@@ -2,23 +2,19 @@ package jsonata
 
 import "slices"
 
-// A Use is a place where an expression refers to something outside of it.
+// A Use is a place where an expression refers to something outside of the expression.
 type Use struct {
-	// Name is that of the variable, or of the member of the input: * and ** for
-	// any, $ and $$ for the input itself.
+	// Name is the name of the variable, or of the member of the input: * and ** for any, $ and $$ for the input itself.
 	Name string
-	// Members are the names of members that the variable is at once asked for:
-	// input, order for $states.input.order[0].id.
+	// Members are the names of the members that the expression then reads: input, order for $states.input.order[0].id.
 	Members []string
 	Offset  int
 }
 
-// Variables returns where the expression uses variables that it does not bind
-// itself, functions of the language included.
+// Variables returns the uses of variables that the expression does not bind itself, including the language's functions.
 func (e *Expression) Variables() []Use { return e.uses().variables }
 
-// Inputs returns where the expression uses the input that it is evaluated for,
-// which is undefined in the States Language.
+// Inputs returns the uses of the expression's input, which is undefined in the States Language.
 func (e *Expression) Inputs() []Use { return e.uses().inputs }
 
 func (e *Expression) uses() *uses {
@@ -29,7 +25,7 @@ func (e *Expression) uses() *uses {
 
 type uses struct{ variables, inputs []Use }
 
-// A scope is the names that are bound around a node.
+// A scope holds the names that are bound around a node.
 type scope struct {
 	names []string
 	outer *scope
@@ -44,8 +40,7 @@ func (s *scope) has(name string) bool {
 	return false
 }
 
-// within returns a scope in which what the nodes bind is bound, too: a function
-// may use a name that is bound behind it.
+// within returns a scope with the names that the nodes bind. A function may use a name that is bound after it.
 func (s *scope) within(nodes ...node) *scope {
 	inner := &scope{outer: s}
 	for _, n := range nodes {
@@ -69,8 +64,7 @@ func (s *scope) bind(n node) {
 	}
 }
 
-// node finds the uses in a node. The input is that of the expression as long as
-// nothing around takes another.
+// node finds the uses in a node. The input is the expression's own until a node around this one replaces it.
 func (u *uses) node(n node, s *scope, input bool) {
 	if n == nil {
 		return
@@ -147,7 +141,7 @@ func (u *uses) pairs(g *grouping, s *scope, input bool) {
 	}
 }
 
-// path finds the uses in a path: only its first step takes the input.
+// path finds the uses in a path. Only its first step uses the input.
 func (u *uses) path(n *pathNode, s *scope, input bool) {
 	inner := &scope{outer: s}
 	for _, step := range n.steps {

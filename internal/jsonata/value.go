@@ -22,40 +22,40 @@ import (
 // they are complete, but for the private copy that a transform works on.
 type null struct{}
 
-// undefined is nothing at all, such as a member that is not there.
+// undefined is the absence of a value, such as a missing member.
 var undefined any
 
 // A long comes from JSON. It stays exact unless the expression calculates with it.
 type long int64
 
-// exact is the largest whole number up to which float64 holds all of them.
+// exact is the largest number up to which float64 represents each whole number.
 const exact = 1 << 53
 
-// An array is an array of the language. What a query gives is a sequence: one of
-// no values is undefined, one of one value is that value.
+// An array is an array of the language. The result of a query is a sequence. A sequence of no values is undefined, and
+// a sequence of one value is that value.
 type array struct {
 	items         []any
 	extent             //
 	sequence      bool //
 	keepSingleton bool // a sequence of one value stays an array
-	cons          bool // made by [ ] as a step of a path, so not flattened
-	outer         bool // holds the input, which is an array
+	cons          bool // built by [ ] as a step of a path, so not flattened
+	outer         bool // wraps the input, which is an array
 	tuples        bool // the items are *tuple
 }
 
-// An object keeps its members in the order they were added in.
+// An object keeps its members in the order in which they were added.
 type object struct {
 	names  []string
 	values []any
-	index  map[string]int // nil while there are few
+	index  map[string]int // nil while there are few members
 	extent
 }
 
-// An extent is how large the value is that a container holds. A value that
-// occurs twice counts twice, so what counts is what would be written as JSON.
+// An extent is the size of the value that a container holds. A value that occurs twice counts twice, because the JSON
+// text contains it twice.
 type extent struct {
 	size  int // see sizeOf
-	depth int // how deep it nests; it is not lowered when something is taken out
+	depth int // nesting depth; removing an item does not lower it
 }
 
 func (e *extent) grow(v any) {
@@ -75,7 +75,7 @@ func (o *object) find(name string) int {
 	return slices.Index(o.names, name)
 }
 
-// get returns a member, nil if there is none.
+// get returns a member, or nil.
 func (o *object) get(name string) any {
 	if i := o.find(name); i >= 0 {
 		return o.values[i]
@@ -119,7 +119,7 @@ func (o *object) remove(name string) {
 	}
 }
 
-// push adds a value to an array that is being made.
+// push adds a value to an array under construction.
 func (a *array) push(v any) {
 	a.items = append(a.items, v)
 	a.grow(v)
@@ -134,7 +134,7 @@ func sequenceOf(v any) *array {
 
 func emptySequence() *array { return &array{sequence: true} }
 
-// wrapped returns v as an array: itself if it is one, else a sequence of it.
+// wrapped returns v if it is an array, else a sequence of v.
 func wrapped(v any) *array {
 	if a, ok := v.(*array); ok {
 		return a
@@ -142,7 +142,7 @@ func wrapped(v any) *array {
 	return sequenceOf(v)
 }
 
-// collapsed returns what a sequence stands for.
+// collapsed returns the value that a sequence stands for.
 func collapsed(v any) any {
 	a, ok := v.(*array)
 	switch {
@@ -218,8 +218,7 @@ func isFunction(v any) bool {
 	return ok
 }
 
-// arrayOf reports whether v is an array and every item of it is what is asked
-// for; an empty one is.
+// arrayOf reports whether v is an array whose items all pass the test. An empty array passes.
 func arrayOf(v any, is func(any) bool) bool {
 	a, ok := v.(*array)
 	return ok && !slices.ContainsFunc(a.items, func(item any) bool { return !is(item) })
@@ -230,7 +229,7 @@ func isString(v any) bool {
 	return ok
 }
 
-// truth casts a value to a boolean. Undefined has none and counts as false.
+// truth casts a value to a boolean. An undefined value counts as false.
 func truth(v any) (bool, error) {
 	switch v := v.(type) {
 	case bool:
@@ -252,14 +251,13 @@ func truth(v any) (bool, error) {
 	case float64, long:
 		n, ok, err := numeric(v)
 		return ok && n != 0, err
-	case *lambda, *native: // these are objects with members where the language comes from, regular expressions are not
+	case *lambda, *native: // objects with members in the reference implementation; regular expressions are not
 		return true, nil
 	}
 	return false, nil
 }
 
-// equal compares two values, neither undefined, by what they hold. Members may
-// come in any order.
+// equal compares two defined values by their content. The order of members does not matter.
 func (r *run) equal(a, b any) bool {
 	r.work(1)
 	switch x := a.(type) {
@@ -309,15 +307,15 @@ func (r *run) equal(a, b any) bool {
 	return a == b
 }
 
-// compareText orders texts as the language does, by the units of UTF-16: the
-// characters beyond U+FFFF, which take two, come before those from U+E000 on.
+// compareText orders texts by UTF-16 units, as the language does. So characters beyond U+FFFF come before those from
+// U+E000 on.
 func compareText(a, b string) int {
 	i := 0
 	for i < len(a) && i < len(b) && a[i] == b[i] {
 		i++
 	}
 	for i > 0 && (continues(a, i) || continues(b, i)) {
-		i-- // to the start of the character that differs
+		i-- // to the start of the differing character
 	}
 	if i == len(a) || i == len(b) {
 		return len(a) - len(b)
@@ -330,5 +328,5 @@ func compareText(a, b string) int {
 	return int(x) - int(y)
 }
 
-// continues reports whether a character of s goes on at i.
+// continues reports whether byte i of s continues a character.
 func continues(s string, i int) bool { return i < len(s) && !utf8.RuneStart(s[i]) }
