@@ -30,8 +30,7 @@ var (
 	}
 )
 
-// others returns the characters that are in none of the spans, which are in
-// order.
+// others returns the characters outside all spans, which are in order.
 func others(spans []span) []span {
 	var out []span
 	next := rune(0)
@@ -63,7 +62,7 @@ func (c *class) contains(r rune, fold bool) bool {
 	return false
 }
 
-// canonical is what ECMAScript compares characters by when case does not matter.
+// canonical returns the form of a character that ECMAScript compares if case does not matter.
 func canonical(r rune) rune {
 	upper := unicode.ToUpper(r)
 	if r >= 128 && upper < 128 {

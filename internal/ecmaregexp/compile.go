@@ -18,28 +18,27 @@ type Regexp struct {
 // Source returns the pattern, without its flags.
 func (re *Regexp) Source() string { return re.source }
 
-// Groups returns how many groups the pattern has.
+// Groups returns the number of groups of the pattern.
 func (re *Regexp) Groups() int { return re.groups }
 
-// Instructions returns how many instructions the pattern compiled to, of which
-// each takes about 64 bytes of memory.
+// Instructions returns the number of compiled instructions. Each takes about 64 bytes of memory.
 func (re *Regexp) Instructions() int { return len(re.program) }
 
 type operation uint8
 
 const (
-	matchOne  operation = iota // one character that test lets through
+	matchOne  operation = iota // one character that test accepts
 	matchRun                   // min to max of them
-	split                      // go on at x, or else at y
-	jump                       // go on at x
-	save                       // note the place in slot x
-	forget                     // what groups x to y matched
-	progress                   // go on only when the place is not the one in slot x
+	split                      // continue at x, or else at y
+	jump                       // continue at x
+	save                       // store the position in slot x
+	forget                     // clear the matches of groups x to y
+	progress                   // continue only if the position is not the one in slot x
 	atBegin                    //
 	atEnd                      //
 	atWordEnd                  // negated: not at one
-	again                      // what group x matched
-	lookAt                     // the instructions up to x match here; negated: they do not
+	again                      // the text that group x matched
+	lookAt                     // the instructions up to x match here; negated: they do not match
 	accept                     //
 )
 
@@ -50,10 +49,10 @@ type instruction struct {
 	back     bool // reads to the left
 	x, y     int
 	min, max int
-	test     tree // literal, dot or class
+	test     tree // a literal, a dot or a class
 }
 
-// Compile compiles a pattern. The flags are i, m and, without a meaning, g.
+// Compile compiles a pattern. The flags are i, m and g, which has no effect.
 func Compile(pattern, flags string) (*Regexp, error) {
 	t, p, err := parse(pattern)
 	if err != nil {
@@ -80,7 +79,7 @@ type compiler struct {
 	tooLarge bool
 }
 
-// add appends an instruction and returns where it stands.
+// add appends an instruction and returns its index.
 func (c *compiler) add(i instruction) int {
 	if len(c.re.program) >= MaxProgram {
 		c.tooLarge = true
@@ -90,11 +89,10 @@ func (c *compiler) add(i instruction) int {
 	return len(c.re.program) - 1
 }
 
-// here is where the next instruction will stand.
+// here is the index of the next instruction.
 func (c *compiler) here() int { return len(c.re.program) }
 
-// tree compiles a tree. What stands in a look-behind is matched from right to
-// left.
+// tree compiles a tree. A look-behind is matched from right to left.
 func (c *compiler) tree(t tree, back bool) {
 	if c.tooLarge {
 		return
@@ -191,9 +189,8 @@ func (c *compiler) repeat(t *repeat, back bool) {
 	}
 }
 
-// loop compiles an iteration that may be left out, and is tried again and again
-// if it is endless. One that matches nothing is no iteration, so that the loop
-// ends. It returns where it begins.
+// loop compiles an optional or endless iteration. An iteration that matches nothing does not count, so the loop ends.
+// loop returns its start.
 func (c *compiler) loop(lazy, endless bool, iteration func()) int {
 	slot := c.re.slots
 	c.re.slots++
@@ -211,7 +208,7 @@ func (c *compiler) loop(lazy, endless bool, iteration func()) int {
 	return at
 }
 
-// branch sets where a split goes on at first, or else.
+// branch sets where a split continues first, and where otherwise.
 func (c *compiler) branch(at int, first bool, to int) {
 	if first {
 		c.re.program[at].x = to

@@ -6,17 +6,15 @@ import (
 	"unicode/utf8"
 )
 
-// ErrBudget is returned when matching takes more steps than it was given, or
-// has more to remember than it may.
+// ErrBudget is returned if matching takes more steps than the budget has, or must remember too much.
 var ErrBudget = errors.New("the regular expression takes too many steps")
 
-// maxPending bounds what is remembered to backtrack to.
+// maxPending bounds the number of remembered alternatives.
 const maxPending = 1 << 18
 
-// Match finds the first match that begins at or behind an offset. It returns the
-// offsets at which the match and each of its groups begin and end, -1 for a
-// group that matched nothing; nil when there is no match. Steps are taken from
-// the budget; ErrBudget is returned when it is used up.
+// Match finds the first match that starts at or after an offset. It returns the offsets at which the match and each of
+// its groups start and end, or nil without a match. A group that matched nothing has -1. Match takes its steps from the
+// budget. If the budget is used up, the error is ErrBudget.
 func (re *Regexp) Match(text string, from int, budget *int) ([]int, error) {
 	m := &matcher{re: re, text: text, budget: budget, slots: make([]int, re.slots)}
 	for at := from; ; {
@@ -46,13 +44,13 @@ type matcher struct {
 	pending []pending
 }
 
-// pending is what is left to do when what is being tried fails: to set a slot
-// back, to go on elsewhere, or to let a run be one character shorter or longer.
+// A pending is an alternative for the case that the current attempt fails: restore a slot, continue elsewhere, or
+// change the length of a run by one character.
 type pending struct {
 	kind  pendingKind
-	pc    int // where to go on; of a slot: which
-	pos   int // where in the text; of a slot: its value
-	bound int // of a run: where it ends to be changed
+	pc    int // instruction at which to continue; for a slot: its index
+	pos   int // position in the text; for a slot: its value
+	bound int // for a run: the end that changes
 }
 
 type pendingKind uint8
@@ -85,7 +83,7 @@ func (m *matcher) set(slot, value int) error {
 	return err
 }
 
-// run matches the instructions from pc on up to an accept.
+// run matches the instructions from pc to an accept.
 func (m *matcher) run(pc, pos int) (bool, error) {
 	base := len(m.pending)
 	for {
@@ -139,8 +137,8 @@ func (m *matcher) run(pc, pos int) (bool, error) {
 	}
 }
 
-// settle forgets what could have been tried instead, but not the values of
-// slots, which what is around may have to set back.
+// settle removes the pending alternatives, but keeps the values of slots, which the surrounding match may have to
+// restore.
 func (m *matcher) settle(base int) {
 	kept := m.pending[:base]
 	for _, p := range m.pending[base:] {
@@ -151,7 +149,7 @@ func (m *matcher) settle(base int) {
 	m.pending = kept
 }
 
-// back goes back to what was left to try.
+// back continues with the last pending alternative.
 func (m *matcher) back(base int) (pc, pos int, ok bool) {
 	for len(m.pending) > base {
 		last := len(m.pending) - 1
@@ -181,7 +179,7 @@ func (m *matcher) back(base int) (pc, pos int, ok bool) {
 	return 0, 0, false
 }
 
-// step returns the place one character further on.
+// step returns the position after one more character.
 func (m *matcher) step(pos int, left bool) int {
 	if left {
 		_, size := utf8.DecodeLastRuneInString(m.text[:pos])
@@ -191,7 +189,7 @@ func (m *matcher) step(pos int, left bool) int {
 	return pos + size
 }
 
-// before and after return the characters at a place, -1 at the ends.
+// before and after return the characters around a position, or -1 at the ends.
 func (m *matcher) before(pos int) rune {
 	if pos == 0 {
 		return -1
@@ -231,8 +229,8 @@ func (m *matcher) passes(test tree, r rune) bool {
 	}
 }
 
-// many matches a run of characters: as many as there are, or if it is lazy as
-// few as there must be. The rest is left to backtracking.
+// many matches a run of characters: as many as possible, or if it is lazy as few as allowed. Backtracking tries the
+// other lengths.
 func (m *matcher) many(i *instruction, pc, pos int) (end int, ok bool, err error) {
 	most := i.max
 	if i.lazy {
@@ -258,14 +256,14 @@ func (m *matcher) many(i *instruction, pc, pos int) (end int, ok bool, err error
 	case n < i.min:
 		return 0, false, nil
 	case i.lazy && i.max != i.min:
-		err = m.remember(pending{kind: longer, pc: pc, pos: pos, bound: i.max - i.min}) // below 0: without bound
+		err = m.remember(pending{kind: longer, pc: pc, pos: pos, bound: i.max - i.min}) // below 0: no bound
 	case !i.lazy && pos != bound:
 		err = m.remember(pending{kind: shorter, pc: pc, pos: pos, bound: bound})
 	}
 	return pos, true, err
 }
 
-// again matches what a group matched, once more.
+// again matches the text that a group matched.
 func (m *matcher) again(i *instruction, pos int) (int, bool, error) {
 	first, last := m.slots[2*i.x], m.slots[2*i.x+1]
 	if first < 0 || last < 0 {
@@ -292,7 +290,7 @@ func (m *matcher) again(i *instruction, pos int) (int, bool, error) {
 	return from + len(text), true, nil
 }
 
-// look matches the instructions from pc on without moving.
+// look matches the instructions from pc without moving.
 func (m *matcher) look(i *instruction, pc, pos int) (bool, error) {
 	base := len(m.pending)
 	ok, err := m.run(pc, pos)
@@ -300,7 +298,7 @@ func (m *matcher) look(i *instruction, pc, pos int) (bool, error) {
 		return false, err
 	}
 	if ok && i.negated {
-		for len(m.pending) > base { // what its groups matched is not to be seen
+		for len(m.pending) > base { // restore the slots of its groups
 			p := m.pending[len(m.pending)-1]
 			m.slots[p.pc] = p.pos
 			m.pending = m.pending[:len(m.pending)-1]

@@ -9,7 +9,7 @@ import (
 	"github.com/ebbflow/ebb/internal/ecmaregexp"
 )
 
-// What ECMAScript says of each.
+// The expected results are those of ECMAScript.
 func TestMatch(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -91,7 +91,7 @@ func TestCompileRefuses(t *testing.T) {
 	}
 }
 
-// TestBudget shows that patterns whose time or memory explodes end.
+// TestBudget shows that patterns with exploding time or memory end.
 func TestBudget(t *testing.T) {
 	t.Parallel()
 	for _, pattern := range []string{
@@ -118,8 +118,7 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// Whatever the pattern and the text, matching ends within the budget, and a
-// match lies within the text.
+// For any pattern and text, matching ends within the budget, and a match lies within the text.
 func FuzzMatch(f *testing.F) {
 	f.Add("(a+)+b|c", "i", "aaab")
 	f.Add(`(?<n>x)(?!y)\k<n>*?[^\d-z]{2,3}`, "m", "xx\n12ab")

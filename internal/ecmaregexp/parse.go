@@ -15,10 +15,10 @@ type parser struct {
 	depth  int
 	groups int            // seen so far
 	total  int            // in the whole pattern
-	names  map[string]int // of all groups; those not reached yet are 0
+	names  map[string]int // of all groups; 0 for those that the parser has not reached
 }
 
-// parse reads a pattern. The parser then knows the groups.
+// parse reads a pattern. Afterwards, the parser has the groups.
 func parse(pattern string) (tree, *parser, error) {
 	if len(pattern) > MaxLength {
 		return nil, nil, &SyntaxError{0, fmt.Sprintf("the pattern has %d bytes; %d is the most", len(pattern), MaxLength)}
@@ -32,8 +32,7 @@ func parse(pattern string) (tree, *parser, error) {
 	return t, p, err
 }
 
-// count finds how many groups there are, and their names: \2 is a back
-// reference when there is a second group anywhere.
+// count counts the groups and collects their names. \2 is a back reference if a second group follows anywhere.
 func (p *parser) count() {
 	inClass := false
 	for i := 0; i < len(p.text); i++ {
@@ -125,7 +124,7 @@ func (p *parser) sequence() (tree, error) {
 	return all, nil
 }
 
-// term reads one part, and whether a quantifier may follow it.
+// term reads one part, and returns whether a quantifier may follow it.
 func (p *parser) term() (t tree, repeatable bool, err error) {
 	switch r := p.next(); r {
 	case '^':
@@ -156,8 +155,7 @@ func (p *parser) term() (t tree, repeatable bool, err error) {
 	}
 }
 
-// quantified reads a quantifier, if there is one. Groups counted from before
-// stand in the part.
+// quantified reads a quantifier, if there is one. The part contains the groups that were counted since before.
 func (p *parser) quantified(part tree, repeatable bool, before int) (tree, error) {
 	low, high := 0, -1
 	switch p.peek() {
@@ -186,7 +184,7 @@ func (p *parser) quantified(part tree, repeatable bool, before int) (tree, error
 	return &repeat{part: part, min: low, max: high, lazy: p.take("?"), first: before + 1, last: p.groups}, nil
 }
 
-// counts reads {2}, {2,} or {2,3}; anything else is no quantifier.
+// counts reads {2}, {2,} or {2,3}. Any other text is not a quantifier.
 func (p *parser) counts() (low, high int, ok bool) {
 	inside, rest, ok := strings.Cut(p.text[p.pos+1:], "}")
 	if !ok {
@@ -280,7 +278,7 @@ func (p *parser) name() (string, error) {
 	return name, nil
 }
 
-// escape reads what follows a backslash outside of classes.
+// escape reads the text after a backslash outside of classes.
 func (p *parser) escape() (t tree, repeatable bool, err error) {
 	switch r := p.peek(); {
 	case r == -1:
@@ -351,7 +349,7 @@ func (p *parser) character() rune {
 		if letter := p.peek() | 0x20; 'a' <= letter && letter <= 'z' {
 			return p.next() & 31
 		}
-		p.pos-- // the backslash is literal
+		p.pos-- // a literal backslash
 		return '\\'
 	case 'x':
 		if n, ok := p.hex(2); ok {
@@ -426,7 +424,7 @@ func (p *parser) class() (tree, error) {
 	return c, nil
 }
 
-// member reads a character of a class, or an escape that stands for several.
+// member reads a character of a class, or an escape that stands for several characters.
 func (p *parser) member() (rune, []span) {
 	r := p.next()
 	if r != '\\' || p.pos >= len(p.text) {

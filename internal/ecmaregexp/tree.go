@@ -2,17 +2,17 @@ package ecmaregexp
 
 import "fmt"
 
-// The limits of a pattern.
+// Limits of a pattern.
 const (
 	// MaxLength is the length in bytes of the longest pattern.
 	MaxLength = 8 << 10
-	// MaxProgram is how many instructions a pattern may compile to.
+	// MaxProgram is the maximum number of compiled instructions.
 	MaxProgram = 20_000
 
 	maxNesting = 100 // of groups
 )
 
-// A SyntaxError says why a pattern is none.
+// A SyntaxError says why a pattern is not valid.
 type SyntaxError struct {
 	Offset  int // bytes from the start of the pattern
 	Problem string
@@ -22,18 +22,18 @@ func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("regular expression, offset %d: %s", e.Offset, e.Problem)
 }
 
-// tree is a parsed pattern.
+// A tree is a parsed pattern.
 type tree interface{ isTree() }
 
 type (
 	literal rune
 	dot     struct{}
-	// sequence matches one part after the other; an empty one matches nothing.
+	// sequence matches its parts in order. An empty sequence matches the empty text.
 	sequence []tree
-	// choice matches the first of its alternatives that lets the rest match.
+	// choice matches the first of its alternatives with which the rest matches.
 	choice []tree
-	// repeat matches its part at least min times, at most max times (-1: any
-	// number). Groups first to last stand in it.
+	// repeat matches its part at least min times, and at most max times (-1: no bound). It contains the groups from
+	// first to last.
 	repeat struct {
 		part        tree
 		min, max    int
@@ -50,7 +50,7 @@ type (
 	}
 	reference struct {
 		index int
-		name  string // not "": the index is that of the group with the name
+		name  string // not "": name of the group, in place of its index
 	}
 	begin   struct{}
 	end     struct{}

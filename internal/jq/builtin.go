@@ -14,17 +14,17 @@ import (
 // A builtin is a function that programs may call without defining it.
 type builtin struct {
 	in      cost       // of its input
-	args    []argument // of its arguments; those that are left out are filters
-	grows   bool       // it may make a path longer than the value is deep
-	own     string     // its definition, where gojq's is not bounded
-	refused string     // why there is no such function here
+	args    []argument // of its arguments; missing ones are filters
+	grows   bool       // it can make a path longer than its input is deep
+	own     string     // its definition here, if gojq's has no bound
+	refused string     // the reason why it is refused
 	inner   bool       // only definitions of this package may call it
 }
 
-// An argument is what a function does with one of its arguments.
+// An argument describes how a function uses one of its arguments.
 type argument struct {
 	path bool // it stands for paths
-	cost cost // of its outputs, if they are values that are worked on
+	cost cost // of its outputs, if the function works on their values
 }
 
 var (
@@ -43,7 +43,7 @@ var builtins = sync.OnceValue(func() map[string]*builtin {
 			all[name] = &b
 		}
 	}
-	// Those whose cost does not depend on their input.
+	// Functions whose cost does not depend on their input.
 	add(builtin{},
 		`empty/0 not/0 select/1 type/0 has/1 in/1 toboolean/0 abs/0 first/0 last/0 nth/1 arrays/0 objects/0 iterables/0
 		booleans/0 numbers/0 finites/0 normals/0 strings/0 nulls/0 values/0 scalars/0 range/1 range/2 range/3 first/1
@@ -57,10 +57,10 @@ var builtins = sync.OnceValue(func() map[string]*builtin {
 		hypot/2
 		nextafter/2 nexttoward/2 remainder/2 ldexp/2 scalb/2 scalbln/2 pow/2 fma/3 gmtime/0`)
 	add(builtin{args: []argument{outputs(costOrder), filter}}, `jn/2 yn/2`)
-	// Those that emit any number of outputs, or call themselves.
+	// Functions that return any number of outputs, or call themselves.
 	add(builtin{grows: true},
 		`while/2 until/2 repeat/1 limit/2 skip/2 nth/2 recurse/1 recurse/2 combinations/0 combinations/1 walk/1`)
-	// Those that look at each element, member or character of their input.
+	// Functions that visit each element, member or character of their input.
 	add(builtin{in: costFlat},
 		`length/0 utf8bytelength/0 keys/0 reverse/0 ltrim/0 rtrim/0 trim/0 implode/0 ascii_downcase/0
 		ascii_upcase/0 map/1 map_values/1 to_entries/0 all/0 any/0 all/1 any/1 mktime/0`)
@@ -74,20 +74,20 @@ var builtins = sync.OnceValue(func() map[string]*builtin {
 	add(builtin{in: costFlat}, `todateiso8601/0 todate/0`)
 	add(builtin{in: costTimeText, args: []argument{outputs(costPattern)}}, `strptime/1`)
 	add(builtin{in: costFlat, args: []argument{outputs(costPattern)}}, `strftime/1`)
-	// Those that look at all that is in their input.
+	// Functions that visit their whole input, at any depth.
 	add(builtin{in: costDeep}, `add/0 tostring/0 tojson/0 min/0 max/0 sort/0 unique/0 flatten/0 flatten/1 error/0`)
 	add(builtin{in: costDeep, args: []argument{outputs(costKey)}}, `format/1`)
 	add(builtin{args: []argument{outputs(costDeep)}}, `error/1`)
 	add(builtin{in: costDeep, args: []argument{outputs(costDeep)}}, `bsearch/1`)
 	add(builtin{in: costDeep, args: []argument{outputs(costJoin)}}, `join/1`)
 	add(builtin{in: costDeep, args: []argument{outputs(costProduct)}}, `contains/1 inside/1 indices/1 index/1 rindex/1`)
-	// Those that are about paths.
+	// Functions of paths.
 	add(builtin{in: costPaths}, `paths/0 tostream/0`)
 	add(builtin{in: costPaths, args: []argument{paths}}, `path/1 paths/1 del/1 pick/1`)
 	add(builtin{args: []argument{outputs(costPath)}}, `getpath/1`)
 	add(builtin{in: costDeep, args: []argument{outputs(costPath), filter}}, `setpath/2`)
 	add(builtin{in: costDeep, args: []argument{outputs(costDeep)}}, `delpaths/1`)
-	// Those that are defined here.
+	// Functions that this package defines.
 	add(builtin{inner: true, in: costDeep, args: []argument{outputs(costDeep)}},
 		`_min_by/1 _max_by/1 _sort_by/1 _group_by/1 _unique_by/1`)
 	add(builtin{inner: true}, `_captures/0 `+matchGuard+`/4`)
@@ -97,7 +97,7 @@ var builtins = sync.OnceValue(func() map[string]*builtin {
 	for _, name := range []string{"add/1", "INDEX/1", "INDEX/2", "IN/1", "IN/2", "fromstream/1"} {
 		all[name].grows = true
 	}
-	// Those that a sandbox has not.
+	// Functions that a sandbox does not have.
 	const (
 		sameAlways   = "the time is not to be seen here: an expression gives the same whenever it is evaluated"
 		terminalOnly = "it is of use at a terminal only"
@@ -180,8 +180,7 @@ func (g *guarder) builtin(t *gojq.Term, name string, b *builtin) error {
 	return nil
 }
 
-// descends reports whether a query goes down into its input: its outputs are
-// parts of it, so that repeating it comes to an end.
+// descends reports whether all outputs of a query are parts of its input. Repeating such a query ends.
 func descends(q *gojq.Query) bool {
 	if q.Term == nil || len(q.FuncDefs) > 0 {
 		return false
@@ -194,8 +193,7 @@ func descends(q *gojq.Query) bool {
 	return false
 }
 
-// include puts a definition of this package before the program, after those that
-// it needs itself.
+// include puts a definition of this package before the program, after the definitions that it needs itself.
 func (g *guarder) include(name string, b *builtin) error {
 	if g.own[name] != nil {
 		return nil
@@ -241,8 +239,8 @@ func (g *guarder) variable(name string) error {
 	return g.fault(name, "the variable "+name+" is not defined", fix)
 }
 
-// similar returns a fix that names the function that was most likely meant: one
-// of that name with another number of arguments, or of a similar name.
+// similar returns a fix that suggests a function: one of that name with another number of arguments, or of a similar
+// name.
 func (g *guarder) similar(name string, args int) string {
 	var names []string
 	for s := g.scope; s != nil; s = s.outer {

@@ -1,9 +1,8 @@
 package jq
 
-// definitions replace those functions of gojq that do more than their operands
-// let expect: they hand what a filter gave them, which no guard has seen, to
-// operations that look at all of it. They are gojq's own but for that; guards
-// are put into them as into any program.
+// definitions replace functions of gojq that do more work than their operands suggest. gojq's versions pass outputs of
+// a filter, which no guard has checked, to operations that visit them whole. The definitions are otherwise gojq's own,
+// and guards are put into them as into any program.
 var definitions = map[string]string{
 	"add/1": `def add(f): [f] | add;`,
 	"from_entries/0": `def from_entries:

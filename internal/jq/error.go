@@ -9,7 +9,7 @@ import (
 type Error struct {
 	Offset  int    // in the program's text, in bytes
 	Message string // what is wrong
-	Fix     string // what would be right; "" when that is not known
+	Fix     string // how to correct it; "" if unknown
 }
 
 // Error returns the message and the fix.
@@ -20,11 +20,10 @@ func (e *Error) Error() string {
 	return e.Message + " (" + e.Fix + ")"
 }
 
-// ErrLimit is wrapped by the error of an evaluation that would have gone beyond
-// its bounds.
+// ErrLimit is wrapped by the error of an evaluation that would have exceeded a limit.
 var ErrLimit = errors.New("beyond the limits of an expression")
 
-// A limitError says which bound an evaluation would have broken.
+// A limitError names the limit that an evaluation would have exceeded.
 type limitError struct{ what string }
 
 func (e *limitError) Error() string { return e.what }
@@ -39,12 +38,12 @@ var (
 	errIndex       = &limitError{"an array index is larger than it may be"}
 )
 
-// A runError is what a program failed with while it ran.
+// A runError is an error that the program itself caused while it ran.
 type runError struct{ message string }
 
 func (e *runError) Error() string { return e.message }
 
-// failure returns the error of an evaluation, without gojq's types.
+// failure returns the error of an evaluation without gojq's types.
 func failure(err error) error {
 	if limit, ok := errors.AsType[*limitError](err); ok {
 		return limit

@@ -8,8 +8,7 @@ import (
 	"github.com/ebbflow/ebb/internal/jq"
 )
 
-// TestFaults shows what is said of programs that are wrong, and where: the place
-// is marked by ^ before it.
+// TestFaults checks the messages about wrong programs, and their positions: a ^ precedes the position.
 func TestFaults(t *testing.T) {
 	t.Parallel()
 	for marked, want := range map[string]string{
@@ -57,7 +56,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestRun shows what comes of outputs, variables and errors.
+// TestRun checks the results for outputs, variables and errors.
 func TestRun(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -6,7 +6,7 @@ import (
 	"github.com/itchyny/gojq"
 )
 
-// The names of what stands in programs for guards. No program can have them.
+// Names of variables in guarded programs. No user's program can contain them.
 const (
 	meterVariable = "$__ebb"
 	inputGuard    = "__ebb_input"
@@ -22,26 +22,26 @@ var guardOptions = []gojq.CompilerOption{
 	gojq.WithFunction(matchGuard, 4, 4, guardedMatch),
 }
 
-// A cost is what an operation does with a value it is given.
+// A cost says what an operation does with a value.
 type cost int
 
 const (
 	_             cost = iota
-	costFlat           // it looks at each element, member or byte
-	costText           // it looks at each character, if it is a text
-	costDeep           // it looks at all that is in it
-	costPaths          // it lists paths of all that is in it
-	costExplode        // it makes an array of a text
-	costTranspose      // it makes a table of the rows
-	costDigits         // it reads numbers in a text
-	costTimeText       // it reads a time
-	costPattern        // it reads it as a pattern
-	costKey            // it makes it the name of a member
-	costIndex          // it makes it the index of an element
-	costPath           // it follows it, and makes what is not there
-	costOrder          // it counts up to it
-	costJoin           // it repeats it between the elements of the input
-	costProduct        // it compares it with each part of the input
+	costFlat           // visits each element, member or byte
+	costText           // visits each character of a text
+	costDeep           // visits the whole value, at any depth
+	costPaths          // lists paths of the whole value
+	costExplode        // makes an array of a text
+	costTranspose      // makes a table of the rows
+	costDigits         // reads numbers in a text
+	costTimeText       // reads a time
+	costPattern        // uses the value as a pattern
+	costKey            // uses the value as the name of a member
+	costIndex          // uses the value as the index of an element
+	costPath           // follows the path, and creates missing values
+	costOrder          // counts up to the value
+	costJoin           // repeats the value between the elements of the input
+	costProduct        // compares the value with each part of the input
 )
 
 // guardOfInput is called with a cost and the meter. It returns its input.
@@ -83,7 +83,7 @@ func guardOfOperands(_ any, args []any) any {
 	return []any{left, right}
 }
 
-// input charges for what an operation does with a value.
+// input charges for an operation on a value.
 func (m *meter) input(c cost, v any) error {
 	switch c {
 	case costFlat:
@@ -127,7 +127,7 @@ func (m *meter) input(c cost, v any) error {
 	}
 }
 
-// reserve charges for making something of a size.
+// reserve charges for creating a value of the given size.
 func (m *meter) reserve(size int) error {
 	if size > MaxSize || size < 0 {
 		return errSize
@@ -154,7 +154,7 @@ func (m *meter) table(v any) error {
 	return m.reserve((len(rows) + longest) * (longest + 1) * scalarSize)
 }
 
-// digits refuses texts with numbers that take long to read.
+// digits refuses texts with numbers that take long to parse.
 func (m *meter) digits(v any) error {
 	text, ok := v.(string)
 	if !ok {
@@ -172,7 +172,7 @@ func (m *meter) digits(v any) error {
 	return m.reserve(len(text) * 8)
 }
 
-// index refuses indexes far beyond what arrays have.
+// index refuses indexes far beyond those of real arrays.
 func (m *meter) index(v any) error {
 	if needle, ok := v.([]any); ok {
 		if len(needle) > maxNeedle {
@@ -203,15 +203,15 @@ func (m *meter) path(v any) error {
 	return m.charge(len(steps))
 }
 
-// join charges for a text between elements.
+// join charges for a text that is repeated between elements.
 func (m *meter) join(in, separator any) error {
 	return m.reserve(length(in) * length(separator))
 }
 
-// product charges for comparing each part of one value with each of another.
+// product charges for comparing each part of one value with each part of another.
 func (m *meter) product(in, arg any) error {
 	for _, v := range [...]any{in, arg} {
-		if text, ok := v.(string); ok { // gojq splits it into characters, and may find as many places
+		if text, ok := v.(string); ok { // gojq splits it into characters, and may find as many matches
 			if err := m.reserve(2 * len(text) * scalarSize); err != nil {
 				return err
 			}

@@ -21,43 +21,42 @@ func parse(source string) (*gojq.Query, error) {
 	return query, nil
 }
 
-// A guarder reads a syntax tree, refuses what a sandbox has not, and puts guards
-// before what may cost much.
+// A guarder reads a syntax tree, refuses what a sandbox does not have, and puts guards before expensive operations.
 type guarder struct {
 	source    string
 	variables []string
 	scope     *scope
 	position  position
-	inner     bool // what is read is a definition of this package
-	grows     bool // a function's body was read that may make a path longer than the value is deep
+	inner     bool // the guarder reads a definition of this package
+	grows     bool // set if a function's body can make a path longer than its input is deep
 	own       map[string]*gojq.FuncDef
 	order     []string       // of own
-	read      map[string]int // how often functions and variables were met
+	read      map[string]int // how often each function and variable occurred
 }
 
 func newGuarder(source string, variables []string) *guarder {
 	return &guarder{source: source, variables: variables, own: map[string]*gojq.FuncDef{}, read: map[string]int{}}
 }
 
-// A position is what becomes of the outputs of a query.
+// A position says how the outputs of a query are used.
 type position uint8
 
 const (
 	asValue position = iota
-	asPath           // they stand for paths: in path(…), del(…), …, left of an assignment
-	asBody           // that depends on where the function is called
+	asPath           // as paths: in path(…), del(…), …, left of an assignment
+	asBody           // depends on the call of the function
 )
 
-// A scope is one name that can be seen, and what is around it.
+// A scope is one visible name, with the scope around it.
 type scope struct {
 	outer *scope
 	name  string // "$x", "f/1" or "label $x"
 	fn    *function
 }
 
-// A function is one that the program defines.
+// A function is a function that the program defines.
 type function struct {
-	open  bool // its body is being read
+	open  bool // the guarder is reading its body
 	grows bool
 }
 
@@ -74,14 +73,14 @@ func (g *guarder) declare(name string, fn *function) {
 	g.scope = &scope{outer: g.scope, name: name, fn: fn}
 }
 
-// within reads something with what is declared in it.
+// within reads a query in a scope with declared names.
 func (g *guarder) within(read func() error) error {
 	outer := g.scope
 	defer func() { g.scope = outer }()
 	return read()
 }
 
-// at reads a query in a position, with what is declared in it.
+// at reads a query in a position, with declared names.
 func (g *guarder) at(p position, q *gojq.Query) error {
 	outer := g.position
 	g.position = p
@@ -95,12 +94,12 @@ func (g *guarder) scoped(q *gojq.Query) error {
 	return g.within(func() error { return g.query(q) })
 }
 
-// fault places a fault where a word stands in the program that was just read.
+// fault returns an error with the position of the last word that was read.
 func (g *guarder) fault(word, message, fix string) error {
 	return &Error{Offset: locate(g.source, word, g.read[word]), Message: message, Fix: fix}
 }
 
-// growing notes something that is impossible in paths.
+// growing refuses, in a path, an operation that cannot stand in paths. In the body of a function, it records it.
 func (g *guarder) growing(word string) error {
 	switch g.position {
 	case asPath:
@@ -112,8 +111,7 @@ func (g *guarder) growing(word string) error {
 	return nil
 }
 
-// program reads a whole program and puts before it the definitions that it uses
-// of this package's.
+// program reads a whole program, and puts the definitions of this package that it uses before it.
 func (g *guarder) program(q *gojq.Query) error {
 	if len(q.Imports) > 0 || q.Meta != nil {
 		return g.fault("import", "modules cannot be used here", "")

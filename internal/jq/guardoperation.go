@@ -13,7 +13,7 @@ func (g *guarder) operation(q *gojq.Query) error {
 	return nil
 }
 
-// isCheap reports whether an operation costs little whatever its operands are.
+// isCheap reports whether an operation costs little for all operands.
 func isCheap(q *gojq.Query) bool {
 	_, left := numeral(q.Left)
 	_, right := numeral(q.Right)
@@ -29,7 +29,7 @@ func isCheap(q *gojq.Query) bool {
 	}
 }
 
-// numeral returns the value of a number that stands in the program.
+// numeral returns the value of a literal number in the program.
 func numeral(q *gojq.Query) (any, bool) {
 	if q.Term == nil || q.Term.Type != gojq.TermTypeNumber || len(q.Term.SuffixList) > 0 || len(q.FuncDefs) > 0 {
 		return nil, false
@@ -38,7 +38,7 @@ func numeral(q *gojq.Query) (any, bool) {
 	return n, err == nil
 }
 
-// isText reports whether a query is a string that stands in the program.
+// isText reports whether a query is a string literal in the program.
 func isText(q *gojq.Query) bool {
 	return q.Term != nil && q.Term.Type == gojq.TermTypeString && q.Term.Str.Queries == nil &&
 		len(q.Term.SuffixList) == 0 && len(q.FuncDefs) == 0
@@ -55,14 +55,13 @@ func isConstant(q *gojq.Query) bool {
 	return t == gojq.TermTypeNull || t == gojq.TermTypeTrue || t == gojq.TermTypeFalse
 }
 
-// updates are the operators behind += and its like.
+// updates are the operators inside +=, -= and so on.
 var updates = map[gojq.Operator]gojq.Operator{
 	gojq.OpUpdateAdd: gojq.OpAdd, gojq.OpUpdateSub: gojq.OpSub, gojq.OpUpdateMul: gojq.OpMul,
 	gojq.OpUpdateDiv: gojq.OpDiv, gojq.OpUpdateMod: gojq.OpMod,
 }
 
-// assignment reads an assignment. One that computes becomes one that does not:
-// p += v is v as $x | p |= . + $x.
+// assignment reads an assignment. It replaces an assignment that computes: p += v becomes v as $x | p |= . + $x.
 func (g *guarder) assignment(q *gojq.Query) error {
 	if err := g.growing(q.Op.String()); err != nil {
 		return err

@@ -35,12 +35,12 @@ func (g *guarder) term(t *gojq.Term) error {
 	return nil
 }
 
-// looksAtAll reports whether an index may be one into a string, which is as long
-// to find as the string is.
+// looksAtAll reports whether an index may apply to a string, in which finding it takes time in proportion to the
+// string's length.
 func looksAtAll(x *gojq.Index) bool { return x.Name == "" && x.Str == nil }
 
-// guardBefore puts what stands before a suffix into a term of its own, with a
-// guard behind. The suffix is the first one then.
+// guardBefore moves the part of a term before a suffix into a term of its own, followed by a guard. The suffix then is
+// the first one.
 func guardBefore(t *gojq.Term, suffix int, c cost) {
 	before := *t
 	before.SuffixList = t.SuffixList[:suffix:suffix]
@@ -182,8 +182,7 @@ func (g *guarder) object(o *gojq.Object) error {
 	return nil
 }
 
-// keyString reads the string that a member's name is. What is interpolated into
-// it stays short.
+// keyString reads a string that is a member's name. Interpolated values in it must be short.
 func (g *guarder) keyString(s *gojq.String) error {
 	if s == nil {
 		return nil
@@ -226,7 +225,7 @@ func (g *guarder) index(x *gojq.Index) error {
 	return nil
 }
 
-// text reads a string. One with interpolations becomes a sum of its parts.
+// text reads a string. A string with interpolations becomes a sum of its parts.
 func (g *guarder) text(t *gojq.Term, format string) error {
 	if t.Str == nil || t.Str.Queries == nil {
 		return nil
@@ -249,7 +248,7 @@ func (g *guarder) text(t *gojq.Term, format string) error {
 	return nil
 }
 
-// formats are the functions behind @text and its like.
+// formats are the functions behind @text, @json and so on.
 var formats = map[string]string{
 	"@text": "tostring", "@json": "tojson", "@html": "_tohtml", "@uri": "_touri", "@urid": "_tourid", "@csv": "_tocsv",
 	"@tsv": "_totsv", "@sh": "_tosh", "@base64": "_tobase64", "@base64d": "_tobase64d",

@@ -6,7 +6,7 @@ import (
 	"github.com/ebbflow/ebb/internal/jq"
 )
 
-// TestInterrupted lets evaluations that take many steps be interrupted.
+// TestInterrupted interrupts evaluations that take many steps.
 func TestInterrupted(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{

@@ -1,18 +1,16 @@
 package jq
 
-// The bounds within which programs are compiled and run.
+// Limits of programs and of their evaluation.
 const (
-	// MaxSource is the size in bytes of the longest program.
+	// MaxSource is the maximum size of a program in bytes.
 	MaxSource = 32 << 10
-	// MaxSteps is how many steps an evaluation may take. They pass in well under
-	// a second.
+	// MaxSteps is the maximum number of steps of an evaluation. They take well under a second.
 	MaxSteps = 4_000_000
-	// MaxSize is the size in bytes of the largest value that an operation may be
-	// given or give, about as it is in memory.
+	// MaxSize is the maximum size in bytes, about as in memory, of a value that an operation takes or returns.
 	MaxSize = 16 << 20
-	// MaxDepth is how deep a value may nest that an operation looks into.
+	// MaxDepth is the maximum nesting of a value that an operation visits.
 	MaxDepth = 1000
-	// MaxDigits is how many digits a number may have.
+	// MaxDigits is the maximum number of digits of a number.
 	MaxDigits = 1000
 	// MaxIndex is the largest index of an array.
 	MaxIndex = 1 << 20
@@ -20,7 +18,7 @@ const (
 	maxBits    = 1 << 14 // of whole numbers
 	maxKey     = 64 << 10
 	maxPattern = 1 << 10 // bytes of a regular expression, or of the format of a time
-	maxNeedle  = 64      // length of an array that is looked for by .[[…]]
+	maxNeedle  = 64      // length of an array that .[[…]] searches for
 	maxOrder   = 10_000  // of Bessel functions
-	maxRegexps = 64      // that are kept compiled during an evaluation
+	maxRegexps = 64      // regular expressions that stay compiled during an evaluation
 )

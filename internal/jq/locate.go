@@ -2,8 +2,8 @@ package jq
 
 import "strings"
 
-// locate returns the position of the nth use of a word in a program, from 1. It does not count the word in strings, in
-// comments, and where it is defined. If it stands there less often it is the last time; 0 when it never does.
+// locate returns the position of the nth use of a word in a program, from 1. It ignores the word in strings, in
+// comments, and where it is defined. If the program has fewer uses, locate returns the last one, or 0 without any.
 func locate(source, word string, nth int) int {
 	l := &locator{source: source, word: word, nth: nth}
 	at, _ := l.program(0, false)
@@ -15,13 +15,12 @@ func locate(source, word string, nth int) int {
 
 type locator struct {
 	source, word string
-	nth          int // how often it is still to be found
-	last         int // where it was found last
+	nth          int // uses that remain to be found
+	last         int // position of the last use
 }
 
-// program looks through a program, up to the bracket that closes it if it stands
-// in one. It returns the place of the word, -1 if it is not there, and where the
-// program ends.
+// program searches a program, or the part of it up to the closing bracket. It returns the position of the word, or -1,
+// and the end of the program.
 func (l *locator) program(at int, bracketed bool) (found, end int) {
 	depth := 0
 	for at < len(l.source) {
@@ -49,7 +48,7 @@ func (l *locator) program(at int, bracketed bool) (found, end int) {
 	return -1, at
 }
 
-// text looks through the programs in a string.
+// text searches the programs in a string.
 func (l *locator) text(at int) (found, end int) {
 	for at < len(l.source) {
 		switch {
@@ -68,8 +67,7 @@ func (l *locator) text(at int) (found, end int) {
 	return -1, at
 }
 
-// stands reports whether the word stands at a place, for the last time that
-// counts.
+// stands reports whether the word is at a position, and is the use that counts.
 func (l *locator) stands(at int) bool {
 	if !l.isThere(at) {
 		return false

@@ -9,12 +9,11 @@ import (
 	"github.com/itchyny/gojq"
 )
 
-// guardedMatch is called with a regular expression, its flags, whether only a
-// yes or no is wanted, and the meter. It is gojq's own _match, but takes time in
-// proportion to the text, and keeps what it compiled no longer than the
-// evaluation lasts.
+// guardedMatch is called with a regular expression, its flags, whether only a yes or no is wanted, and the meter. It
+// replaces gojq's own _match. Its time is in proportion to the text, and it keeps compiled expressions only during the
+// evaluation.
 func guardedMatch(v any, args []any) any {
-	m := args[3].(*meter) //nolint:forcetypeassert // the call is made by this package
+	m := args[3].(*meter) //nolint:forcetypeassert // this package makes the call
 	text, ok := v.(string)
 	if !ok {
 		return &runError{"only a string can be matched, not " + preview(v)}
@@ -58,7 +57,7 @@ func (m *meter) match(text, pattern, flags string, testing bool) (any, error) {
 	return r.describe(text, found), nil
 }
 
-// regexp compiles a regular expression, unless this evaluation has.
+// regexp compiles a regular expression, unless this evaluation has compiled it before.
 func (m *meter) regexp(pattern, flags string) (*matcher, error) {
 	key := flags + "/" + pattern
 	if r := m.regexps[key]; r != nil {
@@ -78,12 +77,11 @@ func (m *meter) regexp(pattern, flags string) (*matcher, error) {
 	return r, m.charge(len(pattern) * 32)
 }
 
-// A matcher is a compiled regular expression. Unlike Go, jq also reports an
-// empty match that abuts the match before it.
+// A matcher is a compiled regular expression. Unlike Go, jq also reports an empty match that abuts the match before it.
 type matcher struct {
 	*regexp.Regexp
 
-	behind *regexp.Regexp // one character and then the expression
+	behind *regexp.Regexp // one character, followed by the expression
 }
 
 func newMatcher(pattern, flags string) (*matcher, error) {
@@ -107,7 +105,7 @@ func newMatcher(pattern, flags string) (*matcher, error) {
 	return &matcher{r, behind}, nil
 }
 
-// all returns the places of the matches and their groups, in bytes.
+// all returns the offsets of the matches and their groups, in bytes.
 func (r *matcher) all(text string, most int) [][]int {
 	found := r.FindAllStringSubmatchIndex(text, most)
 	if most == 1 || r.behind == nil {
@@ -127,10 +125,10 @@ func (r *matcher) all(text string, most int) [][]int {
 	return out
 }
 
-// emptyAt looks for an empty match behind another.
+// emptyAt looks for an empty match that follows another match.
 func (r *matcher) emptyAt(text string, at int) []int {
 	_, width := utf8.DecodeLastRuneInString(text[:at])
-	// An empty match looks at no more than the characters around it.
+	// An empty match depends only on the characters around it.
 	_, next := utf8.DecodeRuneInString(text[at:])
 	place := r.behind.FindStringSubmatchIndex(text[at-width : at+next])
 	if place == nil || place[1] != width {
@@ -146,7 +144,7 @@ func (r *matcher) emptyAt(text string, at int) []int {
 	return out
 }
 
-// describe returns matches as jq does, their places in characters.
+// describe returns matches as jq does, with offsets in characters.
 func (r *matcher) describe(text string, found [][]int) []any {
 	c := counter{text: text}
 	names := r.SubexpNames()
@@ -180,7 +178,7 @@ type counter struct {
 }
 
 func (c *counter) place(from, to int) map[string]any {
-	if from < c.bytes { // a group may stand before the place it was called from
+	if from < c.bytes { // a group may start before the offset of the previous call
 		c.bytes, c.chars = 0, 0
 	}
 	c.chars += utf8.RuneCountInString(c.text[c.bytes:from])

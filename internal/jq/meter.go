@@ -10,15 +10,15 @@ import (
 // A meter counts the steps of one evaluation. gojq asks its context before each instruction whether to stop, so the
 // meter is that context. Guards charge it for expensive operations. It belongs to one goroutine.
 type meter struct {
-	left    int // steps of the slice
-	kept    int // steps for the slices to come
+	left    int // remaining steps of the slice
+	kept    int // steps of the remaining slices
 	regexps map[string]*matcher
 
-	interrupted func() bool // asked at the end of each slice; nil when all is one slice
-	failed      error       // why no step is left
+	interrupted func() bool // called at the end of each slice; nil if all steps are one slice
+	failed      error       // why no steps remain
 }
 
-// slice is how many steps are taken before it is asked whether to give up.
+// slice is the number of steps between two calls of interrupted.
 const slice = 20_000
 
 func newMeter(interrupted func() bool) *meter {
@@ -29,8 +29,7 @@ func newMeter(interrupted func() bool) *meter {
 	return m
 }
 
-// more begins the next slice. It reports false if no steps are left, or if the caller
-// does not need the result any more.
+// more starts the next slice. It returns false if no steps remain, or if the caller no longer needs the result.
 func (m *meter) more() bool {
 	total := m.left + m.kept
 	switch {
@@ -56,7 +55,7 @@ var spent = func() <-chan struct{} {
 	return c
 }()
 
-// Done counts a step. The channel is closed when there are none left.
+// Done counts a step. It returns a closed channel if no steps remain.
 func (m *meter) Done() <-chan struct{} {
 	if m.left--; m.left < 0 && !m.more() {
 		return spent
@@ -64,7 +63,7 @@ func (m *meter) Done() <-chan struct{} {
 	return nil
 }
 
-// Err returns nil as long as there are steps left.
+// Err returns nil while steps remain.
 func (m *meter) Err() error {
 	return m.failed
 }
@@ -75,7 +74,7 @@ func (m *meter) Deadline() (deadline time.Time, ok bool) { return time.Time{}, f
 // Value returns nothing.
 func (m *meter) Value(any) any { return nil }
 
-// charge counts steps, and returns an error when there are none left.
+// charge counts steps, and returns an error if none remain.
 func (m *meter) charge(steps int) error {
 	if m.left -= steps; m.left < 0 && !m.more() {
 		return m.failed
@@ -83,12 +82,10 @@ func (m *meter) charge(steps int) error {
 	return nil
 }
 
-// stepBytes is how much of a value is looked at, or copied, in the time of a
-// step.
+// stepBytes is the number of bytes that are read or copied in the time of a step.
 const stepBytes = 128
 
-// weight is the size in bytes of a value, about as it is in memory, where
-// nothing is shared.
+// weight is the approximate size of a value in memory, in bytes, if nothing in it is shared.
 type weight struct {
 	size, depth int
 }
@@ -98,7 +95,7 @@ const (
 	memberSize = 48
 )
 
-// add weighs a value that stands at a depth.
+// add weighs a value at a depth.
 func (w *weight) add(v any, depth int) error {
 	w.size += scalarSize
 	switch v := v.(type) {
@@ -158,7 +155,7 @@ func (m *meter) weigh(v any) (weight, error) {
 	return w, m.charge(1 + w.size/stepBytes)
 }
 
-// length is how many elements, members or bytes a value has.
+// length is the number of elements, members or bytes of a value.
 func length(v any) int {
 	switch v := v.(type) {
 	case string:

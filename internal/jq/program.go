@@ -14,8 +14,7 @@ type Program struct {
 	variables int
 }
 
-// Compile compiles a program that may use the named variables, which are given
-// without their $. The error is *[Error].
+// Compile compiles a program that may use the named variables. Names have no $. The error is *[Error].
 func Compile(source string, variables ...string) (*Program, error) {
 	if len(source) > MaxSource {
 		return nil, &Error{Message: fmt.Sprintf("the expression has %d bytes; %d is the most", len(source), MaxSource)}
@@ -35,7 +34,7 @@ func Compile(source string, variables ...string) (*Program, error) {
 	options := append(slices.Clone(guardOptions), gojq.WithVariables(names))
 	code, err := gojq.Compile(query, options...)
 	if err != nil {
-		return nil, &Error{Message: err.Error()} // a fault that guarding did not see
+		return nil, &Error{Message: err.Error()} // a fault that the guarder did not notice
 	}
 	return &Program{code: code, variables: len(variables)}, nil
 }
@@ -43,19 +42,18 @@ func Compile(source string, variables ...string) (*Program, error) {
 // A Result is the result of an evaluation.
 type Result struct {
 	Value any // the first output
-	Count int // of outputs: 0, 1, or 2 for more than one
+	Count int // number of outputs: 0, 1, or 2 for more than one
 }
 
-// Run evaluates the program for an input and values of its variables, in the
-// order in which they were named. Nothing it is given is changed, and the result
-// may share parts with it. The error wraps [ErrLimit] when the evaluation would
-// have gone beyond its bounds.
+// Run evaluates the program for an input and the values of its variables, in the order of their names. Run changes no
+// argument, and the result may share parts with them. If the evaluation would exceed a limit, the error wraps
+// [ErrLimit].
 func (p *Program) Run(input any, values ...any) (result Result, err error) {
 	return p.RunUntil(nil, input, values...)
 }
 
-// RunUntil is like Run, but calls interrupted every few thousand steps, unless it is
-// nil. If interrupted returns true, RunUntil gives up. Its result is then of no use.
+// RunUntil is like Run, but calls interrupted, unless it is nil, every few thousand steps. If interrupted returns true,
+// RunUntil stops. Its result is then of no use.
 func (p *Program) RunUntil(interrupted func() bool, input any, values ...any) (result Result, err error) {
 	if len(values) != p.variables {
 		return Result{}, fmt.Errorf("jq: %d values for %d variables", len(values), p.variables)

@@ -11,7 +11,7 @@ import (
 	"github.com/itchyny/gojq"
 )
 
-// decoded returns a value of a test.
+// decoded returns a test's value.
 func decoded(tb testing.TB, text string) any {
 	tb.Helper()
 	v, err := Decode([]byte(text))
@@ -29,7 +29,7 @@ func shown(v any) string {
 	return string(text)
 }
 
-// listed runs a compiled program and shows its outputs.
+// listed runs a compiled program and lists its outputs.
 func listed(outputs gojq.Iter) string {
 	var all []string
 	for {
@@ -47,7 +47,7 @@ func listed(outputs gojq.Iter) string {
 const sample = `{"s": "hello wörld", "n": 3, "f": 1.5, "xs": [3, 1, 2, null], "os": [{"k": "b", "v": 2}, {"k": "a", "v": 1}, {"k": "b", "v": 3}],
 	"deep": {"a": {"b": [1, {"c": [2]}]}, "e": {}, "l": []}, "t": true, "z": null, "big": 123456789012345678901234567890, "d": "2015-03-05T23:51:47Z"}`
 
-// programs are run with guards and without, and give the same.
+// programs have the same outputs with and without guards.
 var programs = []string{
 	`.`, `.s`, `.xs[]`, `.xs[1:3]`, `.xs[-1]`, `.["s"]`, `."s"`, `.os[0].k`, `.os[].k`, `.no.where`, `.no?`, `.s.x`,
 	`.s.x?`, `.xs | .[1, 2]`,
@@ -128,10 +128,10 @@ var programs = []string{
 	`import "a" as a; .`, `include "x"; .`,
 }
 
-// narrower are those of the programs that are refused though gojq takes them.
+// narrower are programs that gojq accepts and this package refuses.
 var narrower = []string{`env`, `@foo`, `limit(1; .os[]) |= 1 | .os[0]`}
 
-// TestLikeGojq compares what programs give with and without guards.
+// TestLikeGojq compares the results of programs with and without guards.
 func TestLikeGojq(t *testing.T) {
 	t.Parallel()
 	input := decoded(t, sample)
@@ -160,7 +160,7 @@ func TestLikeGojq(t *testing.T) {
 	}
 }
 
-// bombs would take very long, or very much memory.
+// bombs are programs that would take very long, or very much memory.
 var bombs = []string{
 	`range(1e12)`, `[range(1e12)]`, `last(range(1e12))`, `[limit(1e12; repeat(1))]`, `"x" * 600000000`, `600000000 * "x"`,
 	`"x" * 1e300`, `. as $x | "x" * ($x | length | . * 1e9)`, `def f: f; f`, `def f: 1 + f; f`, `def f: [f]; f`,
@@ -219,9 +219,8 @@ var bombs = []string{
 	`[limit(3; repeat("x" * 16000000))] | add`,
 }
 
-// TestBombs shows that programs made to take very much are stopped soon. How long
-// one takes is logged; the limit is far above what any needs, so that a busy
-// machine does not fail it.
+// TestBombs shows that bombs are stopped soon. It logs how long each takes. The limit is far above all of them, so a
+// busy machine does not fail the test.
 func TestBombs(t *testing.T) {
 	t.Parallel()
 	for _, source := range bombs {

@@ -13,8 +13,7 @@ import (
 	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
-// Decode reads a value from JSON text. Numbers keep the digits they are written
-// with, as long as nothing is computed with them.
+// Decode reads a value from JSON text. Numbers keep their digits until something is computed with them.
 func Decode(text []byte) (any, error) {
 	var broken error
 	v, err := jsontext.Decode(text, MaxDepth, func(literal string) any {
@@ -29,8 +28,7 @@ func Decode(text []byte) (any, error) {
 	return v, err
 }
 
-// Number returns the number that a literal stands for, in the form that is fast to compute with and is
-// written as it was read.
+// Number returns the number of a literal, in a form that is fast to compute with and is written as it was read.
 func Number(literal string) any {
 	if n, err := strconv.Atoi(literal); err == nil && literal != "-0" {
 		return n
@@ -43,12 +41,11 @@ func Number(literal string) any {
 	return json.Number(literal)
 }
 
-// Encode returns the JSON text of a value, or an error that wraps [ErrLimit] when
-// it is longer than most bytes. Members come in order of their names, so equal
-// values have equal texts.
+// Encode returns the JSON text of a value, or an error that wraps [ErrLimit] if it is longer than most bytes. Members
+// are ordered by name, so equal values have equal texts.
 func Encode(v any, most int) ([]byte, error) { return Append(nil, v, most) }
 
-// Append appends the JSON text of a value, of at most so many bytes.
+// Append appends the JSON text of a value, of at most the given number of bytes.
 func Append(b []byte, v any, most int) ([]byte, error) {
 	e := encoder{b: b, most: len(b) + most}
 	if err := e.value(v, 0); err != nil {
@@ -57,8 +54,8 @@ func Append(b []byte, v any, most int) ([]byte, error) {
 	return e.b, nil
 }
 
-// encoder appends values. A small value can have a very large text, because its
-// parts may be shared; so it stops where the text is too long.
+// An encoder appends values. A small value can have a very large text, because its parts may be shared. The encoder
+// stops when the text is too long.
 type encoder struct {
 	b    []byte
 	most int
@@ -129,8 +126,7 @@ func (e *encoder) object(v map[string]any, depth int) error {
 	return e.fits()
 }
 
-// appendFloat writes a number as jq does: what is no number is null, what is
-// infinite the largest there is.
+// appendFloat writes a number as jq does: NaN as null, an infinite number as the largest number.
 func appendFloat(b []byte, f float64) []byte {
 	if math.IsNaN(f) {
 		return append(b, "null"...)

@@ -6,7 +6,7 @@ import (
 	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
-// equality says whether a number equals the text that spells it.
+// equality says whether a number equals a text that contains this number.
 type equality bool
 
 const (
@@ -14,8 +14,7 @@ const (
 	loose  equality = true
 )
 
-// equal compares two values of any shape. Only what it compares at the top may
-// be loose.
+// equal compares two values of any shape. Only the values at the top may be compared loosely.
 func (e *evaluation) equal(a, b any, how equality) (bool, error) {
 	if err := e.spend(1); err != nil {
 		return false, err

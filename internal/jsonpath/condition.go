@@ -2,8 +2,7 @@ package jsonpath
 
 import "strings"
 
-// A condition is what a filter asks of a value: allOf, anyOf, negation,
-// existence or comparison.
+// A condition is the test in a filter: allOf, anyOf, negation, existence or comparison.
 type condition interface {
 	holds(e *evaluation, node any) (bool, error)
 	spell(b *strings.Builder)
@@ -46,7 +45,7 @@ func spellParts(b *strings.Builder, parts []condition, operator string) {
 	}
 }
 
-// spellGrouped puts parentheses around what is itself made of parts.
+// spellGrouped puts parentheses around a condition with several parts.
 func spellGrouped(b *strings.Builder, c condition) {
 	switch c.(type) {
 	case allOf, anyOf:
@@ -77,7 +76,7 @@ func (c negation) spell(b *strings.Builder) {
 	spellGrouped(b, c.of)
 }
 
-// existence is @.a: the path leads to something, be it null.
+// existence is @.a: the path leads to a value, which may be null.
 type existence struct{ of *operand }
 
 func (c existence) holds(e *evaluation, node any) (bool, error) {
@@ -90,7 +89,7 @@ func (c existence) spell(b *strings.Builder) { c.of.spell(b) }
 type comparison struct {
 	operator    operator
 	left, right operand
-	pattern     *pattern // what opMatch has in place of right
+	pattern     *pattern // for opMatch, in place of right
 }
 
 func (c *comparison) holds(e *evaluation, node any) (bool, error) {
@@ -129,15 +128,14 @@ func (c *comparison) spell(b *strings.Builder) {
 	c.right.spell(b)
 }
 
-// An operand is one side of a comparison: a path, or a literal when path is
-// nil.
+// An operand is one side of a comparison: a path, or a literal if path is nil.
 type operand struct {
 	path     *query
 	fromRoot bool // from $ rather than @
 	literal  any
 }
 
-// start returns the value the operand's path begins at.
+// start returns the value at which the operand's path starts.
 func (o *operand) start(e *evaluation, node any) any {
 	if o.fromRoot {
 		return e.root

@@ -7,23 +7,23 @@ import (
 	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
-// The limits within which paths are parsed and evaluated.
+// Limits of paths and of their evaluation.
 const (
 	// MaxLength is the length in bytes of the longest path.
 	MaxLength = 8 << 10
-	// MaxNesting is how deep parentheses, filters and literals may nest.
+	// MaxNesting is the maximum nesting of parentheses, filters and literals.
 	MaxNesting = 64
-	// MaxPattern is the size of the largest regexp in compiled instructions.
+	// MaxPattern is the maximum size of a regexp in compiled instructions.
 	MaxPattern = 1000
-	// MaxWork is the number of steps one evaluation may take.
+	// MaxWork is the maximum number of steps of one evaluation.
 	MaxWork = 1_000_000
 )
 
-// ErrBudget is returned when an evaluation would take more than MaxWork steps.
+// ErrBudget is returned if an evaluation would take more than MaxWork steps.
 var ErrBudget = errors.New("the evaluation takes too many steps")
 
-// A ParseError says where a path breaks the language, or the narrower rules of
-// a reference path, and what would be right.
+// A ParseError says where a path violates the language, or the narrower rules of a reference path, and how to correct
+// it.
 type ParseError struct {
 	Text    string // the whole path as given
 	Offset  int    // bytes from the start of Text
@@ -34,19 +34,15 @@ func (e *ParseError) Error() string {
 	return fmt.Sprintf("jsonpath: %s at offset %d: %s", shorten(e.Text), e.Offset, e.Problem)
 }
 
-// A NotFoundError says that a document lacks the one value a definite path
-// names.
+// A NotFoundError says that a document does not have the value that a definite path names.
 type NotFoundError struct {
 	Path string // the path as written
-	// Reason is what AWS prints behind "Invalid path '$.x' : ", for example
-	// "No results for path: $['x']".
+	// Reason is AWS's text after "Invalid path '$.x' : ", for example "No results for path: $['x']".
 	Reason string
-	Step   string // the step that led nowhere: a member's name, or an index
-	// BehindEnd: all but the last step is there, and that is the index of an array
-	// with fewer elements.
+	Step   string // the step that found nothing: a member's name, or an index
+	// BehindEnd: all steps but the last succeed. The last is the index of an array with fewer elements.
 	BehindEnd bool
-	// Unfit: a step takes a value for an array that is none, of which AWS tells in
-	// words of its own wherever a path fails.
+	// Unfit: a step expects an array and finds another value. AWS has its own text for this, for each kind of path.
 	Unfit bool
 }
 
@@ -54,12 +50,11 @@ func (e *NotFoundError) Error() string {
 	return fmt.Sprintf("jsonpath: %s: %s", shorten(e.Path), e.Reason)
 }
 
-// A MatchError says why Set cannot write to a document: something on the way is
-// not the object or array the path takes it for. In the Amazon States Language
-// it is the failure States.ResultPathMatchFailure.
+// A MatchError says why Set cannot write to a document: a value on the way is not the object or array that the path
+// expects. In the Amazon States Language, this is the failure States.ResultPathMatchFailure.
 type MatchError struct {
 	Path    string // the path as written
-	At      string // the place in the way, normalized
+	At      string // normalized path of the wrong value
 	Problem string
 }
 
@@ -67,7 +62,7 @@ func (e *MatchError) Error() string {
 	return fmt.Sprintf("jsonpath: %s cannot be set: %s %s", shorten(e.Path), e.At, e.Problem)
 }
 
-// shorten keeps a hostile path from filling a log.
+// shorten cuts a long path, so that a hostile one does not fill a log.
 func shorten(text string) string {
 	const most = 120
 	if len(text) <= most {
@@ -76,7 +71,7 @@ func shorten(text string) string {
 	return fmt.Sprintf("%.*s… (%d bytes)", most, text, len(text))
 }
 
-// kindOf names a value's JSON type for messages.
+// kindOf names the JSON type of a value for messages.
 func kindOf(value any) string {
 	switch value.(type) {
 	case nil:

@@ -8,9 +8,9 @@ import (
 	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
-// Get returns what the path names in a document. For a definite path it returns the value, or a *NotFoundError. For any
-// other path it returns the list of all matches in document order, which may be empty. An evaluation too long fails
-// with ErrBudget.
+// Get returns the values that the path names in a document. For a definite path it returns the value, or a
+// *NotFoundError. For any other path it returns the list of all matches in document order, which may be empty. A too
+// long evaluation fails with ErrBudget.
 //
 // Values are shared with the document and must not be changed.
 func (p *Path) Get(doc any) (any, error) {
@@ -24,7 +24,7 @@ func (p *Path) Get(doc any) (any, error) {
 	return value, nil
 }
 
-// compute is Get for paths that need more than a lookup.
+// compute implements Get for paths that need more than a lookup.
 func (p *Path) compute(doc any) (value any, err error) {
 	e := &evaluation{root: doc, left: MaxWork}
 	if p.definite {
@@ -48,8 +48,8 @@ func (p *Path) compute(doc any) (value any, err error) {
 	return result, nil
 }
 
-// Has reports whether Get would find anything: the value of a definite path, be
-// it null, or at least one match of any other. Its only error is ErrBudget.
+// Has reports whether Get would find a value: for a definite path its value, which may be null, otherwise at least one
+// match. Its only error is ErrBudget.
 func (p *Path) Has(doc any) (bool, error) {
 	if p.definite && p.function == noFunction {
 		_, resolved := p.lookup(doc)
@@ -67,8 +67,8 @@ func (p *Path) overspent(err error) error {
 		err, MaxWork)
 }
 
-// missing says in AWS's words why a lookup got no further than the given number
-// of steps. The first four forms are those of Jayway JsonPath 2.0.
+// missing returns AWS's text about the step at which a lookup stopped. The first four forms are those of Jayway
+// JsonPath 2.0.
 func (p *Path) missing(doc any, resolved int) *NotFoundError {
 	upTo := query{steps: p.steps[:resolved]}
 	parent, _ := upTo.lookup(doc)
@@ -87,7 +87,7 @@ func (p *Path) missing(doc any, resolved int) *NotFoundError {
 	case s.kind == selectIndex && parent == nil:
 		e.Reason = "The path " + here + " is null"
 	case s.kind == selectIndex:
-		text, _ := json.Marshal(parent) // a value json cannot print is left out
+		text, _ := json.Marshal(parent) // a value that cannot be encoded is left out
 		e.Reason, e.Unfit = fmt.Sprintf("Filter: [%d] can only be applied to arrays. Current context is: %s", s.index,
 			shorten(string(text))), true
 	case !isObject:
@@ -100,8 +100,7 @@ func (p *Path) missing(doc any, resolved int) *NotFoundError {
 	return e
 }
 
-// lookup follows the steps of a definite query. It returns how many led
-// somewhere, and the value if all did.
+// lookup follows the steps of a definite query. It returns how many succeeded, and the value if all did.
 func (q *query) lookup(value any) (found any, resolved int) {
 	for i := range q.steps {
 		s := &q.steps[i].selectors[0]
@@ -131,7 +130,7 @@ func (q *query) lookup(value any) (found any, resolved int) {
 	return value, len(q.steps)
 }
 
-// elementAt returns an element, counted from the end if index is negative.
+// elementAt returns an element. A negative index counts from the end.
 func elementAt(list []any, index int) (any, bool) {
 	if index < 0 {
 		index += len(list)
@@ -142,7 +141,7 @@ func elementAt(list []any, index int) (any, bool) {
 	return list[index], true
 }
 
-// members returns an object of those named members that are there.
+// members returns an object of the named members that exist.
 func members(object *jsontext.OrderedMap, names []string) *jsontext.OrderedMap {
 	part := jsontext.NewOrderedMap(len(names))
 	for _, name := range names {
@@ -153,8 +152,7 @@ func members(object *jsontext.OrderedMap, names []string) *jsontext.OrderedMap {
 	return part
 }
 
-// value evaluates a path within a filter. There present is false instead of an
-// error.
+// value evaluates a path within a filter. If the value is missing, present is false and there is no error.
 func (q *query) value(e *evaluation, node any) (value any, present bool, err error) {
 	if q.definite {
 		var resolved int

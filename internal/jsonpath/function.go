@@ -11,7 +11,7 @@ import (
 	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
-// A function turns what a path gives into one value.
+// A function computes one value from the result of a path.
 type function uint8
 
 const (
@@ -35,7 +35,7 @@ func functionNamed(name string) (function, bool) {
 
 func functionNames() string { return strings.Join(functionWords[1:], "(), ") + "()" }
 
-// apply returns the function's value, or why there is none.
+// apply returns the function's value, or an error that says why there is none.
 func (f function) apply(e *evaluation, value any) (result any, reason string, err error) {
 	switch f {
 	case lengthFunction:
@@ -73,7 +73,7 @@ func (f function) refuses(what string, value any) string {
 	return fmt.Sprintf("%s() takes %s, found %s", f, what, kindOf(value))
 }
 
-// aggregate looks at the numbers of a list only.
+// aggregate uses only the numbers of a list.
 func (f function) aggregate(e *evaluation, list []any) (result any, reason string, err error) {
 	var best any
 	var texts []string
@@ -113,8 +113,7 @@ func (f function) aggregate(e *evaluation, list []any) (result any, reason strin
 	return json.Number(text), "", err
 }
 
-// addIntegers adds exactly, if all are integers and the sum stays within 64
-// bits.
+// addIntegers adds exactly if all numbers are integers and the sum fits into 64 bits.
 func addIntegers(texts []string) (sum int64, ok bool) {
 	for _, text := range texts {
 		i, err := strconv.ParseInt(text, 10, 64)

@@ -11,16 +11,15 @@ import (
 	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
-// sameSteps compares what paths mean, not where it was written.
+// sameSteps compares the meaning of paths, not the positions in their texts.
 var sameSteps = cmp.Options{
 	cmp.AllowUnexported(query{}, step{}, selector{}, slice{}, negation{}, existence{}, comparison{}, operand{}, pattern{}),
 	cmpopts.IgnoreFields(step{}, "offset"),
 	cmpopts.IgnoreFields(pattern{}, "regexp"),
 }
 
-// Whatever is given, Parse either refuses it with a place inside it, or reads a
-// path that is read the same from both of its spellings and whose evaluation
-// ends, within the budget, in one of the documented ways.
+// For any text, Parse returns an error with a position inside the text, or a path. Both spellings of the path parse to
+// the same path. Its evaluation ends within the budget, with one of the documented results.
 func FuzzParse(f *testing.F) {
 	for _, text := range []string{
 		"$", "$$.a", "$v[0]", "$.a.b[0].c", "$.a..b", "$..*", "$['a','b']", "$['a','b'].c", "$[-1:0:-2]", "$[0,1,*]",

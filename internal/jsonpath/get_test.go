@@ -13,7 +13,7 @@ import (
 	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
-// harbor is the document most tests look into.
+// harbor is the document of most tests.
 const harbor = `{
 	"name": "Port Ebb",
 	"nul": null,
@@ -49,10 +49,10 @@ func encode(tb testing.TB, value any) string {
 	return string(text)
 }
 
-// unordered compares trees without regard to the order of members.
+// unordered compares trees and ignores the order of members.
 var unordered = cmp.Transformer("members", func(o *jsontext.OrderedMap) map[string]any { return maps.Collect(o.All()) })
 
-// A query is a path, and what it gives in a document as JSON.
+// A query is a path with its result in a document, as JSON.
 type query struct{ path, want string }
 
 func testQueries(t *testing.T, document string, queries []query) {
@@ -145,8 +145,8 @@ func TestGetSeveral(t *testing.T) {
 	})
 }
 
-// Whatever has no single answer has an empty one where nothing matches, as AWS
-// was seen to answer for missing parents, short arrays and wrong types.
+// A path without a single answer has an empty one if nothing matches. AWS was seen to do this for missing parents,
+// short arrays and wrong types.
 func TestGetSeveralWhereNothingIs(t *testing.T) {
 	t.Parallel()
 	for _, document := range []string{
@@ -277,7 +277,7 @@ func TestFunctionsKeepIntegersExact(t *testing.T) {
 	}
 }
 
-// Values made by Go code rather than decoded are understood as well.
+// Paths also read values that Go code made and that were not decoded.
 func TestGetOfGoNumbers(t *testing.T) {
 	t.Parallel()
 	doc := jsontext.OrderedMapOf("list", []any{

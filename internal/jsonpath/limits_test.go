@@ -96,7 +96,7 @@ func TestEvaluationIsBounded(t *testing.T) {
 	}
 }
 
-// Honest searches of the largest payloads stay far within the budget.
+// Ordinary searches of the largest payloads stay far within the budget.
 func TestBudgetIsWideEnough(t *testing.T) {
 	t.Parallel()
 	list := make([]any, 10_000)

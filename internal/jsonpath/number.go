@@ -31,8 +31,8 @@ func numberText(value any) (string, bool) {
 	return "", false
 }
 
-// compareNumbers compares two numbers by their exact decimal values. With
-// loose, text that spells a number counts as that number.
+// compareNumbers compares two numbers by their exact decimal values. With loose, a text that contains a number counts
+// as that number.
 func (e *evaluation) compareNumbers(a, b any, how equality) (order int, ok bool, err error) {
 	first, ok1 := how.numberText(a)
 	second, ok2 := how.numberText(b)
@@ -57,10 +57,10 @@ func (how equality) numberText(value any) (string, bool) {
 	return numberText(value)
 }
 
-// maxSpelling bounds the text that is tried as a number.
+// maxSpelling bounds the texts that are tried as numbers.
 const maxSpelling = 1000
 
-// smallIntegers parses two numbers that fit into 64 bits, the usual case.
+// smallIntegers parses two numbers that fit into 64 bits, which is the usual case.
 func smallIntegers(a, b string) (i, j int64, ok bool) {
 	const digits = 18
 	if len(a) > digits || len(b) > digits || !isInteger(a) || !isInteger(b) {
@@ -82,16 +82,15 @@ func isInteger(text string) bool {
 	return digits != ""
 }
 
-// decimal is ±0.digits × 10^exponent; its digits neither begin nor end in 0,
-// and zero has none.
+// decimal is ±0.digits × 10^exponent. Its digits neither start nor end with 0. Zero has no digits.
 type decimal struct {
 	negative bool
 	digits   string
 	exponent int
 }
 
-// parseDecimal reads a number as JSON writes it; ok is false for anything else
-// and for exponents of more than nine digits.
+// parseDecimal reads a number as JSON writes it. For any other text, and for exponents of more than nine digits, ok is
+// false.
 func parseDecimal(text string) (d decimal, ok bool) {
 	rest, negative := strings.CutPrefix(text, "-")
 	exponent := 0

@@ -10,8 +10,7 @@ import (
 // An operator compares two values in a filter.
 type operator uint8
 
-// The operators. Of the signs, one that begins with another comes before it,
-// for the parser.
+// The operators. A sign stands before its prefixes, for the parser.
 const (
 	noOperator operator = iota
 	opIdentical
@@ -34,7 +33,7 @@ const (
 	opEmpty
 )
 
-// The words among the operators.
+// The operators that are words.
 const (
 	firstWord    = opIn
 	lastOperator = opEmpty
@@ -67,14 +66,13 @@ func (o operator) String() string { return operatorNames[o] }
 // operatorList names all operators, for messages.
 func operatorList() string { return strings.Join(operatorNames[noOperator+1:], " ") }
 
-// negates reports whether an operator says that something is not so, and
-// therefore holds for what is missing. (noneof wants a list to look at.)
+// negates reports whether an operator denies something, and therefore holds for a missing value. The exception is
+// noneof, which needs a list.
 func (o operator) negates() bool {
 	return o == opNotEqual || o == opNotIdentical || o == opNotIn
 }
 
-// wants returns what the operator needs on its right when the literal there is
-// something else, or "".
+// wants says what the operator requires on its right if the literal there is something else, or "".
 func (o operator) wants(right operand) string {
 	if right.path != nil {
 		return ""
@@ -92,13 +90,13 @@ func (o operator) wants(right operand) string {
 		if _, ok := right.literal.(bool); !ok {
 			return "true, false or a path to one of them"
 		}
-	default: // compares anything
+	default: // compares values of any type
 	}
 	return ""
 }
 
-// apply compares two values that are there. Operands of a type the operator
-// cannot work with do not match; that is never an error.
+// apply compares two values that exist. Operands of a type with which the operator cannot work do not match. That is
+// not an error.
 func (o operator) apply(e *evaluation, left, right any) (bool, error) {
 	switch o {
 	case opEqual, opNotEqual:
@@ -136,12 +134,12 @@ func (o operator) apply(e *evaluation, left, right any) (bool, error) {
 		wanted, isBool := right.(bool)
 		size, ok, err := e.sizeOf(left)
 		return ok && isBool && wanted == (size == 0), err
-	default: // opMatch, which compares with no value
+	default: // opMatch, which does not compare with a value
 		return false, nil
 	}
 }
 
-// ordered reports whether the operator holds for a comparison's outcome.
+// ordered reports whether the operator holds for the result of a comparison.
 func (o operator) ordered(order int) bool {
 	switch o {
 	case opLess:
@@ -190,7 +188,7 @@ func (e *evaluation) anyIn(first, second any) (bool, error) {
 	return false, nil
 }
 
-// includes reports whether text has a part, or a list an element.
+// includes reports whether a text has a part, or a list an element.
 func (e *evaluation) includes(whole, part any) (bool, error) {
 	switch w := whole.(type) {
 	case []any:
@@ -202,8 +200,7 @@ func (e *evaluation) includes(whole, part any) (bool, error) {
 	return false, nil
 }
 
-// sizeOf returns the number of elements, members or characters of a value that
-// has any.
+// sizeOf returns the number of elements, members or characters of a value that has some.
 func (e *evaluation) sizeOf(value any) (size int, ok bool, err error) {
 	switch v := value.(type) {
 	case []any:

@@ -39,7 +39,7 @@ func firstInvalid(text string) int {
 	return len(text)
 }
 
-// unexpected says why a path cannot go on as it does.
+// unexpected says why a path cannot continue with the next character.
 func (p *parser) unexpected(read query) error {
 	switch {
 	case read.function != noFunction:
@@ -65,8 +65,7 @@ func (p *parser) parseRoot(path *Path) error {
 	return nil
 }
 
-// parseQuery reads steps for as long as there are any, and the function behind
-// them.
+// parseQuery reads all steps, and the function after them.
 func (p *parser) parseQuery() (query, error) {
 	var q query
 	for q.function == noFunction && (p.peek() == '.' || p.peek() == '[') {
@@ -81,7 +80,7 @@ func (p *parser) parseQuery() (query, error) {
 	return q, nil
 }
 
-// parseStep reads what follows the dots of a step, and adds it to q. It is a step or a function.
+// parseStep reads the text after the dots of a step: a step, which it adds to q, or a function.
 func (p *parser) parseStep(q *query, s step, dotted bool) error {
 	switch {
 	case p.peek() == '[':
@@ -194,8 +193,7 @@ func (p *parser) parseIndexOrSlice() (selector, error) {
 	return selector{kind: selectSlice, slice: s}, nil
 }
 
-// parseBound reads an integer of a slice, if there is one, and the space around
-// it.
+// parseBound reads a bound of a slice, if there is one, and the space around it.
 func (p *parser) parseBound() (value int, given bool, err error) {
 	p.skipSpace()
 	if c := p.peek(); c == '-' || '0' <= c && c <= '9' {

@@ -109,8 +109,7 @@ func (p *parser) parseComparison() (condition, error) {
 	return c, nil
 }
 
-// parseOperator reads the operator that is next, or none at the end of a
-// condition.
+// parseOperator reads the next operator. At the end of a condition, it returns none.
 func (p *parser) parseOperator() (operator, error) {
 	start := p.pos
 	if 'a' <= p.peek() && p.peek() <= 'z' {
@@ -156,7 +155,7 @@ func (p *parser) parseOperand() (operand, error) {
 	}
 }
 
-// parseLiteral reads text, a word, or a list of literals.
+// parseLiteral reads a text, a word, or a list of literals.
 func (p *parser) parseLiteral() (any, error) {
 	switch p.peek() {
 	case '\'', '"':

@@ -95,7 +95,7 @@ func TestParsePrintsTheShortestSpelling(t *testing.T) {
 	}
 }
 
-// The language's first text, of 2016, escapes characters by a backslash.
+// The first version of the language, of 2016, escapes characters with a backslash.
 func TestParseEscapedNames(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{

@@ -1,6 +1,6 @@
 package jsonpath
 
-// Root is the start of a path. It decides which document the caller must pass.
+// Root is the start of a path. It says which document the caller must pass.
 type Root uint8
 
 // The roots of a path.
@@ -23,7 +23,7 @@ func (r Root) String() string {
 	return "unknown root"
 }
 
-// A Path is a parsed path. It never changes and is safe for concurrent use.
+// A Path is a parsed path. It never changes, and any number of goroutines may use it.
 type Path struct {
 	text     string
 	root     Root
@@ -34,20 +34,18 @@ type Path struct {
 // Root returns the start of the path.
 func (p *Path) Root() Root { return p.root }
 
-// Variable returns the name of the variable the path starts from, without its
-// dollar sign, or "" when its root is another.
+// Variable returns the name of the variable at which the path starts, without its dollar sign, or "" for another root.
 func (p *Path) Variable() string { return p.variable }
 
-// Text returns the path as it was given to Parse, the form AWS quotes in
-// messages.
+// Text returns the path as it was given to Parse. AWS quotes this form in messages.
 func (p *Path) Text() string { return p.text }
 
-// Definite reports whether the path names one value. Get then returns that
-// value, and otherwise a list.
+// Definite reports whether the path names one value. For such a path, Get returns that value. For others, it returns a
+// list.
 func (p *Path) Definite() bool { return p.definite || p.function != noFunction }
 
-// CheckReference returns a *ParseError unless the path is a reference path: one
-// of members and single indices only. The root may be any.
+// CheckReference returns a *ParseError unless the path is a reference path, which has only members and single indices.
+// Any root is allowed.
 func (p *Path) CheckReference() error {
 	for i := range p.steps {
 		if problem := p.steps[i].ambiguity(); problem != "" {
@@ -63,8 +61,8 @@ func (p *Path) CheckReference() error {
 	return nil
 }
 
-// CheckResultPath returns a *ParseError unless the path may be written to: a
-// reference path from $ without negative indices.
+// CheckResultPath returns a *ParseError unless Set may write to the path: a reference path from $ without negative
+// indices.
 func (p *Path) CheckResultPath() error {
 	if p.root != RootInput {
 		return &ParseError{p.text, 0, "only the state's own data can be written to; begin with $. or $["}
@@ -83,26 +81,25 @@ func (p *Path) CheckResultPath() error {
 	return nil
 }
 
-// query is a path without its root: what a Path and the paths inside filters
-// have in common.
+// A query is a path without its root: the part that a Path and the paths inside filters share.
 type query struct {
 	steps    []step
 	function function
 	// definite: every step leads to one value at most.
 	definite bool
-	// work is what following a definite query takes of the budget.
+	// work is the number of budget steps that a definite query takes.
 	work int
-	// repeats: the steps may give one value, or parts of it, more than once, so
-	// that results can be larger than the document.
+	// repeats: the steps may return a value, or parts of it, more than once. The results can then be larger than the
+	// document.
 	repeats bool
 }
 
-// A step leads from a value to the children that one of its selectors names. If it descends, it leads from the value
-// and from everything below it.
+// A step leads from a value to the children that one of its selectors names. A descending step starts from the value
+// and from all values below it.
 type step struct {
 	descend   bool
 	selectors []selector
-	offset    int // in the text of the path, for messages
+	offset    int // position in the path, for messages
 }
 
 type selectorKind uint8
@@ -119,7 +116,7 @@ const (
 type selector struct {
 	kind      selectorKind
 	name      string
-	names     []string // of selectMembers, in the order written
+	names     []string // of selectMembers, in the order in which they were written
 	index     int
 	slice     slice
 	condition condition
@@ -131,8 +128,8 @@ type slice struct {
 	hasFrom, hasTo bool
 }
 
-// bounds returns the first index, the index before which to stop, in the
-// direction of by, for an array of length n (RFC 9535, 2.3.4.2.2).
+// bounds returns the first index for an array of length n, and the index before which to stop in the direction of by
+// (RFC 9535, 2.3.4.2.2).
 func (s slice) bounds(n int) (first, end int) {
 	low, high := 0, n
 	if s.by < 0 {
@@ -157,7 +154,7 @@ func (s *step) definite() bool {
 	return !s.descend && len(s.selectors) == 1 && s.selectors[0].kind <= selectIndex
 }
 
-// ambiguity returns why a step has no place in a reference path, or "".
+// ambiguity returns the reason why a reference path cannot have a step, or "".
 func (s *step) ambiguity() string {
 	switch {
 	case s.descend:
@@ -174,8 +171,8 @@ func (s *step) ambiguity() string {
 	return ""
 }
 
-// seal completes a query. Names that its last step lists become one object. seal also computes what can be known about
-// the steps in advance.
+// seal completes a query. The names that its last step lists become one object. seal also computes properties of the
+// steps in advance.
 func (q *query) seal() {
 	if n := len(q.steps); n > 0 && q.function == noFunction {
 		q.steps[n-1].gather()
@@ -189,7 +186,7 @@ func (q *query) seal() {
 	}
 }
 
-// gather turns ['a','b'] into a single selector of members.
+// gather joins ['a','b'] into a single selector of members.
 func (s *step) gather() {
 	if len(s.selectors) < 2 {
 		return

@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// A pattern is a regexp of a filter, which must match the whole of a text.
+// A pattern is a regexp of a filter, which must match a whole text.
 type pattern struct {
-	source string // as between the slashes
+	source string // the text between the slashes
 	flags  string // of "imsu", in this order
 	regexp *regexp.Regexp
-	size   int // compiled instructions, roughly
+	size   int // approximate number of compiled instructions
 }
 
 // parsePattern reads /regexp/flags.
@@ -51,8 +51,7 @@ func (p *parser) parsePattern() (*pattern, error) {
 	return &pattern{source, flags, compiled, size}, nil
 }
 
-// parseFlags reads letters behind a regexp and returns them once each, in
-// order.
+// parseFlags reads the letters after a regexp and returns each once, in order.
 func (p *parser) parseFlags() (string, error) {
 	const known = "imsu"
 	start := p.pos
@@ -71,8 +70,7 @@ func (p *parser) parseFlags() (string, error) {
 	return flags.String(), nil
 }
 
-// inlineFlags writes flags as RE2 does. It knows no u: case folding is
-// Unicode's anyway.
+// inlineFlags writes flags as RE2 does. RE2 has no u: its case folding always follows Unicode.
 func inlineFlags(flags string) string {
 	if flags = strings.TrimSuffix(flags, "u"); flags == "" {
 		return ""
@@ -80,7 +78,7 @@ func inlineFlags(flags string) string {
 	return "(?" + flags + ")"
 }
 
-// instructions estimates what a regexp compiles to, before it takes the memory.
+// instructions estimates the compiled size of a regexp before it is compiled and takes memory.
 func instructions(tree *syntax.Regexp) int {
 	const enough = MaxPattern + 1
 	sum := 1 + len(tree.Rune)/8
@@ -96,8 +94,8 @@ func instructions(tree *syntax.Regexp) int {
 	return min(sum, enough)
 }
 
-// matches reports whether a value matches: text, a number or a boolean as it
-// is written, or a list with such an element.
+// matches reports whether a value matches: a text, a number or a boolean as it is written, or a list with such an
+// element.
 func (p *pattern) matches(e *evaluation, value any) (bool, error) {
 	switch v := value.(type) {
 	case string:

@@ -10,21 +10,20 @@ import (
 	"unicode/utf8"
 )
 
-// parser reads a path from left to right. Its methods leave pos behind what
-// they read.
+// parser reads a path from left to right. After each method, pos is the end of what the method read.
 type parser struct {
 	text    string
 	pos     int
 	nesting int // of parentheses, filters and literals
-	filters int // how many of them are filters
+	filters int // the number of filters among them
 }
 
-// fail returns a ParseError for the given place.
+// fail returns a ParseError for the given position.
 func (p *parser) fail(offset int, format string, args ...any) error {
 	return &ParseError{Text: p.text, Offset: offset, Problem: fmt.Sprintf(format, args...)}
 }
 
-// enter notes that one level more is nested; each has its leave.
+// enter opens a level of nesting, and leave closes it.
 func (p *parser) enter() error {
 	if p.nesting++; p.nesting > MaxNesting {
 		return p.fail(p.pos, "nested deeper than %d; use a simpler filter", MaxNesting)
@@ -42,7 +41,7 @@ func (p *parser) peek() byte {
 	return 0
 }
 
-// skip moves over token if it is next.
+// skip moves past token if it is next.
 func (p *parser) skip(token string) bool {
 	if !strings.HasPrefix(p.text[p.pos:], token) {
 		return false
@@ -57,7 +56,7 @@ func (p *parser) skipSpace() {
 	}
 }
 
-// here describes what is next, for messages.
+// here describes the next token, for messages.
 func (p *parser) here() string {
 	if p.pos >= len(p.text) {
 		return "the end"
@@ -66,19 +65,19 @@ func (p *parser) here() string {
 	return strconv.QuoteRune(r)
 }
 
-// isWordRune reports whether a rune may stand in a name behind a dot anywhere.
+// isWordRune reports whether a name after a dot may contain a rune everywhere.
 func isWordRune(r rune) bool {
 	return r >= utf8.RuneSelf || r == '_' || r == '-' ||
 		'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'
 }
 
-// isNameRune reports whether a rune may stand in a name behind a dot here:
-// outside filters that includes signs which mean something inside.
+// isNameRune reports whether a name after a dot may contain a rune here. Outside filters, names may contain signs that
+// have a meaning inside filters.
 func (p *parser) isNameRune(r rune) bool {
 	return isWordRune(r) || p.filters == 0 && strings.ContainsRune("&#$%+/;^`", r)
 }
 
-// scanName reads a name behind a dot; it is "" when there is none.
+// scanName reads a name after a dot. It returns "" if there is none.
 func (p *parser) scanName() (string, error) {
 	var b strings.Builder
 	for p.pos < len(p.text) {
@@ -123,8 +122,8 @@ func (p *parser) scanQuoted() (string, error) {
 	return "", p.fail(start, "the quote %c is never closed", quote)
 }
 
-// scanEscape reads a backslash and what it escapes: \uXXXX is a UTF-16 code
-// unit, a letter of named what named says, any other character itself.
+// scanEscape reads a backslash and the escape after it. \uXXXX is a UTF-16 code unit, a letter of named has the meaning
+// in named, and any other character stands for itself.
 func (p *parser) scanEscape(b *strings.Builder, named map[byte]byte) error {
 	start := p.pos
 	p.pos++
@@ -156,7 +155,7 @@ func (p *parser) scanEscape(b *strings.Builder, named map[byte]byte) error {
 	return nil
 }
 
-// scanCodeUnit reads the uXXXX of an escape, if that is next.
+// scanCodeUnit reads the uXXXX of an escape, if it is next.
 func (p *parser) scanCodeUnit() (rune, bool) {
 	const length = len("uXXXX")
 	if p.peek() != 'u' || p.pos+length > len(p.text) {
@@ -170,7 +169,7 @@ func (p *parser) scanCodeUnit() (rune, bool) {
 	return rune(unit), true
 }
 
-// scanIdentifier reads the name of a variable; it is "" when there is none.
+// scanIdentifier reads the name of a variable. It returns "" if there is none.
 func (p *parser) scanIdentifier() string {
 	start := p.pos
 	for p.pos < len(p.text) {
@@ -184,7 +183,7 @@ func (p *parser) scanIdentifier() string {
 	return p.text[start:p.pos]
 }
 
-// scanInteger reads an integer that can be an index.
+// scanInteger reads an integer that fits an index.
 func (p *parser) scanInteger() (int, error) {
 	start := p.pos
 	p.skip("-")

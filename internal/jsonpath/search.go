@@ -6,13 +6,13 @@ import (
 	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
-// evaluation is one search through a document.
+// An evaluation is one search of a document.
 type evaluation struct {
 	root any
-	left int // steps of the budget
+	left int // remaining steps of the budget
 }
 
-// errEnough ends a search early; it never leaves the package.
+// errEnough ends a search early. It never leaves the package.
 var errEnough = errors.New("enough was found")
 
 func (e *evaluation) spend(steps int) error {
@@ -22,13 +22,13 @@ func (e *evaluation) spend(steps int) error {
 	return nil
 }
 
-// spendText pays for looking through a text.
+// spendText takes steps from the budget for reading a text.
 func (e *evaluation) spendText(text string) error { return e.spend(len(text) / bytesPerStep) }
 
-// bytesPerStep is how much text counts as one step.
+// bytesPerStep is the number of bytes of a text that count as one step.
 const bytesPerStep = 64
 
-// collect returns everything a query leads to; the list is never nil.
+// collect returns all values that a query finds. The list is never nil.
 func (q *query) collect(e *evaluation, node any) ([]any, error) {
 	list := []any{}
 	err := e.walk(node, q.steps, func(value any) error {
@@ -43,7 +43,7 @@ func (q *query) collect(e *evaluation, node any) ([]any, error) {
 	return list, err
 }
 
-// exists reports whether a query leads to anything.
+// exists reports whether a query finds a value.
 func (q *query) exists(e *evaluation, node any) (bool, error) {
 	if q.definite || q.function != noFunction {
 		_, present, err := q.value(e, node)
@@ -56,8 +56,8 @@ func (q *query) exists(e *evaluation, node any) (bool, error) {
 	return false, err
 }
 
-// weigh pays for a result by its size, where results may repeat: written out,
-// they could be far larger than the document.
+// weigh takes steps for the size of a result that may repeat values. Written out, such a result could be far larger
+// than the document.
 func (e *evaluation) weigh(value any) error {
 	if err := e.spend(1); err != nil {
 		return err
@@ -81,7 +81,7 @@ func (e *evaluation) weigh(value any) error {
 	return nil
 }
 
-// walk gives every value the steps lead to from node.
+// walk calls found with each value that the steps find from node.
 func (e *evaluation) walk(node any, steps []step, found func(any) error) error {
 	if len(steps) == 0 {
 		if err := e.spend(1); err != nil {
@@ -103,8 +103,8 @@ func (e *evaluation) walk(node any, steps []step, found func(any) error) error {
 	return nil
 }
 
-// descend takes a step from node and from everything below, parents first. As in Jayway, a filter here tests each value
-// once, except members that are no objects. Names that are listed together must all exist.
+// descend takes a step from node and from each value below it, parents first. As in Jayway, a filter here tests each
+// value once, except members that are not objects. Names that are listed together must all exist.
 func (e *evaluation) descend(node any, isElement bool, steps []step, found func(any) error) error {
 	if err := e.spend(len(steps[0].selectors)); err != nil {
 		return err
@@ -154,7 +154,7 @@ func hasAll(object *jsontext.OrderedMap, names []string) bool {
 	return true
 }
 
-// pick goes on from those children of node that a selector names.
+// pick continues from the children of node that a selector names.
 func (e *evaluation) pick(node any, s *selector, rest []step, found func(any) error) error {
 	switch v := node.(type) {
 	case *jsontext.OrderedMap:
@@ -220,7 +220,7 @@ func (e *evaluation) pickElement(list []any, s *selector, rest []step, found fun
 	return nil
 }
 
-// filter goes on from node if the condition holds for it.
+// filter continues from node if the condition holds for it.
 func (e *evaluation) filter(node any, c condition, rest []step, found func(any) error) error {
 	if err := e.spend(1); err != nil {
 		return err

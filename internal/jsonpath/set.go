@@ -6,12 +6,11 @@ import (
 	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
-// Set returns a document that differs from doc in having value where the path
-// says. It shares everything else with doc, which stays as it is. Objects
-// missing on the way are created; an array must be there and have the element.
+// Set returns a copy of doc with value at the place that the path names. The copy shares all other values with doc,
+// which does not change. Set creates missing objects on the way. An array must exist and have the element.
 //
-// The error is a *MatchError when the document does not fit, and a *ParseError
-// when the path is not one that CheckResultPath allows.
+// The error is a *MatchError if the document does not fit, and a *ParseError if CheckResultPath does not allow the
+// path.
 func (p *Path) Set(doc, value any) (any, error) {
 	if err := p.CheckResultPath(); err != nil {
 		return nil, err
@@ -19,8 +18,7 @@ func (p *Path) Set(doc, value any) (any, error) {
 	return p.put(doc, 0, value)
 }
 
-// put returns old with value in the place the steps from the given one on lead
-// to.
+// put returns old with value at the place to which the steps from the given one lead.
 func (p *Path) put(old any, from int, value any) (any, error) {
 	if from == len(p.steps) {
 		return value, nil
@@ -54,8 +52,7 @@ func (p *Path) put(old any, from int, value any) (any, error) {
 	}
 }
 
-// putMember returns what a member is to become; where it is missing, an object
-// grows.
+// putMember returns the new value of a member. If the member is missing, it creates an object.
 func (p *Path) putMember(object *jsontext.OrderedMap, name string, from int, value any) (any, error) {
 	member, ok := object.Get(name)
 	if ok || from == len(p.steps) {

@@ -120,8 +120,7 @@ func TestSetRefusesOtherPaths(t *testing.T) {
 	}
 }
 
-// What was set is what is got; nothing else differs, and the document given is
-// as it was.
+// Get returns what Set wrote. Nothing else differs, and the original document is unchanged.
 func TestGetAfterSet(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

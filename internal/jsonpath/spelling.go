@@ -8,8 +8,7 @@ import (
 	"unicode"
 )
 
-// String returns the path in its shortest spelling. Parsing it gives the same
-// path.
+// String returns the path in its shortest form. Parsing this form gives the same path.
 func (p *Path) String() string {
 	var b strings.Builder
 	p.spellRoot(&b)
@@ -17,8 +16,7 @@ func (p *Path) String() string {
 	return b.String()
 }
 
-// Normalized returns the path with every member in brackets, as AWS spells
-// paths in messages: $['a']['b'][0].
+// Normalized returns the path with each member in brackets, as AWS writes paths in messages: $['a']['b'][0].
 func (p *Path) Normalized() string {
 	var b strings.Builder
 	p.spellRoot(&b)
@@ -30,7 +28,7 @@ func (p *Path) Normalized() string {
 func (p *Path) prefix(n int) string {
 	var b strings.Builder
 	if p.root == RootContext {
-		b.WriteByte('$') // as the context object sees it
+		b.WriteByte('$') // as seen from the context object
 	} else {
 		p.spellRoot(&b)
 	}
@@ -127,7 +125,7 @@ func (s slice) spell(b *strings.Builder) {
 	}
 }
 
-// plainName reports whether a name can stand behind a dot, in a filter too.
+// plainName reports whether a name can follow a dot, also in a filter.
 func plainName(name string) bool {
 	for _, r := range name {
 		if !isWordRune(r) || unicode.IsControl(r) || unicode.IsSpace(r) {
@@ -137,7 +135,7 @@ func plainName(name string) bool {
 	return name != ""
 }
 
-// spellQuoted writes text in single quotes, in the escapes scanQuoted reads.
+// spellQuoted writes a text in single quotes, with the escapes that scanQuoted reads.
 func spellQuoted(b *strings.Builder, text string) {
 	b.WriteByte('\'')
 	for _, r := range text {
@@ -154,7 +152,7 @@ func spellQuoted(b *strings.Builder, text string) {
 	b.WriteByte('\'')
 }
 
-// spellLiteral writes a value that stands in a filter.
+// spellLiteral writes a literal of a filter.
 func spellLiteral(b *strings.Builder, value any) {
 	switch v := value.(type) {
 	case nil:

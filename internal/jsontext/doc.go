@@ -1,5 +1,5 @@
 // Package jsontext reads JSON text strictly (RFC 8259), with the position of each value, and writes it.
 //
-// A definition is read into nodes ([Parse]), because each problem is reported with its position. Data is read into
-// trees ([Decode]) or, if it is only passed on, stays text ([Reader], [Writer]).
+// [Parse] reads a definition into nodes, because each problem is reported with its position. [Decode] reads data into
+// trees. Data that is only passed on stays text ([Reader], [Writer]).
 package jsontext

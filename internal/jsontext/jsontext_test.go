@@ -71,7 +71,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// FuzzDecode compares with encoding/json.
+// FuzzDecode compares Decode with encoding/json.
 func FuzzDecode(f *testing.F) {
 	for _, seed := range []string{
 		`{"a":[1,-2.5e3,"\u0000\ud800",null,{}],"a":true}`, `[`, `"\`, "\xff", ` 0 `, `1e`,
@@ -152,7 +152,7 @@ func TestReaderAndWriter(t *testing.T) {
 	}
 }
 
-// TestOrderedMap builds objects of few and of many members, and reads them back.
+// TestOrderedMap builds objects of few and of many members, and reads them.
 func TestOrderedMap(t *testing.T) {
 	t.Parallel()
 	for _, members := range []int{0, 1, 8, 9, 100} {
@@ -160,7 +160,7 @@ func TestOrderedMap(t *testing.T) {
 		for i := range members {
 			o.Set(strconv.Itoa(members-i), i)
 		}
-		for i := range members { // again, in the same places
+		for i := range members { // again, at the same places
 			o.Set(strconv.Itoa(members-i), -i)
 		}
 		text, err := json.Marshal(o.With("new", nil))

@@ -7,31 +7,31 @@ import (
 	"unicode/utf8"
 )
 
-// A Node is a JSON value together with its place in the text.
+// A Node is a JSON value with its position in the text.
 type Node struct {
 	Kind    Kind
 	At      int      // offset of the first byte
-	End     int      // offset behind the last
-	Str     string   // of a string the text it stands for, of a number, true, false or null as it is written
-	Members []Member // of an object, in the order written, repeated names included
+	End     int      // offset after the last
+	Str     string   // the text of a string; a number, true, false or null as written
+	Members []Member // of an object, in the order written, with repeated names
 	Items   []*Node  // of an array
 
 	Parent *Node
-	Key    string // in an object: under which name
-	Index  int    // in an array: at which place
+	Key    string // in an object: its name
+	Index  int    // in an array: its index
 }
 
-// A Member is one name and value of an object.
+// A Member is a name and a value of an object.
 type Member struct {
 	Name  string
 	At    int // offset of the name
 	Value *Node
 }
 
-// Kind tells values apart.
+// Kind is the type of a value.
 type Kind uint8
 
-// The kinds.
+// The kinds of values.
 const (
 	Null Kind = iota
 	Bool
@@ -48,8 +48,7 @@ func (k Kind) String() string {
 	}[k]
 }
 
-// Get returns the member under a name, or nil. Of several the last counts, as
-// everywhere in JSON.
+// Get returns the member with a name, or nil. If several have the name, the last one counts, as everywhere in JSON.
 func (n *Node) Get(name string) *Node {
 	if n == nil {
 		return nil
@@ -62,7 +61,7 @@ func (n *Node) Get(name string) *Node {
 	return nil
 }
 
-// List returns the elements of the array under a name, none if there is none.
+// List returns the elements of the array with a name, or none.
 func (n *Node) List(name string) []*Node {
 	if v := n.Get(name); v != nil {
 		return v.Items
@@ -70,11 +69,10 @@ func (n *Node) List(name string) []*Node {
 	return nil
 }
 
-// IsTrue reports whether n is there and true.
+// IsTrue reports whether n exists and is true.
 func (n *Node) IsTrue() bool { return n != nil && n.Kind == Bool && n.Str == "true" }
 
-// Pointer returns the JSON pointer of n (RFC 6901). Names that are very long are
-// cut.
+// Pointer returns the JSON pointer of n (RFC 6901). It cuts very long names.
 func (n *Node) Pointer() string {
 	var parts []string
 	for ; n.Parent != nil; n = n.Parent {
@@ -92,10 +90,10 @@ func (n *Node) Pointer() string {
 	return b.String()
 }
 
-// maxQuoted is how much of a text is quoted in a message.
+// maxQuoted is the maximum length of a text in a message.
 const maxQuoted = 80
 
-// Cut shortens a text that is quoted in a message.
+// Cut shortens a text for a message.
 func Cut(text string) string {
 	if len(text) <= maxQuoted {
 		return text
@@ -107,11 +105,10 @@ func Cut(text string) string {
 	return text[:end] + "…"
 }
 
-// Quote returns a text as it is quoted in messages.
+// Quote returns a text in quotation marks for a message.
 func Quote(text string) string { return strconv.Quote(Cut(text)) }
 
-// Position returns line and column of an offset into a text, both from 1, the
-// column in characters.
+// Position returns the line and the column of an offset, both from 1. The column counts characters.
 func Position(text []byte, offset int) (line, column int) {
 	offset = min(offset, len(text))
 	start := 0
@@ -125,8 +122,7 @@ func Position(text []byte, offset int) (line, column int) {
 	return line, utf8.RuneCount(text[start:offset]) + 1
 }
 
-// Within returns the offset into the text at which byte i of a string's Str
-// stands.
+// Within returns the offset in the text of byte i of a string's Str.
 func (n *Node) Within(text []byte, i int) int {
 	r := &Reader{text: text, pos: n.At + 1}
 	var read []byte
@@ -144,7 +140,7 @@ func (n *Node) Within(text []byte, i int) int {
 	return r.pos
 }
 
-// Parse reads one JSON value with all its places. The error is *[Error].
+// Parse reads one JSON value with all positions. The error is *[Error].
 func Parse(text []byte, maxDepth int) (*Node, error) {
 	r := &Reader{text: text}
 	n, err := r.node(nil, maxDepth)

@@ -6,12 +6,11 @@ import (
 	"slices"
 )
 
-// An OrderedMap is a JSON object of a tree, whose members keep the order they were
-// written in. Once it is built it is only read, by any number of goroutines. A nil
-// OrderedMap has no members.
+// An OrderedMap is a JSON object of a tree. Its members keep the order in which they were written. Once built, it does
+// not change, and any number of goroutines may read it. A nil OrderedMap has no members.
 type OrderedMap struct {
 	fields []field
-	places map[string]int // in fields, where those are many; else nil
+	places map[string]int // index in fields, if there are many; else nil
 }
 
 type field struct {
@@ -19,13 +18,13 @@ type field struct {
 	value any
 }
 
-// fewFields is up to how many members are looked through rather than looked up.
+// fewFields is the maximum number of members that Get searches without an index.
 const fewFields = 8
 
 // NewOrderedMap returns an object with capacity for some members.
 func NewOrderedMap(capacity int) *OrderedMap { return &OrderedMap{fields: make([]field, 0, capacity)} }
 
-// OrderedMapOf returns an object of names and values in turn.
+// OrderedMapOf returns an object. The arguments are names and values in turn.
 func OrderedMapOf(pairs ...any) *OrderedMap {
 	o := NewOrderedMap(len(pairs) / 2)
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -43,7 +42,7 @@ func (o *OrderedMap) Len() int {
 	return len(o.fields)
 }
 
-// Get returns a member, and whether it is there.
+// Get returns a member, and whether it exists.
 func (o *OrderedMap) Get(name string) (any, bool) {
 	if i := o.place(name); i >= 0 {
 		return o.fields[i].value, true
@@ -69,7 +68,7 @@ func (o *OrderedMap) place(name string) int {
 	return -1
 }
 
-// Set gives a member a value: in its place if it is there, else at the end.
+// Set sets a member. A new member goes to the end.
 func (o *OrderedMap) Set(name string, value any) {
 	if i := o.place(name); i >= 0 {
 		o.fields[i].value = value
@@ -87,7 +86,7 @@ func (o *OrderedMap) Set(name string, value any) {
 	}
 }
 
-// With returns a copy in which one member has a value.
+// With returns a copy in which one member has another value.
 func (o *OrderedMap) With(name string, value any) *OrderedMap {
 	c := NewOrderedMap(o.Len() + 1)
 	for n, v := range o.All() {
@@ -111,7 +110,7 @@ func (o *OrderedMap) All() iter.Seq2[string, any] {
 	}
 }
 
-// Names returns the names of the members, ordered as texts.
+// Names returns the names of the members, sorted.
 func (o *OrderedMap) Names() []string {
 	names := make([]string, 0, o.Len())
 	for name := range o.All() {

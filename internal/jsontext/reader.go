@@ -8,23 +8,23 @@ import (
 	"unicode/utf8"
 )
 
-// An Error says where a text stops being JSON, and why.
+// An Error says where and why a text is not valid JSON.
 type Error struct {
 	Offset  int    // in bytes
-	Problem string // what was expected and what was found
-	Deep    bool   // it nests too deeply, and is not malformed
+	Problem string // what was expected, and what was found
+	Deep    bool   // the text is valid, but nests too deeply
 }
 
-// Error returns offset and problem.
+// Error returns the offset and the problem.
 func (e *Error) Error() string { return fmt.Sprintf("offset %d: %s", e.Offset, e.Problem) }
 
-// A Reader reads JSON text front to back. All its errors are *[Error].
+// A Reader reads JSON text from front to back. All its errors are *[Error].
 type Reader struct {
 	text []byte
 	pos  int
 }
 
-// NewReader returns a reader at the beginning of a text.
+// NewReader returns a reader at the start of a text.
 func NewReader(text []byte) *Reader { return &Reader{text: text} }
 
 func (r *Reader) fault(format string, args ...any) error {
@@ -35,7 +35,7 @@ func (r *Reader) deep() error {
 	return &Error{Offset: r.pos, Deep: true, Problem: "objects and arrays nest deeper than they may"}
 }
 
-// found describes what stands at the place the reader has come to.
+// found describes the text at the reader's position.
 func (r *Reader) found() string {
 	if r.pos >= len(r.text) {
 		return "the end of the text"
@@ -55,7 +55,7 @@ func isWord(c byte) bool {
 	return c == '_' || c == '-' || c == '.' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 }
 
-// next returns the byte that the reader has come to, 0 at the end.
+// next returns the byte at the reader's position, or 0 at the end.
 func (r *Reader) next() byte {
 	if r.pos < len(r.text) {
 		return r.text[r.pos]
@@ -63,10 +63,10 @@ func (r *Reader) next() byte {
 	return 0
 }
 
-// Offset returns the place that the reader has come to, in bytes.
+// Offset returns the reader's position in bytes.
 func (r *Reader) Offset() int { return r.pos }
 
-// Space moves over white space.
+// Space skips white space.
 func (r *Reader) Space() {
 	for r.pos < len(r.text) {
 		switch r.text[r.pos] {
@@ -78,7 +78,7 @@ func (r *Reader) Space() {
 	}
 }
 
-// AtEnd reports whether nothing but white space is left.
+// AtEnd reports whether only white space is left.
 func (r *Reader) AtEnd() bool {
 	r.Space()
 	return r.pos >= len(r.text)
@@ -92,7 +92,7 @@ func (r *Reader) take(c byte) bool {
 	return false
 }
 
-// word moves over null, true or false.
+// word skips null, true or false.
 func (r *Reader) word() (string, error) {
 	rest := r.text[r.pos:]
 	for _, word := range []string{"null", "true", "false"} {
@@ -106,8 +106,7 @@ func (r *Reader) word() (string, error) {
 		r.found())
 }
 
-// Members calls value at the place of each member's value of an object; value
-// moves over it.
+// Members calls value for each member of an object, with the reader at the member's value. value must read past it.
 func (r *Reader) Members(value func(name string) error) error {
 	return r.members(func(name string, _ int) error { return value(name) })
 }
@@ -148,8 +147,7 @@ func (r *Reader) members(value func(name string, at int) error) error {
 	}
 }
 
-// Elements calls value at the place of each element of an array; value moves
-// over it.
+// Elements calls value for each element of an array, with the reader at the element. value must read past it.
 func (r *Reader) Elements(value func() error) error {
 	if r.Space(); !r.take('[') {
 		return r.fault("expected an array, found %s", r.found())
@@ -172,7 +170,7 @@ func (r *Reader) Elements(value func() error) error {
 	}
 }
 
-// Number moves over a number and returns its literal.
+// Number reads a number and returns its literal.
 func (r *Reader) Number() (string, error) {
 	r.Space()
 	start := r.pos
@@ -206,7 +204,7 @@ func (r *Reader) Number() (string, error) {
 	return string(r.text[start:r.pos]), nil
 }
 
-// Int moves over a whole number.
+// Int reads a whole number.
 func (r *Reader) Int() (int64, error) {
 	at := r.pos
 	literal, err := r.Number()
@@ -220,7 +218,7 @@ func (r *Reader) Int() (int64, error) {
 	return n, nil
 }
 
-// Bool moves over true or false.
+// Bool reads true or false.
 func (r *Reader) Bool() (bool, error) {
 	r.Space()
 	at := r.pos
@@ -231,7 +229,7 @@ func (r *Reader) Bool() (bool, error) {
 	return word == "true", err
 }
 
-// Time moves over a time as [Writer.Time] writes it.
+// Time reads a time as [Writer.Time] writes it.
 func (r *Reader) Time() (time.Time, error) {
 	r.Space()
 	at := r.pos
@@ -246,7 +244,7 @@ func (r *Reader) Time() (time.Time, error) {
 	return t, nil
 }
 
-// String moves over a string and returns the text it stands for.
+// String reads a string and returns its text.
 func (r *Reader) String() (string, error) {
 	if r.Space(); r.next() != '"' {
 		return "", r.fault("expected a string, found %s", r.found())
@@ -254,7 +252,7 @@ func (r *Reader) String() (string, error) {
 	start := r.pos
 	r.pos++
 	plain := r.pos
-	for r.pos < len(r.text) { // the common case: nothing escaped
+	for r.pos < len(r.text) { // the usual case: no escapes
 		c := r.text[r.pos]
 		if c == '"' {
 			r.pos++
@@ -295,7 +293,7 @@ func (r *Reader) utf8(at int, text string) (string, error) {
 	return "", r.fault("expected a string in UTF-8, found other bytes")
 }
 
-// escape appends what the escape sequence at the reader's place stands for.
+// escape appends the character of the escape sequence at the reader's position.
 func (r *Reader) escape(out []byte) ([]byte, error) {
 	if r.pos+1 >= len(r.text) {
 		return nil, r.fault("expected an escape sequence, found the end of the text")
@@ -331,8 +329,7 @@ func (r *Reader) unicode(at int) (uint64, bool) {
 	return n, err == nil
 }
 
-// Skip moves over one value without looking into it and returns its text. It
-// trusts that the text is JSON.
+// Skip reads past a value without checking it, and returns its text. The text must be valid JSON.
 func (r *Reader) Skip() []byte {
 	r.Space()
 	start, depth := r.pos, 0
@@ -377,8 +374,7 @@ func (r *Reader) skipString() {
 	r.pos = len(r.text)
 }
 
-// Depth returns how deep arrays and objects nest in a text. It trusts that the text
-// is JSON.
+// Depth returns the nesting depth of a text. The text must be valid JSON.
 func Depth(text []byte) int {
 	r := NewReader(text)
 	depth, deepest := 0, 0

@@ -1,14 +1,13 @@
 package jsontext
 
-// Decode returns the tree of a JSON text: nil, bool, string, []any,
-// map[string]any, and for numbers what number makes of their literals. The error
-// is *[Error].
+// Decode returns the tree of a JSON text: nil, bool, string, []any and map[string]any. For numbers, it returns the
+// result of number for their literals. The error is *[Error].
 func Decode(text []byte, maxDepth int, number func(literal string) any) (any, error) {
 	return decode(text, maxDepth, number, false)
 }
 
-// DecodeOrdered is Decode with [*OrderedMap] in the place of map[string]any, in which
-// members keep their order. Of those with one name the last counts.
+// DecodeOrdered is Decode with [*OrderedMap] in place of map[string]any, so members keep their order. If several
+// members have the same name, the last one counts.
 func DecodeOrdered(text []byte, maxDepth int, number func(literal string) any) (any, error) {
 	return decode(text, maxDepth, number, true)
 }

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// AppendString appends a JSON string. Nothing is escaped that need not be.
+// AppendString appends a JSON string, and escapes only what must be escaped.
 func AppendString(b []byte, s string) []byte {
 	const hex = "0123456789abcdef"
 	b = append(b, '"')
@@ -33,19 +33,18 @@ func AppendString(b []byte, s string) []byte {
 	return append(append(b, s[plain:]...), '"')
 }
 
-// A Writer writes a JSON object behind a prefix, member by
-// member, in the order of the calls.
+// A Writer writes a JSON object after a prefix, member by member, in the order of the calls.
 type Writer struct {
 	b     []byte
 	start int
 }
 
-// NewWriter begins an object behind a prefix.
+// NewWriter starts an object after a prefix.
 func NewWriter(prefix ...byte) *Writer {
 	return &Writer{b: append(append(make([]byte, 0, 256), prefix...), '{'), start: len(prefix) + 1}
 }
 
-// Name writes the name of a member; its value is to follow.
+// Name writes the name of a member. The caller writes its value next.
 func (w *Writer) Name(name string) {
 	if len(w.b) > w.start {
 		w.b = append(w.b, ',')
@@ -53,8 +52,7 @@ func (w *Writer) Name(name string) {
 	w.b = append(AppendString(w.b, name), ':')
 }
 
-// Raw writes a member whose value is JSON text already. One without text is left
-// out.
+// Raw writes a member whose value already is JSON text. It leaves out a member without text.
 func (w *Writer) Raw(name string, value []byte) {
 	if len(value) > 0 {
 		w.Name(name)
@@ -88,7 +86,7 @@ func (w *Writer) Int(name string, value int64) {
 	}
 }
 
-// True writes a member that is true, if it is.
+// True writes a member that is true. It leaves out one that is false.
 func (w *Writer) True(name string, value bool) {
 	if value {
 		w.Name(name)
@@ -104,8 +102,7 @@ func (w *Writer) Time(name string, value time.Time) {
 	}
 }
 
-// List writes a member that is an array of n elements, unless it is empty. Each
-// appends one.
+// List writes a member that is an array of n elements, unless it is empty. Each call of each appends one element.
 func (w *Writer) List(name string, n int, each func(b []byte, i int) []byte) {
 	if n == 0 {
 		return
