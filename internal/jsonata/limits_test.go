@@ -69,7 +69,7 @@ func TestLimitsOfAWS(t *testing.T) {
 // Also: `TestLimitsOfAWS`, `internal/ecmaregexp: TestBudget`, `flow/asl: TestQueryBounds`.
 func TestBounded(t *testing.T) { //nolint:paralleltest // measures memory
 	const (
-		longest = 5 * time.Minute // a second, with room for the slowest machine
+		longest = 5 * time.Minute // far more than a second, for the slowest machine
 		most    = 1 << 30         // allocated in all, not held
 	)
 	for _, text := range []string{
