@@ -18,7 +18,7 @@ var (
 	dependencyRow = regexp.MustCompile("(?m)^\\| `(\\S+)` \\|")
 )
 
-// TestDependenciesReasoned compares what the modules of the workspace require directly with the page that says why.
+// TestDependenciesReasoned compares the direct requires of the workspace's modules with the page of reasons.
 func TestDependenciesReasoned(t *testing.T) {
 	t.Parallel()
 	var required []string

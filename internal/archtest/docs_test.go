@@ -12,7 +12,7 @@ import (
 )
 
 var (
-	// code finds what in a page is no prose.
+	// code finds the parts of a page that are not prose.
 	code = regexp.MustCompile("(?s)```.*?```|`[^`\n]*`")
 	// codeSpan finds code within a line.
 	codeSpan = regexp.MustCompile("`[^`]*`")
@@ -23,7 +23,7 @@ var (
 	namedTest = regexp.MustCompile("`(?:([a-z0-9_/]+): )?((?:Test|Fuzz|Example)\\w*)(?:/(\\w+))?`")
 	// heading finds a heading of a page.
 	heading = regexp.MustCompile(`(?m)^#+ (.+)$`)
-	// notInAnchor finds what the name of a heading's anchor leaves out.
+	// notInAnchor finds the characters that a heading's anchor leaves out.
 	notInAnchor = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
 )
 
@@ -76,7 +76,7 @@ func follow(t *testing.T, page, target string) string {
 	return "it has no such heading"
 }
 
-// anchorOf returns the name under which a heading can be linked to.
+// anchorOf returns the anchor of a heading.
 func anchorOf(heading string) string {
 	return strings.ReplaceAll(notInAnchor.ReplaceAllString(strings.ToLower(heading), ""), " ", "-")
 }

@@ -10,9 +10,9 @@ import (
 )
 
 var (
-	// identifier finds what a page names of a package, such as `storage.Atom.Status`.
+	// identifier finds a package's name in a page, such as `storage.Atom.Status`.
 	identifier = regexp.MustCompile("`\\*?([a-z][a-z0-9]*)\\.([A-Z]\\w*)(?:\\.([A-Z]\\w*))?")
-	// declared finds what a file exports, fields and methods included.
+	// declared finds the names that a file exports, fields and methods included.
 	declared = regexp.MustCompile(`(?m)^(?:func (?:\([^)]*\) )?|type |var |const |\t)([A-Z]\w*)`)
 )
 
@@ -64,7 +64,7 @@ func TestPagesNameDeclarations(t *testing.T) {
 	}
 }
 
-// declaredBy returns the names that a declaration adds to its package; a method adds none.
+// declaredBy returns the names that a declaration adds to its package. A method adds none.
 func declaredBy(decl ast.Decl) (names []string) {
 	switch decl := decl.(type) {
 	case *ast.FuncDecl:

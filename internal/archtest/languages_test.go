@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// languageFree are folders that, with all below them, do without words of one language: what they give to it, they give to
-// every language.
+// languageFree are folders that, with all folders below them, do not mention a single language. What they offer to one
+// language, they offer to all.
 var languageFree = map[string][]string{"engine": {"swf"}, "storage": {"swf"}}
 
 // TestCoreKnowsNoLanguage finds the words of one language in the engine and the stores.

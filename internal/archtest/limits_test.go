@@ -24,7 +24,8 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// limits are the values of what the page of limits names: constants, defaults of options, limits of a run, and quotas.
+// limits are the values of the names on the page of limits: constants, defaults of options, limits of a run, and
+// quotas.
 func limits() map[string]int64 {
 	run := engine.DefaultLimits()
 	all := map[string]int64{
@@ -59,13 +60,13 @@ func limits() map[string]int64 {
 }
 
 var (
-	// limitName finds what a row of the page names.
+	// limitName finds the names in a row of the page.
 	limitName = regexp.MustCompile("`([a-z-]+|(?:[a-z0-9]+\\.)?[A-Z][A-Za-z]+)`")
-	// limitConstant finds those that must be known.
+	// limitConstant finds the names that limits must know.
 	limitConstant = regexp.MustCompile(`^(?:[a-z0-9]+\.)?(?:Max|Page|Inline|Token)[A-Z]\w*$`)
 )
 
-// TestLimits holds the numbers of the page of limits against the code.
+// TestLimits compares the numbers on the page of limits with the code.
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(filepath.Join(root, "docs/reference/limits.md"))
@@ -103,14 +104,14 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// says reports whether a cell has the value, in one of its spellings, as a whole number.
+// says reports whether a cell contains the value, in one of its spellings, as a whole number.
 func says(cell string, value int64) bool {
 	return slices.ContainsFunc(spellings(value), func(text string) bool {
 		return regexp.MustCompile(`(?:^|[^\d,])` + regexp.QuoteMeta(text) + `(?:$|[^\d,]|,\s)`).MatchString(cell)
 	})
 }
 
-// spellings returns how a page may write a number, a number of bytes or a time.
+// spellings returns the forms in which a page may write a number, a number of bytes or a time.
 func spellings(value int64) []string {
 	if value == aws.NoQuota {
 		return []string{"none"}

@@ -37,14 +37,14 @@ var (
 	}
 )
 
-// A logCall is what the code says about an event: the levels and the attributes of its log calls, as it names them.
+// A logCall is the code's part of an event: the levels and the attributes of its log calls, with their names in the
+// code.
 type logCall struct{ levels, attributes []string }
 
-// dynamicLog is a file whose logger calls have an event and a level that are known only when they run, and dynamicCalls
-// are the events that it logs.
+// dynamicLog is a file whose logger gets event and level at run time. dynamicCalls are the events that it logs.
 const dynamicLog = "engine/internal/driver/log.go"
 
-// tasksLog is the file that gives tasks their logger. What it adds to their entries is in the introduction of the page.
+// tasksLog is the file that gives tasks their logger. The introduction of the page says what it adds to their entries.
 const tasksLog = "engine/internal/executor/host.go"
 
 var dynamicCalls = map[string]logCall{
@@ -62,7 +62,7 @@ var dynamicCalls = map[string]logCall{
 	"atom.progress":        {[]string{"debug"}, []string{"run", "flow", "path", "attempt", "progress"}},
 }
 
-// An eventConstant is the constant of an event, with what its comment says.
+// An eventConstant is the constant of an event, with its comment.
 type eventConstant struct{ name, event, meaning string }
 
 var update = flag.Bool("update", false, "write docs/reference/log-events.md instead of comparing it")
@@ -195,7 +195,7 @@ func eventConstants(t *testing.T) (events []eventConstant) {
 	return events
 }
 
-// addCall adds what a call says about the event that it logs. A call that logs no event of the constants is an error.
+// addCall adds a call to the event that it logs. A call without an event constant is an error.
 func addCall(calls map[string]logCall, constants map[string]string, name string, call *ast.CallExpr) error {
 	method, is := call.Fun.(*ast.SelectorExpr)
 	switch {
@@ -234,7 +234,7 @@ func addCall(calls map[string]logCall, constants map[string]string, name string,
 	return nil
 }
 
-// isLogger reports whether an expression is called as loggers are.
+// isLogger reports whether an expression has a name that loggers have.
 func isLogger(x ast.Expr) bool {
 	name := ""
 	switch x := x.(type) {
@@ -248,7 +248,7 @@ func isLogger(x ast.Expr) bool {
 	return slices.Contains([]string{"log", "Log", "logger", "Logger", "Slog"}, name)
 }
 
-// constantOf returns the name that an expression takes from package logevent, or "".
+// constantOf returns the name from package logevent in an expression, or "".
 func constantOf(x ast.Expr) string {
 	if at, is := x.(*ast.SelectorExpr); is {
 		if pkg, is := at.X.(*ast.Ident); is && pkg.Name == path.Base("internal/logevent") {
@@ -258,7 +258,7 @@ func constantOf(x ast.Expr) string {
 	return ""
 }
 
-// added returns a list with one more text, if it does not have that text yet.
+// added returns a list with one more text, unless it has that text.
 func added(list []string, text string) []string {
 	if slices.Contains(list, text) {
 		return list

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// maxOptions is how many options an engine may have. A reader learns them all.
+// maxOptions is the maximum number of options of an engine. A reader must learn all of them.
 const maxOptions = 12
 
 // TestEngineOptions: an engine has few options, and their names begin with With. The two ways

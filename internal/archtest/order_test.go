@@ -74,7 +74,7 @@ var internalUsers = map[string][]string{
 	"internal/postgrestest": {},                                                                                         // tests only
 }
 
-// internalOrder says beside which package of the import order a package below internal/ stands.
+// internalOrder gives packages below internal/ the place of a package in the import order.
 var internalOrder = map[string]string{
 	"internal/codec":       "storage",
 	"internal/enginebench": "engine",
@@ -83,8 +83,8 @@ var internalOrder = map[string]string{
 	"internal/gauge":       "engine",
 }
 
-// TestImportOrder judges every import of non-test code in the workspace.
-// Tests may look to the right: a language is tested by running it.
+// TestImportOrder checks every import of non-test code in the workspace. Tests may import packages to the right,
+// because running a language tests it.
 func TestImportOrder(t *testing.T) {
 	t.Parallel()
 	misplaced := map[string]bool{}
@@ -110,7 +110,7 @@ func TestImportOrder(t *testing.T) {
 	})
 }
 
-// place returns an error for a package that no table knows.
+// place returns an error for a package that is in no table.
 func place(pkg string) error {
 	if _, known := internalUsers[pkg]; known || orderOf(pkg) >= 0 {
 		return nil
@@ -118,7 +118,7 @@ func place(pkg string) error {
 	return fmt.Errorf("package %s has no place in the import order: add it to the tables of internal/archtest/order_test.go", pkg)
 }
 
-// mayImport returns nil if package from may import package to, both given as folders.
+// mayImport returns nil if package from may import package to. Both are folders.
 func mayImport(from, to string) error {
 	if within(to, "internal") {
 		for _, user := range internalUsers[to] {
@@ -149,13 +149,13 @@ func mayImport(from, to string) error {
 	return nil
 }
 
-// orderOf returns the place of a package, or of the package above it, in the import order, or -1.
+// orderOf returns the index of a package, or of the package above it, in the import order, or -1.
 func orderOf(pkg string) int {
 	top, _, _ := strings.Cut(pkg, "/")
 	return slices.Index(packages, top)
 }
 
-// TestMayImport shows that mayImport refuses what the order forbids.
+// TestMayImport shows that mayImport refuses imports against the order.
 func TestMayImport(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

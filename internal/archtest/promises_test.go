@@ -40,13 +40,13 @@ type promiseSection struct {
 var (
 	// promiseParagraph finds the first line of a promise.
 	promiseParagraph = regexp.MustCompile(`^(Guarantee|Attack) \(([^)]+)\): `)
-	// testFunction finds the function that a comment is about. Tests of the suite of stores are not exported.
+	// testFunction finds the function of a comment. Tests of the suite of stores are not exported.
 	testFunction = regexp.MustCompile(`^func ((?:Test|Fuzz|Example|test)\w*)\(`)
 	// suiteTest finds a test of the suite of stores, with its name.
 	suiteTest = regexp.MustCompile(`\{"(\w+)", (test\w+)\}`)
 )
 
-// storeSuite is the folder of the suite that all stores pass. On SQLite its tests are parts of TestStore.
+// storeSuite is the folder of the suite that all stores pass. On SQLite, its tests are parts of TestStore.
 const storeSuite = "storage/internal/storagetest"
 
 // scriptFolder is the folder whose test TestScripts runs scripts. A script's first comment is like that of a test.
@@ -77,7 +77,7 @@ func TestPromises(t *testing.T) {
 	}
 }
 
-// promisePage writes a page, and removes from found what it has written.
+// promisePage returns a page, and removes its promises from found.
 func promisePage(introduction string, sections []promiseSection, found map[string][]promise) string {
 	var b strings.Builder
 	b.WriteString(introduction)
@@ -112,7 +112,7 @@ func promisePage(introduction string, sections []promiseSection, found map[strin
 	return b.String()
 }
 
-// promises returns what the comments of all tests promise, by kind and section, in the order of the tests' folders.
+// promises returns the promises in the comments of all tests, by kind and section, in the order of the tests' folders.
 func promises(t *testing.T) map[string][]promise {
 	t.Helper()
 	parts := map[string]string{}
@@ -179,7 +179,7 @@ func commentBefore(lines []string) []string {
 	return leadingComment(lines[from:], "//")
 }
 
-// leadingComment returns the comment with which the lines begin, without its marks.
+// leadingComment returns the comment at the start of the lines, without its marks.
 func leadingComment(lines []string, mark string) (comment []string) {
 	for _, line := range lines {
 		text, is := strings.CutPrefix(line, mark)

@@ -11,13 +11,14 @@ import (
 	"testing"
 )
 
-// purePackages are the folders, with all below them and what they use of internal/, whose code is a function of its arguments.
+// purePackages are folders whose code only depends on its arguments. This includes all folders below them, and the
+// packages of internal/ that they use.
 var purePackages = []string{
 	"states", "atom", "flow", "internal/awsshape", "internal/digraph", "internal/ecmaregexp", "internal/jq", "internal/jsonata", "internal/jsonpath", "internal/jsontext", "internal/spelling", "internal/stepgraph", "internal/visible", "internal/redact",
 	"engine/inspect", "engine/internal/scheduler", "internal/cron",
 }
 
-// impureImports are the packages of the standard library, with all below them, that reach the outside world.
+// impureImports are packages of the standard library, with all packages below them, that reach the outside world.
 var impureImports = []string{
 	"crypto/rand", "database/sql", "log", "math/rand", "net", "os", "plugin", "syscall",
 }
@@ -35,7 +36,8 @@ var namedImports = map[string]map[string]string{
 	},
 }
 
-// outsideImports says which modules of others a pure folder may import, with the reason. Elsewhere depguard keeps the list.
+// outsideImports says which third-party modules a pure folder may import, with the reason. For other folders, depguard
+// has the list.
 var outsideImports = map[string]map[string]string{
 	"atom":        {"github.com/hashicorp/go-hclog": "a task is handed a logger, which the engine makes"},
 	"internal/jq": {"github.com/itchyny/gojq": "an interpreter, kept within bounds"},
@@ -67,7 +69,8 @@ func TestPurePackages(t *testing.T) {
 	}
 }
 
-// impurities returns what in a file is not pure. The source is read from the file, named below the root, unless given.
+// impurities returns the impure parts of a file. The source is read from the file, named below the root, unless it is
+// given.
 func impurities(t *testing.T, name string, source any) []string {
 	t.Helper()
 	fset := token.NewFileSet()
@@ -77,7 +80,7 @@ func impurities(t *testing.T, name string, source any) []string {
 		faults = append(faults, fmt.Sprintf("%s: %s", fset.Position(at.Pos()), fmt.Sprintf(format, args...)))
 	}
 
-	watched := map[string][]string{} // by the name the file gives the package
+	watched := map[string][]string{} // by the package's name in the file
 	for _, spec := range file.Imports {
 		imported := importPath(t, spec)
 		if fault := impureImport(path.Dir(name), imported); fault != "" {
@@ -109,10 +112,10 @@ func impurities(t *testing.T, name string, source any) []string {
 	return faults
 }
 
-// impureImport says why a pure folder may not import a package, or nothing if it may.
+// impureImport says why a pure folder may not import a package. It returns "" for an allowed one.
 func impureImport(folder, imported string) string {
 	if _, ours := inProject(imported); ours {
-		return "" // TestImportOrder's business
+		return "" // TestImportOrder checks these
 	}
 	if host, _, _ := strings.Cut(imported, "/"); strings.Contains(host, ".") {
 		for outside := range outsideImports[folder] {
@@ -136,7 +139,7 @@ func impureImport(folder, imported string) string {
 	return ""
 }
 
-// TestImpurities shows that impurities finds what is not pure.
+// TestImpurities shows that impurities finds impure code.
 func TestImpurities(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -94,7 +94,7 @@ func wordsOfCode(t *testing.T, name string) (found []string) {
 	}
 }
 
-// wordsOf splits a text into words in lower case, at changes of case, too.
+// wordsOf splits a text into words in lower case. It also splits at changes of case.
 func wordsOf(text string) (words []string) {
 	for _, run := range wordsIn.FindAllString(text, -1) {
 		begin := 0

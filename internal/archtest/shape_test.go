@@ -11,15 +11,15 @@ import (
 	"testing"
 )
 
-// What a reader can keep in mind.
+// The sizes that a reader can keep in mind.
 const (
-	maxFields      = 25 // of a struct, with those of structs of its package that it embeds
-	maxMethodFiles = 8  // that have methods of one type
+	maxFields      = 25 // of a struct, with the fields of embedded structs of its package
+	maxMethodFiles = 8  // with methods of one type
 )
 
-// TestShape wants the types of the engine to be small: no struct has more than 25 fields, and no
-// type has methods in more than eight files. A Command is a union, of which each kind has few fields. The
-// methods of the Scheduler are in a file for each concept.
+// TestShape checks that the types of the engine are small: no struct has more than 25 fields, and no type has methods
+// in more than eight files. A Command is a union, of which each kind has few fields. The Scheduler has a file of
+// methods for each concept.
 func TestShape(t *testing.T) {
 	t.Parallel()
 	dirs := []string{"../../engine"}
@@ -100,7 +100,7 @@ func (s *shapes) fields(name string) (n int) {
 	return n
 }
 
-// typeName returns the name of a type, or "" if it is none of its package.
+// typeName returns the name of a type of this package, or "".
 func typeName(e ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.StarExpr:

@@ -12,14 +12,16 @@ import (
 	"testing"
 )
 
-// modulePath is the path of the root module; every package's path is this and its folder, nested modules included.
+// modulePath is the path of the root module. The path of each package is modulePath and the package's folder, also in
+// nested modules.
 const modulePath = "github.com/ebbflow/ebb"
 
-// root is the top of the checkout, seen from this package's folder, where go test runs it.
+// root is the root of the checkout, relative to this package's folder, in which go test runs it.
 var root = filepath.Join("..", "..")
 
-// walk calls visit with the name, below the root, of every file of a folder that the go command would look at.
-// The tree is read here, not by `go list`, so that code for every system is seen, and so that go test's cache knows what was read.
+// walk calls visit with the name, below the root, of each file of a folder that the go command would read. The test
+// reads the tree itself, not by `go list`. So it sees the code for every system, and go test's cache knows which files
+// it read.
 func walk(t *testing.T, folder string, visit func(name string)) {
 	t.Helper()
 	top := filepath.Join(root, filepath.FromSlash(folder))
@@ -45,12 +47,12 @@ func walk(t *testing.T, folder string, visit func(name string)) {
 	}
 }
 
-// isCode reports whether a file is Go and no test.
+// isCode reports whether a file is Go code and not a test.
 func isCode(name string) bool {
 	return path.Ext(name) == ".go" && !strings.HasSuffix(name, "_test.go")
 }
 
-// parse returns a file's syntax tree. The source is read from the file, named below the root, unless given.
+// parse returns a file's syntax tree. The source is read from the file, named below the root, unless it is given.
 func parse(t *testing.T, fset *token.FileSet, name string, source any, mode parser.Mode) *ast.File {
 	t.Helper()
 	file, err := parser.ParseFile(fset, filepath.Join(root, filepath.FromSlash(name)), source, mode)
@@ -60,7 +62,7 @@ func parse(t *testing.T, fset *token.FileSet, name string, source any, mode pars
 	return file
 }
 
-// importPath returns what an import declaration imports.
+// importPath returns the path in an import declaration.
 func importPath(t *testing.T, spec *ast.ImportSpec) string {
 	t.Helper()
 	imported, err := strconv.Unquote(spec.Path.Value)
@@ -78,7 +80,7 @@ func inProject(imported string) (folder string, ok bool) {
 	return strings.CutPrefix(imported, modulePath+"/")
 }
 
-// within reports whether a path is the named folder's or below it.
+// within reports whether a path is the named folder, or below it.
 func within(name, folder string) bool {
 	return name == folder || strings.HasPrefix(name, folder+"/")
 }

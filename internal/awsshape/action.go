@@ -10,14 +10,14 @@ import (
 //go:embed actions.zip
 var actionArchive []byte
 
-// An Action is what an operation of a service is passed. Names are spelled as SDK integrations spell them.
+// An Action describes the parameters of an operation of a service. Names are spelled as in SDK integrations.
 type Action struct {
 	Required []string
-	Known    []string // the required ones, too
+	Known    []string // including the required ones
 }
 
 // Services returns the names of the services in the ARNs of SDK integrations, in order. AWS may have more. The caller
-// must not change them.
+// must not change the list.
 var Services = sync.OnceValue(func() []string { return filesOf(actionArchive) })
 
 var (
@@ -25,8 +25,7 @@ var (
 	actions   = map[string]map[string]*Action{}
 )
 
-// Actions returns the operations of a service by their names in ARNs, such as getObject; nil if the service is not
-// known.
+// Actions returns the operations of a service by their names in ARNs, such as getObject, or nil for an unknown service.
 func Actions(service string) map[string]*Action {
 	actionsMu.Lock()
 	defer actionsMu.Unlock()

@@ -1,5 +1,5 @@
-// Package awsshape knows what AWS's services are passed, and the shapes of their answers. Step Functions checks mocked
-// answers against these shapes.
+// Package awsshape knows the parameters of AWS's services, and the shapes of their answers. Step Functions checks
+// mocked answers against these shapes.
 //
 // The file actions.zip has a file for each service, with a line for each operation: its name and the names of its
 // parameters, as SDK integrations write them. A name with ! is required.

@@ -24,7 +24,7 @@ func (s *shape) checkLength(name string, length int) error {
 	return s.checkLimits(name, "length", new(big.Rat).SetInt64(int64(length)))
 }
 
-// checkNumber compares a number with the range of the shape. A whole number may be written with a fraction of zeros.
+// checkNumber compares a number with the range of the shape. A whole number may have a fraction of zeros.
 func (s *shape) checkNumber(name string, number json.Number) error {
 	n := exact(number)
 	switch {
@@ -36,11 +36,11 @@ func (s *shape) checkNumber(name string, number json.Number) error {
 	return s.checkLimits(name, "value", n)
 }
 
-// maxDigits bounds the texts of numbers that are compared exactly.
+// maxDigits bounds the length of numbers that are compared exactly.
 const maxDigits = 64
 
-// exact returns a number; nil if it is too large. Of a long number, or of one with an exponent, it returns the next
-// number that a computer has: the exact one might need much memory.
+// exact returns a number, or nil if it is too large. For a long number, or one with an exponent, it returns the nearest
+// floating-point number, because the exact one might need much memory.
 func exact(number json.Number) *big.Rat {
 	text := number.String()
 	if len(text) <= maxDigits && !strings.ContainsAny(text, "eE") {

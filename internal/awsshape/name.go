@@ -17,7 +17,7 @@ func ServiceKey(id string) string {
 	return strings.ToLower(strings.TrimSuffix(name, "Service"))
 }
 
-// optimized maps the names of services in the ARNs of optimized integrations, as far as they differ from ServiceKey.
+// optimized maps the names of services in the ARNs of optimized integrations, where they differ from ServiceKey.
 var optimized = map[string]string{
 	"elasticmapreduce": "emr",
 	"emr-containers":   "emrcontainers",
@@ -32,7 +32,7 @@ func upperFirst(name string) string {
 	return string(unicode.ToUpper(first)) + name[size:]
 }
 
-// The rules by which the AWS SDK for Java 2 finds the words in a name.
+// The rules by which the AWS SDK for Java 2 splits a name into words.
 var (
 	notAlphanumeric = regexp.MustCompile(`[^A-Za-z0-9]+`)
 	lowerVersion    = regexp.MustCompile(`([^a-z]{2,})v([0-9]+)`)
@@ -48,7 +48,7 @@ func pascal(name string) string {
 	words := notAlphanumeric.ReplaceAllString(name, " ")
 	words = lowerVersion.ReplaceAllString(words, "$1 v$2 ")
 	words = upperVersion.ReplaceAllString(words, "$1 V$2 ")
-	for range 2 { // a short word, such as Id, is the end of one match and would begin the next
+	for range 2 { // a short word, such as Id, ends one match and would start the next
 		words = camelCase.ReplaceAllString(words, "$1 $2")
 	}
 	words = acronym.ReplaceAllString(words, "$1 $2")

@@ -1,12 +1,13 @@
 package awsshape
 
-// parsed are the fields of optimized integrations that Step Functions decodes: texts that contain JSON become JSON.
+// parsed are the fields of optimized integrations that Step Functions decodes: texts that contain JSON become its
+// value.
 var parsed = map[string][]string{
 	"lambda:invoke":                {"Payload"},
 	"states:startExecution.sync:2": {"Input", "Output"},
 }
 
-// polled are the operations with which Step Functions looks whether the job of a .sync integration has ended.
+// polled are the operations with which Step Functions checks whether the job of a .sync integration has ended.
 var polled = map[string]string{
 	"athena:startQueryExecution":              "getQueryExecution",
 	"batch:submitJob":                         "describeJobs",

@@ -14,10 +14,10 @@ import (
 //go:embed answers.zip
 var archive []byte
 
-// maxService bounds the text of one service.
+// maxService bounds the length of a service's text.
 const maxService = 4 << 20
 
-// A service is what is known of one service: the lines of its operations and shapes, which are read when they are used.
+// A service holds the lines of a service's operations and shapes. They are parsed when they are used.
 type service struct {
 	mu     sync.Mutex
 	lines  map[string]string // by the name of an operation, or of a shape with @
@@ -29,7 +29,7 @@ var (
 	services   = map[string]*service{}
 )
 
-// serviceOf returns a service by its [ServiceKey]; nil if it is not known.
+// serviceOf returns a service by its [ServiceKey], or nil for an unknown one.
 func serviceOf(key string) *service {
 	servicesMu.Lock()
 	defer servicesMu.Unlock()
@@ -59,7 +59,7 @@ func linesOf(key string) map[string]string {
 	return lines
 }
 
-// textOf returns a file of an archive; "" if there is none.
+// textOf returns a file of an archive, or "".
 func textOf(archive []byte, name string) string {
 	z, err := zip.NewReader(bytes.NewReader(archive), int64(len(archive)))
 	if err != nil {
@@ -90,7 +90,7 @@ func filesOf(archive []byte) []string {
 	return names
 }
 
-// shape returns the shape in the line of that name; nil if there is none.
+// shape returns the shape in the line of that name, or nil.
 func (s *service) shape(name string) *shape {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -110,7 +110,7 @@ func (s *service) shape(name string) *shape {
 // A reader reads a shape from a line.
 type reader struct{ text string }
 
-// until returns what stands before the next of some characters, and leaves that one.
+// until returns the text before the next of some characters, and does not read that character.
 func (r *reader) until(ends string) (before string) {
 	i := strings.IndexAny(r.text, ends)
 	if i < 0 {

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// A shape is what a value looks like.
+// A shape describes the form of a value.
 type shape struct {
 	kind   byte // the first character of its line
 	words  []string
@@ -17,7 +17,7 @@ type shape struct {
 	fields []field
 	name   string // of another shape, if kind is '@'
 
-	least, most json.Number // of a number, or of a length; "" is no limit
+	least, most json.Number // of a number, or of a length; "" for no limit
 }
 
 type field struct {
@@ -28,10 +28,10 @@ type field struct {
 
 // Check compares an answer of an operation with the shape of the service's answers. The service, the action and the
 // pattern are those of the integration's ARN, such as lambda, invoke and "", or aws-sdk:s3, getObject and "". With the
-// pattern .sync or .sync:2, the answer is that of the operation with which Step Functions looks whether the job has
-// ended, such as describeExecution. Check returns what is wrong in the words of AWS. The answer is a JSON tree with
-// numbers as [json.Number]. Fields that the service does not have are fine. If strict, the required ones must be there.
-// Check accepts any answer of an operation that it does not know, or that a token brings.
+// pattern .sync or .sync:2, the answer is that of the operation with which Step Functions checks whether the job has
+// ended, such as describeExecution. Check returns the fault in the words of AWS. The answer is a JSON tree with numbers
+// as [json.Number]. It may have fields that the service does not have. If strict, it must have the required ones. Check
+// accepts any answer of an unknown operation, and any that a token brings.
 func Check(service, action, pattern string, answer any, strict bool) error {
 	key, sdk := strings.CutPrefix(service, "aws-sdk:")
 	c := checker{strict: strict, written: pascal}
@@ -115,7 +115,7 @@ var kindNames = map[byte]string{
 	'{': "an object",
 }
 
-// invalid returns the error for a field, in AWS's words as far as they are known.
+// invalid returns the error for a field, in AWS's words if they are known.
 func invalid(field, why string) error {
 	//nolint:staticcheck // AWS's words
 	return fmt.Errorf("Mock result schema validation error: Field '%s' %s", field, why)

@@ -53,7 +53,7 @@ func uses(s *shape) (names []string) {
 	return names
 }
 
-// TestPolled: each operation that looks after a job exists.
+// TestPolled: each operation that checks a job exists.
 func TestPolled(t *testing.T) {
 	t.Parallel()
 	for started, polls := range polled {
@@ -136,7 +136,7 @@ func TestCheck(t *testing.T) {
 		{"lambda", "invoke", `{"Payload": {"a": 1}}`, "", ""},
 		{"lambda", "invoke.waitForTaskToken", `7`, "", ""},
 		{"aws-sdk:lambda", "invoke", `{"Payload": {"a": 1}}`, "Field 'Payload' must be a string", "Field 'Payload' must be a string"},
-		// Jobs: the answer is that of the operation that looks after the job
+		// Jobs: the answer is that of the operation that checks the job
 		{"states", "startExecution.sync:2", `{"Output": {"a": 1}}`, "Required field 'ExecutionArn' is missing", ""},
 		{"states", "startExecution.sync", `{"Output": {"a": 1}}`, "Required field 'ExecutionArn' is missing", "Field 'Output' must be a string"},
 		{"states", "startExecution.sync", `{"Status": "DONE"}`, "Required field 'ExecutionArn' is missing", "Field 'Status' is not an expected value"},
@@ -205,7 +205,7 @@ func text(err error) string {
 	return err.Error()
 }
 
-// TestActions reads the actions of all services: each one that answers something has its parameters.
+// TestActions reads the actions of all services: each operation with an answer is an action.
 func TestActions(t *testing.T) {
 	t.Parallel()
 	if n := len(Services()); n < 300 {

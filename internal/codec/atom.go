@@ -15,8 +15,7 @@ import (
 // one to the Decode functions, which fill in the values that a record refers to.
 type Payloads func(ref int64) (atom.Value, error)
 
-// The fields of an atom's record. Numbers are stored: they never change, and
-// none is used twice.
+// The fields of an atom's record. The numbers are stored: they never change, and each is used once.
 const (
 	atomKind byte = iota + 1
 	atomIncarnation
@@ -79,8 +78,7 @@ func AppendAtom(b []byte, a *storage.Atom) []byte {
 	return f
 }
 
-// DecodeAtom reads what AppendAtom wrote. It returns [storage.ErrCorrupt] for
-// anything else.
+// DecodeAtom decodes the output of AppendAtom. For other bytes, it returns [storage.ErrCorrupt].
 func DecodeAtom(path string, b []byte, payload Payloads) (storage.Atom, error) {
 	a := storage.Atom{Path: path}
 	s := scan{rest: b}
@@ -150,7 +148,7 @@ func DecodeAtom(path string, b []byte, payload Payloads) (storage.Atom, error) {
 	return a, nil
 }
 
-// IsLive tells whether the record of an atom says that it is live.
+// IsLive reports whether the record of an atom is live.
 func IsLive(record []byte) bool {
 	s := scan{rest: record}
 	for s.next() && s.field <= atomLive {

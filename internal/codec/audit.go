@@ -6,8 +6,8 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// AuditLine decodes one line of an audit, which AppendHistory wrote as an entry of the history. The entry has no number
-// if the line is about something without a history. It returns [storage.ErrCorrupt] for anything else.
+// AuditLine decodes a line of an audit, which AppendHistory wrote as an entry of the history. The entry has no number
+// if the line is about an object without a history. For other bytes, it returns [storage.ErrCorrupt].
 func AuditLine(b []byte, seq int64, space *Space) (storage.AuditLine, error) {
 	entries, err := DecodeHistory(seq, b, seq-1, space, nil)
 	if err == nil && len(entries) != 1 {

@@ -18,7 +18,7 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// payloadOf answers with the number itself.
+// payloadOf returns the number itself.
 func payloadOf(ref int64) (atom.Value, error) { return atom.MustEncode(ref), nil }
 
 func times() *rapid.Generator[time.Time] {
@@ -44,7 +44,7 @@ func helds() *rapid.Generator[storage.Held] {
 	})
 }
 
-// tries leaves out failures that are nil, of which a retry has none.
+// tries removes nil failures, which a retry never has.
 func tries() *rapid.Generator[atom.History] {
 	return rapid.Map(rapid.Make[atom.History](), func(h atom.History) atom.History {
 		h.Earlier = max(h.Earlier, 0)
@@ -131,8 +131,7 @@ func TestAtomRoundTrip(t *testing.T) {
 	})
 }
 
-// TestEveryField fails when a field was added to a record and not to the
-// generators of the round trips.
+// TestEveryField fails if a field was added to a record and not to the generators of the round trips.
 func TestEveryField(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}

@@ -15,7 +15,7 @@ type Chunk struct {
 	Rows  []byte // the entries
 }
 
-// EachChunk splits entries into chunks of about that many bytes, and calls f for each. It returns
+// EachChunk splits entries into chunks of about the given number of bytes, and calls f for each. It returns
 // [storage.ErrCorrupt], or the first error of f.
 func EachChunk(first int64, b []byte, size int, f func(Chunk) error) error {
 	chunk, rest := Chunk{First: first}, b
@@ -57,7 +57,7 @@ func nextEntry(seq int64, b []byte) (row, rest []byte, err error) {
 	return b[n : n+int(size)], b[n+int(size):], nil
 }
 
-// eventOf returns the number of the event in a row; 0 if the entry is no event.
+// eventOf returns the number of the event in a row, or 0 if the entry is not an event.
 func eventOf(seq int64, row []byte) (int64, error) {
 	s := scan{rest: row}
 	for s.next() {
@@ -74,13 +74,13 @@ func eventOf(seq int64, row []byte) (int64, error) {
 	return 0, nil
 }
 
-// An Event is an entry that an EventQuery selects, not decoded yet.
+// An Event is an entry that an EventQuery selects. It is not decoded yet.
 type Event struct {
 	seq int64
 	row []byte
 }
 
-// FindEvents appends the events among entries that the query selects, in its order.
+// FindEvents appends the events among entries that the query selects, in the query's order.
 func FindEvents(found []Event, first int64, b []byte, q *storage.EventQuery) ([]Event, error) {
 	before := len(found)
 	for seq := first; len(b) > 0; seq++ {
@@ -103,7 +103,7 @@ func FindEvents(found []Event, first int64, b []byte, q *storage.EventQuery) ([]
 	return found, nil
 }
 
-// DecodeEvents decodes events, until the space is full.
+// DecodeEvents decodes events until the space is full.
 func DecodeEvents(found []Event, space *Space, payload Payloads) ([]storage.Entry, error) {
 	out := make([]storage.Entry, 0, len(found))
 	for _, event := range found {

@@ -73,8 +73,7 @@ func (s *scan) failureRow() *atom.Failure {
 	return &v
 }
 
-// EncodeFailure returns the form in which stores keep a failure that has a
-// column of its own; nil for nil.
+// EncodeFailure returns the form of a failure that has a column of its own, or nil for nil.
 func EncodeFailure(v *atom.Failure) []byte {
 	if v == nil {
 		return nil
@@ -84,8 +83,7 @@ func EncodeFailure(v *atom.Failure) []byte {
 	return f
 }
 
-// DecodeFailure decodes the output of EncodeFailure. It returns [storage.ErrCorrupt] for
-// anything else.
+// DecodeFailure decodes the output of EncodeFailure. For other bytes, it returns [storage.ErrCorrupt].
 func DecodeFailure(b []byte) (*atom.Failure, error) {
 	s := scan{rest: b}
 	var v *atom.Failure

@@ -17,10 +17,10 @@ import (
 // The shapes of fields.
 const (
 	shapeNumber byte = iota // a varint
-	shapeBytes              // a length as varint, then so many bytes
+	shapeBytes              // a length as varint, then as many bytes
 )
 
-// tag returns the byte that a field begins with.
+// tag returns the first byte of a field.
 func tag(field, shape byte) byte { return field<<1 | shape }
 
 // fields appends fields to a row.
@@ -40,7 +40,7 @@ func (f *fields) flag(field byte, v bool) {
 	}
 }
 
-// time is written even when it is the epoch itself, which is not the zero time.
+// time also writes the epoch, which is not the zero time.
 func (f *fields) time(field byte, t time.Time) {
 	if !t.IsZero() {
 		*f = binary.AppendUvarint(append(*f, tag(field, shapeNumber)), uint64(t.UnixMicro()))
@@ -61,8 +61,7 @@ func (f *fields) text(field byte, s string) {
 	}
 }
 
-// held writes the number of a payload, or the inline value; the shape tells
-// which.
+// held writes the number of a payload, or the inline value. The shape distinguishes them.
 func (f *fields) held(field byte, h storage.Held) {
 	if h.Ref != 0 {
 		f.number(field, uint64(h.Ref))
@@ -71,8 +70,8 @@ func (f *fields) held(field byte, h storage.Held) {
 	f.bytes(field, h.Data)
 }
 
-// row writes a row within the row. Unlike other fields it is written when it is
-// empty, too: what calls it knows that there is one.
+// row writes a row within the row. Unlike other fields, an empty one is written too, because its caller knows that it
+// exists.
 func (f *fields) row(field byte, write func(*fields)) {
 	var inner fields
 	write(&inner)
@@ -80,8 +79,7 @@ func (f *fields) row(field byte, write func(*fields)) {
 	*f = append(*f, inner...)
 }
 
-// scan reads a row field by field. After the first error, which it keeps, it
-// reads nothing more.
+// A scan reads a row field by field. After the first error, which it keeps, it reads nothing more.
 type scan struct {
 	rest  []byte
 	field byte
@@ -119,7 +117,7 @@ func (s *scan) fail(problem string) {
 	}
 }
 
-// unknown fails at a field that this version does not know.
+// unknown fails because this version does not know the field.
 func (s *scan) unknown() { s.fail("no such field (written by a newer Ebb?)") }
 
 func (s *scan) number() uint64 {
@@ -150,7 +148,7 @@ func (s *scan) time() time.Time {
 	return time.UnixMicro(int64(v)).UTC()
 }
 
-// bytes returns a copy, so that nothing keeps the whole row alive.
+// bytes returns a copy, so that the whole row does not stay in memory.
 func (s *scan) bytes() []byte {
 	if s.shape != shapeBytes {
 		s.fail("it is not bytes")
@@ -185,7 +183,7 @@ func (s *scan) held(payload Payloads) storage.Held {
 	return h
 }
 
-// row returns the scan of a row within the row.
+// row returns a scan of a row within the row.
 func (s *scan) row() *scan {
 	if s.shape != shapeBytes {
 		s.fail("it is not a record")

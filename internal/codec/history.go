@@ -77,8 +77,8 @@ func (s *scan) entry(payload Payloads) storage.Entry {
 	return e
 }
 
-// AppendHistory appends consecutive entries in the form in which stores keep them. The numbers of the
-// entries are not part of that form: the number of the first entry is the key of the whole.
+// AppendHistory appends consecutive entries in the form in which stores keep them. This form does not contain the
+// numbers of the entries: the number of the first entry is the key of the whole.
 func AppendHistory(b []byte, entries []storage.Entry) []byte {
 	for i := range entries {
 		start := len(b)
@@ -109,16 +109,15 @@ func AppendHistory(b []byte, entries []storage.Entry) []byte {
 		}
 		var length [binary.MaxVarintLen64]byte
 		n := binary.PutUvarint(length[:], uint64(size))
-		b = append(b, length[:n-1]...) // space for the rest of the length
+		b = append(b, length[:n-1]...) // space for the other bytes of the length
 		copy(b[start+n:], b[start+1:start+1+size])
 		copy(b[start:], length[:n])
 	}
 	return b
 }
 
-// DecodeHistory reads what AppendHistory wrote, but skips entries with numbers
-// up to after, and stops when the space is full. It returns [storage.ErrCorrupt] for
-// anything else.
+// DecodeHistory decodes the output of AppendHistory. It skips entries with numbers up to after, and stops when the
+// space is full. For other bytes, it returns [storage.ErrCorrupt].
 func DecodeHistory(first int64, b []byte, after int64, space *Space, payload Payloads) ([]storage.Entry, error) {
 	var out []storage.Entry
 	for seq := first; len(b) > 0 && !space.Full(); seq++ {

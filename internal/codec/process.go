@@ -19,7 +19,7 @@ func EncodeProcess(p storage.Process) []byte {
 	return text
 }
 
-// DecodeProcess reads a record of EncodeProcess.
+// DecodeProcess decodes the output of EncodeProcess.
 func DecodeProcess(text []byte) (p storage.Process, err error) {
 	if len(text) == 0 {
 		return p, nil

@@ -2,13 +2,13 @@ package codec
 
 import "github.com/ebbflow/ebb/storage"
 
-// The fields of secrets. They repeat.
+// The fields of secrets, which may repeat.
 const (
 	secretSymbol byte = iota + 1
 	secretAtom
 )
 
-// EncodeSecrets returns the form in which stores keep secrets; nil for none.
+// EncodeSecrets returns the form in which stores keep secrets, or nil for none.
 func EncodeSecrets(s storage.Secrets) []byte {
 	var f fields
 	for _, name := range s.Symbols {
@@ -20,8 +20,7 @@ func EncodeSecrets(s storage.Secrets) []byte {
 	return f
 }
 
-// DecodeSecrets decodes the output of EncodeSecrets. It returns [storage.ErrCorrupt] for
-// anything else.
+// DecodeSecrets decodes the output of EncodeSecrets. For other bytes, it returns [storage.ErrCorrupt].
 func DecodeSecrets(b []byte) (storage.Secrets, error) {
 	var out storage.Secrets
 	s := scan{rest: b}

@@ -84,9 +84,8 @@ const (
 	overflowTry
 )
 
-// EncodeTries returns the payload for tries that the record of their retry is to
-// hold no longer, so that it does not grow. Before is the number of the payload with those
-// before them, 0 when they are the first.
+// EncodeTries returns the payload for tries that move out of the record of their retry, so that the record does not
+// grow. before is the number of the payload with the tries before them, or 0.
 func EncodeTries(before int64, tries []atom.Try) atom.Value {
 	var f fields
 	f.number(overflowBefore, uint64(before))
@@ -111,8 +110,7 @@ func decodeTries(b []byte) (before int64, tries []atom.Try, err error) {
 	return before, tries, s.err
 }
 
-// AllTries returns the history of a retry with all its tries, those that its
-// record does not hold included.
+// AllTries returns the history of a retry with all its tries, including those that moved out of its record.
 func AllTries(a *storage.Atom, payload Payloads) (atom.History, error) {
 	if a.Tries == nil {
 		return atom.History{}, nil

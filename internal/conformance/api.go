@@ -10,7 +10,7 @@ import (
 // A Transcript is a sequence of calls of an API and their answers: a line of asl/api.jsonl.
 type Transcript struct {
 	Name       string
-	Provenance string // "aws", or "localstack": only whether a call was accepted counts
+	Provenance string // "aws", or "localstack", of which only whether it accepted a call counts
 	Recorded   string
 	Steps      []*APIStep
 }
@@ -44,18 +44,19 @@ func (t *Transcript) Date(tb testing.TB) time.Time {
 
 // An APIAnswer is Ebb's answer to a call.
 type APIAnswer struct {
-	Code, Message string          // of an error; "" if the call succeeded
-	Body          json.RawMessage // of an answer
+	Code, Message string          // error code; "" if the call succeeded
+	Body          json.RawMessage // JSON of the answer
 }
 
-// A LaterMember is a member of answers that an API has had since a day. Records from before it do not have the member.
+// A LaterMember is a member that the answers of an API have had since a day. Records from before that day do not have
+// it.
 type LaterMember struct {
 	Name  string
 	Since time.Time
 }
 
-// Compare returns where an answer first differs from the record, or "". Members that the API got after the record was
-// made may be there, too.
+// Compare returns where an answer first differs from the record, or "". The answer may have members that the API got
+// after the record was made.
 func (s *APIStep) Compare(got *APIAnswer, recorded time.Time, later []LaterMember) string {
 	switch {
 	case s.Error == nil && got.Code != "":
@@ -83,8 +84,8 @@ func (s *APIStep) Compare(got *APIAnswer, recorded time.Time, later []LaterMembe
 	return difference(s.Op, want, alike(want, decoded(got.Body), younger))
 }
 
-// alike returns an answer in the form of a record: with the values of texts that contain JSON where the record has
-// values, and without members that are younger than the record.
+// alike returns an answer in the form of a record: values replace texts that contain JSON where the record has values.
+// Members younger than the record are left out.
 func alike(want, got any, younger map[string]bool) any {
 	if text, is := got.(string); is {
 		if _, wantsText := want.(string); !wantsText && json.Valid([]byte(text)) {

@@ -14,7 +14,7 @@ type transcribedEvent struct {
 	Details transcribedDetails
 }
 
-// Transcribed details are the details of an event about a task.
+// transcribedDetails are the details of an event about a task.
 type transcribedDetails struct {
 	Resource     string          `json:"resource"`
 	ResourceType string          `json:"resourceType"`
@@ -114,7 +114,8 @@ func callIn(events []transcribedEvent, scheduled *transcribedEvent, of *Executio
 	}
 }
 
-// transcribedCause returns a cause in the form of [Answer]: a transcript has the value that a text contains as JSON.
+// transcribedCause returns a cause in the form of [Answer]. In a transcript, a text that contains JSON is recorded as
+// its value.
 func transcribedCause(cause any) any {
 	switch cause.(type) {
 	case string, nil:

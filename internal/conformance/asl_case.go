@@ -10,11 +10,11 @@ import (
 	"testing"
 )
 
-// An ASLCase is one run of a state machine of our own and how it must end: an element of a file of testdata/asl. The
+// An ASLCase is a run of one of our own state machines with its expected end: an element of a file of testdata/asl. The
 // page testdata/FORMAT.md describes it.
 type ASLCase struct {
 	Name       string
-	Rule       string // the rule of the language from which the end follows
+	Rule       string // the rule of the language that determines the end
 	Definition json.RawMessage
 	Input      json.RawMessage // nil: {}
 	Tasks      map[string][]*ASLReply
@@ -27,27 +27,27 @@ type ASLCase struct {
 	Events     []any // texts, and lists of branches
 }
 
-// An ASLReply is the answer to one call of the task of a state.
+// An ASLReply is the answer to one call of a state's task.
 type ASLReply struct {
-	Input     json.RawMessage // which call it is for; nil: any
+	Input     json.RawMessage // the input that it answers; nil: any
 	After     int             // seconds of virtual time
-	Submitted json.RawMessage // what the call returns whose task ends later by its token; nil for others
-	Never     bool            // there is no answer
+	Submitted json.RawMessage // result of the call, if a token ends the task later; else nil
+	Never     bool            // no answer comes
 	Output    json.RawMessage
 	Error     *string
 	Cause     string
 }
 
-// An ASLEnd is how a run of a case ended here.
+// An ASLEnd is how Ebb ended a run of a case.
 type ASLEnd struct {
 	Outcome
 
-	Died    bool // a process died on the way
+	Died    bool // a process died during the run
 	Seconds float64
-	Unused  []string // states whose tasks were called less often than the case says
+	Unused  []string // states whose tasks were called less often than in the case
 }
 
-// ASLAspects are what Compare looks at, in order.
+// ASLAspects are the aspects that Compare checks, in order.
 var ASLAspects = []string{"status", "output", "error", "cause", "events", "calls", "seconds"}
 
 // ASLCases returns our own cases of the States Language.
@@ -74,7 +74,7 @@ func ASLCases(tb testing.TB) []*ASLCase {
 	return all
 }
 
-// Compare says for each aspect what does not agree; "" when it does.
+// Compare returns for each aspect what differs, or "".
 func (c *ASLCase) Compare(got *ASLEnd) map[string]string {
 	misses := map[string]string{
 		"status":  difference("status", c.Status, got.Status),
@@ -97,8 +97,8 @@ func (c *ASLCase) Compare(got *ASLEnd) map[string]string {
 	return misses
 }
 
-// limited reports whether a call has no answer, so that the time limit of the call ends it. The call that replaces one
-// that was cut off has the whole limit.
+// limited reports whether the time limit ends a call, because it has no answer. A call that replaces one that was cut
+// off has the whole limit.
 func (c *ASLCase) limited() bool {
 	for _, replies := range c.Tasks {
 		if slices.ContainsFunc(replies, func(r *ASLReply) bool { return r.Never }) {
@@ -111,7 +111,7 @@ func (c *ASLCase) limited() bool {
 // An ASLScript answers the calls of one run of a case.
 type ASLScript struct{ left map[string][]*ASLReply }
 
-// Script returns the case's answers, none of them used.
+// Script returns the case's answers, all unused.
 func (c *ASLCase) Script() *ASLScript {
 	s := &ASLScript{left: map[string][]*ASLReply{}}
 	for state, replies := range c.Tasks {
@@ -120,8 +120,8 @@ func (c *ASLCase) Script() *ASLScript {
 	return s
 }
 
-// Take returns the answer to a call of the task of a state. It is the first unused answer that is for this input or for
-// any. It reports false if there is none.
+// Take returns the answer to a call of a state's task: the first unused answer for this input or for any. It returns
+// false if there is none.
 func (s *ASLScript) Take(state string, input json.RawMessage) (*ASLReply, bool) {
 	for i, reply := range s.left[state] {
 		if reply.Input == nil || difference("", decoded(reply.Input), decoded(input)) == "" {
@@ -132,7 +132,7 @@ func (s *ASLScript) Take(state string, input json.RawMessage) (*ASLReply, bool) 
 	return nil, false
 }
 
-// Unused returns the states whose answers were not all taken.
+// Unused returns the states that have unused answers.
 func (s *ASLScript) Unused() []string {
 	var states []string
 	for state, left := range s.left {
@@ -144,12 +144,12 @@ func (s *ASLScript) Unused() []string {
 	return states
 }
 
-// Record returns what the case has in common with a recorded execution: the buckets.
+// Record returns the part of a recorded execution that a case has: the buckets.
 func (c *ASLCase) Record() *Execution {
 	return &Execution{Name: c.Name, Definition: c.Definition, Objects: c.Objects}
 }
 
-// CountASL counts what a case agrees in.
+// CountASL counts the aspects in which a case agrees.
 func (a *Aspects) CountASL(c *ASLCase, got *ASLEnd) {
 	misses := c.Compare(got)
 	for _, aspect := range ASLAspects {

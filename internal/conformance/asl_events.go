@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// follows says which of the events is not one that a case has at this point. An element of the case's list is an event,
-// or a list of branches whose events come in any order among each other.
+// follows returns the first event that the case does not have at this point. An element of the case's list is an event,
+// or a list of branches. The events of different branches come in any order.
 func follows(want []any, got []Event) string {
-	possible := [][]any{want} // what may be left of the list
+	possible := [][]any{want} // the possible rests of the list
 	for i := range got {
 		seen := map[string]bool{}
 		var next [][]any
@@ -33,7 +33,7 @@ func follows(want []any, got []Event) string {
 	return fmt.Sprintf("event %d: got nothing, want the first of %s", len(got), short(possible[0]))
 }
 
-// after returns what may be left of a list once an event has happened, nothing if it cannot happen first.
+// after returns the possible rests of a list after an event. If the event cannot come first, there is none.
 func after(list []any, event string) [][]any {
 	if len(list) == 0 {
 		return nil
@@ -49,7 +49,7 @@ func after(list []any, event string) [][]any {
 	for i, branch := range branches {
 		steps, ok := branch.([]any)
 		if !ok {
-			return nil // the case is misspelled: nothing matches
+			return nil // a misspelled case: nothing matches
 		}
 		for _, rest := range after(steps, event) {
 			left := slices.Concat(branches[:i], branches[i+1:])

@@ -2,7 +2,7 @@ package conformance
 
 import "testing"
 
-// Aspects count how many records agree in each of several respects.
+// Aspects count, for each of several aspects, how many records agree.
 type Aspects struct {
 	what   string
 	names  []string // in the order in which they were first counted
@@ -11,13 +11,12 @@ type Aspects struct {
 	misses []string
 }
 
-// NewAspects returns empty counts of what, such as "asl/validation".
+// NewAspects returns empty counts for a name, such as "asl/validation".
 func NewAspects(what string) *Aspects {
 	return &Aspects{what: what, passed: map[string]int{}, total: map[string]int{}}
 }
 
-// Count counts a record under an aspect. The miss says what is wrong with it, ""
-// that it agrees.
+// Count counts a record under an aspect. The miss says how it differs; "" means that it agrees.
 func (a *Aspects) Count(aspect, record, miss string) {
 	if a.total[aspect] == 0 {
 		a.names = append(a.names, aspect)
@@ -30,8 +29,7 @@ func (a *Aspects) Count(aspect, record, miss string) {
 	}
 }
 
-// Share returns the part of the records of an aspect that agree, 1 if there are
-// none.
+// Share returns the share of an aspect's records that agree, or 1 without records.
 func (a *Aspects) Share(aspect string) float64 {
 	if a.total[aspect] == 0 {
 		return 1
@@ -55,7 +53,7 @@ func (a *Aspects) Print(tb testing.TB) {
 	coverage(tb, a.what, figures, a.misses)
 }
 
-// Demand fails the test when less than the given share of an aspect agrees.
+// Demand fails the test if less than the given share of an aspect agrees.
 func (a *Aspects) Demand(tb testing.TB, aspect string, least float64) {
 	tb.Helper()
 	if share := a.Share(aspect); share < least {

@@ -12,8 +12,8 @@ import (
 	"github.com/ebbflow/ebb/internal/pagetest"
 )
 
-// coverageFile is the page that tells how far the records of the States Language
-// are met. With EBB_COVERAGE=write each test of them rewrites its section:
+// coverageFile is the page that says how many records of the States Language agree. With EBB_COVERAGE=write, each test
+// of the records rewrites its section:
 //
 //	EBB_COVERAGE=write go test -p 1 ./engine ./flow/asl ./internal/jsonata ./server/sfn -run TestConformance
 const coverageFile = "docs/reference/asl-coverage.md"
@@ -35,13 +35,13 @@ Each miss is named with its reason.
 
 var coverageMu sync.Mutex
 
-// A figure is how many of some records agree.
+// A figure says how many of a number of records agree.
 type figure struct {
 	name       string
 	passed, of int
 }
 
-// coverage writes a section of the page, if it is to be written.
+// coverage writes a section of the page, if EBB_COVERAGE asks for it.
 func coverage(tb testing.TB, what string, figures []figure, misses []string) {
 	tb.Helper()
 	if os.Getenv("EBB_COVERAGE") != "write" {
@@ -61,7 +61,7 @@ func coverage(tb testing.TB, what string, figures []figure, misses []string) {
 	}
 }
 
-// replaced returns the page with another section.
+// replaced returns the page with a new section.
 func replaced(page, what string, figures []figure, misses []string) string {
 	const mark = "\n## "
 	parts := strings.Split(page, mark)
@@ -79,7 +79,7 @@ func replaced(page, what string, figures []figure, misses []string) string {
 	return coverageHead + mark + strings.Join(trimmed(sections), "\n"+mark) + "\n"
 }
 
-// agreement returns the figures as a text. Those that are equal stand together.
+// agreement returns the figures as a text. It joins equal ones.
 func agreement(figures []figure) string {
 	var parts []string
 	for len(figures) > 0 {
@@ -126,7 +126,7 @@ func clipped(miss string) string {
 	return miss
 }
 
-// reasons say why a record is not met, by a part of what tells the miss.
+// reasons say why a record does not agree, by a part of the text of the miss.
 var reasons = map[string]string{
 	"test_service_lambda_map_timeout": "four iterations time out at one moment. AWS had noted all four TaskTimedOut " +
 		"before the first failed the Map; here " +

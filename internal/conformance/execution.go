@@ -9,8 +9,7 @@ import (
 	"time"
 )
 
-// An Execution is one run of a state machine as it was recorded on AWS: a line
-// of asl/execution.jsonl.
+// An Execution is a run of a state machine that was recorded on AWS: a line of asl/execution.jsonl.
 type Execution struct {
 	Name          string
 	Category      string
@@ -39,7 +38,7 @@ type Call struct {
 	Resource     string
 	ResourceType string
 	Input        json.RawMessage
-	Submitted    json.RawMessage // what a call answered whose task was ended later; nil for others
+	Submitted    json.RawMessage // result of a call whose task a token ended later; else nil
 	Result       Answer
 }
 
@@ -51,14 +50,14 @@ type Answer struct {
 	Pending  bool
 	Error    *string
 	Cause    any
-	Seconds  int // how long it took; only of functions that are known to take long
-	// Submitted is what the call of a task answered that was ended later, in this
-	// way; nil for others.
+	Seconds  int // duration; only of functions that are known to take long
+	// Submitted is the result of a call whose task was ended later, in the way of this answer. It is nil for other
+	// calls.
 	Submitted json.RawMessage
 	spaced    bool
 }
 
-// Expected is how the recorded run ended.
+// Expected is the end of the recorded run.
 type Expected struct {
 	Status string
 	Output json.RawMessage
@@ -77,10 +76,10 @@ type Event struct {
 	Details any
 }
 
-// An Outcome is how a run here ended, to be compared with a record.
+// An Outcome is the end of a run of Ebb, to compare with a record.
 type Outcome struct {
-	Status string          // as AWS calls it: SUCCEEDED, FAILED, TIMED_OUT, ABORTED
-	Output json.RawMessage // when it succeeded
+	Status string          // AWS's name: SUCCEEDED, FAILED, TIMED_OUT, ABORTED
+	Output json.RawMessage // if it succeeded
 	Error  *string         // nil for none
 	Cause  *string
 	Events []Event
@@ -88,9 +87,9 @@ type Outcome struct {
 
 // A Report says how far an outcome agrees with a record.
 type Report struct {
-	Level  int    // the highest level up to which all agrees; 0 for none
-	Events bool   // the record carries events, so levels from 3 on count
-	Miss   string // what did not agree on the next level; "" when all did
+	Level  int    // the highest level at which all agrees; 0 for none
+	Events bool   // the record has events, so levels from 3 on count
+	Miss   string // what differs at the next level, or ""
 }
 
 // Executions returns the recorded executions.
@@ -103,8 +102,9 @@ func Executions(tb testing.TB) []*Execution {
 	return all
 }
 
-// mendStates corrects the states of events of Maps within Maps, which recorders took from the event before. The details
-// of an iteration name its state. The success of a Map belongs to the state whose exit follows from the same event.
+// mendStates corrects the states of the events of Maps within Maps, which recorders copied from the event before. The
+// details of an iteration name its state. The success of a Map belongs to the state whose exit follows from the same
+// event.
 func (e *Expected) mendStates() {
 	for i := range e.Events {
 		event := &e.Events[i]
@@ -139,8 +139,7 @@ func (e *Execution) Foreign() string {
 	return ""
 }
 
-// WithoutServices reports whether the execution needs no service but the named
-// ones.
+// WithoutServices reports whether the execution needs no services except the named ones.
 func (e *Execution) WithoutServices(but ...string) bool {
 	return !slices.ContainsFunc(e.Requires, func(need string) bool {
 		service, ok := strings.CutPrefix(need, "service:")
@@ -163,7 +162,7 @@ func (e *Execution) Buckets() []string {
 	return slices.Compact(names)
 }
 
-// Activities returns the ARNs of the activities that the execution's tasks are.
+// Activities returns the ARNs of the activities among the execution's tasks.
 func (e *Execution) Activities() []string {
 	var arns []string
 	for _, call := range e.Tasks {
@@ -174,7 +173,7 @@ func (e *Execution) Activities() []string {
 	return arns
 }
 
-// Worker returns the name that the workers of its activities gave, "" if none.
+// Worker returns the name of the workers of its activities, or "".
 func (e *Execution) Worker() string {
 	for i := range e.Expected.Events {
 		if details, ok := e.Expected.Events[i].Details.(map[string]any); ok {
@@ -240,10 +239,10 @@ func (e *Expected) because(got Outcome) string {
 	return difference("cause", e.Cause, fromText(got.Cause))
 }
 
-// silent reports whether nothing is recorded about why a run failed.
+// silent reports whether the record has no cause for a failure.
 func (e *Expected) silent() bool { return e.Error == nil && e.Cause == nil && len(e.Events) == 0 }
 
-// fromText returns a text that may be missing as a value.
+// fromText returns a text as a value, or nil if there is no text.
 func fromText(text *string) any {
 	if text == nil {
 		return nil

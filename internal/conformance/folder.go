@@ -21,7 +21,7 @@ func Folder(tb testing.TB) string {
 	return folder
 }
 
-// recorded returns where the recorded cases are, if they are there.
+// recorded returns the folder of the recorded cases, and whether it exists.
 func recorded(tb testing.TB) string {
 	tb.Helper()
 	if folder := os.Getenv("EBB_CONFORMANCE"); folder != "" {
@@ -30,8 +30,8 @@ func recorded(tb testing.TB) string {
 	return filepath.Join(top(tb), "..", "shared", "conformance")
 }
 
-// ForFiles runs a subtest for each file of cases of a kind, such as "sm4c": ours, then the recorded ones. It passes
-// their names, such as "sm4c/own". Without recorded ones the subtest "recorded" is skipped.
+// ForFiles runs a subtest for each file of cases of a kind, such as "sm4c": first our own, then the recorded ones. It
+// passes their names, such as "sm4c/own". Without recorded cases, it skips the subtest "recorded".
 func ForFiles(t *testing.T, kind string, test func(t *testing.T, file string)) {
 	t.Helper()
 	ours, others := filesIn(t, ownFolder(t), kind), filesIn(t, recorded(t), kind)
@@ -67,7 +67,7 @@ func ownFolder(tb testing.TB) string {
 	return filepath.Join(top(tb), "internal", "conformance", "testdata")
 }
 
-// top returns the folder of the checkout: the first above the test with a go.work.
+// top returns the root folder of the checkout: the first folder above the test with a go.work.
 func top(tb testing.TB) string {
 	tb.Helper()
 	dir, err := os.Getwd()

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// order compares types and states of the events in the order that the record
-// asks for, and their details if asked to.
+// order compares types and states of the events in the order that the record requires, and their details if details
+// is set.
 func (e *Expected) order(got []Event, details bool) string {
 	switch e.Order {
 	case "per_branch":
@@ -19,7 +19,7 @@ func (e *Expected) order(got []Event, details bool) string {
 	}
 }
 
-// sameSequence compares two lists of events one by one.
+// sameSequence compares two lists of events, event by event.
 func sameSequence(what string, want, got []Event, details bool) string {
 	for i := range max(len(want), len(got)) {
 		at := fmt.Sprintf("%s %d", what, i)
@@ -46,7 +46,7 @@ func sameEvent(at string, want, got *Event, details bool) string {
 	return difference(at+" "+want.label(), want.shown(), got.shown())
 }
 
-// shown returns the details without what records leave out.
+// shown returns the details without those that records omit.
 func (e *Event) shown() any {
 	all, _ := e.Details.(map[string]any)
 	out := map[string]any{}
@@ -78,7 +78,7 @@ func branches(events []Event) [][]Event {
 	for i := range events {
 		index[events[i].ID] = i
 	}
-	group := make([]int64, len(events)) // the number of the branch's first event; 0 is outside
+	group := make([]int64, len(events)) // number of the branch's first event; 0 for events outside
 	members := map[int64][]Event{}
 	order := []int64{0}
 	for i := range events {
@@ -95,11 +95,11 @@ func branches(events []Event) [][]Event {
 	return out
 }
 
-// groupOf finds the group of event i; those before it have theirs.
+// groupOf returns the group of event i. The events before it have their groups.
 func groupOf(events []Event, i int, index map[int64]int, group []int64) int64 {
 	e := &events[i]
 	if fork, ok := joins(e.Type); ok && e.State != nil {
-		for j := i - 1; j >= 0; j-- { // it belongs where its state was entered
+		for j := i - 1; j >= 0; j-- { // it belongs to the group in which its state was entered
 			if events[j].Type == fork+"StateEntered" && events[j].State != nil && *events[j].State == *e.State {
 				return group[j]
 			}
@@ -107,7 +107,7 @@ func groupOf(events []Event, i int, index map[int64]int, group []int64) int64 {
 	}
 	before, ok := index[e.Prev]
 	switch {
-	case e.Type == "MapIterationStarted": // whatever AWS says that it follows from
+	case e.Type == "MapIterationStarted": // regardless of the event from which it follows on AWS
 		return e.ID
 	case !ok || before >= i:
 		return 0
@@ -117,8 +117,7 @@ func groupOf(events []Event, i int, index map[int64]int, group []int64) int64 {
 	return group[before]
 }
 
-// joins reports whether a type is of the events that tell the end of a Parallel
-// or Map state, and which of the two.
+// joins reports whether a type ends a Parallel or a Map state, and which of the two.
 func joins(kind string) (string, bool) {
 	for _, fork := range []string{"Parallel", "Map"} {
 		rest, ok := strings.CutPrefix(kind, fork+"State")
@@ -129,8 +128,7 @@ func joins(kind string) (string, bool) {
 	return "", false
 }
 
-// sameBranches compares groups of events: the first with the first, the others
-// in any order.
+// sameBranches compares groups of events. The first groups must be equal, the others in any order.
 func sameBranches(want, got [][]Event, details bool) string {
 	if miss := sameSequence("outside event", want[0], got[0], details); miss != "" {
 		return miss
@@ -156,8 +154,8 @@ func sameBranches(want, got [][]Event, details bool) string {
 	return ""
 }
 
-// sortedInParallel compares with a record whose recorder sorted the events inside Parallel states, and lost the events
-// of their ends. It compares those parts without order.
+// sortedInParallel compares with a record whose recorder sorted the events inside Parallel states and lost the events
+// of their ends. It compares these parts without order.
 func (e *Expected) sortedInParallel(got []Event, details bool) string {
 	got = slices.DeleteFunc(slices.Clone(got), func(g Event) bool {
 		return g.Type == "ParallelStateSucceeded" || g.Type == "ParallelStateFailed"
@@ -178,8 +176,7 @@ func (e *Expected) sortedInParallel(got []Event, details bool) string {
 	return ""
 }
 
-// stretch cuts events behind the next ParallelStateStarted, or, inside a
-// Parallel, before the event that ends it.
+// stretch cuts events after the next ParallelStateStarted, or, inside a Parallel, before the event that ends it.
 func stretch(events []Event, inside bool) (run, rest []Event) {
 	for i := range events {
 		if inside && events[i].Type == "ParallelStateExited" || !inside && i > 0 &&
@@ -209,8 +206,8 @@ func sameSet(want, got []Event, details bool) string {
 	return ""
 }
 
-// numbers compares the numbers of events and what each follows from, where the
-// order of events is that of the record.
+// numbers compares the numbers of events and the events from which they follow, if the record keeps the order of
+// events.
 func (e *Expected) numbers(got []Event) string {
 	if e.Order != "strict" {
 		return ""

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// ReadHistory returns the events of answers of GetExecutionHistory, as [Execution.Compare] takes them. The events are
-// all of the execution, from the first on. The state of an event that does not name one follows from the events before.
+// ReadHistory returns the events of answers of GetExecutionHistory, for [Execution.Compare]. The events are all of the
+// execution, from the first. If an event names no state, its state follows from the events before.
 func ReadHistory(tb testing.TB, answered []json.RawMessage) []Event {
 	tb.Helper()
 	events := make([]Event, len(answered))
@@ -40,7 +40,7 @@ func ReadHistory(tb testing.TB, answered []json.RawMessage) []Event {
 	return events
 }
 
-// parseTexts replaces the texts that hold JSON by what they hold, as records have them.
+// parseTexts replaces texts that contain JSON by its value, as records do.
 func parseTexts(details map[string]any) {
 	for _, name := range []string{"input", "output", "parameters"} {
 		if text, ok := details[name].(string); ok {
@@ -57,8 +57,8 @@ func parseTexts(details map[string]any) {
 	}
 }
 
-// stateOf returns the state that event i is about; nil if it is about the execution. Events of a Map or a Parallel
-// follow from events inside of it, so the way back to its entry passes over the states that were entered within.
+// stateOf returns the state of event i, or nil if the event is about the execution. Events of a Map or a Parallel
+// follow from events inside it. So the way back to its entry skips the states that were entered inside.
 func stateOf(events []Event, i int, index map[int64]int) *string {
 	e := &events[i]
 	if strings.HasPrefix(e.Type, "Execution") {
@@ -90,7 +90,7 @@ func stateOf(events []Event, i int, index map[int64]int) *string {
 	return nil
 }
 
-// named returns the name of a state that an event contains.
+// named returns the state that an event names.
 func named(e *Event) string {
 	details, _ := e.Details.(map[string]any)
 	name, _ := details["name"].(string)

@@ -7,14 +7,13 @@ import (
 	"testing"
 )
 
-// An Expression is an expression of JSONata with what it gives: a line of
-// asl/jsonata.jsonl.
+// An Expression is an expression of JSONata with its result: a line of asl/jsonata.jsonl.
 type Expression struct {
 	Name      string
 	Group     string
 	Expr      string
-	Data      json.RawMessage // what it is evaluated against; nil for nothing
-	Dataset   string          // where Data was taken from
+	Data      json.RawMessage // input of the expression, or nil
+	Dataset   string          // source of Data
 	Bindings  map[string]json.RawMessage
 	Result    json.RawMessage
 	Undefined bool

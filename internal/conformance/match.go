@@ -10,10 +10,10 @@ import (
 	"strings"
 )
 
-// wildcard stands in records for what differs from run to run.
+// wildcard stands in records for values that differ from run to run.
 const wildcard = "«any»"
 
-// decoded returns the value of a JSON text, nil for none.
+// decoded returns the value of a JSON text, or nil for an empty one.
 func decoded(text json.RawMessage) any {
 	if len(text) == 0 {
 		return nil
@@ -27,9 +27,8 @@ func decoded(text json.RawMessage) any {
 	return v
 }
 
-// Difference returns where a value first differs from what a record says, or
-// "". A string «any» in the record matches everything, within a longer string
-// it matches any text; {"$json": value} matches the JSON text of the value.
+// Difference returns where a value first differs from a record, or "". In the record, the string «any» matches every
+// value. Within a longer string, it matches any text. {"$json": value} matches the JSON text of the value.
 func Difference(want, got any) string { return difference("", want, got) }
 
 func difference(at string, want, got any) string {
@@ -100,7 +99,7 @@ func differentObject(at string, want map[string]any, got any) string {
 	return ""
 }
 
-// number returns the value of a number, nil if v is none.
+// number returns the value of a number, or nil for another value.
 func number(v any) *big.Rat {
 	var text string
 	switch n := v.(type) {
@@ -138,7 +137,7 @@ func glob(pattern, text string) bool {
 	return true
 }
 
-// short returns the JSON text of a value, cut to what a message can hold.
+// short returns the JSON text of a value, shortened for a message.
 func short(v any) string {
 	text, err := json.Marshal(v)
 	if err != nil {

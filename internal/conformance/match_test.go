@@ -48,7 +48,7 @@ func event(id, prev int64, kind, state string) conformance.Event {
 	return e
 }
 
-// TestCompare shows up to which level an outcome is found to agree.
+// TestCompare checks the level up to which an outcome agrees.
 func TestCompare(t *testing.T) {
 	t.Parallel()
 	want := []conformance.Event{event(1, 0, "ExecutionStarted", ""), event(2, 0, "FailStateEntered", "F"), event(3, 2, "ExecutionFailed", "")}
@@ -72,8 +72,7 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// TestCompareBranches shows that the events of branches may come in any mixture
-// as long as each branch keeps its order.
+// TestCompareBranches shows that events of branches may be mixed in any way if each branch keeps its order.
 func TestCompareBranches(t *testing.T) {
 	t.Parallel()
 	history := func(ids ...int64) []conformance.Event {
@@ -110,7 +109,7 @@ func TestCompareBranches(t *testing.T) {
 	}
 }
 
-// TestScript shows which answer a call gets.
+// TestScript checks which answer a call gets.
 func TestScript(t *testing.T) {
 	t.Parallel()
 	call := func(state, input, output string) *conformance.Call {

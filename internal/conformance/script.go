@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// A Script answers calls as they were answered when the execution was recorded.
+// A Script gives calls the answers that were recorded.
 type Script struct {
 	calls    []*Call
 	used     []bool
@@ -21,9 +21,10 @@ func (e *Execution) Script() *Script {
 	return &Script{calls: e.Tasks, used: make([]bool, len(e.Tasks)), handlers: e.Handlers}
 }
 
-// Next returns the answer to a call, and whether there is one. It takes the first unused answer of the state, or of the
-// resource if the state is not known, with the same input. Without one, it takes the first. Workers of activities know
-// no state: theirs is "". Calls that were not recorded are answered by what the function's program did.
+// Next returns the answer to a call, and whether there is one. It takes the first unused answer with the same input: of
+// the state, or of the resource if the state is not known. Without one, it takes the first unused answer of that state
+// or resource. Workers of activities do not know the state: theirs is "". For a call that was not recorded, the answer
+// is computed as by the function's program.
 func (s *Script) Next(state, resource string, input json.RawMessage) (Answer, bool) {
 	found := -1
 	for i, call := range s.calls {
@@ -53,11 +54,10 @@ func sameResource(call *Call, resource string) bool {
 	return call.Resource == resource || "arn:aws:states:::"+call.ResourceType+":"+call.Resource == resource
 }
 
-// invoke is the service through which functions are called by their names.
+// invoke is the service that calls functions by their names.
 const invoke = "arn:aws:states:::lambda:invoke"
 
-// program answers as the program of a function does, be it called by its ARN or
-// through the service, which wraps what it answers.
+// program answers like the program of a function, called by its ARN or through the service, which wraps the answer.
 func (s *Script) program(resource string, input json.RawMessage) (Answer, bool) {
 	if resource != invoke {
 		return handled(s.handlers[resource], input)
@@ -82,7 +82,7 @@ func (s *Script) program(resource string, input json.RawMessage) (Answer, bool) 
 	return Answer{}, false
 }
 
-// invoked returns what Invoke makes of a function's result.
+// invoked returns the result of Invoke for a function's result.
 func invoked(payload json.RawMessage) json.RawMessage {
 	headers := map[string]any{
 		"Connection": "keep-alive", "Content-Length": strconv.Itoa(len(jsonText(decoded(payload), true))),
@@ -103,8 +103,7 @@ func invoked(payload json.RawMessage) json.RawMessage {
 	}, false))
 }
 
-// handled answers as the recorded Lambda functions did, by the names of their
-// files.
+// handled answers like the recorded Lambda functions, by the names of their files.
 func handled(file string, input json.RawMessage) (Answer, bool) {
 	exception := func(name string) Answer {
 		return Answer{Failed: true, Error: &name, spaced: true, Cause: map[string]any{"$json": map[string]any{
@@ -132,8 +131,8 @@ func handled(file string, input json.RawMessage) (Answer, bool) {
 	return Answer{}, false
 }
 
-// Text returns the cause of a failed answer as the task gave it. Lambda
-// functions in Python write JSON with spaces behind commas and colons.
+// Text returns the cause of a failed answer as the task gave it. Lambda functions in Python write JSON with spaces
+// after commas and colons.
 func (a *Answer) Text() *string {
 	switch cause := a.Cause.(type) {
 	case string:

@@ -9,8 +9,7 @@ import (
 	"time"
 )
 
-// A MachineCase is one run of a state machine in SM4C and what must come of it:
-// a line of a file of sm4c.
+// A MachineCase is a run of a state machine in SM4C with its expected end: a line of a file of sm4c.
 type MachineCase struct {
 	Name       string
 	Basis      string
@@ -30,7 +29,7 @@ type MachineCase struct {
 
 // A Reply is the answer of a function to a call.
 type Reply struct {
-	Args   json.RawMessage // which call it is for; nil: any
+	Args   json.RawMessage // the arguments that it answers; nil: any
 	Delay  int64           `json:"delay_ms"`
 	Result json.RawMessage
 	Error  json.RawMessage // instead of Result
@@ -41,7 +40,7 @@ type Reply struct {
 // After returns how long the reply takes.
 func (r *Reply) After() time.Duration { return time.Duration(r.Delay) * time.Millisecond }
 
-// A Delivery is an event that the run is told of.
+// A Delivery is an event that is sent to the run.
 type Delivery struct {
 	AtStart bool  `json:"at_start"`
 	AfterMS int64 `json:"after_ms"`
@@ -79,10 +78,10 @@ func MachineCases(tb testing.TB, file string) []*MachineCase {
 	return lines[MachineCase](tb, file+".jsonl")
 }
 
-// MachineAspects are what Compare looks at, in order.
+// MachineAspects are the aspects that Compare checks, in order.
 var MachineAspects = []string{"status", "output", "error", "sent", "trace", "calls", "elapsed"}
 
-// Compare says for each aspect what does not agree; "" when it does.
+// Compare returns for each aspect what differs, or "".
 func (c *MachineCase) Compare(got *MachineEnd) map[string]string {
 	want := &c.Expected
 	misses := map[string]string{
@@ -186,14 +185,14 @@ func (e *MachineEnd) calls(got *MachineEnd, anyOrder bool) string {
 	return ""
 }
 
-// Replies answer the calls of one run of a case, and note them.
+// Replies answer the calls of a run of a case, and record them.
 type Replies struct {
 	mu      sync.Mutex
 	replies map[string][]*Reply
 	calls   map[string][]json.RawMessage
 }
 
-// Replies returns the case's replies, none of them used.
+// Replies returns the case's replies, all unused.
 func (c *MachineCase) Replies() *Replies {
 	r := &Replies{replies: map[string][]*Reply{}, calls: map[string][]json.RawMessage{}}
 	for name, list := range c.Functions {
@@ -205,8 +204,8 @@ func (c *MachineCase) Replies() *Replies {
 	return r
 }
 
-// Take returns the reply to a call: the first that is not used and is for any
-// arguments or those given. It reports false when there is none.
+// Take returns the reply to a call: the first unused one for these arguments or for any. It returns false if there is
+// none.
 func (r *Replies) Take(function string, args json.RawMessage) (*Reply, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -220,14 +219,14 @@ func (r *Replies) Take(function string, args json.RawMessage) (*Reply, bool) {
 	return nil, false
 }
 
-// Calls returns the arguments of the calls that were made, by function.
+// Calls returns the arguments of the recorded calls, by function.
 func (r *Replies) Calls() map[string][]json.RawMessage {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.calls
 }
 
-// SentEventOf returns what is compared of a CloudEvent that was sent.
+// SentEventOf returns the compared part of a CloudEvent that was sent.
 func SentEventOf(cloudEvent json.RawMessage) (SentEvent, error) {
 	var e map[string]json.RawMessage
 	if err := json.Unmarshal(cloudEvent, &e); err != nil {
@@ -261,7 +260,7 @@ func SentEventOf(cloudEvent json.RawMessage) (SentEvent, error) {
 	return sent, nil
 }
 
-// CountMachine counts what a case agrees in.
+// CountMachine counts the aspects in which a case agrees.
 func (a *Aspects) CountMachine(c *MachineCase, got *MachineEnd) {
 	misses := c.Compare(got)
 	for _, aspect := range MachineAspects {

@@ -7,10 +7,10 @@ import (
 	"testing"
 )
 
-// A Tally counts how far records are met, by level and category.
+// A Tally counts, by level and category, how many records agree.
 type Tally struct {
 	what       string
-	reached    [6]int // records that reach each level
+	reached    [6]int // records that agree at each level
 	of         [6]int // records that the level counts
 	categories map[string]*category
 	misses     []string
@@ -19,7 +19,7 @@ type Tally struct {
 
 type category struct{ reached, of int }
 
-// NewTally returns an empty tally of what, such as "asl/execution".
+// NewTally returns an empty tally for a name, such as "asl/execution".
 func NewTally(what string) *Tally {
 	return &Tally{what: what, categories: map[string]*category{}, apart: map[string]int{}}
 }
@@ -50,8 +50,7 @@ func (t *Tally) Add(e *Execution, r Report) {
 	}
 }
 
-// Share returns the part of a category's records that reach L1, 1 if it has
-// none.
+// Share returns the share of a category's records that reach L1, or 1 without records.
 func (t *Tally) Share(name string) float64 {
 	c := t.categories[name]
 	if c == nil {
@@ -86,8 +85,7 @@ func (t *Tally) Print(tb testing.TB) {
 	coverage(tb, t.what, figures, t.misses)
 }
 
-// DemandLevels fails the test unless at least the given shares of all records
-// reach the levels, from L1 on.
+// DemandLevels fails the test unless at least the given shares of all records reach the levels, from L1 on.
 func (t *Tally) DemandLevels(tb testing.TB, least ...float64) {
 	tb.Helper()
 	for i, want := range least {
@@ -98,11 +96,11 @@ func (t *Tally) DemandLevels(tb testing.TB, least ...float64) {
 	}
 }
 
-// Apart counts a record that is not compared, by why.
+// Apart counts a record that is not compared, by the reason.
 func (t *Tally) Apart(why string) { t.apart[why]++ }
 
-// Demand fails the test unless at least the given share of each category agrees
-// at L1, and all of the categories named.
+// Demand fails the test unless at least the given share of each category agrees at L1. Each named category must have
+// records.
 func (t *Tally) Demand(tb testing.TB, least float64, all ...string) {
 	tb.Helper()
 	for _, name := range t.Categories() {

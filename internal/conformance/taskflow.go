@@ -6,16 +6,14 @@ import (
 	"testing"
 )
 
-// A TaskFlowRecord is one flow as OpenStack TaskFlow's serial engine ran it: a
-// line of a file of taskflow/.
+// A TaskFlowRecord is a flow that OpenStack TaskFlow's serial engine ran: a line of a file of taskflow/.
 type TaskFlowRecord struct {
 	Name   string
 	Case   TaskFlowCase
 	Expect TaskFlowOutcome
 }
 
-// A TaskFlowCase describes a flow, what its atoms are scripted to do, and where
-// it is interrupted.
+// A TaskFlowCase describes a flow, the script of its atoms, and its interruptions.
 type TaskFlowCase struct {
 	Flow       TaskFlowNode
 	Store      map[string]json.RawMessage
@@ -103,7 +101,7 @@ type TaskFlowInterrupt struct {
 	}
 }
 
-// A TaskFlowOutcome is all that is known of how a case went.
+// A TaskFlowOutcome is the whole record of a case.
 type TaskFlowOutcome struct {
 	BuildError       string        `json:"build_error,omitempty"`
 	Runs             []TaskFlowRun `json:"runs"`
@@ -112,13 +110,13 @@ type TaskFlowOutcome struct {
 	OrderInsensitive bool          `json:"order_insensitive,omitempty"`
 }
 
-// A TaskFlowRun is one segment of a case: from a start to a rest or a crash.
+// A TaskFlowRun is one part of a case: from a start to a rest or a crash.
 type TaskFlowRun struct {
 	Op          string           `json:"op"`
 	Trace       []TaskFlowChange `json:"trace"`
 	Calls       []TaskFlowCall   `json:"calls"`
 	Flow        string           `json:"flow"`
-	Raised      []string         `json:"raised"` // nil when nothing was
+	Raised      []string         `json:"raised"` // nil if nothing was
 	RaisedStale []string         `json:"raised_stale,omitempty"`
 	Crashed     bool             `json:"crashed,omitempty"`
 }
@@ -151,14 +149,14 @@ type TaskFlowCall struct {
 	Decision     string                     `json:"decision,omitempty"`
 }
 
-// TaskFlowFinal is the stored state at the end.
+// TaskFlowFinal is the stored state after the last run.
 type TaskFlowFinal struct {
 	Flow    string                       `json:"flow"`
 	Atoms   map[string]TaskFlowAtom      `json:"atoms"`
 	Symbols map[string][]json.RawMessage `json:"symbols"`
 }
 
-// A TaskFlowAtom is an atom's record in the end.
+// A TaskFlowAtom is the final record of an atom.
 type TaskFlowAtom struct {
 	Kind          string          `json:"kind"`
 	State         string          `json:"state"`
@@ -201,7 +199,7 @@ func (c *TaskFlowCase) Index() map[string]int {
 }
 
 // Canonical returns the trace with neighboring changes to PENDING, and to IGNORE, in the order of the atoms' index.
-// TaskFlow writes these in bulk, in no order.
+// TaskFlow writes these together, in no defined order.
 func (c *TaskFlowCase) Canonical(trace []TaskFlowChange) []TaskFlowChange {
 	index, out := c.Index(), slices.Clone(trace)
 	for i := 0; i < len(out); {

@@ -9,8 +9,8 @@ import (
 )
 
 // Compare returns where an outcome first differs from the record, or "". It compares everything: traces, calls with
-// their arguments, how each run ended and what is stored. It allows two departures. Failures in place of values (P2)
-// are left out of the symbols. Reverts may receive more failures than in TaskFlow, which hides some (P9).
+// their arguments, the end of each run and the stored records. It allows two departures. It leaves failures in place of
+// values (P2) out of the symbols. Reverts may receive more failures than in TaskFlow, which hides some (P9).
 func (r *TaskFlowRecord) Compare(got *TaskFlowOutcome) string {
 	if r.Expect.BuildError != "" || got.BuildError != "" {
 		return difference("build_error", r.Expect.BuildError, got.BuildError)
@@ -38,8 +38,7 @@ func (r *TaskFlowRecord) CompareRuns(got *TaskFlowOutcome) string {
 	return ""
 }
 
-// CompareSequences compares what holds under any order: each atom's sequence of
-// states, and how each run ended.
+// CompareSequences compares what does not depend on the order: each atom's sequence of states, and the end of each run.
 func (r *TaskFlowRecord) CompareSequences(got *TaskFlowOutcome) string {
 	if miss := difference("states", tree(r.Expect.sequences()), tree(got.sequences())); miss != "" {
 		return miss
@@ -95,8 +94,8 @@ func sameTrace(at string, want, got []TaskFlowChange) string {
 	return ""
 }
 
-// compareCall compares a call. The failures that a revert is told may be more
-// than TaskFlow's, if they are of atoms that have failed.
+// compareCall compares a call. A revert may receive more failures than in TaskFlow, if they are of atoms that have
+// failed.
 func (r *TaskFlowRecord) compareCall(at string, want, got TaskFlowCall) string {
 	for name, failure := range got.FlowFailures {
 		if _, told := want.FlowFailures[name]; !told && r.hasFailed(name, failure) {
@@ -129,7 +128,7 @@ func (r *TaskFlowRecord) hasFailed(atom, failure string) bool {
 	return false
 }
 
-// CompareFinal compares only the stored state at the end.
+// CompareFinal compares only the final stored state.
 func (r *TaskFlowRecord) CompareFinal(got *TaskFlowOutcome) string {
 	want := r.Expect.Final
 	want.Symbols = maps.Clone(want.Symbols)
@@ -144,7 +143,7 @@ func (r *TaskFlowRecord) CompareFinal(got *TaskFlowOutcome) string {
 
 func isFailure(value json.RawMessage) bool { return strings.HasPrefix(string(value), `{"$failure":`) }
 
-// tree returns the value that v's JSON stands for.
+// tree returns the value of v's JSON.
 func tree(v any) any {
 	text, err := json.Marshal(v)
 	if err != nil {
@@ -153,8 +152,8 @@ func tree(v any) any {
 	return decoded(text)
 }
 
-// CompareFacts compares what holds under any order: what is stored in the end,
-// each atom's sequence of states, and how each run ended.
+// CompareFacts compares what does not depend on the order: the stored records, each atom's sequence of states, and the
+// end of each run.
 func (r *TaskFlowRecord) CompareFacts(got *TaskFlowOutcome) string {
 	if miss := r.CompareFinal(got); miss != "" {
 		return miss
@@ -162,7 +161,7 @@ func (r *TaskFlowRecord) CompareFacts(got *TaskFlowOutcome) string {
 	return r.CompareSequences(got)
 }
 
-// sequences returns the states each atom went through.
+// sequences returns the states of each atom, in order.
 func (o *TaskFlowOutcome) sequences() map[string][]string {
 	all := map[string][]string{}
 	for i := range o.Runs {
@@ -175,7 +174,7 @@ func (o *TaskFlowOutcome) sequences() map[string][]string {
 	return all
 }
 
-// ends returns how each run ended.
+// ends returns the end of each run.
 func (o *TaskFlowOutcome) ends() []any {
 	var all []any
 	for i := range o.Runs {

@@ -21,7 +21,7 @@ func NewTaskFlowTally(file, aspect string) *TaskFlowTally {
 	return &TaskFlowTally{what: file + ": " + aspect, left: map[string]int{}}
 }
 
-// Add counts a record: miss is where it differs, "" when it agrees.
+// Add counts a record. The miss says where it differs; "" means that it agrees.
 func (t *TaskFlowTally) Add(r *TaskFlowRecord, miss string) {
 	t.of++
 	if miss == "" {
@@ -31,11 +31,10 @@ func (t *TaskFlowTally) Add(r *TaskFlowRecord, miss string) {
 	t.misses = append(t.misses, r.Name+": "+miss)
 }
 
-// LeaveOut counts a record that is no measure, by its departure.
+// LeaveOut counts a record that shows a departure, and so does not count.
 func (t *TaskFlowTally) LeaveOut(departure string) { t.left[departure]++ }
 
-// Print logs the count, what was left out, and every miss; a miss fails the
-// test.
+// Print logs the count, the records that were left out, and every miss. A miss fails the test.
 func (t *TaskFlowTally) Print(tb testing.TB) {
 	tb.Helper()
 	line := fmt.Sprintf("conformance %s %d/%d", t.what, t.agree, t.of)

@@ -8,7 +8,7 @@ import (
 	"github.com/ebbflow/ebb/internal/conformance"
 )
 
-// recordOf returns a record of two tasks, the second of which fails.
+// recordOf returns a record of two tasks. The second one fails.
 func recordOf(t *testing.T) *conformance.TaskFlowRecord {
 	t.Helper()
 	rec := new(conformance.TaskFlowRecord)
@@ -34,7 +34,7 @@ func recordOf(t *testing.T) *conformance.TaskFlowRecord {
 	return rec
 }
 
-// TestTaskFlowCompare shows what is found to differ, and what is allowed to.
+// TestTaskFlowCompare checks which differences are found, and which are allowed.
 func TestTaskFlowCompare(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -82,7 +82,7 @@ func TestTaskFlowCompare(t *testing.T) {
 	}
 }
 
-// TestDeparture shows by what each departure is known.
+// TestDeparture checks the mark of each departure.
 func TestDeparture(t *testing.T) {
 	t.Parallel()
 	for want, change := range map[string]func(r *conformance.TaskFlowRun){

@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// A StateTest is one call of TestState as it was recorded on AWS: a line of
-// asl/teststate.jsonl.
+// A StateTest is a call of TestState that was recorded on AWS: a line of asl/teststate.jsonl.
 type StateTest struct {
 	Name     string
 	Params   StateTestParams
@@ -72,7 +71,7 @@ func StateTests(tb testing.TB) []*StateTest {
 	return lines[StateTest](tb, "asl/teststate.jsonl")
 }
 
-// ReadStateTestOutcome reads what the API answers, as an SDK does.
+// ReadStateTestOutcome reads the answer of the API, as an SDK does.
 func ReadStateTestOutcome(tb testing.TB, response []byte) *StateTestOutcome {
 	tb.Helper()
 	var answer struct {
@@ -123,8 +122,7 @@ func (t *StateTest) Compare(got *StateTestOutcome) string {
 	return difference("inspectionData", spelledOut(want.InspectionData), got.InspectionData)
 }
 
-// Answer returns what the task of the state answered, which is not recorded: what
-// the state came to tells.
+// Answer returns the answer of the state's task. It is not recorded, but follows from the outcome of the state.
 func (t *StateTest) Answer() Answer {
 	want := &t.Expected
 	if data, ok := want.InspectionData["result"]; ok {
@@ -150,8 +148,7 @@ func (t *StateTest) cause() any {
 	return t.Expected.Cause
 }
 
-// spelledOut returns inspection data with every value decoded: the recorder left
-// those that are no objects as texts.
+// spelledOut returns inspection data with every value decoded. The recorder left values that are not objects as texts.
 func spelledOut(data map[string]any) any {
 	out := map[string]any{}
 	for name, value := range data {

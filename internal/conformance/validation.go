@@ -5,20 +5,19 @@ import (
 	"testing"
 )
 
-// A Verdict is a definition and the judgments of other implementations: a line of
-// asl/validation.jsonl.
+// A Verdict is a definition with the judgments of other implementations: a line of asl/validation.jsonl.
 type Verdict struct {
 	Name       string
 	Provenance string
 	Type       string // STANDARD, EXPRESS or none
 	Valid      bool
-	Fragment   bool // not a whole machine
+	Fragment   bool // part of a machine
 	Problems   []struct {
 		Code     string
 		Location string
 	}
 	Definition json.RawMessage
-	Text       *string `json:"definition_text"` // when the text itself matters
+	Text       *string `json:"definition_text"` // for cases about the text itself
 }
 
 // Source returns the definition's text.
@@ -57,13 +56,13 @@ func Verdicts(tb testing.TB) []*Verdict {
 	return lines[Verdict](tb, "asl/validation.jsonl")
 }
 
-// A Sample is a definition from real life: a line of asl/samples.jsonl.
+// A Sample is a real definition of a user: a line of asl/samples.jsonl.
 type Sample struct {
 	Name       string
 	Definition json.RawMessage
 }
 
-// Samples returns the definitions from real life.
+// Samples returns the real definitions of users.
 func Samples(tb testing.TB) []*Sample {
 	tb.Helper()
 	return lines[Sample](tb, "asl/samples.jsonl")

@@ -13,7 +13,7 @@ import (
 // A Disk is a watched folder.
 type Disk struct {
 	dir      string
-	careless bool // leaves syncs out and keeps nothing
+	careless bool // skips syncs and keeps nothing
 
 	telling sync.Mutex // held while onOp is called; before mu
 
@@ -24,8 +24,7 @@ type Disk struct {
 	faults []*injected
 }
 
-// name is a name in the folder: the file it stands for now, and the one it
-// stands for on the disk.
+// A name is a name in the folder, with the file that it names now, and the one that it names on the disk.
 type name struct {
 	now, disk *content // nil: none
 }
@@ -34,16 +33,16 @@ type name struct {
 type content struct {
 	now     []byte   // as every reader sees it
 	synced  []byte   // the content that is certainly on the disk
-	pending []change // what became of the one to make the other, in order; not what a failed sync lost
+	pending []change // changes from durable to current, in order, without those that a failed sync lost
 }
 
-// change is a write, or with no data a truncation.
+// A change is a write, or without data a truncation.
 type change struct {
 	offset int64
 	data   []byte
 }
 
-// An Op is an operation on a file, of a kind.
+// An Op is an operation on a file.
 type Op struct {
 	Kind Kind
 	File File
@@ -59,14 +58,14 @@ const (
 	Write    Kind = "write"
 	Truncate Kind = "truncate"
 	Sync     Kind = "sync"
-	Lock     Kind = "lock" // of a database in WAL mode, by the connection that is going to write
+	Lock     Kind = "lock" // of a database in WAL mode, by the connection that will write
 	Delete   Kind = "delete"
 )
 
-// File is which file of a database it is.
+// File is the role of a file of a database.
 type File string
 
-// The files.
+// The roles of files.
 const (
 	DB      File = "db"
 	WAL     File = "wal"
@@ -103,28 +102,28 @@ func (d *Disk) unwatch() {
 }
 
 // OnOp makes the disk call f before each operation on a watched file, in the goroutine of the operation, one at a time.
-// f may take an [Image], and must use no database of the folder. A nil f ends it.
+// f may take an [Image]. It must not use a database of the folder. A nil f ends the calls.
 func (d *Disk) OnOp(f func(Op)) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.onOp = f
 }
 
-// Count returns how many operations of that kind on that file there were.
+// Count returns the number of operations of that kind on that file.
 func (d *Disk) Count(kind Kind, file File) int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.count[Op{kind, file}]
 }
 
-// open is a file that is open.
+// An open is an open file.
 type open struct {
 	disk *Disk
 	base string
 	kind File
 }
 
-// openFile returns the file of that path if it is watched, not opened yet.
+// openFile returns the file at that path if it is watched, and does not open it.
 func openFile(path string, flags int32) *open {
 	kind := DB
 	switch {
@@ -144,7 +143,7 @@ func openFile(path string, flags int32) *open {
 	defer d.mu.Unlock()
 	if d.names[f.base] == nil {
 		n := &name{}
-		if text, err := os.ReadFile(path); err == nil && !d.careless { // from before it was watched
+		if text, err := os.ReadFile(path); err == nil && !d.careless { // existed before Watch
 			n.now = &content{now: text, synced: append([]byte(nil), text...)}
 			n.disk = n.now
 		}
@@ -159,13 +158,13 @@ func diskOf(path string) *Disk {
 	return disks[filepath.Dir(path)]
 }
 
-// before tells of an operation, and returns the code it is to fail with.
+// before reports an operation, and returns the code with which it must fail.
 func (f *open) before(kind Kind) int32 {
 	code, _ := f.disk.before(Op{kind, f.kind}, 0)
 	return code
 }
 
-// beforeWrite is before, with how much of the write is done all the same.
+// beforeWrite is before for a write. It also returns how many bytes to write nevertheless.
 func (f *open) beforeWrite(n int32) (code, short int32) { return f.disk.before(Op{Write, f.kind}, n) }
 
 func (d *Disk) before(op Op, size int32) (code, short int32) {
@@ -182,7 +181,7 @@ func (d *Disk) before(op Op, size int32) (code, short int32) {
 	return d.fault(op, size)
 }
 
-// opened notes that a file is there.
+// opened records that a file exists.
 func (f *open) opened() {
 	f.disk.mu.Lock()
 	defer f.disk.mu.Unlock()
@@ -215,7 +214,7 @@ func (f *open) truncated(size int64) {
 	c.pending = append(c.pending, one)
 }
 
-// sync makes the file durable, and its name.
+// sync makes the file and its name durable.
 func (f *open) sync() int32 {
 	code, _ := f.disk.before(Op{Sync, f.kind}, 0)
 	f.disk.mu.Lock()
@@ -234,7 +233,7 @@ func (f *open) sync() int32 {
 		}
 		n.disk = n.now
 	case losing:
-		n.now.pending = nil // not durable, ever
+		n.now.pending = nil // never durable
 		code = sqlite3.SQLITE_IOERR_FSYNC
 	}
 	return code
@@ -249,7 +248,7 @@ func beforeDelete(path string) int32 {
 	return code
 }
 
-// fileOf tells by its name which file of a database it is.
+// fileOf returns the role of a file by its name.
 func fileOf(path string) File {
 	switch {
 	case strings.HasSuffix(path, "-wal"):
@@ -278,7 +277,7 @@ func deleted(path string, synced bool) {
 	}
 }
 
-// apply returns the content after the change. It may use that before.
+// apply returns the content after the change. It may reuse to.
 func (c *change) apply(to []byte) []byte {
 	if c.data == nil {
 		return resize(to, c.offset)

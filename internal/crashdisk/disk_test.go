@@ -30,8 +30,7 @@ func exec(db *sql.DB, query string, args ...any) error {
 	return err
 }
 
-// rows opens what an image was laid out to, checks it, and returns how many rows
-// there are; 0 without a table.
+// rows opens and checks the files of an image. It returns the number of rows, or 0 without a table.
 func rows(t *testing.T, dir string) (n int) {
 	t.Helper()
 	db := openDB(t, dir)
@@ -55,8 +54,8 @@ func rows(t *testing.T, dir string) (n int) {
 	return n
 }
 
-// TestImages takes images at the syncs of single inserts, through WAL checkpoints
-// and all: each holds what was acknowledged, or that and the one under way.
+// TestImages takes images at the syncs of single inserts, also during WAL checkpoints. Each image holds the
+// acknowledged inserts, or these and the current one.
 func TestImages(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -103,8 +102,7 @@ func TestImages(t *testing.T) {
 	}
 }
 
-// TestLyingDisk shows that the images can find a fault: without syncs commits are
-// lost or torn.
+// TestLyingDisk shows that images can reveal a fault: without syncs, commits are lost or torn.
 func TestLyingDisk(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -136,7 +134,7 @@ func TestLyingDisk(t *testing.T) {
 	}
 }
 
-// TestFaults breaks each operation in turn: SQLite gets the error.
+// TestFaults makes each operation fail in turn. SQLite returns the error.
 func TestFaults(t *testing.T) {
 	t.Parallel()
 	for _, f := range []crashdisk.Fault{
@@ -166,8 +164,8 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestRestart loses a commit in a failed sync, kills the process and commits once
-// more in another, which cannot know: the power cut shows it.
+// TestRestart loses a commit in a failed sync, kills the process, and commits once more in another process, which
+// cannot know of the loss. A power cut then shows it.
 func TestRestart(t *testing.T) {
 	t.Parallel()
 	dir, second := t.TempDir(), t.TempDir()

@@ -5,18 +5,16 @@ import sqlite3 "modernc.org/sqlite/lib"
 // A Fault describes how an operation fails.
 type Fault struct {
 	Kind Kind
-	File File // "" is any
-	Nth  int  // of these operations from now on, from 1; 0 is 1
-	For  int  // so many of them, from that one on; 0 is 1, -1 is all, until [Disk.Heal]
+	File File // "" is any file
+	Nth  int  // first operation that fails, counted from now; 0 is 1
+	For  int  // number of operations that fail; 0 is 1, -1 all until [Disk.Heal]
 
-	// Code is SQLite's, such as SQLITE_IOERR_WRITE, SQLITE_FULL, SQLITE_BUSY; 0 is
-	// the I/O error of that kind.
+	// Code is SQLite's code, such as SQLITE_IOERR_WRITE, SQLITE_FULL or SQLITE_BUSY. 0 is the I/O error of that kind.
 	Code int
-	// Short is how many bytes of a write are done before it fails.
+	// Short is the number of bytes that a write writes before it fails.
 	Short int
-	// Lose lets a sync that fails lose what it was to save: it can be read, and
-	// later syncs succeed, but it never comes to the disk. That is what Linux does
-	// after an I/O error.
+	// Lose makes a failing sync lose its data. The data can be read, and later syncs succeed, but it never reaches the
+	// disk. Linux does this after an I/O error.
 	Lose bool
 }
 
@@ -26,10 +24,10 @@ type injected struct {
 	seen, hits int
 }
 
-// losing stands for the code of a sync that loses what it was to save.
+// losing stands for the code of a sync that loses its data.
 const losing = -1
 
-// Inject lets operations fail. It returns a function that reports how many have failed.
+// Inject makes operations fail. It returns a function that reports how many have failed.
 func (d *Disk) Inject(f Fault) (hits func() int) {
 	f.Nth = max(f.Nth, 1)
 	if f.For == 0 {
@@ -60,8 +58,7 @@ func (d *Disk) Heal() {
 	d.faults = nil
 }
 
-// fault returns the code with which an operation fails, and how much of a write
-// is done.
+// fault returns the code with which an operation fails, and how many bytes of a write are written.
 func (d *Disk) fault(op Op, size int32) (code, short int32) {
 	for _, f := range d.faults {
 		if f.Kind != op.Kind || f.File != "" && f.File != op.File {

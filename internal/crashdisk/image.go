@@ -12,7 +12,7 @@ import (
 
 // An Image is a watched folder at one moment.
 type Image struct {
-	// Note is for the test: what the world looked like at that moment.
+	// Note is for the test: the state of the world at that moment.
 	Note any
 
 	names []imageName
@@ -20,7 +20,7 @@ type Image struct {
 
 type imageName struct {
 	base      string
-	now, disk *content // the same when the name is durable
+	now, disk *content // the same if the name is durable
 }
 
 // Image returns the present content of the folder. Later changes of the folder do not
@@ -36,7 +36,7 @@ func (d *Disk) Image() *Image {
 		}
 		img.names = append(img.names, one)
 	}
-	// Always in one order, or the same seed would not give the same folder.
+	// The order is fixed, so that a seed always gives the same folder.
 	slices.SortFunc(img.names, func(a, b imageName) int { return strings.Compare(a.base, b.base) })
 	return img
 }
@@ -45,12 +45,11 @@ func (c *content) clone() *content {
 	if c == nil {
 		return nil
 	}
-	// Changes are never changed themselves.
+	// Changes never change after they were added.
 	return &content{now: slices.Clone(c.now), synced: slices.Clone(c.synced), pending: slices.Clone(c.pending)}
 }
 
-// Kill lays the folder out in dir as it is when the process was killed: all that
-// was written is there.
+// Kill writes the folder to dir as a killed process leaves it: with everything that was written.
 func (i *Image) Kill(dir string) error {
 	var errs []error
 	for _, n := range i.names {
@@ -61,10 +60,9 @@ func (i *Image) Kill(dir string) error {
 	return errors.Join(errs...)
 }
 
-// Restart lays the folder out in dir as Kill does, and watches it as [Watch] does:
-// the process was killed and the machine is up. What was not synced is in its
-// memory still, where the next process finds it, and gone when the power is cut
-// before a sync; what a failed sync lost can be read and is gone then, too.
+// Restart writes the folder to dir as Kill does, and watches it as [Watch] does. The process was killed, but the
+// machine is up. Data that was not synced is still in memory: the next process reads it, and a power cut before a sync
+// loses it. The same holds for data that a failed sync lost.
 func (i *Image) Restart(tb testing.TB, dir string) *Disk {
 	tb.Helper()
 	if err := i.Kill(dir); err != nil {
@@ -83,8 +81,8 @@ func (i *Image) Restart(tb testing.TB, dir string) *Disk {
 	return d
 }
 
-// PowerCut lays the folder out in dir as it may be after a power cut: all that
-// was synced is there, of the rest what rng says.
+// PowerCut writes the folder to dir as a power cut may leave it: everything that was synced, and a random part of the
+// rest.
 func (i *Image) PowerCut(dir string, rng *rand.Rand) error {
 	var errs []error
 	for _, n := range i.names {
@@ -103,12 +101,12 @@ func layOut(dir, base string, text []byte) error {
 	return os.WriteFile(filepath.Join(dir, base), text, 0o600)
 }
 
-// sector is how much a disk writes as a whole, if it does.
+// sector is the number of bytes that a disk may write as a unit.
 const sector = 512
 
-// cut returns what may be left of a file.
+// cut returns the possible rest of a file.
 func (c *content) cut(rng *rand.Rand) []byte {
-	// Nearly nothing, nearly all, and all between are equally likely.
+	// Nearly nothing, nearly everything, and all between are equally likely.
 	share := rng.Float64()
 	out := slices.Clone(c.synced)
 	for _, one := range c.pending {
@@ -134,11 +132,10 @@ func (c *content) cut(rng *rand.Rand) []byte {
 	return out
 }
 
-// Images watches dir, calls f, and returns n images (fewer when there were fewer
-// syncs), taken at syncs that rng chose, each as likely as any other, in the order
-// in which they were taken. When note is not nil it is called for each at its
-// moment, and its answer is the image's Note: for what had been acknowledged by
-// then. Note must use no database of the folder.
+// Images watches dir, calls f, and returns n images, or fewer if there were fewer syncs. It takes them at syncs that
+// rng selects, each equally likely, and returns them in order. If note is not nil, Images calls it for each image, and
+// its result is the image's Note, for example what had been acknowledged by then. note must not use a database of the
+// folder.
 func Images(tb testing.TB, dir string, n int, rng *rand.Rand, note func() any, f func()) []*Image {
 	tb.Helper()
 	d := Watch(tb, dir)

@@ -10,19 +10,19 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// The VFS is a shim over the one that was the default: its files are the other's
-// files with a handle before them, and what is not looked at is passed through.
+// The VFS wraps the previous default VFS. Each of its files is a file of that VFS with a handle before it. It passes
+// all other calls through.
 
-// shim is the head of each file; the file of the VFS below follows it.
+// shim is the head of each file. The file of the VFS below follows it.
 type shim struct {
 	methods uintptr
-	handle  uintptr // of handles; 0 is not watched
+	handle  uintptr // index in handles; 0 is not watched
 }
 
 const shimSize = unsafe.Sizeof(shim{})
 
 var (
-	below   uintptr // the VFS that does the work
+	below   uintptr // the VFS below
 	ourName = append([]byte("crashdisk"), 0)
 	ours    sqlite3.Tsqlite3_vfs
 	table   sqlite3.Tsqlite3_io_methods
@@ -61,8 +61,8 @@ var register = sync.OnceFunc(func() {
 	}
 })
 
-// Watch watches the folder until the test ends: databases that are opened in it
-// from now on, by this process.
+// Watch watches the folder until the test ends. It covers the databases that this process opens in the folder from now
+// on.
 func Watch(tb testing.TB, dir string) *Disk {
 	tb.Helper()
 	register()
@@ -80,8 +80,8 @@ func Watch(tb testing.TB, dir string) *Disk {
 //nolint:gosec // there is no other way to write a VFS
 func convert[To, From any](from From) To { return *(*To)(unsafe.Pointer(&from)) }
 
-// Careless returns a temporary folder on which syncs cost nothing, for tests that
-// sync much and mean something else. There are no images of it.
+// Careless returns a temporary folder on which syncs cost nothing, for tests that sync often and test something else.
+// It has no images.
 func Careless(tb testing.TB) string {
 	tb.Helper()
 	dir := tb.TempDir()
@@ -89,20 +89,19 @@ func Careless(tb testing.TB) string {
 	return dir
 }
 
-// at returns what lies at an address of C's.
+// at returns the value at an address of C.
 func at[T any](p uintptr) *T { return convert[*T](p) }
 
-// address returns where C finds a variable, which must be global.
+// address returns the address of a variable for C. The variable must be global.
 func address[T any](p *T) uintptr { return convert[uintptr](p) }
 
-// pointer returns the address under which C calls a function declared at the top
-// of a package, and function the other way round. Both rest on that a value of
-// function type is a pointer to where the code's address lies.
+// pointer returns the address under which C calls a function declared at the top of a package. function is the inverse.
+// Both rely on the fact that a value of function type is a pointer to the code's address.
 func pointer[F any](f F) uintptr { return convert[uintptr](f) }
 
 func function[F any](p uintptr) F { return convert[F](p) }
 
-// bytesAt returns n bytes at an address of C's.
+// bytesAt returns n bytes at an address of C.
 func bytesAt(p uintptr, n int32) []byte { return unsafe.Slice(at[byte](p), n) } //nolint:gosec // as above
 
 // inside returns the file of the VFS below, and its methods.
@@ -111,7 +110,7 @@ func inside(file uintptr) (uintptr, *sqlite3.Tsqlite3_io_methods) {
 	return inner, at[sqlite3.Tsqlite3_io_methods](*at[uintptr](inner))
 }
 
-// watched returns what is known of a file, nil when it is not watched.
+// watched returns the record of a file, or nil if it is not watched.
 func watched(file uintptr) *open {
 	if h := at[shim](file).handle; h != 0 {
 		if f, ok := handles.Load(h); ok {

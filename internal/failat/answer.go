@@ -12,8 +12,8 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// An answerer ends what the run waits for, as a person or another program would: it looks when an atom begins to
-// wait, when a process begins, and from time to time, as the process may have died in between.
+// An answerer ends the waits of a run, as a person or another program would. It looks when an atom begins to wait and
+// when a process starts. It also looks from time to time, because the process may have died in between.
 type answerer struct {
 	script  script
 	answers map[string]any // by path: the result, or an error
@@ -24,7 +24,7 @@ type answerer struct {
 // mostPause is the longest pause between two looks.
 const mostPause = 24 * time.Hour
 
-// look lets the answerer look soon.
+// look makes the answerer look soon.
 func (a *answerer) look() {
 	if a == nil {
 		return
@@ -35,7 +35,7 @@ func (a *answerer) look() {
 	}
 }
 
-// observe looks when an atom begins to wait.
+// observe makes the answerer look when an atom begins to wait.
 func (a *answerer) observe(ev engine.Event) {
 	if a != nil && ev.Kind == engine.AtomChanged && ev.To == states.TaskRunning.String() {
 		a.look()
@@ -48,7 +48,7 @@ func (a *answerer) run(ctx context.Context, plan *flow.Plan) {
 	if err != nil {
 		return // the processes report it
 	}
-	defer func() { _ = store.Close() }() // it only sends
+	defer func() { _ = store.Close() }() // it only sends messages
 	for pause := time.Second; ; pause = min(2*pause, mostPause) {
 		a.answer(ctx, store, plan)
 		t := time.NewTimer(pause)
@@ -64,7 +64,7 @@ func (a *answerer) run(ctx context.Context, plan *flow.Plan) {
 	}
 }
 
-// answer ends what waits now. Errors of the store are those of a process that dies: it looks again.
+// answer ends all present waits. It ignores errors of the store, which a dying process causes, because it looks again.
 func (a *answerer) answer(ctx context.Context, store storage.Store, plan *flow.Plan) {
 	tokens, err := store.RunTokens(ctx, runID)
 	for i := range tokens {
@@ -121,10 +121,10 @@ func (a answer) encoded(path string) (atom.Value, *atom.Failure) {
 	return result, nil
 }
 
-// GiveUp is after how long of virtual time a run that is not answered must have ended.
+// GiveUp is the virtual time after which a run that is not answered must have ended.
 const GiveUp = 400 * 24 * time.Hour
 
-// Waits reports whether something in a flow may wait for an answer.
+// Waits reports whether an atom of a flow may wait for an answer.
 func Waits(root flow.Node) bool {
 	plan, err := flow.CompileOpen(root, nil)
 	if err != nil {

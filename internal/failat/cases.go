@@ -6,7 +6,7 @@ import (
 	"github.com/ebbflow/ebb/states"
 )
 
-// A Case is one run that must leave the world as another one does.
+// A Case is a run that must leave the world as another run does.
 type Case struct {
 	Name string // such as charge/after_effect
 
@@ -14,9 +14,9 @@ type Case struct {
 	at     point // where the process dies, if it does
 }
 
-// Cases lists what is to be tried, in the order of the flow: failures, then
-// crashes while nothing fails, then crashes while a failure is dealt with: the
-// one that undoes most, and the one that keeps the run busiest and helped.
+// Cases lists the cases in the order of the flow: failures, then crashes without a failure, then crashes while a
+// failure is handled. The failures for the last ones are that with the most undos, and the handled one that keeps the
+// run busiest.
 func (x *Explorer) Cases(h Host) []Case {
 	var cases []Case
 	var undone, tried fault
@@ -28,7 +28,7 @@ func (x *Explorer) Cases(h Host) []Case {
 			if p.err == nil && p.run.State != states.FlowSuccess && p.undone() >= x.run(h, undone).undone() {
 				undone = f
 			}
-			again := p.faults > 1 // something has it tried once more
+			again := p.faults > 1 // a retry follows
 			cases = append(cases, x.faults(path, code, again)...)
 			if f.once = true; again && len(x.run(h, f).steps) >= most {
 				tried, most = f, len(x.run(h, f).steps)
@@ -45,7 +45,7 @@ func (x *Explorer) Cases(h Host) []Case {
 		p := x.run(h, undone)
 		cases = append(cases, deaths(undone.group(), undone, p.points, p.faulty)...)
 	}
-	if tried != (fault{}) { // were the failure itself lost in the crash, the atom would not be tried again
+	if tried != (fault{}) { // if the crash lost the failure, Ebb would not retry the atom
 		p := x.run(h, tried)
 		cases = append(cases, deaths(tried.group(), tried, p.points, p.faulty+1)...)
 	}
@@ -59,7 +59,7 @@ func (x *Explorer) codes(path string) []string {
 	return x.of.Codes(path)
 }
 
-// failing are the atoms that are made to fail.
+// failing are the atoms that the cases make fail.
 func (x *Explorer) failing() []string {
 	if x.of.Class == nil {
 		return x.paths()
@@ -75,7 +75,7 @@ func (x *Explorer) failing() []string {
 	return paths
 }
 
-// usual is how atoms fail in the runs that show what a failure does to the flow.
+// usual is the way in which atoms fail in the runs that show what a failure does to the flow.
 func (x *Explorer) usual() how {
 	if x.of.Honest {
 		return before
@@ -83,7 +83,7 @@ func (x *Explorer) usual() how {
 	return after
 }
 
-// paths are the atoms that run when nothing fails, in that order.
+// paths are the atoms that run if nothing fails, in order.
 func (x *Explorer) paths() []string {
 	var paths []string
 	for _, st := range x.plain.steps {
@@ -94,7 +94,7 @@ func (x *Explorer) paths() []string {
 	return paths
 }
 
-// undone is how many atoms were undone.
+// undone returns how many atoms were undone.
 func (out *played) undone() int {
 	n := 0
 	for _, st := range out.steps {
@@ -105,14 +105,13 @@ func (out *played) undone() int {
 	return n
 }
 
-// faults are the ways in which one atom fails with a code; again, whether to let
-// it fail only once, too.
+// faults are the ways in which one atom fails with a code. If again is set, they include failing only once.
 func (x *Explorer) faults(path, code string, again bool) []Case {
 	hows := ways
 	if x.of.Honest {
 		hows = []how{before, unknownAfter}
 	}
-	if code != "" { // a panic has no code, nor has a call that is given up
+	if code != "" { // a panic and an abandoned call have no code
 		hows = hows[:1:1]
 		if !x.of.Honest {
 			hows = append(hows, after)
@@ -139,7 +138,7 @@ func deaths(prefix string, f fault, points []point, from int) []Case {
 	return cases
 }
 
-// bounded leaves out what is too much, evenly.
+// bounded selects an even part of too many cases.
 func (x *Explorer) bounded(h Host, cases []Case) []Case {
 	if len(cases) <= x.of.Most {
 		return cases
@@ -152,7 +151,7 @@ func (x *Explorer) bounded(h Host, cases []Case) []Case {
 	return chosen
 }
 
-// run returns how a run without a crash goes, running it at most once.
+// run returns the course of a run without a crash. It runs it at most once.
 func (x *Explorer) run(h Host, f fault) *played {
 	s := script{fault: f}
 	if x.known[s] == nil {

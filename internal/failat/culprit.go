@@ -7,22 +7,22 @@ import (
 	"github.com/ebbflow/ebb/states"
 )
 
-// A culprit is a call that did what it must not do, or a call that is missing.
+// A culprit is a call that did something wrong, or a call that is missing.
 type culprit struct {
 	path string
 	text string
 }
 
-// A detective looks for the calls to which a difference goes back. What it says
-// follows from what each call was seen to change; it does not guess.
+// A detective finds the calls that caused a difference. Its statements follow from what each call was seen to change.
+// It does not guess.
 type detective struct {
 	p      *played
-	places []string // where the world is not as it must be
+	places []string // where the world is wrong
 	found  []culprit
 	stuck  bool // a Revert failed
 }
 
-// culprits lists them in the order in which they went wrong, each atom once.
+// culprits lists them in the order of their mistakes, each atom once.
 func culprits(p *played, changes []change) []culprit {
 	d := &detective{p: p}
 	for _, c := range changes {
@@ -45,8 +45,7 @@ func (d *detective) accusef(path, format string, args ...any) {
 	}
 }
 
-// execute looks at an Execute, which, called again under its key, is to change
-// nothing and to answer as it did.
+// execute checks an Execute. Called again under its key, it must change nothing and return the same result.
 func (d *detective) execute(i int) {
 	st := d.p.steps[i]
 	former := d.last(i, st, false)
@@ -67,8 +66,8 @@ func (d *detective) execute(i int) {
 	}
 }
 
-// revert looks at a Revert, which is to leave the world as it was before its
-// atom, told anything, and once or twice.
+// revert checks a Revert. For any outcome that it is told, and called once or twice, it must leave the world as it was
+// before its atom.
 func (d *detective) revert(i int) {
 	st := d.p.steps[i]
 	former, first, did := d.last(i, st, true), d.first(i, st), d.last(i, st, false)
@@ -82,7 +81,7 @@ func (d *detective) revert(i int) {
 	}
 	for _, place := range d.places {
 		want := st.before.at(place)
-		met := want // what the Revert ought to have met
+		met := want // the state that the Revert should have met
 		if first != nil {
 			want, met = first.before.at(place), did.end.at(place)
 		}
@@ -91,7 +90,7 @@ func (d *detective) revert(i int) {
 		}
 		got := st.end.at(place)
 		if got == want || st.before.at(place) != met {
-			continue // it is back, or another atom changed it and is not undone
+			continue // it is restored, or another atom changed it and is not undone
 		}
 		switch {
 		case former != nil && met == want:
@@ -110,7 +109,7 @@ func (d *detective) revert(i int) {
 	}
 }
 
-// standing looks for what ought to have been undone and was not.
+// standing finds atoms that should have been undone and were not.
 func (d *detective) standing() {
 	for i, st := range d.p.steps {
 		if st.Revert || !slices.ContainsFunc(d.places, st.changes) || slices.ContainsFunc(d.p.steps[i:], st.undoneBy) {
@@ -123,11 +122,11 @@ func (d *detective) standing() {
 		switch {
 		case d.p.run.State == states.FlowSuccess && st.err != nil && d.last(len(d.p.steps), st, false) == st && !renewed:
 			d.accusef(st.Path, "%s failed, and what it had done was not undone, since the flow went on without it.", st.atom())
-		case d.p.run.State == states.FlowSuccess && !renewed: // what it did is meant to stand
+		case d.p.run.State == states.FlowSuccess && !renewed: // its work may stay
 		case !d.p.reverts[st.Path]:
 			d.accusef(st.Path, "%s has no Revert, so what it did stays. Give it one, or name it in World.Stays if that may be.",
 				st.atom())
-		case !d.stuck: // else it is not undone since what depends on it is not
+		case !d.stuck: // otherwise the Revert of a dependent atom failed, and is the cause
 			d.accusef(st.Path, "%s was not undone.", st.atom())
 		}
 	}
@@ -137,8 +136,7 @@ func (s *step) undoneBy(later *step) bool {
 	return later.Revert && later.Path == s.Path && later.Incarnation == s.Incarnation
 }
 
-// last returns the last call before i, forward or back, of the atom that st is
-// a call of.
+// last returns the last call before i, forward or back, of the same atom as st.
 func (d *detective) last(i int, st *step, revert bool) *step {
 	for _, s := range slices.Backward(d.p.steps[:i]) {
 		if s.Path == st.Path && s.Incarnation == st.Incarnation && s.Revert == revert {
@@ -148,7 +146,7 @@ func (d *detective) last(i int, st *step, revert bool) *step {
 	return nil
 }
 
-// first returns the first Execute before i of the atom that st is a call of.
+// first returns the first Execute before i of the same atom as st.
 func (d *detective) first(i int, st *step) *step {
 	for _, s := range d.p.steps[:i] {
 		if s.Path == st.Path && s.Incarnation == st.Incarnation && !s.Revert {
@@ -158,8 +156,8 @@ func (d *detective) first(i int, st *step) *step {
 	return nil
 }
 
-// order says whether the Revert at i was made too early or too late, as far as
-// the order in which atoms were executed tells.
+// order says whether the Revert at i came too early or too late, as far as the order in which atoms were executed
+// shows.
 func (d *detective) order(i int) string {
 	st := d.p.steps[i]
 	mine := slices.Index(d.p.steps, d.first(i, st))
@@ -182,7 +180,7 @@ func (d *detective) order(i int) string {
 	return ""
 }
 
-// advice is what a Revert that did nothing has perhaps not thought of.
+// advice is a hint for a Revert that did nothing.
 func advice(told string) string {
 	switch told {
 	case "failed":
@@ -194,7 +192,7 @@ func advice(told string) string {
 	}
 }
 
-// doubt is what a Revert that did too much has perhaps not thought of.
+// doubt is a hint for a Revert that did too much.
 func doubt(told string) string {
 	if told == "done" {
 		return ""

@@ -14,16 +14,16 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// A World says what an [Explorer] tries.
+// A World describes what an [Explorer] tries.
 type World struct {
 	Codes  func(path string) []string // further codes with which the atom at a path fails; may be nil
 	Stays  []string                   // paths of atoms whose effects may stay when a run is undone
-	Honest bool                       // an atom that fails with an error has done nothing, and none panics
-	Waits  []string                   // paths of atoms that are answered, to try without the answer; see Instance
-	Most   int                        // number of cases; of more, an even selection is run
+	Honest bool                       // an atom that fails has done nothing, and no atom panics
+	Waits  []string                   // paths of answered atoms to try without an answer; see Instance
+	Most   int                        // maximum number of cases; of more, an even part is run
 
-	// Class names what atoms have in common, such as the state that they are visits of: only the first of a class is made
-	// to fail. Nil: each is.
+	// Class names what atoms have in common, such as the state that they are visits of. Only the first atom of a class
+	// is made to fail. If Class is nil, each is.
 	Class func(path string) string
 }
 
@@ -32,24 +32,24 @@ type Instance struct {
 	Flow    func() flow.Node // called again when another process resumes the run
 	Options []engine.Option
 	Run     []engine.RunOption
-	State   func() any // what must be back when a run was undone
+	State   func() any // the part that must be restored if a run is undone
 	Open    func() (storage.Store, error)
 
-	// Answers end what the run waits for, by the path of the atom: its result, or an error. A run that is not answered
+	// Answers end the waits of the run, by the path of the atom: its result, or an error. A run that is not answered
 	// needs a Limit.
 	Answers map[string]any
-	// Beside is called when the run begins, and ends when its context does. It may be nil.
+	// Beside is called when the run starts, and returns when its context ends. It may be nil.
 	Beside func(ctx context.Context)
-	Limit  time.Duration // after which a run that has not ended is given up; 0 is never
+	Limit  time.Duration // after which a run is given up; 0 is never
 }
 
-// A Host runs cases. It is a test, or the command.
+// A Host runs cases. A test and the command implement it.
 type Host interface {
-	// Fresh returns a world in which nothing was done yet.
+	// Fresh returns a world in which nothing was done.
 	Fresh() *Instance
-	// InTime calls f in virtual time, if it can. All of f happens before it returns.
+	// InTime calls f, in virtual time if it can. It returns when f has returned.
 	InTime(f func(Host))
-	// Logf reports what is not a finding.
+	// Logf reports messages that are not findings.
 	Logf(format string, args ...any)
 }
 
@@ -57,9 +57,9 @@ type Host interface {
 type Explorer struct {
 	of World
 
-	plain *played            // the run in which nothing fails
-	known map[script]*played // runs without crash that are needed more than once
-	told  map[string]string  // what was found, by the first case that told of it
+	plain *played            // the run without a failure
+	known map[script]*played // runs without a crash that are used more than once
+	told  map[string]string  // changes that were reported, by the first case that reported them
 	bad   int
 }
 
@@ -68,11 +68,10 @@ func New(w World) *Explorer {
 	return &Explorer{of: w, known: map[script]*played{}, told: map[string]string{}}
 }
 
-// Bad returns how many cases showed that something is wrong.
+// Bad returns the number of cases with a finding.
 func (x *Explorer) Bad() int { return x.bad }
 
-// Prepare runs the flow undisturbed, and returns why that is nothing to build
-// on, or "".
+// Prepare runs the flow without a failure. It returns the reason why no case can be judged, or "".
 func (x *Explorer) Prepare(h Host) string {
 	x.plain = x.play(h, script{}, false)
 	x.known[script{}] = x.plain
@@ -101,8 +100,7 @@ func (x *Explorer) Prepare(h Host) string {
 	return x.look(h, again)
 }
 
-// look says what of the flow cannot be judged: what State does not show, and
-// what does not run.
+// look reports what cannot be judged: effects that State does not show, and atoms that do not run.
 func (x *Explorer) look(h Host, p *played) string {
 	var unseen []string
 	seen := false

@@ -8,12 +8,12 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// wrong is what is wrong with how a run went.
+// wrong says what is wrong with a run.
 type wrong struct {
 	what    string   // as a sentence
-	sides   string   // what the two sides of the changes are
-	changes []change // from how the world ought to be to how it is
-	end     bool     // already how the run ended is wrong
+	sides   string   // meaning of the two sides of the changes
+	changes []change // from the expected world to the actual one
+	end     bool     // the end of the run itself is wrong
 }
 
 // Try runs a case and returns what is wrong with it, or nil.
@@ -38,7 +38,7 @@ func (x *Explorer) Try(h Host, c Case) *Finding {
 	return x.find(c, w, traced)
 }
 
-// judgeFault says what is wrong with a run in which an atom failed, or nil.
+// judgeFault judges a run in which an atom failed. It returns nil if nothing is wrong.
 func (x *Explorer) judgeFault(h Host, f fault) *wrong {
 	p := x.run(h, f)
 	switch {
@@ -49,7 +49,7 @@ func (x *Explorer) judgeFault(h Host, f fault) *wrong {
 	case p.err != nil:
 		return &wrong{what: fmt.Sprintf("The run did not come to rest: %v.", p.err), end: true}
 	case p.faults == 0:
-		return nil // something else came in between
+		return nil // something else interfered
 	}
 	switch p.run.State {
 	case states.FlowSuccess:
@@ -70,8 +70,8 @@ func (x *Explorer) judgeFault(h Host, f fault) *wrong {
 	}
 }
 
-// judgeSuccess compares a run that succeeded in spite of a failure with the one
-// nearest to it in which the atom did nothing before it failed, or never failed.
+// judgeSuccess judges a run that succeeded despite a failure. It compares the run with the closest run in which the
+// atom did nothing before it failed, or never failed.
 func (x *Explorer) judgeSuccess(h Host, f fault, p *played) *wrong {
 	w := &wrong{
 		what:  "The run succeeded in the end, but the world is not as it is when nothing fails",
@@ -84,7 +84,7 @@ func (x *Explorer) judgeSuccess(h Host, f fault, p *played) *wrong {
 	f.how = before
 	idle := x.run(h, f)
 	if idle.err != nil || idle.run.State != states.FlowSuccess || idle.way != p.way {
-		return nil // the flow went a way of its own
+		return nil // the flow took another way
 	}
 	w.what = "The run succeeded another way, but the world is not as it is when the atom fails before it did anything"
 	w.sides = "when it did nothing → now"
@@ -92,7 +92,7 @@ func (x *Explorer) judgeSuccess(h Host, f fault, p *played) *wrong {
 	return w.orNil()
 }
 
-// judgeCrash compares a run whose process died with the same without that.
+// judgeCrash compares a run whose process died with the same run without a crash.
 func (x *Explorer) judgeCrash(h Host, f fault, p *played) *wrong {
 	alone := x.run(h, f)
 	switch {
@@ -135,5 +135,5 @@ func (x *Explorer) mayStay(p *played, place string) bool {
 	return changed
 }
 
-// changes reports whether the world was another at that place after the call.
+// changes reports whether the call changed the world at that place.
 func (s *step) changes(place string) bool { return s.before.at(place) != s.end.at(place) }

@@ -14,37 +14,37 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// runID is the id of every run: each has a store of its own.
+// runID is the ID of every run. Each run has its own store.
 const runID = "run"
 
-// mostFaults is how often an atom that fails for good does so. Then it gives
-// in, for the sake of retries that never do.
+// mostFaults is the number of failures of an atom that fails for good. Then it succeeds, because some retries never
+// end.
 const mostFaults = 30
 
-// played is a run as it went.
+// played is the course of a run.
 type played struct {
 	begin, end *snapshot // of the world
 	run        storage.Run
-	err        error   // why it did not come to rest
-	points     []point // where its process might have died
+	err        error   // why the run did not rest
+	points     []point // points at which its process might have died
 	steps      []*step
-	faults     int             // how often an atom was made to fail
-	faulty     int             // how many points came before the first of these
-	waits      []string        // paths of the atoms that nothing ended; of a run that was given up
+	faults     int             // how often the script made an atom fail
+	faulty     int             // number of points before the first of these failures
+	waits      []string        // paths of the atoms that still wait, if the run was given up
 	way        string          // what it went through
 	idle       []string        // tasks of the plan that did not run
-	reverts    map[string]bool // by path: whether there is something to undo an atom with
-	pivoted    map[string]bool // the atoms that are left as they are, since the point of no return was passed
+	reverts    map[string]bool // by path: whether Ebb can undo the atom
+	pivoted    map[string]bool // atoms behind a point of no return, which are not undone
 }
 
 // A step is one call of an atom.
 type step struct {
 	atom.Call
 
-	told        string // what a Revert was told
+	told        string // the outcome that a Revert was told
 	err         error
-	made        bool      // it was made to fail
-	process     int       // which process called, from 0
+	made        bool      // the script made it fail
+	process     int       // process of the call, from 0
 	before, end *snapshot // of the world; nil unless traced
 }
 
@@ -59,7 +59,7 @@ func (s *step) String() string {
 	return s.atom()
 }
 
-// Incarnation names an atom by its path and, from its second incarnation on, by the number of that.
+// Incarnation names an atom by its path and, from the second on, the number of its incarnation.
 func Incarnation(path string, n int) string {
 	if n == 0 {
 		return path
@@ -71,11 +71,11 @@ func Incarnation(path string, n int) string {
 type player struct {
 	script script
 	world  *Instance
-	traced bool // the world is looked at around each call
+	traced bool // records the world around each call
 
-	answers *answerer // nil if nothing is answered
+	answers *answerer // nil if no atom is answered
 
-	mu  sync.Mutex // of what follows: languages call from goroutines of their own
+	mu  sync.Mutex // of the fields below: languages call from goroutines of their own
 	out *played
 }
 
@@ -90,15 +90,15 @@ func (x *Explorer) play(h Host, s script, traced bool) *played {
 	})
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if traced { // without the calls that the engine has given up on, which may go on for ever
+	if traced { // without the calls that the engine abandoned, which may never end
 		p.out.steps = slices.DeleteFunc(p.out.steps, func(st *step) bool { return st.end == nil })
 	}
 	return p.out
 }
 
-// play runs processes, one after the other, until the run is at rest.
+// play runs processes, one after the other, until the run rests.
 func (p *player) play() (err error) {
-	ctx := context.Background() // of what reads the run in the end
+	ctx := context.Background() // of the final reads of the run
 	last, err := p.drive()
 	if err != nil {
 		p.out.waits = p.waiting(ctx)
@@ -126,7 +126,7 @@ func (p *player) waiting(ctx context.Context) (paths []string) {
 	if err != nil {
 		return nil // the run has failed already
 	}
-	defer func() { _ = store.Close() }() // it only reads
+	defer func() { _ = store.Close() }() // it is only read
 	atoms, _ := store.Atoms(ctx, runID, storage.AtomQuery{Live: true})
 	for i := range atoms {
 		if at := &atoms[i]; at.State == states.TaskRunning && at.Ended == flow.EndDeferred {
@@ -168,7 +168,7 @@ func (p *player) drive() (last *process, err error) {
 	return last, err
 }
 
-// isPivoted reports whether an atom is left as it is, or the atom that began its run.
+// isPivoted reports whether a point of no return protects an atom, or the atom that started its run.
 func (out *played) isPivoted(path string) bool {
 	for end := len(path); end > 0; end = strings.LastIndexByte(path[:end], '/') {
 		if out.pivoted[path[:end]] {
@@ -178,7 +178,7 @@ func (out *played) isPivoted(path string) bool {
 	return false
 }
 
-// look takes in what the atoms have become.
+// look records the final states of the atoms.
 func (out *played) look(plan *flow.Plan, atoms []storage.Atom) {
 	for i := range plan.Atoms {
 		a := &plan.Atoms[i]
@@ -198,7 +198,7 @@ func (out *played) look(plan *flow.Plan, atoms []storage.Atom) {
 		way.WriteString(a.Path)
 		i := plan.Index(a.Path)
 		if i >= 0 && a.Kind == storage.KindRetry && len(plan.Atoms[i].Provides()) > 0 {
-			fmt.Fprintf(&way, "=%s", a.Result.Data) // a flow may go another way by it
+			fmt.Fprintf(&way, "=%s", a.Result.Data) // it may change the way of the flow
 		}
 		way.WriteByte('\n')
 		passed = passed || i >= 0 && plan.Atoms[i].IsPivot()

@@ -12,7 +12,7 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// A process goes on with the run until it is at rest, or dies before.
+// A process drives the run until it rests, or dies before.
 type process struct {
 	*player
 
@@ -24,7 +24,7 @@ type process struct {
 	dead    bool
 }
 
-// live returns an error when the run neither came to rest nor the process died.
+// live drives the run. It returns an error if the run did not rest and the process did not die.
 func (p *process) live(ctx context.Context) (err error) {
 	ctx, p.stop = context.WithCancel(ctx)
 	defer p.stop()
@@ -49,12 +49,12 @@ func (p *process) live(ctx context.Context) (err error) {
 	p.answers.look()
 	res, err := eng.Run(ctx, runID, p.world.Run...)
 	if res != nil || p.died() {
-		return nil // at rest, however it ended, or dead
+		return nil // at rest, with any end, or dead
 	}
 	return err
 }
 
-// observe notes what can be undone.
+// observe records which atoms can be undone.
 func (p *process) observe(ev engine.Event) {
 	p.answers.observe(ev)
 	p.mu.Lock()
@@ -64,8 +64,8 @@ func (p *process) observe(ev engine.Event) {
 	}
 }
 
-// pathIn returns the path of an atom of the run, or of a run that an atom of it began, within the whole: the id of such
-// a run is that of the run it began in, a slash and the path of that atom.
+// pathIn returns the path of an atom within the whole, for an atom of the run or of a run that an atom of it started.
+// The ID of such a run is that of the run that started it, a slash, and the path of the atom that started it.
 func pathIn(run, path string) string {
 	if inside, ok := strings.CutPrefix(run, runID+"/"); ok {
 		return inside + "/" + path
@@ -85,7 +85,7 @@ func (p *process) begun() {
 	p.pass(point{})
 }
 
-// commit is called by the drivers of a run and of its children at once.
+// commit is called concurrently by the drivers of a run and of its children.
 func (p *process) commit() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -99,19 +99,19 @@ func (p *process) died() bool {
 	return p.dead
 }
 
-// pass goes past a point, or dies there. The caller holds mu.
+// pass passes a point, or dies there. The caller holds mu.
 func (p *process) pass(at point) {
 	if p.dead || p.number > 0 {
 		return
 	}
 	p.out.points = append(p.out.points, at)
 	if p.dead = len(p.out.points) == p.script.cut; p.dead {
-		_ = p.store.Close() // a dead process does not care
+		_ = p.store.Close() // a dead process ignores it
 		p.stop()
 	}
 }
 
-// body stands around the body of a task.
+// body wraps the body of a task.
 type body struct {
 	atom.Body
 
@@ -124,7 +124,7 @@ func (b body) Execute(ctx context.Context, in atom.Values) (atom.Value, error) {
 
 func (b body) Revert(ctx context.Context, in atom.Values, did atom.Outcome[atom.Value]) (atom.Value, error) {
 	if about := atom.CurrentCall(ctx); !b.p.canUndo(pathIn(about.Run, about.Path)) {
-		return nil, nil // the engine passes through what has no Revert
+		return nil, nil // the engine skips atoms without a Revert
 	}
 	return b.p.call(atom.CurrentCall(ctx), did.String(), func() (atom.Value, error) { return b.Body.Revert(ctx, in, did) })
 }
@@ -134,7 +134,7 @@ var (
 	errPanicked = errors.New("it panicked")
 )
 
-// call makes a call as the script wants it.
+// call makes a call as the script says.
 func (p *process) call(about atom.Call, told string, do func() (atom.Value, error)) (v atom.Value, err error) {
 	if path := pathIn(about.Run, about.Path); path != about.Path {
 		about.Run, about.Path = runID, path // under the same key

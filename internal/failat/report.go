@@ -9,24 +9,24 @@ import (
 	"github.com/ebbflow/ebb/states"
 )
 
-// mostChanges is how many differences a report shows.
+// mostChanges is the maximum number of differences in a report.
 const mostChanges = 8
 
-// A Finding is what is wrong with a case.
+// A Finding says what is wrong with a case.
 type Finding struct {
 	Case    string       // name of the case
-	Story   string       // what was made to happen
+	Story   string       // what the script did
 	What    string       // what is wrong with the run
 	State   states.Flow  // how the run ended
-	End     bool         // already how the run ended is wrong
-	Changes []Difference // where the world is not as it must be
-	Text    string       // all of it, for people
+	End     bool         // the end of the run itself is wrong
+	Changes []Difference // where the world is wrong
+	Text    string       // the full text, for people
 }
 
-// A Difference is a place in the world that is not as it must be.
+// A Difference is a place of the world that is wrong.
 type Difference struct{ Place, Want, Got string }
 
-// find tells what is wrong with a case.
+// find describes what is wrong with a case.
 func (x *Explorer) find(c Case, w *wrong, p *played) *Finding {
 	f := &Finding{Case: c.Name, Story: c.story(), What: w.what, State: p.run.State, End: w.end, Text: x.report(c, w, p)}
 	for _, change := range w.changes {
@@ -35,7 +35,7 @@ func (x *Explorer) find(c Case, w *wrong, p *played) *Finding {
 	return f
 }
 
-// report tells what is wrong with a case. What was told before is told shortly.
+// report describes what is wrong with a case. It shortens what an earlier report said.
 func (x *Explorer) report(c Case, w *wrong, p *played) string {
 	guilty := culprits(p, w.changes)
 	var b strings.Builder
@@ -58,7 +58,7 @@ func (x *Explorer) report(c Case, w *wrong, p *played) string {
 	return b.String()
 }
 
-// story tells what was made to happen.
+// story says what the script did.
 func (c Case) story() string {
 	var parts []string
 	if c.script.fault != (fault{}) {
@@ -95,7 +95,7 @@ func table(changes []change, p *played) string {
 	return b.String()
 }
 
-// trail lists the calls that had to do with a place, and what each did to it.
+// trail lists the calls that concern a place, and what each did to it.
 func trail(place string, p *played) [][2]string {
 	var lines [][2]string
 	process := 0
@@ -127,7 +127,7 @@ func trail(place string, p *played) [][2]string {
 	return lines
 }
 
-// undoing says what was undone in which order, and what has nothing to undo.
+// undoing says what was undone, in order, and which atoms cannot be undone.
 func undoing(p *played) string {
 	var undone, plain []string
 	for _, st := range p.steps {

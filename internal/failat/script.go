@@ -6,35 +6,34 @@ import (
 	"github.com/ebbflow/ebb/atom"
 )
 
-// A script says what goes wrong in a run. The zero script is a run in which
-// nothing does.
+// A script says what fails in a run. In the zero script, nothing fails.
 type script struct {
 	fault fault
-	cut   int // the process dies right after that point, counted from 1; 0 is never
+	cut   int // the process dies after that point, counted from 1; 0 is never
 }
 
-// A fault is an atom failing. The zero fault is none.
+// A fault is the failure of an atom. The zero fault is none.
 type fault struct {
 	path string // of the atom
 	how  how
-	code string // of the failure; "" is the usual one of how
+	code string // of the failure; "" is the default of how
 	once bool   // only the first time
 }
 
-// how says in which way an atom fails.
+// how is the way in which an atom fails.
 type how uint8
 
 const (
-	before        how = iota // it fails and has done nothing
-	after                    // it fails and has done its work
-	panics                   // it panics and has done its work
-	unknownBefore            // it is given up on and has done nothing
-	unknownAfter             // it is given up on and has done its work
-	refused                  // it waits, and the answer is a failure
-	unanswered               // it waits, and no answer comes
+	before        how = iota // returns an error, with nothing done
+	after                    // returns an error, with its work done
+	panics                   // panics, with its work done
+	unknownBefore            // is given up, with nothing done
+	unknownAfter             // is given up, with its work done
+	refused                  // waits, and the answer is a failure
+	unanswered               // waits, and no answer comes
 )
 
-// ways are all, in the order in which they are tried.
+// ways are all ways, in the order in which they are tried.
 var ways = []how{before, after, panics, unknownBefore, unknownAfter}
 
 var wayNames = [...]string{
@@ -43,7 +42,7 @@ var wayNames = [...]string{
 	refused: "refused", unanswered: "no_answer",
 }
 
-// ofAnswer reports whether it is not the call of the atom that fails, but what ends its wait.
+// ofAnswer reports whether the answer fails, and not the call.
 func (h how) ofAnswer() bool { return h == refused || h == unanswered }
 
 func (h how) works() bool { return h != before && h != unknownBefore }
@@ -51,7 +50,7 @@ func (h how) works() bool { return h != before && h != unknownBefore }
 // name is the name of the case.
 func (f fault) name() string { return f.path + "/" + wayNames[f.how] + f.suffix() }
 
-// group is the name under which the crashes of a run with this fault stand.
+// group is the name that precedes the crashes of a run with this fault.
 func (f fault) group() string { return f.path + "_fails" + f.suffix() + "/" }
 
 func (f fault) suffix() string {
@@ -65,7 +64,7 @@ func (f fault) suffix() string {
 	return text
 }
 
-// err is what the atom fails with.
+// err is the error of the atom.
 func (f fault) err() error {
 	code := f.code
 	switch {
@@ -78,7 +77,7 @@ func (f fault) err() error {
 	return atom.Errorf(code, "enginetest lets %s fail", f.path)
 }
 
-// String tells the fault as a sentence.
+// String describes the fault as a sentence.
 func (f fault) String() string {
 	var text string
 	switch f.how {
@@ -106,14 +105,14 @@ func (f fault) String() string {
 	return f.path + " " + text
 }
 
-// A point is a place in a run where its process may die: right after something
-// was committed, or right after an atom did something, which then is not.
+// A point is a place in a run where its process may die: right after a commit, or right after the work of an atom,
+// which then is not recorded.
 type point struct {
-	commit int   // its number; 0 for a call
+	commit int   // number of the commit; 0 for a call
 	call   *step // nil for a commit
 }
 
-// name is the name of the case in which the process dies there.
+// name is the name of the case in which the process dies at the point.
 func (p point) name() string {
 	switch {
 	case p.call == nil && p.commit == 0:
@@ -127,7 +126,7 @@ func (p point) name() string {
 	}
 }
 
-// String tells the point as the end of a sentence.
+// String describes the point as the end of a sentence.
 func (p point) String() string {
 	switch {
 	case p.call == nil && p.commit == 0:

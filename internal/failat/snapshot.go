@@ -11,22 +11,21 @@ import (
 	"time"
 )
 
-// A snapshot is what a state was at one moment: every value in it as text, by
-// the Go expression that leads to it. It shares nothing with the state, which
-// may go on changing.
+// A snapshot is a state at one moment: the text of every value in it, by the Go expression that leads to the value. It
+// shares nothing with the state, which may change afterwards.
 type snapshot struct {
 	text  map[string]string
 	order []string // of the expressions
 }
 
-// A change is a value that is another one in a later snapshot.
+// A change is a value that differs in a later snapshot.
 type change struct {
 	place    string // the expression that leads to it
 	from, to string
 }
 
 const (
-	nothing = "(none)" // stands for what is not there
+	nothing = "(none)" // stands for a missing value
 	empty   = "empty"  // a map or slice without elements, nil or not
 )
 
@@ -43,7 +42,7 @@ func (s *snapshot) at(place string) string {
 	return nothing
 }
 
-// diff lists what is different in later, in the order of the state.
+// diff lists the differences in later, in the order of the state.
 func (s *snapshot) diff(later *snapshot) []change {
 	var changes []change
 	for _, place := range s.order {
@@ -59,8 +58,7 @@ func (s *snapshot) diff(later *snapshot) []change {
 	return changes
 }
 
-// filled reports whether the change is only that what was empty has elements
-// now, which tell more.
+// filled reports whether the change only says that something empty has elements now. The elements say more.
 func (c change) filled(later *snapshot) bool {
 	return c.from == empty && c.to == nothing && later.within(c.place)
 }
@@ -76,7 +74,7 @@ func (s *snapshot) within(place string) bool {
 // A taker walks through a state.
 type taker struct {
 	s   *snapshot
-	met map[pointer]string // where what is pointed to was met first
+	met map[pointer]string // where each pointer was found first
 }
 
 type pointer struct {
@@ -125,8 +123,8 @@ func (t *taker) take(place string, v reflect.Value) {
 	}
 }
 
-// again notes where v leads to, and tells of a place that led there before: so a
-// state that contains itself has an end.
+// again records the place that v points to, and returns a place that pointed there before. So a state that contains
+// itself ends.
 func (t *taker) again(place string, v reflect.Value) bool {
 	p := pointer{v.Type(), v.Pointer()}
 	first, ok := t.met[p]
@@ -180,7 +178,7 @@ func isNil(v reflect.Value) bool {
 	}
 }
 
-// inWords returns the text of what is better told than taken apart.
+// inWords returns the text of a value that is shown as a whole.
 func inWords(v reflect.Value) (string, bool) {
 	if v.CanInterface() {
 		switch x := v.Interface().(type) {

@@ -20,29 +20,29 @@ func DieAt(s storage.Store, n int) storage.Store {
 		Store: s,
 		committed: func() {
 			if commits.Add(1) >= int64(n) {
-				_ = s.Close() // a dead process does not care
+				_ = s.Close() // a dead process ignores it
 			}
 		},
 		dead: func() bool { return commits.Load() >= int64(n) },
 	})
 }
 
-// watched is a store that tells of what is written.
+// A watched store reports its writes.
 type watched struct {
 	storage.Store
 
-	begun     func()      // a run was taken over; may be nil
-	committed func()      // a checkpoint was committed
-	dead      func() bool // nothing may be written any more; may be nil
+	begun     func()      // called when a run was taken over; may be nil
+	committed func()      // called when a checkpoint was committed
+	dead      func() bool // reports whether nothing may be written any more; may be nil
 }
 
-// database is a watched store with users' tables in it.
+// A database is a watched store whose store has users' tables.
 type database struct {
 	*watched
 	storage.Transactor
 }
 
-// watch returns w as a store that can do what the one in it can.
+// watch returns w as a store with the abilities of the store in it.
 func watch(w *watched) storage.Store {
 	if tx, ok := w.Store.(storage.Transactor); ok {
 		return database{w, tx}
@@ -76,7 +76,7 @@ func (w *watched) Seize(ctx context.Context, run string) (storage.Claim, *storag
 
 func (w *watched) Commit(ctx context.Context, claim storage.Claim, cp *storage.Checkpoint) error {
 	if w.dead != nil && w.dead() {
-		_ = w.Close() // a dead process does not care
+		_ = w.Close() // a dead process ignores it
 		return storage.ErrClosed
 	}
 	err := w.Store.Commit(ctx, claim, cp)
@@ -90,7 +90,7 @@ func (w *watched) Step(ctx context.Context, run string, step func(*storage.Snaps
 	error),
 ) error {
 	if w.dead != nil && w.dead() {
-		_ = w.Close() // a dead process does not care
+		_ = w.Close() // a dead process ignores it
 		return storage.ErrClosed
 	}
 	err := w.Store.Step(ctx, run, step)

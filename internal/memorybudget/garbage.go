@@ -41,7 +41,8 @@ func AllowGarbage(budget int64) {
 var allowing sync.Once
 
 // garbagePercent returns the percentage of live memory that may be garbage, so that the garbage stays below a number of
-// bytes. It is the default or two, four, eight or sixteen times that: setting it stops all goroutines for a moment.
+// bytes. The result is the default or two, four, eight or sixteen times it, because a change of the setting stops all
+// goroutines for a moment.
 func garbagePercent(live, allowed int64) int {
 	percent := leastPercent
 	for percent < mostPercent && live*int64(percent)*2/100 <= allowed {
@@ -53,11 +54,11 @@ func garbagePercent(live, allowed int64) int {
 // afterEachCollection calls f now and after each collection of garbage.
 func afterEachCollection(f func()) {
 	f()
-	sentinel := new([32]byte) // nothing refers to it, so that the next collection finds it
+	sentinel := new([32]byte) // unreachable, so the next collection finds it
 	runtime.AddCleanup(sentinel, afterEachCollection, f)
 }
 
-// metric returns a number that the runtime measures, or 0 if this version of Go does not have it.
+// metric returns a number of the runtime's metrics, or 0 if this version of Go does not have it.
 func metric(name string) int64 {
 	sample := []metrics.Sample{{Name: name}}
 	metrics.Read(sample)

@@ -11,7 +11,7 @@ import (
 	"github.com/ebbflow/ebb/internal/logevent"
 )
 
-// measureEvery is how long a measurement of memory counts.
+// measureEvery is how long a measurement of memory is used.
 const measureEvery = 100 * time.Millisecond
 
 // A Gauge measures the process's memory against its budget. Any goroutine may use it.
@@ -32,8 +32,8 @@ type Level struct {
 	Exhausted bool  // the budget is reached
 }
 
-// Look returns how things stand, measured a moment ago at most. It logs when the budget is
-// reached, and when it no longer is.
+// Look returns the level, measured shortly before at most. It logs when the budget is reached, and when it no longer
+// is.
 func (g *Gauge) Look(now time.Time) Level {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -56,7 +56,7 @@ func (g *Gauge) Look(now time.Time) Level {
 // Exhausted reports whether the budget is reached.
 func (g *Gauge) Exhausted(now time.Time) bool { return g.Budget > 0 && g.Look(now).Exhausted }
 
-// Attend measures the memory once a second until ctx ends, so that changes are reported even if nothing else measures.
+// Attend measures the memory once a second until ctx ends, so that changes are reported even if no other code measures.
 // While the budget is reached, Attend makes the runtime collect garbage.
 func (g *Gauge) Attend(ctx context.Context) {
 	t := time.NewTicker(time.Second)

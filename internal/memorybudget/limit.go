@@ -12,25 +12,24 @@ import (
 	"sync"
 )
 
-// A Limit is how much memory the system gives the process before it kills it.
+// A Limit is the amount of memory above which the system kills the process.
 type Limit struct {
 	Bytes int64  // 0 when no limit was found
-	File  string // that has the limit
+	File  string // the group with the limit
 }
 
-// Own returns the limit of this process, as it was when it was first asked for. There
-// is none on systems without control groups.
+// Own returns the limit of this process at the time of the first call. Systems without control groups have none.
 var Own = sync.OnceValue(func() Limit { return Find(os.DirFS("/")) })
 
-// noLimit is from where on a number stands for no limit: no machine has an exbibyte.
-// Version 1 writes the largest multiple of a page.
+// noLimit is the least number that means no limit. No machine has an exbibyte, and version 1 writes the largest
+// multiple of a page.
 const noLimit = 1 << 60
 
 // maxRead bounds how much of a file is read. A busy host has thousands of mounts.
 const maxRead = 8 << 20
 
 // Find returns the lowest memory limit of the process's control group and its parents, as far as the file system at
-// root shows them. What cannot be read or understood sets no limit.
+// root shows them. A file that cannot be read or understood sets no limit.
 func Find(root fs.FS) Limit {
 	found := Limit{}
 	groups, mounts := groupsIn(read(root, "proc/self/cgroup")), mountsIn(read(root, "proc/self/mountinfo"))
@@ -54,17 +53,16 @@ type version struct {
 }
 
 var versions = [...]version{
-	// Above high the kernel slows the process down until it is below
+	// Above high, the kernel slows the process down until it is below
 	{"cgroup2", "", []string{"memory.max", "memory.high"}},
 	{"cgroup", "memory", []string{"memory.limit_in_bytes", "memory.stat"}},
 }
 
-// lower takes over the lowest limit of the groups from the process's own up to the one
-// that is mounted.
+// lower takes over the lowest limit of the groups from the process's own up to the mounted one.
 func (l *Limit) lower(root fs.FS, v version, at mount, group string) {
 	below, is := within(group, at.root)
 	if !is {
-		below = "" // the process cannot see its group; the mounted one is around it
+		below = "" // the process cannot see its group; the mounted one contains it
 	}
 	for {
 		for _, name := range v.files {
@@ -80,9 +78,9 @@ func (l *Limit) lower(root fs.FS, v version, at mount, group string) {
 	}
 }
 
-// limitIn returns the limit that a file holds; 0 for none.
+// limitIn returns the limit in a file, or 0.
 func limitIn(name string, text []byte) int64 {
-	if name == "memory.stat" { // that of version 1 tells of groups that the process cannot see, too
+	if name == "memory.stat" { // in version 1, includes groups that the process cannot see
 		_, rest, _ := bytes.Cut(text, []byte("hierarchical_memory_limit "))
 		text, _, _ = bytes.Cut(rest, []byte("\n"))
 	}
@@ -108,13 +106,13 @@ func groupsIn(text []byte) map[string]string {
 	return groups
 }
 
-// A mount of a hierarchy of control groups.
+// A mount is a mounted hierarchy of control groups.
 type mount struct {
 	root, point, kind string
 	controllers       []string
 }
 
-// mountsIn returns the mounts that a file as /proc/self/mountinfo lists.
+// mountsIn returns the mounts in a file such as /proc/self/mountinfo.
 func mountsIn(text []byte) (all []mount) {
 	const root, point, beforeOptional, afterDash = 3, 4, 6, 3
 	for line := range strings.Lines(string(text)) {
@@ -131,8 +129,8 @@ func mountsIn(text []byte) (all []mount) {
 	return all
 }
 
-// mountsOf returns the mounts that show a group. When none does, as the process was moved
-// out of what it can see, all mounts of that version.
+// mountsOf returns the mounts that show a group. If none does, because the process was moved out of its view, it
+// returns all mounts of that version.
 func mountsOf(all []mount, v version, group string) []mount {
 	all = slices.DeleteFunc(slices.Clone(all), func(m mount) bool {
 		return m.kind != v.kind || v.controller != "" && !slices.Contains(m.controllers, v.controller)
@@ -144,7 +142,7 @@ func mountsOf(all []mount, v version, group string) []mount {
 	return all
 }
 
-// within returns the path of a group below another one, "" for the same.
+// within returns the path of a group below another one, or "" for the same group.
 func within(group, root string) (below string, is bool) {
 	if root == "/" {
 		return strings.TrimPrefix(group, "/"), true
@@ -156,7 +154,7 @@ func within(group, root string) (below string, is bool) {
 	return strings.TrimPrefix(rest, "/"), true
 }
 
-// unescape undoes how blanks and the like are written in a list of mounts: \040.
+// unescape replaces the escapes in a list of mounts, such as \040 for a blank.
 func unescape(text string) string {
 	var b strings.Builder
 	for i := 0; i < len(text); i++ {
@@ -172,7 +170,7 @@ func unescape(text string) string {
 	return b.String()
 }
 
-// read returns what a file begins with; nothing when it cannot be read.
+// read returns the start of a file, or nothing if it cannot be read.
 func read(root fs.FS, name string) []byte {
 	f, err := root.Open(name)
 	if err != nil {

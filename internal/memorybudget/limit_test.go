@@ -26,7 +26,7 @@ func tree(cgroup, mounts string, files map[string]string) fstest.MapFS {
 	return root
 }
 
-// TestFind finds the lowest limit in trees as systems show them.
+// TestFind finds the lowest limit in trees like those of real systems.
 func TestFind(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -141,7 +141,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// FuzzFind reads what no system writes.
+// FuzzFind reads files that no system writes.
 func FuzzFind(f *testing.F) {
 	f.Add("0::/a/b\n", mountV2, "536870912\n")
 	f.Add("4:memory:/a\n0::/\n", mountV1Both, unlimitedV1)

@@ -12,13 +12,12 @@ const (
 	shareOf, shareIn = 3, 5
 
 	// From a third above the budget, which is four fifths of the limit, the runtime collects garbage more often. Live
-	// memory is a quarter less then, so collecting does not take all of the processor.
+	// memory within the budget is at most three quarters of that, so collecting does not take the whole processor.
 	ceilingOf, ceilingIn = 4, 3
 )
 
-// Share returns the budget within a limit; 0 without one.
+// Share returns the budget within a limit, or 0 without one.
 func Share(limit int64) int64 { return limit / shareIn * shareOf }
 
-// Ceiling returns how much memory the Go runtime is to take when live memory may take
-// so much.
+// Ceiling returns the soft limit of the Go runtime for a budget of live memory.
 func Ceiling(budget int64) int64 { return budget / ceilingIn * ceilingOf }

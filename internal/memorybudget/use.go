@@ -2,8 +2,8 @@ package memorybudget
 
 import "runtime/metrics"
 
-// names are the metrics that make up live memory: what the last collection found alive, and what
-// the runtime needs for it. Garbage, and memory that is kept for later, does not count.
+// names are the metrics that make up live memory: what the last collection found alive, and the runtime's own needs.
+// Garbage, and memory that the runtime keeps for later, does not count.
 var names = [...]string{
 	"/gc/heap/live:bytes",
 	"/memory/classes/heap/stacks:bytes",
@@ -19,7 +19,7 @@ const collections = "/gc/cycles/total:gc-cycles"
 // Use is how much memory is in use.
 type Use struct {
 	Live        int64  // bytes
-	Collections uint64 // so far; Live changes little in between
+	Collections uint64 // so far; Live changes little between them
 }
 
 // Used returns the use of this process's memory.
@@ -32,7 +32,7 @@ func Used() Use {
 	metrics.Read(samples[:])
 	var use Use
 	for i := range names {
-		if v := samples[i].Value; v.Kind() == metrics.KindUint64 { // else this version of Go does not have it
+		if v := samples[i].Value; v.Kind() == metrics.KindUint64 { // this version of Go does not have the metric
 			use.Live += int64(min(v.Uint64(), noLimit))
 		}
 	}

@@ -2,27 +2,24 @@ package memorybudget
 
 import "time"
 
-// leftBelow is in tenths of the budget. Once live memory has reached the budget, it must fall below this part. So a
+// leftBelow is in tenths of the budget. After live memory has reached the budget, it must fall below this part. So a
 // process near the budget does not switch back and forth.
 const leftBelow = 9
 
-// collectEvery is how long after a collection another is wanted while the budget is
-// reached. A process that does nothing collects nothing, and would not see that its
-// memory is free again.
+// collectEvery is the time between two collections while the budget is reached. An idle process does not collect, and
+// would not see that its memory is free again.
 const collectEvery = 10 * time.Second
 
-// A Watch judges whether live memory has reached a budget. The zero Watch is that of a
-// process that has no budget.
+// A Watch judges whether live memory has reached a budget. The zero Watch has no budget.
 type Watch struct {
 	Budget int64
 
 	exhausted   bool
 	collections uint64
-	collected   time.Time // when collections was seen to change
+	collected   time.Time // when collections last changed
 }
 
-// Look judges the use at a time. It reports whether the budget is reached, and whether
-// that has changed.
+// Look judges the use at a time. It reports whether the budget is reached, and whether that has changed.
 func (w *Watch) Look(now time.Time, use Use) (exhausted, changed bool) {
 	if w.Budget <= 0 {
 		return false, false
@@ -35,8 +32,8 @@ func (w *Watch) Look(now time.Time, use Use) (exhausted, changed bool) {
 	return w.exhausted, w.exhausted != was
 }
 
-// Stale reports whether garbage is to be collected, as the budget is reached and nothing
-// was collected for a while. It then reports false for as long again.
+// Stale reports whether to collect garbage: the budget is reached, and nothing was collected for collectEvery. It then
+// returns false for as long again.
 func (w *Watch) Stale(now time.Time) bool {
 	if !w.exhausted || now.Sub(w.collected) < collectEvery {
 		return false

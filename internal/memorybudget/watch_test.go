@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// TestWatch: the budget is reached at once and left a tenth below; garbage is collected
-// seldom, only while the budget is reached and nothing else collects it.
+// TestWatch: the budget is reached at once, and no longer reached a tenth below it. Garbage is collected rarely, and
+// only while the budget is reached and no other collection happens.
 func TestWatch(t *testing.T) {
 	t.Parallel()
 	w := Watch{Budget: 1000}
@@ -43,7 +43,7 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// TestUsed: what is alive counts, and what is garbage does not once it was collected.
+// TestUsed: live memory counts, and garbage does not once it was collected.
 func TestUsed(t *testing.T) { //nolint:paralleltest // it measures the process
 	const size = 64 << 20
 	runtime.GC()
@@ -65,7 +65,7 @@ func TestUsed(t *testing.T) { //nolint:paralleltest // it measures the process
 	}
 }
 
-// TestShare: the budget is within the ceiling of the runtime, and that within the limit.
+// TestShare: the budget is below the ceiling of the runtime, and the ceiling below the limit.
 func TestShare(t *testing.T) {
 	t.Parallel()
 	for _, limit := range []int64{0, 1, 64 * mib, 3 * gib, noLimit - 1} {

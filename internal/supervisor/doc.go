@@ -1,5 +1,5 @@
-// Package supervisor is the process that stands between Ebb and a program that a task runs. It
-// ends the program, and all that the program started, when Ebb dies or asks for it.
+// Package supervisor implements the process between Ebb and a program that a task runs. It ends the program, and all
+// processes that the program started, when Ebb dies or asks for it.
 //
 // The supervisor is the binary of Ebb itself, started again with [Marker] as its name. It takes
 // over while packages are initialized: this package imports little, so that few others come

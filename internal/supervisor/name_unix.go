@@ -31,8 +31,8 @@ func (s *supervision) yield() {
 	}
 }
 
-// answer says which program this is, and ends it if the other owner is not older. The
-// connection stays open until this process ends, so the other sees when all is gone.
+// answer reports which program this is, and ends it unless the other owner is older. The connection stays open until
+// this process ends, so the other owner sees when all processes are gone.
 func (s *supervision) answer(conn int) {
 	_, _ = syscall.Write(conn, []byte("process "+strconv.Itoa(s.program)+" of "+strconv.Quote(s.path)+
 		", supervised by process "+strconv.Itoa(os.Getpid())+"\n"))

@@ -2,16 +2,16 @@ package supervisor
 
 import "encoding/binary"
 
-// Marker is the name, argument 0, of a process that is to be a supervisor.
+// Marker is the name, argument 0, of a supervisor process.
 const Marker = "task-supervisor"
 
-// The descriptors of a supervisor, besides the program's 0 to 2.
+// The descriptors of a supervisor, after the program's 0 to 2.
 const (
 	ControlFD = 3
 	NameFD    = 4
 )
 
-// Terminate is what Ebb writes to have SIGTERM sent to the program and all that it started.
+// Terminate makes the supervisor send SIGTERM to the program and all processes that it started.
 const Terminate = 'T'
 
 // A Report is a report of a supervisor to Ebb. It is encoded in [ReportSize] bytes.
@@ -31,7 +31,7 @@ const (
 	Started ReportKind = 'P' // Value is the process ID of the program
 	Failed  ReportKind = 'E' // the program did not start; Value is the errno
 	Ended   ReportKind = 'S' // Value is the wait status of the program
-	Left    ReportKind = 'L' // Value is how many processes could not be ended
+	Left    ReportKind = 'L' // Value is the number of processes that could not be ended
 )
 
 // Append appends the encoded report to b.

@@ -11,11 +11,11 @@ import (
 	"syscall"
 )
 
-func init() { //nolint:gochecknoinits // it is to come before all that main needs
+func init() { //nolint:gochecknoinits // must run before main's other packages
 	if len(os.Args) < 5 || os.Args[0] != Marker || !isSocket(ControlFD) {
 		return
 	}
-	// To the kernel the parent that a program dies with is the thread that started it.
+	// For the kernel, the parent with which a program dies is the thread that started it.
 	runtime.LockOSThread()
 	supervise(os.Args[1], os.Args[2] == "1", os.Args[3], os.Args[4:])
 	os.Exit(0)
@@ -26,18 +26,18 @@ func isSocket(fd int) bool {
 	return syscall.Fstat(fd, &stat) == nil && stat.Mode&syscall.S_IFMT == syscall.S_IFSOCK
 }
 
-// A supervision is the work of one supervisor.
+// A supervision is the state of a supervisor.
 type supervision struct {
-	program     int         // its process ID, and that of its group
+	program     int         // process ID of the program and its group
 	path        string      // for people
 	fence       uint64      // of the owner that started the program
 	ended       atomic.Bool // the program
 	terminating atomic.Bool
 	killing     sync.Once
-	known       map[int]bool // what SIGKILL was sent to
+	known       map[int]bool // processes that SIGKILL was sent to
 }
 
-// supervise runs the program and returns when nothing of it is left.
+// supervise runs the program. It returns when no process of it is left.
 func supervise(fence string, named bool, path string, args []string) {
 	becomeSupervisor()
 	hear()
@@ -46,11 +46,11 @@ func supervise(fence string, named bool, path string, args []string) {
 		Env: os.Environ(), Files: []uintptr{0, 1, 2}, Sys: attributes(),
 	})
 	if err != nil {
-		errno, _ := err.(syscall.Errno) //nolint:errorlint // package errors would have more packages come before this one
+		errno, _ := err.(syscall.Errno) //nolint:errorlint // package errors would initialize more packages first
 		report(Failed, uint32(errno))
 		return
 	}
-	// The pipes are the program's: Ebb is to see that it closed them.
+	// The pipes belong to the program: Ebb must see when the program closes them.
 	_, _ = syscall.Close(0), syscall.Close(1)
 	s.program = pid
 	report(Started, uint32(pid))
@@ -61,9 +61,8 @@ func supervise(fence string, named bool, path string, args []string) {
 	s.reap()
 }
 
-// hear keeps this process alive after signals that are meant for programs: a service manager
-// may send SIGTERM to all processes of a service. Ignored signals stay ignored, because the
-// program inherits that.
+// hear keeps this process alive after signals for programs: a service manager may send SIGTERM to all processes of a
+// service. Ignored signals stay ignored, because the program inherits that.
 func hear() {
 	ignored := make(chan os.Signal, 1) // no goroutine receives from it
 	for _, sig := range []os.Signal{
@@ -76,7 +75,7 @@ func hear() {
 	}
 }
 
-// number returns the number that a text stands for.
+// number returns the number in a text.
 func number(text string) uint64 {
 	n := uint64(0)
 	for _, c := range []byte(text) {
@@ -85,12 +84,12 @@ func number(text string) uint64 {
 	return n
 }
 
-// report tells Ebb something. If Ebb is gone, no process needs to know.
+// report sends a report to Ebb. If Ebb is gone, the report is lost.
 func report(kind ReportKind, value uint32) {
 	_, _ = syscall.Write(ControlFD, Report{kind, value}.Append(nil))
 }
 
-// control does what Ebb says, until Ebb says nothing more.
+// control carries out Ebb's requests until Ebb closes its end.
 func (s *supervision) control() {
 	var said [1]byte
 	for {
@@ -118,7 +117,7 @@ func (s *supervision) reap() {
 		case err != nil:
 			s.waitForGroup()
 			return // no children are left
-		case pid == 0: // the program has ended, what it started has not
+		case pid == 0: // the program has ended, but not all processes that it started
 			options = waitAll
 			s.kill()
 		case pid == s.program:
@@ -131,7 +130,7 @@ func (s *supervision) reap() {
 	}
 }
 
-// kill has SIGKILL sent to all, and does not wait for it.
+// kill has SIGKILL sent to all processes, and does not wait.
 func (s *supervision) kill() {
 	s.killing.Do(func() { go s.sweepUntilGone() })
 }

@@ -16,11 +16,11 @@ const (
 	maxDescriptor = ^uint32(0)
 )
 
-// becomeSupervisor has the kernel make what loses its parent a child of this process, and
-// keeps descriptors from the program.
+// becomeSupervisor makes this process the parent of descendants that lose their parent, and keeps its
+// descriptors from the program.
 func becomeSupervisor() {
 	process(setSubreaper, 1)
-	// Under a name of its own, so that killing processes by the name of Ebb's binary spares it.
+	// The process gets its own name, so that it survives a kill by the name of Ebb's binary.
 	name := [16]byte{}
 	copy(name[:], Marker)
 	process(setName, uintptr(unsafe.Pointer(&name))) //nolint:gosec // the kernel reads 16 bytes
@@ -31,7 +31,7 @@ func becomeSupervisor() {
 	}
 }
 
-// process sets an attribute of this process, which every kernel that Go runs on knows.
+// process sets an attribute of this process that every kernel supported by Go has.
 func process(option, value uintptr) {
 	_, _, _ = syscall.RawSyscall(syscall.SYS_PRCTL, option, value, 0) //nolint:dogsled // see above
 }
@@ -40,8 +40,9 @@ func attributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }
 
-// terminate sends SIGTERM to the program's group and to what the program started outside of it. It finds all of them
-// before it sends a signal, because the children of a program that ends get another parent, and would not be found.
+// terminate sends SIGTERM to the program's group and to the processes that the program started outside of it. It finds
+// all of them before it sends a signal. Otherwise it would miss the children of a program that ends, which get another
+// parent.
 func (s *supervision) terminate() {
 	var outside []int
 	descendants(os.Getpid(), func(pid int) {
@@ -57,12 +58,11 @@ func (s *supervision) terminate() {
 	}
 }
 
-// sweep sends SIGKILL to all descendants. It returns how many it had not sent it to before, and
-// how many there were.
+// sweep sends SIGKILL to all descendants. It returns how many receive it for the first time, and how many there are.
 func (s *supervision) sweep() (killed, left int) {
 	descendants(os.Getpid(), func(pid int) {
 		left++
-		// A group is killed as a whole, so none of it can start another meanwhile.
+		// A group is killed as a whole, so that no process of it can start another meanwhile.
 		if group, err := syscall.Getpgid(pid); err == nil && (group == s.program || group == pid) {
 			_ = syscall.Kill(-group, syscall.SIGKILL)
 		}
@@ -77,8 +77,8 @@ func (s *supervision) sweep() (killed, left int) {
 // waitForGroup does nothing: a subreaper without children has no descendants.
 func (s *supervision) waitForGroup() {}
 
-// descendants calls do with each descendant of a process, parents first. The children of a
-// process are asked for before do is called with it: afterwards they may have another parent.
+// descendants calls do with each descendant of a process, parents first. It reads the children of a process before it
+// calls do with the process, because they may have another parent afterwards.
 func descendants(pid int, do func(pid int)) {
 	children := childrenOf(pid)
 	if pid != os.Getpid() {
@@ -89,14 +89,14 @@ func descendants(pid int, do func(pid int)) {
 	}
 }
 
-// childrenOf returns the children of all threads of a process. One that is gone has none.
+// childrenOf returns the children of all threads of a process, or none if the process is gone.
 func childrenOf(pid int) []int {
 	tasks := "/proc/" + strconv.Itoa(pid) + "/task/"
 	dir, err := os.Open(tasks)
 	if err != nil {
 		return nil
 	}
-	threads, _ := dir.Readdirnames(-1) // what was read before an error
+	threads, _ := dir.Readdirnames(-1) // uses what was read before an error
 	_ = dir.Close()                    // it was only read
 	var children []int
 	for _, thread := range threads {

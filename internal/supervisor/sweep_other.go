@@ -19,7 +19,7 @@ func attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: tr
 // terminate sends SIGTERM to the program's group.
 func (s *supervision) terminate() { _ = syscall.Kill(-s.program, syscall.SIGTERM) }
 
-// sweep sends SIGKILL to the program's group. It returns how many there are as 1 or 0.
+// sweep sends SIGKILL to the program's group. Its counts are 1 or 0.
 func (s *supervision) sweep() (killed, left int) {
 	if syscall.Kill(-s.program, syscall.SIGKILL) != nil {
 		return 0, 0
@@ -31,8 +31,8 @@ func (s *supervision) sweep() (killed, left int) {
 	return killed, 1
 }
 
-// waitForGroup waits until the program's group has ended. Its processes are no children of this
-// one. What is still there after the time to end has been killed.
+// waitForGroup waits until the program's group has ended, because its processes are not children of this one. After the
+// given time, they have been killed.
 func (s *supervision) waitForGroup() {
 	if !s.terminating.Load() {
 		s.kill()

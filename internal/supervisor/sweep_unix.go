@@ -8,18 +8,18 @@ import (
 )
 
 const (
-	// sweepPause is how long a supervisor waits between two sweeps, at first.
+	// sweepPause is the first pause between two sweeps.
 	sweepPause = time.Millisecond
-	// sweepPauseMax is how long that pause becomes when a sweep finds nothing new.
+	// sweepPauseMax is the longest pause, after sweeps that find nothing new.
 	sweepPauseMax = 50 * time.Millisecond
-	// sweepLimit is how long a supervisor waits for what it cannot end: programs of another
-	// user, and those that the kernel keeps.
+	// sweepLimit is how long a supervisor waits for processes that it cannot end: those of another user, and those that
+	// the kernel keeps.
 	sweepLimit = 5 * time.Second
 )
 
-// sweepUntilGone sends SIGKILL to all that the program started, again and again, as what is
-// being killed may just have started more. The process ends when its last child has ended, see
-// reap, or when for sweepLimit nothing new was found.
+// sweepUntilGone sends SIGKILL repeatedly to all processes that the program started, because a process may start others
+// while it is killed. This process ends when its last child has ended, see reap, or when it found nothing new for
+// sweepLimit.
 func (s *supervision) sweepUntilGone() {
 	begin, pause := time.Now(), sweepPause
 	for {
