@@ -369,12 +369,13 @@ func (t *tracer) end(path string, e *flow.Event) {
 	for l.inline {
 		l = l.outside
 	}
-	t.settleInside(l, e.Prev)
 	switch e.Type {
 	case "ExecutionSucceeded":
-	case "ExecutionAborted":
+		t.settleInside(l, e.Prev)
+	case "ExecutionAborted", "ExecutionTimedOut": // no state failed
 		t.settle(l, flow.VisitAborted, nil)
 	default:
+		t.settleInside(l, e.Prev)
 		t.settle(l, flow.VisitFailed, failureIn(e.Details))
 	}
 }

@@ -32,9 +32,7 @@ func (t *tracer) Trace(number int64, path string, e *flow.Event) []flow.Visit {
 		t.end(flow.VisitLeft, nil)
 	case "MachineFailed":
 		t.end(flow.VisitFailed, failureOf(e.Details))
-	case "MachineTimedOut":
-		t.end(flow.VisitFailed, &atom.Failure{Code: CodeTimeout})
-	case "MachineStopped":
+	case "MachineTimedOut", "MachineStopped": // the state did not fail
 		t.end(flow.VisitAborted, nil)
 	}
 	return t.out
