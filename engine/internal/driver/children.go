@@ -225,13 +225,14 @@ func (c *children) spawnPlanned(o origin, in atom.Values, missing *atom.Failure)
 }
 
 // undoChild undoes an origin by having its run undone. If an undo of that run has failed before, its failed reverts are
-// retried.
+// retried. A run in which nothing can be undone has been cancelled by dropChild. The undo only waits for its end: the
+// run may depend on what is undone next.
 func (c *children) undoChild(o origin) error {
 	id := c.idOf(o)
 	delete(c.byID, id) // a message about an earlier end of the run does not end the undo a second time
 	ev := o.completed()
 	ev.Revert, ev.Result = true, atom.Null
-	if !c.undoes(o) {
+	if !c.undoes(o) && (o.node != nil || c.childOf(o).Detached) {
 		c.ends.list = append(c.ends.list, ev)
 		return nil
 	}
@@ -243,11 +244,12 @@ func (c *children) undoChild(o origin) error {
 	case err != nil:
 		return WrapStore(c.claim.Run, err)
 	case run.Parent != c.claim.Run, // it existed before, and this run did not begin it
+		!c.undoes(o) && run.Outcome != storage.Unfinished,
 		run.State == states.FlowReverted, run.State == states.FlowFailure && run.Undo == storage.UndoNone:
 		c.ends.list = append(c.ends.list, ev)
 		return nil
 	}
-	command := inbox.Command{Kind: inbox.Cancel, Why: inbox.Cancelled("its parent run is being undone"), Undo: true}
+	command := inbox.Command{Kind: inbox.Cancel, Why: inbox.Cancelled("its parent run is being undone"), Undo: c.undoes(o)}
 	if run.State == states.FlowFailure && run.Undo == storage.UndoFailed {
 		command = inbox.Command{Kind: inbox.RetryRevert}
 	}

@@ -68,7 +68,12 @@ func (d *Driver) start(first *scheduler.OperatorCommand, rest []storage.Message)
 	if err := d.decide(); err != nil {
 		return err
 	}
-	if err := d.follow(rest); err != nil {
+	if d.cycle.over == nil {
+		err = d.follow(rest)
+	} else if len(rest) > 0 { // as in analyze: the run is released, and the messages make it due
+		d.next.Head.Wakeups = min(d.next.Head.Wakeups, rest[0].N-1)
+	}
+	if err != nil {
 		return err
 	}
 	if err := d.settle(); err != nil {
