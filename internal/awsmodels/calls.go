@@ -9,7 +9,7 @@ import (
 	"github.com/ebbflow/ebb/internal/awsshape"
 )
 
-// A callModel is what is used of an api-2.json to call the service.
+// A callModel is the part of an api-2.json that calls need.
 type callModel struct {
 	Metadata   metadata `json:"metadata"`
 	Operations map[string]struct {
@@ -43,8 +43,8 @@ type callShape struct {
 	TimestampFormat string `json:"timestampFormat"`
 }
 
-// generateCalls writes the archive of package engine/awscall: a file for each service. The files of services whose
-// protocols the package does not have name only the protocol.
+// generateCalls writes the archive of package engine/awscall: a file for each service. For services whose protocol the
+// package does not have, the file only names the protocol.
 func generateCalls(models, out string) error {
 	services, err := newest(models, func(m *callModel) metadata { return m.Metadata })
 	if err != nil {
@@ -78,7 +78,7 @@ func (m *callModel) text() string {
 	return withShapes(lines, needed, func(shape string) string { return m.body(m.Shapes[shape], needed) })
 }
 
-// exceptionName returns how the AWS SDK for Java 2 names the error of a shape.
+// exceptionName returns the AWS SDK for Java 2's name for the error of a shape.
 func exceptionName(shape string) string {
 	if base, ok := strings.CutSuffix(shape, "Fault"); ok {
 		return awsshape.SDKName(base) + "Exception"
@@ -86,7 +86,7 @@ func exceptionName(shape string) string {
 	return strings.TrimSuffix(awsshape.SDKName(shape), "Exception") + "Exception"
 }
 
-// ends returns the input or the output of an operation: - if it has none.
+// ends returns the input or the output of an operation, or - without one.
 func (m *callModel) ends(of *callMember, needed map[string]bool) string {
 	if of == nil {
 		return "-"
@@ -95,7 +95,7 @@ func (m *callModel) ends(of *callMember, needed map[string]bool) string {
 	return "@" + of.Shape
 }
 
-// use returns a use of a shape: simple ones are written out, others are named.
+// use returns a reference to a shape: simple shapes are written out, others are named.
 func (m *callModel) use(r *callMember, needed map[string]bool) string {
 	s := m.Shapes[r.Shape]
 	switch {
@@ -114,7 +114,7 @@ func (m *callModel) use(r *callMember, needed map[string]bool) string {
 	return "@" + r.Shape
 }
 
-// timestamp returns the kind of a timestamp: that of the protocol, in ISO 8601, or in seconds.
+// timestamp returns the kind of a timestamp: the protocol's own, ISO 8601, or seconds.
 func timestamp(format string) string {
 	switch format {
 	case "iso8601":

@@ -1,5 +1,5 @@
-// Awsmodels writes answers.zip and actions.zip, what AWS's services answer and are passed, from AWS's public service
-// models:
+// Awsmodels writes answers.zip and actions.zip, the answers and the parameters of AWS's services, from AWS's public
+// service models:
 //
 //	go run ./internal/awsmodels -models MODELS -o internal/awsshape
 //
@@ -20,7 +20,7 @@ import (
 	"github.com/ebbflow/ebb/internal/awsshape"
 )
 
-// A model is what is used of an api-2.json.
+// A model is the part of an api-2.json that is used.
 type model struct {
 	Metadata   metadata `json:"metadata"`
 	Operations map[string]struct {
@@ -48,8 +48,8 @@ type shape struct {
 	Document bool                 `json:"document"`
 }
 
-// limits returns the length or the range of a shape as answers.zip has it; "" if the shape has none. A least length
-// of 0 limits nothing.
+// limits returns the length or the range of a shape in the form of answers.zip, or "". A minimum length of 0 is not a
+// limit.
 func (s *shape) limits(length bool) string {
 	least := s.Min.String()
 	if length && least == "0" {
@@ -87,7 +87,7 @@ func generate(models, out string) error {
 	return archive(filepath.Join(out, "actions.zip"), services, (*model).actions)
 }
 
-// actions returns the operations of a service, and the names of what they are passed.
+// actions returns the operations of a service, with the names of their parameters.
 func (m *model) actions() string {
 	var lines strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(m.Operations)) {
@@ -122,7 +122,7 @@ func (m *model) answers() string {
 	return withShapes(lines, needed, body)
 }
 
-// use returns a use of a shape: simple ones are written out, others are named.
+// use returns a reference to a shape: simple shapes are written out, others are named.
 func (m *model) use(r *reference, needed map[string]bool) string {
 	s := m.Shapes[r.Shape]
 	if r.Document || s.Document {
@@ -167,7 +167,7 @@ func (m *model) body(s *shape, needed map[string]bool) string {
 		return "n" + s.limits(false)
 	case "boolean":
 		return "b"
-	case "timestamp", "blob": // as texts, whose length is not that of the model
+	case "timestamp", "blob": // as texts, whose lengths differ from the model's
 		return "s"
 	default:
 		words := strings.Join(s.Enum, "|")

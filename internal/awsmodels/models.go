@@ -15,7 +15,7 @@ import (
 	"github.com/ebbflow/ebb/internal/awsshape"
 )
 
-// metadata is what an api-2.json says of the service itself.
+// metadata is what an api-2.json says about the service.
 type metadata struct {
 	APIVersion      string `json:"apiVersion"`
 	EndpointPrefix  string `json:"endpointPrefix"`
@@ -78,10 +78,10 @@ func archive[M any](file string, services map[string]M, text func(M) string) err
 	return f.Close()
 }
 
-// operationName returns how integrations write the name of an operation.
+// operationName returns the name of an operation in integrations.
 func operationName(name string) string { return strings.ToLower(name[:1]) + name[1:] }
 
-// withShapes returns the lines, and one for each shape that is needed. To write a shape may need others.
+// withShapes returns the lines, and one for each shape that they need. Writing a shape may need others.
 func withShapes(lines []string, needed map[string]bool, body func(name string) string) string {
 	written := map[string]bool{}
 	for len(needed) > len(written) {

@@ -1,7 +1,7 @@
 //go:build unix
 
-// Package childtest lets tests start their own binary as another process, which
-// they talk to by lines, stop as Ctrl-Z does, and kill.
+// Package childtest lets tests start their own binary as another process. Tests exchange lines with the process, stop
+// it as Ctrl-Z does, and kill it.
 package childtest
 
 import (
@@ -25,12 +25,11 @@ type Process struct {
 	out *bufio.Scanner
 }
 
-// Start starts the test's binary with more variables, each as NAME=VALUE, by which
-// its TestMain knows what it is. It is killed when the test ends. Its standard
-// input is open until then, unless the test closes it.
+// Start starts the test's binary with additional variables, each as NAME=VALUE, by which its TestMain knows its role.
+// The process is killed when the test ends. Its standard input is open until then, unless the test closes it.
 func Start(tb testing.TB, env ...string) *Process {
 	tb.Helper()
-	cmd := exec.CommandContext(tb.Context(), os.Args[0]) //nolint:gosec // it is the test itself
+	cmd := exec.CommandContext(tb.Context(), os.Args[0]) //nolint:gosec // the test's own binary
 	cmd.Env = append(os.Environ(), env...)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
@@ -49,7 +48,7 @@ func Start(tb testing.TB, env ...string) *Process {
 	return p
 }
 
-// Line returns the next line that the child says, "" at its end.
+// Line returns the next line of the child's output, or "" at its end.
 func (p *Process) Line() string {
 	if !p.out.Scan() {
 		return ""
@@ -57,7 +56,7 @@ func (p *Process) Line() string {
 	return p.out.Text()
 }
 
-// Tell gives the child a line.
+// Tell sends the child a line.
 func (p *Process) Tell(line string) {
 	p.tb.Helper()
 	if _, err := io.WriteString(p.in, line+"\n"); err != nil {
@@ -95,7 +94,7 @@ func (p *Process) Halt(turn string) {
 	}
 }
 
-// Wake lets the child go on after Halt.
+// Wake continues the child after Halt.
 func (p *Process) Wake() {
 	p.tb.Helper()
 	p.signal(syscall.SIGCONT)
@@ -128,7 +127,7 @@ func (p *Process) Kill() {
 	_ = p.Wait()
 }
 
-// Killed waits for the child's end and reports whether it was SIGKILL.
+// Killed waits for the child's end and reports whether SIGKILL ended it.
 func (p *Process) Killed() bool {
 	_ = p.Wait() // says the same as the state
 	status, ok := p.ProcessState.Sys().(syscall.WaitStatus)

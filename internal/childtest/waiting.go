@@ -7,11 +7,11 @@ import (
 	"testing"
 )
 
-// perCPU is how many waiting tests run at once for each processor.
+// perCPU is the number of waiting tests that run at once for each processor.
 const perCPU = 3
 
-// Waiting runs the tests of a package that mostly wait: for other processes, servers and disks. So more of them run at
-// once than there are processors, unless -parallel says how many.
+// Waiting runs the tests of a package that mostly wait for other processes, servers and disks. So it runs more of them
+// at once than there are processors, unless -parallel sets the number.
 type Waiting struct{ *testing.M }
 
 // Run runs the tests.

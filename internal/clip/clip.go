@@ -3,8 +3,8 @@ package clip
 
 import "unicode/utf8"
 
-// Text returns the text, or its first bytes, up to most, and an ellipsis. It cuts no
-// character in two. Of what it has cut it cuts nothing more.
+// Text returns the text, or its first bytes, up to most, and an ellipsis. It does not split a character. It does not
+// shorten its own result further.
 func Text(text string, most int) string {
 	if len(text) <= most {
 		return text

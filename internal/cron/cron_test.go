@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 	"time"
-	_ "time/tzdata" // the zones of the tests, wherever they run
+	_ "time/tzdata" // the tests' time zones, on any system
 
 	"pgregory.net/rapid"
 
@@ -30,7 +30,7 @@ func moment(tb testing.TB, text string) time.Time {
 	return at
 }
 
-// TestNext follows schedules from a moment on.
+// TestNext follows schedules from a time.
 func TestNext(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ spec, from, ticks string }{
@@ -52,7 +52,7 @@ func TestNext(t *testing.T) {
 		{"@every 90s", "1969-12-31T23:58:29Z", "1969-12-31T23:58:30Z 1970-01-01T00:00:00Z 1970-01-01T00:01:30Z"},
 		{"TZ=Asia/Kathmandu 0 9 * * *", "2026-11-21T00:00:00Z", "2026-11-21T03:15:00Z"},
 
-		// The clock is put forward: an appointment that is left out is then, once.
+		// The clock is set forward: an appointment in the skipped hour ticks at the change.
 		{
 			"TZ=Europe/Rome 30 2 * * *", "2026-03-28T00:00:00Z",
 			"2026-03-28T01:30:00Z 2026-03-29T01:00:00Z 2026-03-30T00:30:00Z",
@@ -62,11 +62,11 @@ func TestNext(t *testing.T) {
 			"2026-03-29T01:00:00Z 2026-03-29T01:15:00Z 2026-03-29T01:45:00Z",
 		},
 		{"TZ=Europe/Rome 30 * * * *", "2026-03-29T00:00:00Z", "2026-03-29T00:30:00Z 2026-03-29T01:30:00Z"},
-		// Midnight is left out
+		// A skipped midnight
 		{"TZ=America/Sao_Paulo 0 0 * * *", "2018-11-03T12:00:00Z", "2018-11-04T03:00:00Z 2018-11-05T02:00:00Z"},
-		// A whole day is
+		// A skipped day
 		{"TZ=Pacific/Apia 0 12 30 12 *", "2011-12-01T00:00:00Z", "2011-12-30T10:00:00Z 2012-12-29T22:00:00Z"},
-		// It is put back: an appointment is the first time, intervals are both times.
+		// The clock is set back: an appointment ticks the first time, intervals tick both times.
 		{"TZ=Europe/Rome 30 2 * * *", "2026-10-24T12:00:00Z", "2026-10-25T00:30:00Z 2026-10-26T01:30:00Z"},
 		{
 			"CRON_TZ=Europe/Rome 30 * * * *", "2026-10-25T00:00:00Z",
@@ -95,7 +95,7 @@ func TestNext(t *testing.T) {
 	}
 }
 
-// TestRefused: what is no schedule is refused with what is wrong.
+// TestRefused: a text that is not a schedule is refused with the reason.
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	for spec, says := range map[string]string{
@@ -135,8 +135,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestLast: the latest of many ticks are found, whether they are looked for one by
-// one or not.
+// TestLast finds the latest of many ticks, both by looking for each tick and otherwise.
 func TestLast(t *testing.T) {
 	t.Parallel()
 	from := moment(t, "2025-11-21T00:00:00Z")
@@ -162,15 +161,14 @@ func TestLast(t *testing.T) {
 	}
 }
 
-// zones are those in which clocks are put forward and back in ways of their own:
-// at midnight, a minute after it, by half an hour, by a day.
+// zones are those whose clocks change in unusual ways: at midnight, a minute after it, by half an hour, by a day.
 var zones = []string{
 	"UTC", "Europe/Rome", "America/New_York", "America/St_Johns", "America/Sao_Paulo", "Australia/Lord_Howe",
 	"Pacific/Apia",
 	"Asia/Kathmandu", "Africa/Casablanca", "Asia/Beirut", "America/Havana", "America/Nuuk",
 }
 
-// anyField draws a field and the numbers it stands for.
+// anyField draws a field and the numbers that it means.
 func anyField(rt *rapid.T, name string, low, high int) (text string, fits map[int]bool) {
 	fits = map[int]bool{}
 	if rapid.Bool().Draw(rt, name+" any") {
@@ -200,8 +198,7 @@ func anyField(rt *rapid.T, name string, low, high int) (text string, fits map[in
 
 func itoa(n int) string { return string(rune('0'+n/10)) + string(rune('0'+n%10)) }
 
-// TestNextByHand compares the ticks of a few days with the ticks that a check of the
-// clock once a minute finds.
+// TestNextByHand compares the ticks of a few days with those that a look at the clock once a minute finds.
 func TestNextByHand(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -223,7 +220,7 @@ func TestNextByHand(t *testing.T) {
 			}
 			rt.Fatal(err)
 		}
-		// Mostly around a change of the clocks, which is where it is hard.
+		// Mostly around a change of the clocks, which is the difficult case.
 		from := time.Date(rapid.IntRange(1990, 2030).Draw(rt, "year"), 1, rapid.IntRange(1, 365).Draw(rt, "day of year"), 0,
 			0, 0, 0, time.UTC)
 		if _, change := from.In(zone).ZoneBounds(); !change.IsZero() && rapid.IntRange(0, 3).Draw(rt, "at a change") > 0 {
@@ -246,7 +243,7 @@ func TestNextByHand(t *testing.T) {
 		for at := from.Add(-48 * time.Hour); at.Before(from.Add(72 * time.Hour)); at = at.Add(time.Minute) {
 			wall := wallOf(at)
 			ticks := hour[0] == '*' && fits(wall)
-			for hour[0] != '*' && shown.Before(wall) { // all that the clock shows for the first time, or has gone past
+			for hour[0] != '*' && shown.Before(wall) { // all times that the clock shows first, or has skipped
 				shown = shown.Add(time.Minute)
 				ticks = ticks || fits(shown)
 			}
@@ -264,7 +261,7 @@ func TestNextByHand(t *testing.T) {
 	})
 }
 
-// FuzzParse: nothing that is read makes it panic, hang, or go back in time.
+// FuzzParse: no text makes Parse or Next panic, hang, or go back in time.
 func FuzzParse(f *testing.F) {
 	for _, spec := range []string{
 		"*/5 1-3,7 * jan-mar MON", "@every 1h", "TZ=Europe/Rome 0 0 29 2 1", "@daily",

@@ -1,3 +1,3 @@
-// Package cron reads when a schedule ticks, and tells the ticks. What a spec means is
-// told where schedules are: [github.com/ebbflow/ebb/jobs.Schedule].
+// Package cron parses the specs of schedules and computes their ticks. [github.com/ebbflow/ebb/jobs.Schedule] describes
+// specs.
 package cron

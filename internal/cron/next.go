@@ -2,12 +2,11 @@ package cron
 
 import "time"
 
-// horizon is how many years a tick is looked for: 29 February comes after four
-// years, or eight, and may have to be a certain weekday.
+// horizon is the number of years in which Next looks for a tick. 29 February comes after four years, or eight, and may
+// have to be a certain weekday.
 const horizon = 50
 
-// Next returns the first tick after a moment; the zero time when there is none
-// within fifty years.
+// Next returns the first tick after a time, or the zero time if there is none within fifty years.
 func (s *Schedule) Next(after time.Time) time.Time {
 	switch {
 	case s.zone == nil:
@@ -26,9 +25,8 @@ func (s *Schedule) Next(after time.Time) time.Time {
 	}
 }
 
-// Last returns the latest ticks after one moment and not after another, at most so
-// many, in their order. What it costs does not grow with how long ago the first
-// moment is.
+// Last returns the latest ticks after one time and not after another, at most the given number, in order. Its cost does
+// not grow with the distance of the first time.
 func (s *Schedule) Last(n int, after, until time.Time) []time.Time {
 	for back := time.Hour; ; back *= 8 {
 		from := until.Add(-back)
@@ -45,14 +43,13 @@ func (s *Schedule) Last(n int, after, until time.Time) []time.Time {
 	}
 }
 
-// wall returns what clocks in the zone show, as if it were UTC: to count with.
+// wall returns the local time of the zone as if it were UTC, to calculate with.
 func (s *Schedule) wall(at time.Time) time.Time {
 	_, offset := at.In(s.zone).Zone()
 	return at.UTC().Add(time.Duration(offset) * time.Second)
 }
 
-// unfit returns when the clocks show a day that may fit, after one that does not;
-// false when this one does.
+// unfit reports whether the day of a local time does not match. If so, it returns the start of the next that may.
 func (s *Schedule) unfit(wall time.Time) (next time.Time, is bool) {
 	year, month, day := wall.Date()
 	on, weekday := s.day.has(day), s.weekday.has(int(wall.Weekday()))
@@ -66,9 +63,8 @@ func (s *Schedule) unfit(wall time.Time) (next time.Time, is bool) {
 	}
 }
 
-// interval returns the first moment after another at which the clocks show what
-// fits. It goes from one that does not fit to the next that may, within the time
-// that clocks are neither put forward nor back.
+// interval returns the first time after another at which the local time matches. It skips from a time that does not
+// match to the next that may, as far as the clocks do not change.
 func (s *Schedule) interval(after time.Time) time.Time {
 	at := after.Truncate(time.Second).Add(time.Second)
 	for last := at.Year() + horizon; at.Year() <= last; {
@@ -92,8 +88,8 @@ func (s *Schedule) interval(after time.Time) time.Time {
 	return time.Time{}
 }
 
-// appointment returns the first moment after another that is that of an
-// appointment. Later appointments have later moments, or the same.
+// appointment returns the time of the first appointment after another time. Later appointments have later times, or the
+// same.
 func (s *Schedule) appointment(after time.Time) time.Time {
 	today := s.wall(after).Truncate(24 * time.Hour)
 	for day, last := today, today.Year()+horizon; day.Year() <= last; {
@@ -117,11 +113,10 @@ func (s *Schedule) appointment(after time.Time) time.Time {
 	return time.Time{}
 }
 
-// aDay is more than any clock is put forward or back, and than it differs from UTC.
+// aDay is more than any change of a clock, and more than any zone's distance from UTC.
 const aDay = 26 * time.Hour
 
-// moment returns when the clocks of the zone first show a time, or one that is
-// later, because they were put forward past it.
+// moment returns the first time at which the clocks of the zone show a local time, or a later one if they skip it.
 func (s *Schedule) moment(wall time.Time) time.Time {
 	for from := wall.Add(-aDay); ; {
 		local := from.In(s.zone)

@@ -9,39 +9,39 @@ import (
 	"time"
 )
 
-// MaxLength is how many bytes a spec has at most.
+// MaxLength is the maximum length of a spec in bytes.
 const MaxLength = 1024
 
 // ErrInvalid is wrapped by the errors of [Parse].
 var ErrInvalid = errors.New("cron: not a schedule")
 
-// A Schedule is when something ticks. The zero Schedule never does.
+// A Schedule is a parsed spec. The zero Schedule never ticks.
 type Schedule struct {
 	spec  string
 	zone  *time.Location
-	every time.Duration // 0 when the fields count
+	every time.Duration // interval; 0 if the fields count
 
 	minute, hour, day, month, weekday set
-	appointments                      bool // the hour does not begin with *
-	either                            bool // a day that fits one of day and weekday does
+	appointments                      bool // the hour does not start with *
+	either                            bool // a day matches if day or weekday matches
 }
 
-// A set has the numbers whose bits are set.
+// A set contains the numbers whose bits are set.
 type set uint64
 
 func (s set) has(n int) bool { return s&(1<<n) != 0 }
 
-// String returns the spec that the schedule was parsed from.
+// String returns the spec from which the schedule was parsed.
 func (s *Schedule) String() string { return s.spec }
 
 // Zone returns the zone in which the schedule is read.
 func (s *Schedule) Zone() *time.Location { return s.zone }
 
-// A field is one of the five.
+// A field is one of the five fields.
 type field struct {
 	name     string
 	min, max int
-	names    []string // of the numbers from min on
+	names    []string // names of the numbers from min on
 }
 
 var fields = [5]field{
@@ -57,8 +57,7 @@ var macros = map[string]string{
 	"@daily": "0 0 * * *", "@midnight": "0 0 * * *", "@hourly": "0 * * * *",
 }
 
-// Parse reads a spec. Its error wraps [ErrInvalid] and says which part is wrong,
-// and what it may be.
+// Parse parses a spec. Its error wraps [ErrInvalid] and says which part is wrong, and what is allowed.
 func Parse(spec string) (*Schedule, error) {
 	s, err := parse(spec)
 	if err != nil {
@@ -103,7 +102,7 @@ func parse(spec string) (*Schedule, error) {
 	return s, s.parseFields(words)
 }
 
-// zoneOf returns what stands behind TZ= or CRON_TZ=.
+// zoneOf returns the text after TZ= or CRON_TZ=.
 func zoneOf(word string) (name string, is bool) {
 	if name, is = strings.CutPrefix(word, "TZ="); is {
 		return name, true
@@ -111,8 +110,8 @@ func zoneOf(word string) (name string, is bool) {
 	return strings.CutPrefix(word, "CRON_TZ=")
 }
 
-// zone returns a zone by its name. The machine's own has none that means the same
-// on another machine.
+// zone returns a zone by its name. It refuses the machine's own zone, because its name does not mean the same on
+// another machine.
 func zone(name string) (*time.Location, error) {
 	if name == "" || name == "Local" {
 		return nil, fmt.Errorf("TZ=%s: name a zone, such as TZ=Europe/Rome", name)
@@ -165,7 +164,7 @@ func (s *Schedule) someDay() bool {
 	return false
 }
 
-// parse reads a list.
+// parse parses a list.
 func (f *field) parse(text string) (set, error) {
 	var all set
 	for part := range strings.SplitSeq(text, ",") {
@@ -178,7 +177,7 @@ func (f *field) parse(text string) (set, error) {
 	return all, nil
 }
 
-// part reads *, a number or a range, perhaps with a step.
+// part parses *, a number or a range, with an optional step.
 func (f *field) part(text string) (set, error) {
 	what, stepText, stepped := strings.Cut(text, "/")
 	step := 1
@@ -189,7 +188,7 @@ func (f *field) part(text string) (set, error) {
 		}
 	}
 	from, to := f.min, f.max
-	if f.max == 7 { // Sunday is there twice
+	if f.max == 7 { // Sunday has two numbers
 		to = 6
 	}
 	if what != "*" {

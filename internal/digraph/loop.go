@@ -1,8 +1,8 @@
-// Package digraph finds what directed graphs have: loops.
+// Package digraph finds loops in directed graphs.
 package digraph
 
-// Loops calls loop for each set of nodes that all lead to each other, a
-// node that leads to itself included (Tarjan's strongly connected components).
+// Loops calls loop for each set of nodes that all lead to each other, and for each node that leads to itself (Tarjan's
+// strongly connected components).
 func Loops[T comparable](nodes []T, successors func(T) []T, loop func([]T)) {
 	f := &search[T]{
 		successors: successors, loop: loop,
@@ -20,7 +20,7 @@ type search[T comparable] struct {
 	loop       func([]T)
 
 	number map[T]int // in the order of visits, from 1
-	low    map[T]int // the lowest number that a node leads back to
+	low    map[T]int // the lowest number to which a node leads back
 	open   map[T]bool
 	stack  []T
 }

@@ -1,6 +1,5 @@
-// Package failpoint lets tests stop the world at named places: a crash test
-// kills its own process there, a race test waits there. Nothing is armed unless
-// a test arms it, and an unarmed place costs one atomic load.
+// Package failpoint lets tests intervene at named places: a crash test kills its own process there, a race test waits
+// there. Only tests arm places. A place that is not armed costs one atomic load.
 package failpoint
 
 import (
@@ -13,7 +12,7 @@ var armed atomic.Pointer[map[string]func()]
 
 var arming sync.Mutex
 
-// Hit calls the function that is armed at the place, if there is one.
+// Hit calls the function that is armed at the place, if any.
 func Hit(place string) {
 	if m := armed.Load(); m != nil {
 		if f := (*m)[place]; f != nil {

@@ -9,7 +9,7 @@ import (
 func TestArm(t *testing.T) {
 	t.Parallel()
 	hits := 0
-	failpoint.Hit("arm") // nothing is armed
+	failpoint.Hit("arm") // no place is armed
 	disarm := failpoint.Arm("arm", func() { hits++ })
 	failpoint.Hit("arm")
 	failpoint.Hit("another")

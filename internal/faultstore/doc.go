@@ -1,3 +1,3 @@
-// Package faultstore passes calls on to a store, and lets chosen calls fail, wait, or lose their answer. It is for
-// tests of what runs on a store.
+// Package faultstore passes calls on to a store, and makes chosen calls fail, wait, or lose their answer. It tests code
+// that uses a store.
 package faultstore

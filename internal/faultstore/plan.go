@@ -8,33 +8,33 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// A Call is a call of one of a store's methods.
+// A Call is a call of a method of a store.
 type Call struct {
 	Method     string // its name: Commit, Begin, Send …
-	Nth        int    // of the calls of this method, from 1
-	Run        string // the run it is about; "" when it is not about one
+	Nth        int    // number among the calls of this method, from 1
+	Run        string // its run; "" if it concerns no single run
 	Checkpoint *storage.Checkpoint
 }
 
 // A Fault describes how a call fails. With the zero Fault, the call does not fail.
 type Fault struct {
-	Delay time.Duration // before anything else; the end of the call's context ends it
-	Err   error         // what is answered
-	Done  bool          // with Err: it was done all the same, only the answer is lost
+	Delay time.Duration // waits before the call; the end of the call's context ends the wait
+	Err   error         // the error that is returned
+	Done  bool          // with Err: the call was done, and only its answer is lost
 }
 
-// What stores answer when something is wrong with them.
+// Errors of stores.
 var (
-	// ErrBusy is that the database is locked: it passes.
+	// ErrBusy: the database is locked. A later call may succeed.
 	ErrBusy = errors.New("faultstore: the database is locked")
-	// ErrDisk is that the disk is full, or broken.
+	// ErrDisk: the disk is full or broken.
 	ErrDisk = errors.New("faultstore: the disk is full")
 
-	// Busy and Disk do nothing and say why.
+	// Busy and Disk make a call fail, with nothing done.
 	Busy = Fault{Err: ErrBusy}
 	Disk = Fault{Err: ErrDisk}
-	// Lost is a call that was done, and whose answer is lost; Unsure is one that was
-	// not done, and cannot be told from it.
+	// Lost is a call that was done, and whose answer is lost. Unsure is a call that was not done. The caller cannot
+	// distinguish them.
 	Lost   = Fault{Err: storage.ErrUnsure, Done: true}
 	Unsure = Fault{Err: storage.ErrUnsure}
 )
@@ -42,7 +42,7 @@ var (
 // A Plan returns the Fault of a call. It is asked about one call at a time.
 type Plan func(Call) Fault
 
-// At lets the nth call of a method go wrong, from 1.
+// At makes the nth call of a method fail, from 1.
 func At(method string, nth int, f Fault) Plan {
 	return func(c Call) Fault {
 		if c.Method == method && c.Nth == nth {
@@ -52,7 +52,7 @@ func At(method string, nth int, f Fault) Plan {
 	}
 }
 
-// From lets the nth call of a method go wrong and all that follow.
+// From makes the nth call of a method and all later ones fail.
 func From(method string, nth int, f Fault) Plan {
 	return func(c Call) Fault {
 		if c.Method == method && c.Nth >= nth {
@@ -62,9 +62,8 @@ func From(method string, nth int, f Fault) Plan {
 	}
 }
 
-// Sometimes lets a share of the calls that write go wrong, with one of the
-// faults; which, the seed decides. Of the faults that leave open whether the call
-// was done only Commit gets any, as it alone can be repeated without looking.
+// Sometimes makes a share of the writing calls fail, with one of the faults, as the seed decides. Only Commit gets the
+// faults that hide whether the call was done, because only Commit can be repeated without a check.
 func Sometimes(seed uint64, share float64, faults ...Fault) Plan {
 	rng := rand.New(rand.NewPCG(seed, seed)) //nolint:gosec // the same seed, the same faults
 	return func(c Call) Fault {

@@ -8,8 +8,8 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// New returns a store that passes calls on to another and lets go wrong what
-// the plan says. It is a [storage.Transactor] when the other is.
+// New returns a store that passes calls on to another one, with the faults of the plan. It is a [storage.Transactor] if
+// the other one is.
 func New(s storage.Store, plan Plan) storage.Store {
 	f := &store{Store: s, plan: plan, count: map[string]int{}}
 	if tx, ok := s.(storage.Transactor); ok {
@@ -26,7 +26,7 @@ type store struct {
 	count map[string]int
 }
 
-// fault asks the plan, and waits if it says so.
+// fault asks the plan, and waits if the fault says so.
 func (f *store) fault(ctx context.Context, c Call) (Fault, error) {
 	f.mu.Lock()
 	f.count[c.Method]++
@@ -46,13 +46,13 @@ func (f *store) fault(ctx context.Context, c Call) (Fault, error) {
 	}
 }
 
-// do makes a call that answers with an error alone.
+// do makes a call that only returns an error.
 func (f *store) do(ctx context.Context, c Call, call func() error) error {
 	_, err := answer(ctx, f, c, func() (struct{}, error) { return struct{}{}, call() })
 	return err
 }
 
-// answer makes a call that answers with something.
+// answer makes a call that returns a value and an error.
 func answer[T any](ctx context.Context, f *store, c Call, call func() (T, error)) (T, error) {
 	var none T
 	fault, err := f.fault(ctx, c)

@@ -13,7 +13,7 @@ import (
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
-// TestWrites finds a name among those of the methods that write which no method has.
+// TestWrites finds a name in the list of writing methods that no method has.
 func TestWrites(t *testing.T) {
 	t.Parallel()
 	for name := range writes {
@@ -27,7 +27,7 @@ func TestWrites(t *testing.T) {
 	}
 }
 
-// TestLoses shows what each fault of a commit leaves.
+// TestLoses checks what remains after each fault of a commit.
 func TestLoses(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -6,8 +6,7 @@
 //	if err := l.Lock(); err != nil {…}
 //	defer l.Unlock()
 //
-// A lock belongs to the Lock value, so two of them on one file exclude each
-// other within a process, too. The kernel frees it when the process ends, however
-// it ends. Locks are advisory, not inherited by child processes, and only good on
-// local file systems.
+// A lock belongs to the Lock value, so two of them on one file exclude each other within a process, too. The kernel
+// releases it when the process ends, in any way. Locks are advisory, child processes do not inherit them, and they only
+// work on local file systems.
 package filelock

@@ -5,8 +5,8 @@ import "fmt"
 // A Holder is a process that holds the lock of a file.
 type Holder struct {
 	PID     int
-	Command string // as the system names it; "" when that is not known
-	State   string // one message, as ps shows it; "" when that is not known
+	Command string // the system's name of it; "" if unknown
+	State   string // state, as ps shows it; "" if unknown
 }
 
 // The states of processes that do not continue by themselves.
@@ -19,7 +19,7 @@ const (
 // Stopped reports whether the process is stopped until another process lets it continue.
 func (h *Holder) Stopped() bool { return h.State == stopped || h.State == traced }
 
-// String says which process it is, such as: process 4711 ("ebb", stopped (T)).
+// String names the process, such as: process 4711 ("ebb", stopped (T)).
 func (h *Holder) String() string {
 	if h.Command == "" {
 		return fmt.Sprintf("process %d (ended, or of another user)", h.PID)
@@ -27,7 +27,7 @@ func (h *Holder) String() string {
 	return fmt.Sprintf("process %d (%.64q, %s)", h.PID, h.Command, stateName(h.State))
 }
 
-// Helps returns a hint how the user can stop the process from blocking others.
+// Helps returns a hint how the user can end the block by the process.
 func (h *Holder) Helps() string {
 	switch h.State {
 	case stopped:

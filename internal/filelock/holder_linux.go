@@ -12,9 +12,9 @@ import (
 	"syscall"
 )
 
-// Holders returns the processes that hold a lock on a file, or of locks on ranges of
-// bytes one on the byte at, as far as this system tells: it does not name processes of
-// other containers. A file that does not exist has none.
+// Holders returns the processes that hold a lock on a file. If locks are on ranges of bytes, it returns those whose
+// range has the byte at. The system does not name processes of other containers. For a file that does not exist,
+// Holders returns none.
 func Holders(path string, at int64) ([]Holder, error) {
 	file, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -32,7 +32,7 @@ func Holders(path string, at int64) ([]Holder, error) {
 	var all []Holder
 	for line := range strings.Lines(string(text)) { // 1: FLOCK  ADVISORY  WRITE 4711 fe:00:9978418 0 EOF
 		f := strings.Fields(line)
-		// -> marks a process that waits
+		// -> marks a waiting process
 		if len(f) < 8 || f[1] == "->" || !strings.HasSuffix(f[5], inode) || !covers(f[6], f[7], at) {
 			continue
 		}
@@ -45,7 +45,7 @@ func Holders(path string, at int64) ([]Holder, error) {
 	return all, nil
 }
 
-// covers reports whether a range of bytes, the last of which may be EOF, has one in it.
+// covers reports whether a range of bytes contains a byte. The last byte of the range may be EOF.
 func covers(first, last string, at int64) bool {
 	from, err := strconv.ParseInt(first, 10, 64)
 	if err != nil || from > at {
@@ -55,8 +55,8 @@ func covers(first, last string, at int64) bool {
 	return err != nil || at <= to
 }
 
-// opened reports whether a process has a file open, or whether that cannot be told: a
-// file on another file system may have the same number.
+// opened reports whether a process has a file open. It also returns true if it cannot know. /proc/locks only has the
+// number of the file, which files on other file systems may share.
 func opened(pid int, file fs.FileInfo) bool {
 	dir := fmt.Sprintf("/proc/%d/fd/", pid)
 	entries, err := os.ReadDir(dir)
@@ -66,7 +66,7 @@ func opened(pid int, file fs.FileInfo) bool {
 	})
 }
 
-// holderOf returns what the system says of a process.
+// holderOf returns the system's description of a process.
 func holderOf(pid int) Holder {
 	h := Holder{PID: pid}
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)) // 4711 (ebb) T 1 …
@@ -74,7 +74,7 @@ func holderOf(pid int) Holder {
 		return h
 	}
 	name, rest, found := bytes.Cut(text, []byte("("))
-	end := bytes.LastIndexByte(rest, ')') // a name may have one in it
+	end := bytes.LastIndexByte(rest, ')') // the name may contain one
 	if !found || len(name) == 0 || end < 0 || len(rest) < end+3 {
 		return h
 	}

@@ -7,20 +7,19 @@ import (
 	"os"
 )
 
-// ErrLocked is returned by Try when another holds the lock.
+// ErrLocked is returned by Try if another process holds the lock.
 var ErrLocked = errors.New("filelock: locked by another")
 
-// mode is how a lock is taken.
+// mode is a way to take a lock.
 type mode uint8
 
 const (
-	waiting mode = iota // exclusive, as soon as it is free
-	trying              // exclusive, if it is free
+	waiting mode = iota // exclusive, waits until it is free
+	trying              // exclusive, only if it is free
 	shared              // with other shared holders, if no process holds it exclusively
 )
 
-// A Lock is a file that may be locked. It is not for use by several goroutines
-// at once.
+// A Lock is a file that can be locked. Only one goroutine may use it at a time.
 type Lock struct{ file *os.File }
 
 // Private is the mode of a file that only its owner may use.
@@ -32,8 +31,8 @@ type Like interface {
 	Sys() any
 }
 
-// ErrForeign is returned for a path that names no regular file, such as a symbolic
-// link: what it leads to is not touched.
+// ErrForeign is returned for a path that does not name a regular file, such as a symbolic link. Its target is not
+// touched.
 var ErrForeign = errors.New("filelock: not a regular file: remove it")
 
 // Open opens the file without locking it. If the file does not exist, Open creates
@@ -65,9 +64,8 @@ func modeLike(like Like) fs.FileMode {
 	return Writers(like.Mode())
 }
 
-// Create opens the file as [Open] does and locks it. It returns
-// ErrLocked when another holds it. The lock is that of the file which is found
-// under the path afterwards, even if another process deletes files of that name meanwhile.
+// Create opens the file as [Open] does and locks it. If another process holds the lock, it returns ErrLocked. The lock
+// is on the file that has the path afterwards, even if another process deletes files of that name meanwhile.
 func Create(path string, like Like) (*Lock, error) {
 	for {
 		l, err := Open(path, like)
@@ -111,8 +109,7 @@ func Probe(path string) (*Lock, error) {
 	return l, nil
 }
 
-// Current reports whether the file is still the one under its path. If it is not, a process that opens the path
-// gets another lock.
+// Current reports whether the path still names the file. If not, a process that opens the path gets another lock.
 func (l *Lock) Current() bool {
 	held, err := l.file.Stat()
 	if err != nil {
@@ -131,11 +128,10 @@ func (l *Lock) Try() error { return l.wrap("lock", lock(l.file, trying)) }
 // Unlock releases the lock.
 func (l *Lock) Unlock() error { return l.wrap("unlock", unlock(l.file)) }
 
-// Close releases the lock and closes the file, which stays.
+// Close releases the lock and closes the file. It does not delete the file.
 func (l *Lock) Close() error { return l.wrap("close", l.file.Close()) }
 
-// Remove releases the lock and deletes the file. While the lock is held, no other
-// process can have found it free.
+// Remove releases the lock and deletes the file. No process can find the lock free in between.
 func (l *Lock) Remove() error {
 	err := os.Remove(l.file.Name())
 	if errors.Is(err, fs.ErrNotExist) {
@@ -144,7 +140,7 @@ func (l *Lock) Remove() error {
 	if closed := l.Close(); err == nil {
 		return closed
 	}
-	// Where files in use cannot be deleted, it goes once it is closed.
+	// On systems that cannot delete files in use, the file disappears once it is closed.
 	return l.wrap("remove", os.Remove(l.file.Name()))
 }
 

@@ -13,8 +13,7 @@ import (
 	"github.com/ebbflow/ebb/internal/filelock"
 )
 
-// TestMain lets a test start this binary as another process that holds a lock
-// until its input ends.
+// TestMain lets a test start this binary as another process, which holds a lock until its input ends.
 func TestMain(m *testing.M) {
 	if path := os.Getenv("FILELOCK_HOLD"); path != "" {
 		l, err := filelock.Create(path, nil)
@@ -109,8 +108,7 @@ func TestKilledHolder(t *testing.T) {
 	}
 }
 
-// TestCreateBesideRemove lets many create and remove one lock file: never do two
-// hold it.
+// TestCreateBesideRemove lets many goroutines create and remove one lock file. Two never hold it at the same time.
 func TestCreateBesideRemove(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "lock")
@@ -176,7 +174,7 @@ func TestProbe(t *testing.T) {
 		t.Fatal(err)
 	}
 	var probes []*filelock.Lock
-	for range 2 { // which do not take each other for a holder
+	for range 2 { // and do not count each other as holders
 		p, err := filelock.Probe(path)
 		if err != nil {
 			t.Fatalf("Probe of a free lock: %v", err)

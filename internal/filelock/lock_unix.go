@@ -22,7 +22,7 @@ func lock(f *os.File, m mode) error {
 
 func unlock(f *os.File) error { return flock(f, syscall.LOCK_UN) }
 
-// flock goes on when a signal interrupts it.
+// flock repeats the call if a signal interrupts it.
 func flock(f *os.File, how int) error {
 	for {
 		err := syscall.Flock(int(f.Fd()), how)

@@ -27,7 +27,7 @@ func open(path string, like Like) (*os.File, error) {
 			continue
 		}
 		if err == nil {
-			err = errors.Join(f.Chmod(modeLike(like)), give(f, like)) // whatever the umask
+			err = errors.Join(f.Chmod(modeLike(like)), give(f, like)) // for any umask
 		}
 		return f, err
 	}
@@ -35,7 +35,7 @@ func open(path string, like Like) (*os.File, error) {
 
 // openThere opens a regular file that exists.
 func openThere(path string, how int) (*os.File, error) {
-	f, err := os.OpenFile(path, how|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0) // a FIFO is not waited for
+	f, err := os.OpenFile(path, how|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0) // does not wait for a FIFO
 	if errors.Is(err, syscall.ELOOP) || errors.Is(err, syscall.EISDIR) || errors.Is(err, syscall.ENXIO) ||
 		errors.Is(err, syscall.EMLINK) {
 		return nil, &fs.PathError{Op: "open", Path: path, Err: ErrForeign}
@@ -66,10 +66,10 @@ func tighten(f *os.File, mode fs.FileMode) error {
 	if err := f.Chmod(mode); !errors.Is(err, fs.ErrPermission) {
 		return err
 	}
-	return nil // it is another user's
+	return nil // the file belongs to another user
 }
 
-// give makes a file that root created the owner's of another, as SQLite does.
+// give gives a file that root created to the owner of another file, as SQLite does.
 func give(f *os.File, like Like) error {
 	if like == nil || os.Geteuid() != 0 {
 		return nil

@@ -1,3 +1,3 @@
-// Package hcslog makes loggers of log/slog from loggers of hclog, with which Ebb logs, and the other way round. So
-// programs and tasks may use either.
+// Package hcslog makes loggers of log/slog from loggers of hclog, which Ebb uses, and vice versa. So programs and tasks
+// may use either.
 package hcslog

@@ -32,7 +32,7 @@ func (h *leveled) Enabled(ctx context.Context, level slog.Level) bool {
 
 // Handle implements [slog.Handler].
 func (h *leveled) Handle(ctx context.Context, r slog.Record) error {
-	return h.of.handler.Handle(ctx, r) //nolint:wrapcheck // the handler is the caller's
+	return h.of.handler.Handle(ctx, r) //nolint:wrapcheck // the caller owns the handler
 }
 
 // WithAttrs implements [slog.Handler].
@@ -49,7 +49,7 @@ func (h *leveled) WithGroup(name string) slog.Handler {
 	return &leveled{&made}
 }
 
-// levelOf returns the highest level of hclog that is not above one of slog.
+// levelOf returns the highest level of hclog that is not above a level of slog.
 func levelOf(level slog.Level) hclog.Level {
 	for l := hclog.Error; l > hclog.Trace; l-- {
 		if level >= levels[l] {
@@ -101,7 +101,7 @@ func (h *handler) WithGroup(name string) slog.Handler {
 	return &made
 }
 
-// pairs appends an attribute as hclog takes it, and the members of a group one by one.
+// pairs appends an attribute in hclog's form, and the members of a group one by one.
 func pairs(args []any, group string, a slog.Attr) []any {
 	value := a.Value.Resolve()
 	switch {

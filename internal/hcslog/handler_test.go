@@ -11,7 +11,7 @@ import (
 	"github.com/ebbflow/ebb/internal/hcslog"
 )
 
-// TestSlogWritesToHclog: what a program logs with slog arrives in an hclog logger, with levels, attributes and groups.
+// TestSlogWritesToHclog: a program's slog entries arrive in an hclog logger, with levels, attributes and groups.
 func TestSlogWritesToHclog(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
@@ -30,7 +30,7 @@ func TestSlogWritesToHclog(t *testing.T) {
 	}
 }
 
-// TestSlogReturnsToItsHandler: a logger of slog that went through hclog writes to its own handler again.
+// TestSlogReturnsToItsHandler: a slog logger that was wrapped in hclog and unwrapped writes to its own handler.
 func TestSlogReturnsToItsHandler(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer

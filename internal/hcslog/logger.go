@@ -15,13 +15,13 @@ import (
 	"github.com/hashicorp/go-hclog"
 )
 
-// LevelTrace is what hclog's trace is to slog: below debug.
+// LevelTrace is slog's level for hclog's trace: below debug.
 const LevelTrace = slog.LevelDebug - 4
 
-// Logger returns a logger that writes to the handler of another: levels as slog has them, the names of named loggers as
-// the attribute "logger", and arguments as attributes. It makes no record that the handler does not want. A level that
-// is set on it holds for it and those made of it, beside the handler's own. For nil it returns nil, which the options
-// that take a logger refuse.
+// Logger returns a logger that writes to the handler of another: with slog's levels, the names of named loggers as the
+// attribute "logger", and arguments as attributes. It makes no record that the handler does not want. A level that is
+// set on it holds for it and loggers made from it, in addition to the handler's own. For nil it returns nil, which the
+// options that take a logger refuse.
 func Logger(log *slog.Logger) hclog.Logger {
 	if log == nil {
 		return nil
@@ -33,12 +33,12 @@ type logger struct {
 	handler slog.Handler
 	name    string
 	implied []any
-	level   *atomic.Int32 // hclog's, shared by those made of it; NoLevel is the handler's own
+	level   *atomic.Int32 // hclog's level, shared by loggers made from it; NoLevel is the handler's own
 }
 
 var _ hclog.Logger = (*logger)(nil)
 
-// levels are hclog's levels as slog's.
+// levels maps hclog's levels to slog's.
 var levels = map[hclog.Level]slog.Level{
 	hclog.Trace: LevelTrace, hclog.Debug: slog.LevelDebug, hclog.Info: slog.LevelInfo, hclog.Warn: slog.LevelWarn,
 	hclog.Error: slog.LevelError,
@@ -66,10 +66,10 @@ func (l *logger) log(level hclog.Level, msg string, args []any) {
 	}
 	add(&r, l.implied)
 	add(&r, args)
-	_ = l.handler.Handle(context.Background(), r) // the caller that logs cannot handle the error
+	_ = l.handler.Handle(context.Background(), r) // the caller of a log method cannot handle the error
 }
 
-// add adds pairs of hclog to a record. A value without a key gets hclog's.
+// add adds hclog's pairs to a record. A value without a key gets hclog's key for it.
 func add(r *slog.Record, args []any) {
 	for pair := range slices.Chunk(args, 2) { //nolint:mnd // a key and a value
 		if len(pair) == 1 {
@@ -143,8 +143,7 @@ func (l *logger) StandardLogger(opts *hclog.StandardLoggerOptions) *log.Logger {
 	return log.New(l.StandardWriter(opts), "", 0)
 }
 
-// StandardWriter returns a writer each of whose writes is logged: as hclog does, at
-// info, or at the level of options that force one.
+// StandardWriter returns a writer that logs each write: at info, as hclog does, or at the level that the options force.
 func (l *logger) StandardWriter(opts *hclog.StandardLoggerOptions) io.Writer {
 	level := hclog.Info
 	if opts != nil && opts.ForceLevel != hclog.NoLevel {

@@ -12,7 +12,7 @@ import (
 	"github.com/ebbflow/ebb/internal/hcslog"
 )
 
-// TestLogger logs in all the ways there are, and reads it back.
+// TestLogger logs with every method, and reads the entries.
 func TestLogger(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
@@ -69,7 +69,7 @@ func TestLogger(t *testing.T) {
 	if implied := named.ImpliedArgs(); len(implied) != 2 {
 		t.Errorf("implied is %v", implied)
 	}
-	l.SetLevel(hclog.Warn) // for those made of it, too
+	l.SetLevel(hclog.Warn) // also for loggers made from it
 	named.Info("no")
 	said("")
 	if named.IsInfo() || l.GetLevel() != hclog.Warn {

@@ -1,5 +1,5 @@
-// Package limitedfile reads files that a user names. One that is larger than a limit is refused without being read in
-// full, for a name may stand for something endless. The errors name the file.
+// Package limitedfile reads files that a user names. It refuses a file that exceeds a limit without reading it in full,
+// because a name may stand for an endless file. The errors name the file.
 package limitedfile
 
 import (
@@ -32,7 +32,7 @@ func ReadOpen(f *os.File, limit int64) ([]byte, error) {
 	return text, nil
 }
 
-// Unreadable says which file could not be read, and why, in the user's words.
+// Unreadable returns an error that says which file could not be read, and why.
 func Unreadable(name string, err error) error {
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		err = p.Err

@@ -21,14 +21,14 @@ var (
 	numbers   = regexp.MustCompile(`(?:@\d+)?\[[^\]]*\]|#\d+`)
 )
 
-// Escape returns a name as it stands in a path.
+// Escape returns a name in the form of paths.
 func Escape(name string) string { return escaper.Replace(name) }
 
-// Unescape returns the name that [Escape] was given.
+// Unescape returns the name that [Escape] escaped.
 func Unescape(name string) string { return unescaper.Replace(name) }
 
-// Visit returns the nth node of an escaped name: Pay, then Pay#2. If the name itself ends like a visit, its first node
-// has a number too, so that no two nodes have one name.
+// Visit returns the path part of the nth node of an escaped name: Pay, then Pay#2. If the name itself ends like a
+// visit, its first node has a number, too, so that no two nodes have the same part.
 func Visit(name string, n int) string {
 	if _, number := CutVisit(name); n <= 1 && number == "" {
 		return name
@@ -36,7 +36,7 @@ func Visit(name string, n int) string {
 	return name + "#" + strconv.Itoa(max(n, 1))
 }
 
-// CutVisit cuts the number of a visit off: Pay and 2 for Pay#2, Pay and "" for Pay.
+// CutVisit cuts off the number of a visit: Pay and 2 for Pay#2, Pay and "" for Pay.
 func CutVisit(part string) (name, number string) {
 	if i := strings.LastIndexByte(part, '#'); i >= 0 && isNumber(part[i+1:]) {
 		return part[:i], part[i+1:]
@@ -44,13 +44,13 @@ func CutVisit(part string) (name, number string) {
 	return part, ""
 }
 
-// State returns the name of the state that a part without an index stands for: Pay for Pay#2.
+// State returns the name of the state for a part without an index: Pay for Pay#2.
 func State(part string) string {
 	name, _ := CutVisit(part)
 	return Unescape(name)
 }
 
-// Child returns the path of the ith child that an attempt of a fork makes: Ship[3], Ship@2[3].
+// Child returns the path of child i of an attempt of a fork: Ship[3], Ship@2[3].
 func Child(fork string, attempt, i int) string {
 	if attempt > 1 {
 		fork += "@" + strconv.Itoa(attempt)
@@ -58,8 +58,8 @@ func Child(fork string, attempt, i int) string {
 	return fork + "[" + strconv.Itoa(i) + "]"
 }
 
-// CutIndex cuts the index of a child off a path or its last part: Ship and 3 for Ship[3]. For a path that ends
-// otherwise it returns the path and false.
+// CutIndex cuts off the index of a child from a path or its last part: Ship and 3 for Ship[3]. For a path without an
+// index at its end, it returns the path and false.
 func CutIndex(path string) (fork string, i int, ok bool) {
 	open := strings.LastIndexByte(path, '[')
 	if open < 0 || !strings.HasSuffix(path, "]") || !isNumber(path[open+1:len(path)-1]) {
@@ -69,7 +69,7 @@ func CutIndex(path string) (fork string, i int, ok bool) {
 	return path[:open], i, err == nil
 }
 
-// Inside reports whether a path is that of a child of a fork, in any attempt, or of a node inside of one.
+// Inside reports whether a path belongs to a child of a fork, in any attempt, or to a node inside a child.
 func Inside(path, fork string) bool {
 	rest, is := strings.CutPrefix(path, fork)
 	child, _, _ := strings.Cut(rest, "/")
@@ -81,7 +81,7 @@ func Inside(path, fork string) bool {
 	return is && indexed
 }
 
-// Unnumbered returns a path without the indexes and attempts of children and the numbers of visits.
+// Unnumbered returns a path without the indexes and attempts of children, and without the numbers of visits.
 func Unnumbered(path string) string { return numbers.ReplaceAllString(path, "") }
 
 // Last returns the last part of a path.

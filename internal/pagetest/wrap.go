@@ -6,11 +6,11 @@ import (
 	"unicode/utf8"
 )
 
-// columns is how long a line of a page may be.
+// columns is the maximum length of a line of a page.
 const columns = 120
 
-// Wrap breaks the lines of a Markdown page that are too long, except those of tables and code blocks. It breaks no code
-// span, and indents the further lines of a list item.
+// Wrap breaks the long lines of a Markdown page, except those of tables and code blocks. It does not break a code span,
+// and it indents further lines of a list item.
 func Wrap(page string) string {
 	lines := strings.SplitAfter(page, "\n")
 	inBlock := false

@@ -19,20 +19,20 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// A Cluster is a PostgreSQL server of a test's own, which it may stop. It is
-// reached by a socket in a folder of its own, so that it takes no port.
+// A Cluster is a PostgreSQL server for one test, which the test can stop. It listens on a socket in a folder of its
+// own, so it needs no port.
 type Cluster struct {
 	tb   testing.TB
 	bin  string // folder of the server's programs
 	dir  string
 	data string
-	who  *syscall.Credential // the user that the server runs as; nil is the user of the test
-	proc *exec.Cmd           // nil when it is stopped
+	who  *syscall.Credential // the user of the server; nil for the user of the test
+	proc *exec.Cmd           // nil if it is stopped
 }
 
-// NewCluster starts a server that is stopped and deleted when the test ends.
-// Where PostgreSQL's programs are not there the test is skipped: they are looked
-// for in EBB_TEST_INITDB, the folder of initdb, then where systems put them.
+// NewCluster starts a server. When the test ends, the server is stopped and deleted. If PostgreSQL's programs are
+// missing, the test is skipped. NewCluster looks for them in EBB_TEST_INITDB, the folder of initdb, then in the usual
+// folders.
 func NewCluster(tb testing.TB) *Cluster {
 	tb.Helper()
 	c := &Cluster{tb: tb, bin: programs()}
@@ -45,7 +45,7 @@ func NewCluster(tb testing.TB) *Cluster {
 		}
 	}
 	var err error
-	if c.dir, err = os.MkdirTemp("", "ebbpg"); err != nil { //nolint:usetesting // the name of a socket must be short
+	if c.dir, err = os.MkdirTemp("", "ebbpg"); err != nil { //nolint:usetesting // a socket's name must be short
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() {
@@ -68,19 +68,19 @@ func NewCluster(tb testing.TB) *Cluster {
 	return c
 }
 
-// DSN returns the database of the cluster, to which parameters can be added with &.
+// DSN returns the database of the cluster. The caller may append parameters with &.
 func (c *Cluster) DSN() string {
 	q := url.Values{"host": {c.dir}}
 	return "postgres://postgres@/postgres?" + q.Encode()
 }
 
-// Start starts the server, and returns when it takes connections.
+// Start starts the server. It returns when the server accepts connections.
 func (c *Cluster) Start() {
 	c.tb.Helper()
 	var log bytes.Buffer
 	c.proc = c.command("postgres", "-D", c.data, "-k", c.dir, "-c", "listen_addresses=")
 	c.proc.Stderr = &log
-	c.proc.WaitDelay = time.Minute // for processes of its own that outlive it
+	c.proc.WaitDelay = time.Minute // for its own processes, which outlive it
 	if err := c.proc.Start(); err != nil {
 		c.tb.Fatal(err)
 	}
@@ -107,14 +107,13 @@ func (c *Cluster) ping() error {
 	return conn.Close(ctx)
 }
 
-// Stop stops the server at once, as a crash would. It does not end the sessions of
-// connected clients first.
+// Stop stops the server at once, like a crash. It does not end the sessions of connected clients first.
 func (c *Cluster) Stop() {
 	if c.proc == nil {
 		return
 	}
 	_ = c.proc.Process.Signal(syscall.SIGQUIT) // an immediate shutdown
-	_ = c.proc.Wait()                          // which is no success
+	_ = c.proc.Wait()                          // reported as a failure
 	c.proc = nil
 }
 
@@ -126,7 +125,7 @@ func (c *Cluster) command(program string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// programs returns the folder of initdb, "" where there is none.
+// programs returns the folder of initdb, or "".
 func programs() string {
 	if dir := os.Getenv("EBB_TEST_INITDB"); dir != "" {
 		return dir

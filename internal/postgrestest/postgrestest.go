@@ -1,5 +1,4 @@
-// Package postgrestest finds a PostgreSQL server for tests, and gives each test
-// tables of its own there.
+// Package postgrestest finds a PostgreSQL server for tests, and gives each test its own tables.
 package postgrestest
 
 import (
@@ -16,12 +15,11 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// DSN returns a DSN that names a schema for this test alone. The schema does not exist yet, and is dropped when the
-// test ends. Where there is no server the test is skipped: one is looked for in EBB_TEST_POSTGRES, then on this
-// machine.
+// DSN returns a DSN that names a schema for this test alone. The schema does not exist yet. It is dropped when the test
+// ends. DSN looks for a server in EBB_TEST_POSTGRES, then on this machine. Without one, the test is skipped.
 //
-// A test does not wait until a commit is on the server's disk: processes of tests die, the server does not. A benchmark
-// does wait, as users do.
+// Commits of a test do not wait for the server's disk, because only the processes of tests die, not the server. Commits
+// of a benchmark wait, as those of users do.
 func DSN(tb testing.TB) string {
 	tb.Helper()
 	server := find()
@@ -41,12 +39,12 @@ func DSN(tb testing.TB) string {
 	u.RawQuery = q.Encode()
 	tb.Cleanup(func() { Exec(tb, u.String(), "DROP SCHEMA IF EXISTS "+schema+" CASCADE") })
 	q.Set("schema", schema)
-	q.Set("search_path", schema) // of the users' own statements
+	q.Set("search_path", schema) // of users' statements
 	u.RawQuery = q.Encode()
 	return u.String()
 }
 
-// Server returns a DSN like [DSN] but without a schema, for what creates schemas of its own.
+// Server returns a DSN like [DSN] but without a schema, for tests that create schemas.
 func Server(tb testing.TB) string {
 	tb.Helper()
 	u, err := url.Parse(DSN(tb))
@@ -60,7 +58,7 @@ func Server(tb testing.TB) string {
 	return u.String()
 }
 
-// Database returns a database of the test's own, dropped when it ends.
+// Database returns a database for one test, which is dropped when the test ends.
 func Database(tb testing.TB) string {
 	tb.Helper()
 	server := DSN(tb)
@@ -111,8 +109,8 @@ func Schema(tb testing.TB, dsn string) string {
 	return u.Query().Get("schema")
 }
 
-// Connect opens a connection of the test's own, closed when it ends. Statements
-// find the tables of the DSN's schema.
+// Connect opens a connection for the test and closes it when the test ends. Statements find the tables of the DSN's
+// schema.
 func Connect(tb testing.TB, dsn string) *pgx.Conn {
 	tb.Helper()
 	u, err := url.Parse(dsn)
@@ -132,21 +130,21 @@ func Connect(tb testing.TB, dsn string) *pgx.Conn {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	tb.Cleanup(func() { _ = conn.Close(context.Background()) }) // the test may have cut it
+	tb.Cleanup(func() { _ = conn.Close(context.Background()) }) // the test may have closed it
 	return conn
 }
 
-// Exec runs statements that are given as one text.
+// Exec runs the statements in a text.
 func Exec(tb testing.TB, dsn, text string, args ...any) {
 	tb.Helper()
 	conn := Connect(tb, dsn)
 	if _, err := conn.Exec(context.Background(), text, args...); err != nil {
 		tb.Errorf("%s: %v", text, err)
 	}
-	_ = conn.Close(context.Background()) // nothing is left to lose
+	_ = conn.Close(context.Background()) // everything was committed
 }
 
-// find returns the DSN of a server, or nothing.
+// find returns the DSN of a server, or "".
 func find() string {
 	if dsn := os.Getenv("EBB_TEST_POSTGRES"); dsn != "" {
 		return dsn

@@ -14,21 +14,20 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// A Proxy stands between a store and its server. It can stop forwarding: then
-// neither side hears of the other, and no connection is closed. It can close all
-// connections; or the one on which the server answers something, which the store
-// then never hears.
+// A Proxy passes data between a store and its server. It can stop forwarding, so that neither side hears of the other,
+// although no connection is closed. It can close all connections. It can also close the connection on which the server
+// sends an answer, so that the store never receives the answer.
 type Proxy struct {
 	listener net.Listener
 	network  string
 	server   string
-	deaf     bool // what the server notifies is not passed on
+	deaf     bool // drops the server's notifications
 
 	mu    sync.Mutex
 	flows sync.Cond // signaled when it forwards again
 	stuck bool
-	dead  []byte // the answer at which a connection is closed; nil for none
-	lost  int    // answers that the store did not hear
+	dead  []byte // the answer at which it closes a connection; nil for none
+	lost  int    // number of answers that the store did not receive
 	trips int    // see RoundTrips
 	conns []net.Conn
 	done  sync.WaitGroup
@@ -42,14 +41,13 @@ func NewProxy(tb testing.TB, dsn string) (p *Proxy, through string) {
 }
 
 // Deaf returns a DSN of the database that delivers no notifications, like a connection pool that gives a listener's
-// connection to others.
+// connection to other clients.
 func Deaf(tb testing.TB, dsn string) (through string) {
 	tb.Helper()
 	return (&Proxy{deaf: true}).open(tb, dsn)
 }
 
-// open lets the proxy stand before the server of a DSN, and returns the one that goes
-// through it.
+// open starts the proxy for the server of a DSN, and returns the DSN of the proxy.
 func (p *Proxy) open(tb testing.TB, dsn string) (through string) {
 	tb.Helper()
 	u, err := url.Parse(dsn)
@@ -112,7 +110,7 @@ func (p *Proxy) accept() {
 	}
 }
 
-// forward passes on what comes, unless it is stuck, until something is lost.
+// forward forwards data, unless the proxy is stuck, until it must drop an answer.
 func (p *Proxy) forward(to io.WriteCloser, from io.ReadCloser, lost func([]byte) bool) {
 	defer func() { _ = to.Close() }()
 	text := make([]byte, 1<<16)
@@ -138,7 +136,7 @@ func (p *Proxy) forward(to io.WriteCloser, from io.ReadCloser, lost func([]byte)
 	}
 }
 
-// Stick stops forwarding, or goes on.
+// Stick stops forwarding, or continues it.
 func (p *Proxy) Stick(stuck bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -146,20 +144,20 @@ func (p *Proxy) Stick(stuck bool) {
 	p.flows.Broadcast()
 }
 
-// Lose has the next answer lost that ends a statement with such a tag, such as
-// COMMIT, and the connection on which it came. The server has done it.
+// Lose drops the next answer that ends a statement with the given tag, such as COMMIT, and closes its connection. The
+// server has executed the statement.
 func (p *Proxy) Lose(tag string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	const length = 4 // of a message's length, which counts itself
+	const length = 4 // of a message's length, which includes itself
 	p.dead = append([]byte{'C', 0, 0, 0, byte(length + len(tag) + 1)}, tag+"\x00"...)
 }
 
-// loses reports whether what the server sends is not to be heard.
+// loses reports whether the store must not receive a message of the server.
 func (p *Proxy) loses(answer []byte) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.trips += bytes.Count(answer, []byte{'Z', 0, 0, 0, 5}) // ready for the next query
+	p.trips += bytes.Count(answer, []byte{'Z', 0, 0, 0, 5}) // the server is ready for the next query
 	if p.dead == nil || !bytes.Contains(answer, p.dead) {
 		return false
 	}
@@ -168,14 +166,14 @@ func (p *Proxy) loses(answer []byte) bool {
 	return true
 }
 
-// Losses returns how many answers were lost.
+// Losses returns the number of dropped answers.
 func (p *Proxy) Losses() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.lost
 }
 
-// RoundTrips returns how often the server has answered all that it was sent, on all connections together.
+// RoundTrips returns how often the server has answered everything that was sent, on all connections together.
 func (p *Proxy) RoundTrips() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -199,16 +197,16 @@ func (p *Proxy) close() {
 	p.done.Wait()
 }
 
-// unnotified is what a server says, but for its notifications.
+// unnotified is the server's data without its notifications.
 type unnotified struct {
 	io.ReadCloser
 
-	rest []byte // of a message that was not read to its end
+	rest []byte // rest of a message that was not read completely
 }
 
-// Read reads no further than the end of a message.
+// Read reads at most to the end of a message.
 func (u *unnotified) Read(text []byte) (int, error) {
-	const kind, length = 1, 4 // bytes of a message's head; the length counts itself
+	const kind, length = 1, 4 // bytes of a message's head; the length includes itself
 	for len(u.rest) == 0 {
 		head := make([]byte, kind+length)
 		if _, err := io.ReadFull(u.ReadCloser, head); err != nil {

@@ -4,7 +4,7 @@
 //	redact.URL("https://bob:pw@example.org/a?token=t&page=2") // https://***@example.org/a?token=***&page=2
 //	redact.Text(err.Error())                                  // the same for all URLs and secrets within a text
 //
-// A secret in the path of a URL cannot be told from a path. Put it into a header.
+// Ebb cannot recognize a secret in the path of a URL. Put it into a header.
 package redact
 
 import (
@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-// Mask stands where a secret was.
+// Mask replaces a secret.
 const Mask = "***"
 
 // URL masks the user and password in a text that is one URL. It also masks the values of parameters whose names suggest
@@ -29,7 +29,7 @@ func URL(text string) string {
 		end = i
 	}
 	at := strings.LastIndexByte(rest[:end], '@')
-	if _, err := url.Parse(text); err != nil { // a password with a slash in it, or the like: it may reach further
+	if _, err := url.Parse(text); err != nil { // the password may contain a slash, so it may reach further
 		at = strings.LastIndexByte(rest, '@')
 	}
 	if at >= 0 && rest[:at] != placeholder {
@@ -58,7 +58,7 @@ func cutAny(text, chars string) (before, after string, found bool) {
 func maskParameters(text string) string {
 	var b strings.Builder
 	for text != "" {
-		b.WriteByte(text[0]) // what parts it from the one before
+		b.WriteByte(text[0]) // separator before the parameter
 		pair, rest, _ := cutAny(text[1:], "&;?#")
 		name, value, _ := strings.Cut(pair, "=")
 		b.WriteString(name)
@@ -73,7 +73,7 @@ func maskParameters(text string) string {
 	return b.String()
 }
 
-// secretParts are what the names of parameters and headers hold that are secrets; secretNames are such names.
+// secretParts are parts of the names of parameters and headers that contain secrets. secretNames are whole names.
 var (
 	secretParts = []string{
 		"token", "secret", "passw", "passphrase", "pwd", "auth", "credential", "signature", "apikey",
@@ -82,7 +82,7 @@ var (
 	secretNames = []string{"key", "sig", "pass", "code", "assertion", "sslkey"}
 )
 
-// isSecret reports whether a name speaks of a secret.
+// isSecret reports whether a name suggests a secret.
 func isSecret(name string) bool {
 	if plain, err := url.QueryUnescape(name); err == nil {
 		name = plain
@@ -97,21 +97,21 @@ func isSecret(name string) bool {
 func Header(name string) bool { return isSecret(name) }
 
 var (
-	// quotedURL and bareURL find URLs in a text. Within quotes one may have blanks.
+	// quotedURL and bareURL find URLs in a text. A URL within quotes may contain blanks.
 	quotedURL = regexp.MustCompile(`"[A-Za-z][A-Za-z0-9+.-]*://(?:[^"\\]|\\.)*"`)
 	bareURL   = regexp.MustCompile("[A-Za-z][A-Za-z0-9+.-]*://[^\\s\"'<>`\\\\]+")
 	// setting finds the password in a data source name of keys and values.
 	setting = regexp.MustCompile(
 		`(?i)\b((?:ssl)?password|passwd|pwd)(\s*=\s*)('(?:[^'\\]|\\.)*'?|"(?:[^"\\]|\\.)*"?|[^\s&;,'"]+)`)
-	// header finds the lines of such headers, and what stands for them in a list.
+	// header finds the lines of such headers, and their form in a list.
 	header = regexp.MustCompile(
 		`(?i)\b((?:proxy-)?authorization|(?:set-)?cookie|x-(?:[a-z]+-)*(?:key|token|secret))("?\s*:\s*\[?"?)[^\r\n"\]]+`)
 	bearer = regexp.MustCompile(`(?i)\b(bearer )[A-Za-z0-9._~+/=-]*[0-9][A-Za-z0-9._~+/=-]*`)
-	// port is what package net/url tells of a password that was not escaped.
+	// port finds what package net/url reports of a password that was not escaped.
 	port = regexp.MustCompile(`(invalid (?:port|URL escape|userinfo|character) )("(?:[^"\\]|\\.)*")`)
 )
 
-// Text masks the secrets of all URLs, data source names and headers that stand in a text.
+// Text masks the secrets of all URLs, data source names and headers in a text.
 func Text(text string) string {
 	if strings.Contains(text, "://") {
 		text = quotedURL.ReplaceAllStringFunc(text, func(quoted string) string {

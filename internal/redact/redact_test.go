@@ -49,7 +49,7 @@ func TestText(t *testing.T) {
 	}
 }
 
-// FuzzSecret: whatever a password is, it is masked in the URL, in an error of package net/url, and as a parameter.
+// FuzzSecret: any password is masked in the URL, in an error of package net/url, and as a parameter.
 func FuzzSecret(f *testing.F) {
 	for _, seed := range []string{"p", "p@q", "a/b", "a?b", "a#b", "%", "a b", `"`, "://", "\x00", "\n"} {
 		f.Add(seed)

@@ -1,5 +1,5 @@
 // Package regularfile opens files whose names come from outside, such as from a definition. It opens only regular
-// files: a named pipe blocks the process that opens it, and a device may do anything. It looks names up in an
+// files: a named pipe blocks the process that opens it, and opening a device may have effects. It looks names up in an
 // [os.Root], so no name leads out of its folder, by .. or by a symbolic link.
 package regularfile
 
@@ -14,15 +14,15 @@ import (
 var (
 	// ErrNotRegular is returned for a folder, a named pipe, a device or a socket.
 	ErrNotRegular = errors.New("it is no regular file")
-	// ErrTooLarge is returned by [Read] for a file of more bytes than wanted.
+	// ErrTooLarge is returned by [Read] for a file that exceeds the limit.
 	ErrTooLarge = errors.New("it is too large")
 )
 
 // Open opens a regular file as [os.Root.OpenFile] does. It never waits for another process. Errors do not name the
 // file.
 func Open(root *os.Root, name string, flag int, perm fs.FileMode) (*os.File, error) {
-	// Looked at first, as opening a device may do something already; and afterwards, as another file may be there
-	// by then.
+	// It checks before, because opening a device may have an effect, and after, because another file may have taken the
+	// name.
 	if info, err := root.Stat(name); err == nil && !info.Mode().IsRegular() {
 		return nil, ErrNotRegular
 	}
@@ -41,7 +41,7 @@ func Open(root *os.Root, name string, flag int, perm fs.FileMode) (*os.File, err
 }
 
 // OpenNamed opens a regular file anywhere, which may be the target of a symbolic link. It never waits for another
-// process. It is for files that the operator names, and that are read again while others wait.
+// process. It is for files that the operator names, and that are read again while requests wait.
 func OpenNamed(name string) (*os.File, error) {
 	file, err := os.OpenFile(name, os.O_RDONLY|dontWait, 0)
 	if err != nil {
@@ -73,7 +73,7 @@ func Read(root *os.Root, name string, limit int64) (text []byte, err error) {
 	return text, nil
 }
 
-// reason returns an error without the name in it.
+// reason returns an error without the file's name.
 func reason(err error) error {
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		return p.Err

@@ -15,7 +15,7 @@ import (
 	"github.com/ebbflow/ebb/internal/regularfile"
 )
 
-// TestOnlyRegularFiles: only regular files within the folder are read, and none makes the reader wait.
+// TestOnlyRegularFiles: only regular files within the folder are read, and no file makes the reader wait.
 func TestOnlyRegularFiles(t *testing.T) {
 	t.Parallel()
 	outer := t.TempDir()

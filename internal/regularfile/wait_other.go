@@ -2,5 +2,5 @@
 
 package regularfile
 
-// dontWait is nothing where files have no named pipes.
+// dontWait is 0, because files here are never named pipes.
 const dontWait = 0

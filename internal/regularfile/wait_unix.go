@@ -4,5 +4,5 @@ package regularfile
 
 import "syscall"
 
-// dontWait opens a named pipe that no other process has open.
+// dontWait opens a named pipe even if no other process has it open.
 const dontWait = syscall.O_NONBLOCK

@@ -39,8 +39,8 @@ func AppendCanonical(b []byte, r *http.Request, signed []string, bodyHash string
 	return append(b, bodyHash...)
 }
 
-// appendHeader appends the values of a header, without the spaces that have no meaning. Package net/http keeps two
-// headers elsewhere.
+// appendHeader appends the values of a header, without insignificant spaces. Package net/http stores two headers
+// elsewhere.
 func appendHeader(b []byte, r *http.Request, name string) []byte {
 	switch name {
 	case "host":
@@ -62,7 +62,7 @@ func appendHeader(b []byte, r *http.Request, name string) []byte {
 	return b
 }
 
-// canonicalQuery returns the parameters of a query in order, with all that can be escaped.
+// canonicalQuery returns the parameters of a query in order, with all possible characters escaped.
 func canonicalQuery(query string) string {
 	if query == "" {
 		return ""
@@ -89,7 +89,7 @@ func canonicalQuery(query string) string {
 	return text.String()
 }
 
-// reescaped returns a text of a URL with all that can be escaped.
+// reescaped returns a part of a URL with all possible characters escaped.
 func reescaped(text string) string {
 	if plain, err := url.PathUnescape(text); err == nil {
 		text = plain

@@ -56,8 +56,8 @@ type Credentials struct {
 	Session           string // token of a temporary key; "" for other keys
 }
 
-// Sign signs a request and its body for a service in a region, with all headers that the request has. The request must
-// not be changed any more.
+// Sign signs a request and its body for a service in a region, with all headers of the request. The caller must not
+// change the request afterwards.
 func (c *Credentials) Sign(r *http.Request, body []byte, region, service string, now time.Time) {
 	date := now.UTC().Format(Time)
 	r.Header.Set("X-Amz-Date", date)

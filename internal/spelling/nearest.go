@@ -1,4 +1,4 @@
-// Package spelling guesses which name was meant by one that is wrong.
+// Package spelling guesses which name a misspelled one meant.
 package spelling
 
 import (
@@ -6,14 +6,13 @@ import (
 	"strings"
 )
 
-// Beyond these bounds no guess is made: it would take too long, or be of no use.
+// Beyond these bounds there is no guess: it would take too long, or be useless.
 const (
 	MaxCandidates = 500
 	MaxName       = 80 // bytes
 )
 
-// Nearest returns the candidate that was most likely meant by name, or "" when
-// none is close and none begins so.
+// Nearest returns the candidate that name most likely meant, or "" if none is close and none starts with it.
 func Nearest(name string, candidates []string) string {
 	if len(candidates) > MaxCandidates || len(name) > MaxName {
 		return ""
@@ -34,8 +33,7 @@ func Nearest(name string, candidates []string) string {
 	return best
 }
 
-// leastPrefix is the length in bytes from which the beginning of a name says
-// which is meant.
+// leastPrefix is the length in bytes from which the start of a name identifies a candidate.
 const leastPrefix = 4
 
 // distance returns how many characters must be inserted, removed, replaced or swapped with their neighbor to turn a

@@ -12,10 +12,10 @@ type Step struct {
 	Caught []int // steps that may follow when the step has failed
 	Stays  bool  // nothing undoes the step, and it may have an effect
 	Fails  bool  // the step can fail
-	Pivot  bool  // nothing before the step is undone once it has succeeded
+	Pivot  bool  // after its success, nothing before the step is undone
 }
 
-// A Graph has the steps of a definition. They begin with the first.
+// A Graph has the steps of a definition, from the first one.
 type Graph struct {
 	Steps []Step
 	Forks []Fork
@@ -37,9 +37,9 @@ func (g *Graph) Add(s Step) int {
 	return len(g.Steps) - 1
 }
 
-// Staying returns the indexes of the steps that stay done although a step can fail after their success, in their order.
-// That is a step that follows, or one that runs at the same time. A step that failed itself did not stay done. A step
-// that only runs behind a pivot does not count either: the flow goes forward from there.
+// Staying returns the indexes of the steps that stay done although a step can fail after their success, in order. The
+// failing step follows, or runs at the same time. A step that failed itself did not stay done. A step that only runs
+// behind a pivot does not count, because the flow then goes forward.
 func (g *Graph) Staying() []int {
 	failing, reached := g.failing(), g.withoutPivot()
 	beside := g.besideFailures(reached)
@@ -63,7 +63,7 @@ func (g *Graph) Staying() []int {
 	return list
 }
 
-// besideFailures returns which steps stand in a branch of a fork while a step in another branch can fail.
+// besideFailures returns which steps are in a branch of a fork while a step in another branch can fail.
 func (g *Graph) besideFailures(reached []bool) []bool {
 	beside := make([]bool, len(g.Steps))
 	for _, fork := range g.Forks {
@@ -87,7 +87,7 @@ func (g *Graph) besideFailures(reached []bool) []bool {
 	return beside
 }
 
-// unordered returns whether another step that can fail does not have to succeed before the step does. No step of last
+// unordered reports whether another step can fail that does not have to succeed before the given one. No step of last
 // leads to another one of them.
 func (g *Graph) unordered(step int, last []int) bool {
 	if slices.ContainsFunc(last, func(i int) bool { return i != step && g.Steps[i].Fails }) {
@@ -102,7 +102,7 @@ func (g *Graph) unordered(step int, last []int) bool {
 	return false
 }
 
-// failing returns which steps can fail, or have such a step behind them.
+// failing returns which steps can fail, or lead to a step that can.
 func (g *Graph) failing() []bool {
 	var fail []int
 	for i := range g.Steps {
@@ -167,11 +167,11 @@ func (g *Graph) withoutPivot() []bool {
 	return reached
 }
 
-// named is how many steps a text names.
+// named is the number of steps that a text names.
 const named = 3
 
-// Text says what stays done, for a warning: "task \"a\" has no Revert and …". what is the language's word for a step,
-// and revert the language's word for what undoes it.
+// Text says which work stays done, for a warning: "task \"a\" has no Revert and …". what is the language's word for a
+// step, and revert its word for what undoes a step.
 func Text(what, revert string, names []string) string {
 	quoted := make([]string, 0, named)
 	for _, name := range names[:min(len(names), named)] {

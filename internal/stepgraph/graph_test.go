@@ -7,8 +7,8 @@ import (
 	"github.com/ebbflow/ebb/internal/stepgraph"
 )
 
-// TestStaying: a step that stays done counts if a step that can fail comes behind it or runs beside it, and no pivot
-// surely before it.
+// TestStaying: a step that stays done counts if a step that can fail follows it or runs beside it, and no pivot surely
+// precedes that step.
 func TestStaying(t *testing.T) {
 	t.Parallel()
 	stays := stepgraph.Step{Stays: true, Fails: true}
@@ -60,8 +60,8 @@ func TestStaying(t *testing.T) {
 	}
 }
 
-// TestStayingConcurrent: steps that no edge orders run side by side. A step that stays done counts unless each that can
-// fail comes before it.
+// TestStayingConcurrent: steps that no edge orders run side by side. A step that stays done counts unless every step
+// that can fail precedes it.
 func TestStayingConcurrent(t *testing.T) {
 	t.Parallel()
 	stays := stepgraph.Step{Stays: true, Fails: true}

@@ -36,7 +36,7 @@ func main() {
 	os.Exit(1)
 }
 
-// errNotPassed is returned when the summary, which was printed, is not that of tests that passed.
+// errNotPassed is returned after a summary of tests that did not pass.
 var errNotPassed = errors.New("the tests did not pass")
 
 func run(args []string, in io.Reader, out io.Writer) error {
@@ -66,7 +66,7 @@ func run(args []string, in io.Reader, out io.Writer) error {
 	}
 }
 
-// summarize prints a tally, its one-line sum last. It returns errNotPassed if the log is not that of a good run.
+// summarize prints a tally, and its sum on the last line. It returns errNotPassed if the tests did not pass.
 func summarize(t *tally, out io.Writer) error {
 	passed, failed, skipped, oversights := 0, 0, 0, 0
 	for _, r := range t.results() {

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// services finds, by the name that tests give it, what a test may have to do without. Each looks where the tests look
-// and says what it found, or nothing.
+// services are the services that a test may need, by the name that tests use. Each function looks where the tests look.
+// It returns a description of what it found, or "".
 var services = map[string]func() string{
 	"aws":             func() string { return findProgram("aws") },
 	"axe-core":        func() string { return findModule("server", "console", "axe-core") },
@@ -24,8 +24,8 @@ var services = map[string]func() string{
 	"systemd-analyze": func() string { return findProgram("systemd-analyze") },
 }
 
-// whereIs says that a service is here and where, or nothing if it is not. One that it does not know counts as here, or
-// tests that need it could be skipped for ever.
+// whereIs says where a service is, or "" if it is missing. An unknown name counts as present. Otherwise tests that need
+// it could be skipped for ever.
 func whereIs(service string) string {
 	find, known := services[service]
 	if !known {
@@ -67,7 +67,7 @@ func findProgram(name string) string {
 	return ""
 }
 
-// findModule looks for a package of JavaScript where npm installs it for the tests of a server.
+// findModule looks for a JavaScript package where npm installs it for the tests of a server.
 func findModule(root, server string, name ...string) string {
 	folder := filepath.Join(append([]string{root, server, "interop", "node", "node_modules"}, name...)...)
 	if _, err := os.Stat(folder); err != nil {
@@ -76,8 +76,8 @@ func findModule(root, server string, name ...string) string {
 	return folder + " is here"
 }
 
-// findConformance looks for the folder of recorded truth: EBB_CONFORMANCE, or beside the checkout at whose top it is
-// run.
+// findConformance looks for the folder of recorded cases: EBB_CONFORMANCE, or the one beside the checkout in whose root
+// it runs.
 func findConformance() string {
 	folder := os.Getenv("EBB_CONFORMANCE")
 	if folder == "" {
@@ -89,10 +89,10 @@ func findConformance() string {
 	return folder + " is here"
 }
 
-// address is where a server may listen.
+// An address is where a server may listen.
 type address struct{ network, at string }
 
-// answering returns the first address that accepts a connection within a second, or nothing.
+// answering returns the first address that accepts a connection within a second, or "".
 func answering(addresses []address) string {
 	dialer := net.Dialer{Timeout: time.Second}
 	for _, a := range addresses {

@@ -13,57 +13,57 @@ import (
 	"strings"
 )
 
-// event is one line of `go test -json`, as `go doc test2json` has it.
+// An event is a line of `go test -json`, see `go doc test2json`.
 type event struct {
 	Action     string `json:"Action"`
 	Package    string `json:"Package"`
-	ImportPath string `json:"ImportPath"` // of a package that is built, instead of Package
-	Test       string `json:"Test"`       // empty: the event is the package's
+	ImportPath string `json:"ImportPath"` // of a package that is built, in place of Package
+	Test       string `json:"Test"`       // "" for an event of the package
 	Output     string `json:"Output"`
 }
 
-// tally is what a log comes to: what each package's tests came to when they ran last.
+// A tally is the sum of a log: the results of each package's last run.
 type tally struct {
 	packages map[string]*result
-	order    []string // of packages, as they first appeared
+	order    []string // of packages, in order of appearance
 }
 
-// result is what the tests of a package, or its build, come to.
+// A result is the sum of a package's tests, or of its build.
 type result struct {
 	passed, failed int // tests and subtests, and the package if it failed without a failed test
 	skips          []skip
 	faults         []fault
-	before         []fault // of the run before this one
+	before         []fault // failures in the run before
 	conformance    []string
 
-	open  map[string][]string // test: the lines of one that has not ended
+	open  map[string][]string // by test: the lines of a test that has not ended
 	ended bool
 }
 
-// build stands before the import path in the name of a build's result; the package that was not built fails besides.
+// build precedes the import path in the name of a build's result. The package that was not built also fails.
 const build = "build of "
 
-// fault is a test, or the build of a package, that failed.
+// A fault is a test that failed, or a package whose build failed.
 type fault struct {
 	pkg, test string
 	output    []string
 }
 
-// skip is a test that did not run.
+// A skip is a test that was skipped.
 type skip struct {
 	pkg, test, reason string
 }
 
 var (
-	// logged is a line that a test wrote with t.Log or t.Skip; the group is what it said.
+	// logged finds a line that a test wrote with t.Log or t.Skip. The group is its text.
 	logged = regexp.MustCompile(`^\s*\S+\.go:\d+: (.*)`)
-	// conformed is a line in which a test reports its conformance.
+	// conformed finds a line in which a test reports its conformance.
 	conformed = regexp.MustCompile(`^\s*(?:\S+\.go:\d+: )?(conformance .*)`)
-	// needed is the reason of a test that misses a service; the group is its name.
+	// needed finds the reason of a test that lacks a service. The group is the service's name.
 	needed = regexp.MustCompile(`^needs ([\w-]+):`)
 )
 
-// needs returns the service for want of which the test was skipped, or nothing.
+// needs returns the service whose lack skipped the test, or "".
 func (s skip) needs() string {
 	if match := needed.FindStringSubmatch(s.reason); match != nil {
 		return match[1]
@@ -71,8 +71,8 @@ func (s skip) needs() string {
 	return ""
 }
 
-// read consumes a log to its end. It prints a line for each package, all output of what failed, and lines that are not
-// JSON as they are.
+// read reads a log to its end. It prints a line for each package, all output of failures, and lines that are not JSON
+// unchanged.
 func read(log io.Reader, course io.Writer) (*tally, error) {
 	t := &tally{packages: map[string]*result{}}
 	lines := bufio.NewReader(log)
@@ -93,7 +93,7 @@ func read(log io.Reader, course io.Writer) (*tally, error) {
 	}
 }
 
-// of returns the result of a package, or of a build. If a package that ended appears again, it runs again. Only its
+// of returns the result of a package, or of a build. If a package that ended appears again, it runs again, and only its
 // last run counts. A test that failed before and passes now is unsteady.
 func (t *tally) of(name string) *result {
 	r, known := t.packages[name]
@@ -110,7 +110,7 @@ func (t *tally) of(name string) *result {
 	return r
 }
 
-// results returns those of all packages, in their order.
+// results returns the results of all packages, in order.
 func (t *tally) results() iter.Seq2[string, *result] {
 	return func(yield func(string, *result) bool) {
 		for _, name := range t.order {
@@ -149,24 +149,24 @@ func (r *result) addOutput(e event, course io.Writer) {
 		r.conformance = append(r.conformance, match[1])
 	}
 	switch {
-	case strings.HasPrefix(e.Output, "=== "): // a test starts, waits or goes on
+	case strings.HasPrefix(e.Output, "=== "): // a test starts, waits or continues
 	case e.Test != "":
 		r.output(e.Test, e.Output)
-	case e.Output != "PASS\n" && e.Output != "FAIL\n": // the package's own line says it with name and time
+	case e.Output != "PASS\n" && e.Output != "FAIL\n": // the package's own line has its name and time
 		fmt.Fprint(course, e.Output)
 	}
 }
 
 func (r *result) output(test, line string) { r.open[test] = append(r.open[test], line) }
 
-// take returns what a test wrote, and forgets it.
+// take returns the output of a test and forgets it.
 func (r *result) take(test string) []string {
 	output := r.open[test]
 	delete(r.open, test)
 	return output
 }
 
-// faulty notes a failure, and returns what the test wrote.
+// faulty records a failure, and returns the test's output.
 func (r *result) faulty(f fault) []string {
 	f.output = r.take(f.test)
 	r.faults = append(r.faults, f)
@@ -186,8 +186,8 @@ func (r *result) endTest(e event, course io.Writer) {
 	}
 }
 
-// endPackage counts a failure that is no test's: a build that broke, a process that died. The tests that were running
-// then have not ended; what they wrote is printed.
+// endPackage counts a failure outside of the tests: a build that failed, or a process that died. The tests that were
+// running then have not ended. It prints their output.
 func (r *result) endPackage(e event, course io.Writer) {
 	r.ended = true
 	if e.Action != "fail" {
@@ -201,13 +201,13 @@ func (r *result) endPackage(e event, course io.Writer) {
 	}
 }
 
-// lines of a failed test's output that the summary repeats, from its beginning and its end.
+// Lines of a failed test's output that the summary repeats, from its start and its end.
 const (
 	firstLines = 20
 	lastLines  = 40
 )
 
-// tell prints whose failure it is, and what the test wrote: of much only the beginning and the end.
+// tell prints the name of a failure and the output of the test. Of a long output, it prints only the start and the end.
 func (f *fault) tell(out io.Writer, verdict string) {
 	fmt.Fprintln(out, verdict, strings.TrimSpace(f.pkg+" "+f.test))
 	lines := strings.SplitAfter(strings.Join(f.output, ""), "\n")
@@ -219,7 +219,7 @@ func (f *fault) tell(out io.Writer, verdict string) {
 	fmt.Fprint(out, strings.Join(lines, ""))
 }
 
-// reason returns what a skipped test said last.
+// reason returns the last line of a skipped test.
 func reason(output []string) string {
 	for _, line := range slices.Backward(output) {
 		if match := logged.FindStringSubmatch(line); match != nil {

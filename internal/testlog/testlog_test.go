@@ -44,7 +44,7 @@ const dead = `{"Action":"output","Package":"dead","Test":"TestE","Output":"panic
 {"Action":"fail","Package":"dead"}
 `
 
-// needy is the log of a test that misses a service.
+// needy is the log of a test that lacks a service.
 const needy = `
 {"Action":"pass","Package":"needy","Test":"TestF"}
 {"Action":"output","Package":"needy","Test":"TestG","Output":"    g_test.go:3: needs SERVICE: no server\n"}

@@ -39,13 +39,13 @@ func Lines(text string) string {
 	})
 }
 
-// JSON returns JSON that says the same and that a terminal shows as it is. A byte that is not UTF-8 becomes U+FFFD,
-// which is what decoders make of it.
+// JSON returns JSON with the same value that a terminal shows unchanged. A byte that is not UTF-8 becomes U+FFFD, as
+// decoders read it.
 func JSON(text string) string {
 	return replace(text, func(b *strings.Builder, r rune, broken byte) bool {
 		switch {
 		case r == '\n' || r == '\t' || r == '\r':
-			b.WriteRune(r) // between values: inside of a string JSON has no such character
+			b.WriteRune(r) // between values: JSON does not allow it within strings
 		case broken != 0:
 			b.WriteString(`\ufffd`)
 		case r > 0xffff:
@@ -58,8 +58,8 @@ func JSON(text string) string {
 	})
 }
 
-// replace replaces what is not visible by what instead writes, or by the escape where it writes nothing. Broken is the
-// byte that is not UTF-8, 0 for a character.
+// replace replaces characters that are not visible by the text that instead writes, or by an escape if it writes
+// nothing. broken is the byte that is not UTF-8, or 0 for a character.
 func replace(text string, instead func(b *strings.Builder, r rune, broken byte) bool) string {
 	at := hidden(text)
 	if at < 0 {
@@ -77,7 +77,7 @@ func replace(text string, instead func(b *strings.Builder, r rune, broken byte) 
 		switch {
 		case broken == 0 && isVisible(r):
 			b.WriteString(text[at : at+size])
-		case r == '\r' && at+1 < len(text) && text[at+1] == '\n': // a line break of Windows is one
+		case r == '\r' && at+1 < len(text) && text[at+1] == '\n': // a Windows line break is one
 		case instead(&b, r, broken):
 		case broken != 0:
 			fmt.Fprintf(&b, `\x%02x`, broken)
@@ -93,7 +93,7 @@ func replace(text string, instead func(b *strings.Builder, r rune, broken byte) 
 	return b.String()
 }
 
-// hidden returns the place of the first character that is not visible, -1 when there is none.
+// hidden returns the offset of the first character that is not visible, or -1.
 func hidden(text string) int {
 	for i, r := range text {
 		if r >= ' ' && r < utf8.RuneSelf && r != '\x7f' {
@@ -111,5 +111,5 @@ func isVisible(r rune) bool {
 	return (unicode.IsPrint(r) || unicode.Is(unicode.Zs, r)) && !unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r)
 }
 
-// All reports whether a reader sees every character of the text, on one line: what names things has to be such.
+// All reports whether a reader sees every character of the text, on one line. Names must fulfill this.
 func All(text string) bool { return hidden(text) < 0 }

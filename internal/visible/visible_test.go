@@ -38,8 +38,8 @@ func TestLine(t *testing.T) {
 	}
 }
 
-// FuzzVisible: no result has a character that a reader does not see, all may be passed on once more, and JSON stays the
-// same value.
+// FuzzVisible: no result has a character that a reader does not see, a second pass changes nothing, and JSON keeps its
+// value.
 func FuzzVisible(f *testing.F) {
 	for _, seed := range []string{"", "a\x1b[31m\n", "\u202e\u2066", "\xff\xfe", "\U000e0001\u0085", "\r\n\r"} {
 		f.Add(seed)

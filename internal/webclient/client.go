@@ -1,5 +1,5 @@
-// Package webclient has the HTTP client by which Ebb asks servers that it does not trust. Package net/http bounds the
-// time of a request by its context, and the caller bounds the body that it reads. This package bounds the rest.
+// Package webclient has the HTTP client with which Ebb calls servers that it does not trust. Package net/http bounds
+// the time of a request by its context, and the caller bounds the body that it reads. This package bounds the rest.
 package webclient
 
 import (
@@ -11,10 +11,10 @@ import (
 )
 
 const (
-	// MaxHead is how many bytes the status line and the headers of an answer have. Package net/http would take 10 MiB,
-	// which are 400 MiB in memory when the headers are short.
+	// MaxHead is the maximum number of bytes of an answer's status line and headers. Package net/http would accept 10
+	// MiB, which take 400 MiB of memory if the headers are short.
 	MaxHead = 64 << 10
-	// MaxRedirects is how often an answer may send the request elsewhere.
+	// MaxRedirects is the maximum number of redirects of a request.
 	MaxRedirects = 3
 )
 
@@ -25,13 +25,13 @@ func Default() *http.Client { return client }
 
 var client = &http.Client{Transport: bounded{}, CheckRedirect: redirected}
 
-// bounded asks as [http.DefaultTransport] does, which a program may have replaced before its first request.
+// bounded sends requests as [http.DefaultTransport] does, which a program may have replaced before its first request.
 type bounded struct{}
 
-// RoundTrip asks.
+// RoundTrip sends a request.
 func (bounded) RoundTrip(r *http.Request) (*http.Response, error) { return transport().RoundTrip(r) }
 
-// CloseIdleConnections closes the connections that are kept for the next request.
+// CloseIdleConnections closes the connections that are kept for later requests.
 func (bounded) CloseIdleConnections() {
 	if t, is := transport().(interface{ CloseIdleConnections() }); is {
 		t.CloseIdleConnections()
@@ -40,8 +40,8 @@ func (bounded) CloseIdleConnections() {
 
 var transport = sync.OnceValue(func() http.RoundTripper { return Bounded(http.DefaultTransport) })
 
-// Bounded returns a transport like t whose answers have heads of at most [MaxHead] bytes, unless t has a bound of its
-// own. It returns t if that is not an [http.Transport].
+// Bounded returns a transport like t that accepts at most [MaxHead] bytes of status line and headers, unless t has its
+// own bound. If t is not an [http.Transport], it returns t.
 func Bounded(t http.RoundTripper) http.RoundTripper {
 	known, is := t.(*http.Transport)
 	if !is || known.MaxResponseHeaderBytes != 0 {
@@ -52,8 +52,8 @@ func Bounded(t http.RoundTripper) http.RoundTripper {
 	return known
 }
 
-// redirected judges a request that a server sends elsewhere. Another server gets no secrets: package net/http keeps to
-// itself Authorization and cookies only, and names the URL that the request was first for.
+// redirected checks a redirected request. Another server gets no secrets: package net/http only removes Authorization
+// and cookies, and names the original URL.
 func redirected(req *http.Request, via []*http.Request) error {
 	if len(via) > MaxRedirects {
 		return errRedirects

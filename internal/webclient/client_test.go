@@ -11,7 +11,7 @@ import (
 	"github.com/ebbflow/ebb/internal/webclient"
 )
 
-// TestLargeHeads: an answer whose head is too large is refused before it is in memory, however the head is made up.
+// TestLargeHeads: an answer with a too large head, of any form, is refused before it is in memory.
 //
 // Attack (Answers of other servers): Headers, status lines or redirects of 9 MB, or endless 1xx answers, over HTTP/1.1
 // and 2.
@@ -66,7 +66,7 @@ func TestLargeHeadsOverHTTP2(t *testing.T) {
 	}
 }
 
-// serve answers each connection with the same bytes.
+// serve sends the same bytes on each connection.
 func serve(t *testing.T, answer string) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -83,7 +83,7 @@ func serve(t *testing.T, answer string) string {
 			go func() {
 				defer func() { _ = conn.Close() }()
 				if _, err := conn.Read(make([]byte, 1<<16)); err == nil {
-					_, _ = conn.Write([]byte(answer)) // the client may have had enough
+					_, _ = conn.Write([]byte(answer)) // the client may have closed the connection
 				}
 			}()
 		}

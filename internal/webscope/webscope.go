@@ -1,6 +1,6 @@
-// Package webscope says which URLs lie below one that an operator allows. It compares what a server sees after it has
-// decoded the URL, however often it decodes. A URL that two programs could understand differently is refused, with the
-// reason.
+// Package webscope says which URLs lie below a URL that an operator allows. It compares the form that a server sees
+// after it has decoded the URL any number of times. It refuses a URL that two programs could understand differently,
+// with the reason.
 //
 //	below, err := webscope.Parse("https://example.org/apis/")
 //	…
@@ -21,10 +21,10 @@ import (
 	"unicode/utf8"
 )
 
-// A Scope is all of the web below one URL: its path, and every path that begins with this path and a slash.
+// A Scope is the part of the web below one URL: its path, and every path that starts with this path and a slash.
 type Scope struct{ at form }
 
-// ErrOutside is returned for a URL that lies elsewhere.
+// ErrOutside is returned for a URL outside of the scope.
 var ErrOutside = errors.New("it is not below a URL that is allowed")
 
 // A form is the normal form of a URL. It holds only the parts that select the server and the document.
@@ -33,7 +33,7 @@ type form struct {
 	path               string // decoded, begins with a slash
 }
 
-// Parse returns the scope below a URL. The error never holds the URL, which may have a password in it.
+// Parse returns the scope below a URL. The error never contains the URL, which may contain a password.
 func Parse(text string) (Scope, error) {
 	u, err := url.Parse(text)
 	switch {
@@ -47,8 +47,8 @@ func Parse(text string) (Scope, error) {
 	return Scope{at}, err
 }
 
-// Allows returns nil for a URL in the scope, [ErrOutside] for one elsewhere, and another error for one that could be
-// understood differently.
+// Allows returns nil for a URL in the scope, and [ErrOutside] for a URL outside. It returns another error for a URL
+// that could be understood differently.
 func (s Scope) Allows(u *url.URL) error {
 	is, err := normal(u)
 	switch {
@@ -83,7 +83,7 @@ func normal(u *url.URL) (form, error) {
 	return f, err
 }
 
-// normalHost returns a host in lower case, an address in its usual form.
+// normalHost returns a host in lower case. It returns an address in its usual form.
 func normalHost(host string) (string, error) {
 	host = strings.ToLower(host)
 	if ip, err := netip.ParseAddr(host); err == nil {
@@ -107,7 +107,7 @@ func normalHost(host string) (string, error) {
 	return host, nil
 }
 
-// defaultPorts are those that a scheme has without saying so.
+// defaultPorts are the ports of schemes, for URLs without a port.
 var defaultPorts = map[string]string{"http": "80", "https": "443"}
 
 func normalPort(scheme string, u *url.URL) (string, error) {
@@ -121,8 +121,7 @@ func normalPort(scheme string, u *url.URL) (string, error) {
 	return port, nil
 }
 
-// normalPath returns a path as it is sent, decoded. Nothing in it decodes once more, and no program finds another part
-// in it.
+// normalPath returns the decoded path. Decoding it again does not change it, and no program splits it differently.
 func normalPath(sent string) (string, error) {
 	path, err := url.PathUnescape(sent)
 	if err != nil || !utf8.ValidString(path) {
@@ -141,7 +140,7 @@ func normalPath(sent string) (string, error) {
 		return "", errors.New("its path has a backslash, a control character, or one that looks like a dot or a slash")
 	}
 	for part := range strings.SplitSeq(path, "/") {
-		name, _, _ := strings.Cut(part, ";") // what is behind it some servers take for parameters
+		name, _, _ := strings.Cut(part, ";") // some servers read parameters after it
 		if part != "" && strings.Trim(name, ". ") == "" {
 			return "", errors.New("its path has a part of nothing but dots or blanks")
 		}
@@ -152,6 +151,6 @@ func normalPath(sent string) (string, error) {
 	return path, nil
 }
 
-// lookalikes are characters that some servers take for dots, slashes, backslashes and percent signs: they normalize
-// names.
+// lookalikes are characters that some servers take for dots, slashes, backslashes and percent signs, because they
+// normalize names.
 const lookalikes = "\u2024\u2025\u2026\u2044\u2215\u29f8\u2216\u29f5\ufe52\uff05\uff0e\uff0f\uff3c\ufe68\ufe6a"

@@ -13,7 +13,7 @@ import (
 	"github.com/ebbflow/ebb/internal/webscope"
 )
 
-// attempts are URLs, and whether one below https://example.org/apis/ is allowed.
+// attempts are URLs, with whether a scope below https://example.org/apis/ allows them.
 var attempts = map[string]bool{
 	"https://example.org/apis":                            true,
 	"https://example.org/apis/shop.json":                  true,
@@ -88,7 +88,7 @@ func TestAllows(t *testing.T) {
 	}
 }
 
-// TestAddresses: an address is allowed in its usual form only, and by no other one.
+// TestAddresses: an address is allowed in its usual form only, and only by itself.
 func TestAddresses(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -127,9 +127,8 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
-// FuzzAllows: what is allowed is sent to the host that was meant, for a path that stays below the scope however often a
-// server
-// decodes it, and whatever it takes for a slash, a dot or a parameter.
+// FuzzAllows: an allowed URL is sent to the intended host. Its path stays below the scope, however often a server
+// decodes it, and whichever characters it takes for a slash, a dot or a parameter.
 func FuzzAllows(f *testing.F) {
 	for text := range attempts {
 		f.Add(text)
@@ -146,7 +145,7 @@ func FuzzAllows(f *testing.F) {
 		req := &http.Request{Method: http.MethodGet, URL: u, Header: http.Header{}}
 		var wire bytes.Buffer
 		if err := req.Write(&wire); err != nil {
-			return // it does not get out
+			return // it stays inside
 		}
 		got, err := http.ReadRequest(bufio.NewReader(&wire))
 		if err != nil {
