@@ -23,7 +23,7 @@ type Language func(ctx context.Context, def storage.Definition) (flow.Node, erro
 // which it started, so keep each version in the catalog as long as it has runs.
 type Catalog struct {
 	flows     map[string][]version // newest first
-	children  map[string][]version // flows of the runs that atoms of flows begin; newest first
+	children  map[string][]version // flows of runs that atoms of flows start; newest first
 	languages map[string]Language
 	tasks     func(*storage.Run) (engine.Tasks, error)
 	fallback  func(context.Context, *storage.Run) (flow.Node, error)
@@ -36,7 +36,7 @@ type Catalog struct {
 
 const (
 	maxMade   = 32 << 20 // bytes of the definitions whose flows a catalog caches
-	leastMade = 1 << 10  // what each of them counts beside its text
+	leastMade = 1 << 10  // weight of each flow beside its text
 )
 
 // version is one version of a flow of the program.
@@ -44,7 +44,7 @@ type version struct {
 	number    int64
 	root      flow.Node
 	structure string // hash of its structure
-	of        string // of a child: structure of the flow of the program that has it
+	of        string // of a child: structure of the program's flow that contains it
 }
 
 // NewCatalog returns an empty catalog.
@@ -103,7 +103,7 @@ func (c *Catalog) TasksOf(f func(run *storage.Run) (engine.Tasks, error)) *Catal
 	return c
 }
 
-// Complete sets a function that completes the records of runs that other runs begin, see [engine.CompletingCatalog].
+// Complete sets a function that completes the records of runs that other runs start, see [engine.CompletingCatalog].
 func (c *Catalog) Complete(f func(ctx context.Context, run *storage.Run) error) *Catalog {
 	c.complete = f
 	return c
@@ -168,13 +168,13 @@ func (c *serving) Flow(ctx context.Context, run *storage.Run) (flow.Node, error)
 	return nil, fmt.Errorf("%w: flow %q is not in the catalog, which has %s", storage.ErrNotFound, run.Flow, c.names())
 }
 
-// child returns the flow of a run that an atom of a flow of the program began: of the version of that flow on which
-// the first of the run's ancestors started. If that version is not in the catalog, it is the newest.
+// child returns the flow of a run that an atom of a program's flow started. It takes the version of that flow on which
+// the first of the run's ancestors started. If this version is not in the catalog, it takes the newest.
 func (c *serving) child(ctx context.Context, run *storage.Run) (flow.Node, error) {
 	list := c.children[run.Flow]
 	if len(list) > 1 && run.Root != "" {
 		first, err := c.store.Run(ctx, run.Root)
-		if err != nil && !errors.Is(err, storage.ErrNotFound) { // pruned: any version that fits will do
+		if err != nil && !errors.Is(err, storage.ErrNotFound) { // pruned: any matching version will do
 			return nil, &engine.StoreError{Err: err}
 		}
 		for _, v := range list {
@@ -267,8 +267,8 @@ func (c *Catalog) names() string {
 	return strings.Join(slices.Sorted(maps.Keys(c.flows)), ", ")
 }
 
-// wants returns which jobs this conductor can run. It names the languages of its definitions, and not the definitions,
-// of which there may be many: the store finds out whether there is one for a job.
+// wants returns which jobs this conductor can run. It names the languages of its definitions, not the definitions,
+// which may be many. The store checks whether a job has a definition.
 func (c *Catalog) wants() (flows, languages []string) {
 	return slices.Sorted(maps.Keys(c.flows)), slices.Sorted(maps.Keys(c.languages))
 }

@@ -20,8 +20,8 @@ import (
 // picked counts orders by the version of the flow whose body picked their items.
 type picked map[string]int
 
-// picking is a flow that picks each item of an order, after a wait in the middle of each, and then packs the order as a
-// run of its own.
+// picking is a flow that picks each item of an order, with a wait in the middle, and then packs the order in a run of
+// its own.
 func picking(version string, done picked) flow.Node {
 	pick := flow.Linear("pick",
 		atom.Func("find", func(_ context.Context, _ struct {
@@ -45,8 +45,8 @@ func picking(version string, done picked) flow.Node {
 		flow.Run[struct{}, struct{}]("ship", pack))
 }
 
-// TestChildrenOfFlows: a conductor drives the runs that atoms of its flows begin, whatever their number, and another
-// one resumes them. Children of a run that started on an earlier version have the flow of that version.
+// TestChildrenOfFlows: a conductor drives all runs that atoms of its flows start, and another one resumes them.
+// Children of a run that started on an earlier version have the flow of that version.
 //
 // Guarantee (Jobs): A conductor drives the runs that its flows' atoms begin, on the version of the first ancestor, and
 // another resumes them.
@@ -58,7 +58,7 @@ func TestChildrenOfFlows(t *testing.T) {
 			post(t, store, jobs.Job{ID: id, Flow: "order", Input: map[string]any{"items": items}})
 		}
 		one := conductor.NewCatalog().Add(1, picking("one", done))
-		serve(t, store, one, 30*time.Second, conductor.WithDrain(0)) // ends in the middle of each item
+		serve(t, store, one, 30*time.Second, conductor.WithDrain(0)) // dies in the middle of each item
 		wantRun(t, store, "none", states.FlowSuccess)
 		both := conductor.NewCatalog().Add(1, picking("one", done)).Add(2, picking("two", done))
 		serve(t, store, both, time.Hour)
@@ -72,7 +72,7 @@ func TestChildrenOfFlows(t *testing.T) {
 	})
 }
 
-// TestCompletedChildren: a catalog completes the records of the runs that atoms begin, or refuses them.
+// TestCompletedChildren: a catalog completes the records of runs that atoms start, or refuses them.
 func TestCompletedChildren(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

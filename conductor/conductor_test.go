@@ -28,7 +28,7 @@ type order struct {
 	N int `json:"n"`
 }
 
-// trip is a flow that does do with what its job was posted with.
+// trip is a flow that calls do with the input of its job.
 func trip(name string, do func(context.Context, int) error) flow.Node {
 	return flow.Linear(name, atom.Func("book", func(ctx context.Context, in order) (int, error) {
 		return in.N, do(ctx, in.N)
@@ -37,7 +37,7 @@ func trip(name string, do func(context.Context, int) error) flow.Node {
 
 func nothing(context.Context, int) error { return nil }
 
-// serve lets a conductor serve for a while.
+// serve lets a conductor serve for a duration.
 func serve(t *testing.T, store storage.Store, catalog *conductor.Catalog, d time.Duration, opts ...conductor.Option) {
 	t.Helper()
 	c, err := conductor.New(store, catalog, opts...)
@@ -84,7 +84,7 @@ func wantRun(t *testing.T, store storage.Store, id string, state states.Flow) {
 	}
 }
 
-// TestJobs plays what may become of a job.
+// TestJobs checks each possible end of a job.
 func TestJobs(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -118,7 +118,7 @@ func TestJobs(t *testing.T) {
 		wantRun(t, store, "bad", states.FlowFailure)
 		wantJob(t, store, "empty", states.JobParked, atom.CodeNoStart)
 		wantJob(t, store, "odd", states.JobParked, atom.CodeNoStart)
-		wantJob(t, store, "unknown", states.JobUnclaimed, "") // another conductor's
+		wantJob(t, store, "unknown", states.JobUnclaimed, "") // a job of another conductor
 		wantJob(t, store, "version", states.JobParked, atom.CodeNoFlow)
 		wantJob(t, store, "gpu", states.JobUnclaimed, "")
 		wantJob(t, store, "taken", states.JobParked, atom.CodeRunExists)
@@ -158,7 +158,7 @@ func TestLimitedJobs(t *testing.T) {
 	})
 }
 
-// TestVersions: a run ends on the version it began on, and jobs get the newest.
+// TestVersions: a run ends on the version on which it started, and jobs get the newest.
 func TestVersions(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -186,14 +186,13 @@ func TestVersions(t *testing.T) {
 		for _, id := range []string{"a", "b", "c"} {
 			wantJob(t, store, id, states.JobComplete, "")
 		}
-		if one, two := done[1].Load(), done[2].Load(); one != 3 || two != 1 { // a twice, and c; b
+		if one, two := done[1].Load(), done[2].Load(); one != 3 || two != 1 { // a twice; c and b
 			t.Errorf("version 1 was called %d times, version 2 %d times", one, two)
 		}
 	})
 }
 
-// TestTakeover: when a conductor is no more, another goes on with its runs, and
-// ends their jobs.
+// TestTakeover: if a conductor dies, another one continues its runs and ends their jobs.
 func TestTakeover(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -231,7 +230,7 @@ func TestTakeover(t *testing.T) {
 	})
 }
 
-// TestSlots: no more runs at once than there are slots, and none is forgotten.
+// TestSlots: no more runs are driven at once than there are slots, and none is forgotten.
 func TestSlots(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -293,8 +292,7 @@ func TestDefinitions(t *testing.T) {
 	})
 }
 
-// TestObserverPanics: what goes wrong with one run ends neither the daemon nor
-// another run.
+// TestObserverPanics: a fault in one run ends neither the conductor nor another run.
 func TestObserverPanics(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -315,7 +313,7 @@ func TestObserverPanics(t *testing.T) {
 	})
 }
 
-// TestBadCatalog: what is wrong with a catalog is said before anything is served.
+// TestBadCatalog: an invalid catalog is refused before a run starts.
 func TestBadCatalog(t *testing.T) {
 	t.Parallel()
 	_, err := conductor.New(memstore.New(), conductor.NewCatalog().Add(0, trip("a", nothing)).Add(1, trip("b", nothing)).Add(1, trip("b", nothing)))
@@ -349,8 +347,8 @@ func TestForeignRuns(t *testing.T) {
 	})
 }
 
-// TestUndrivable: runs that this conductor cannot drive, for whatever reason, take no slot
-// from other runs. The conductor retries them now and then.
+// TestUndrivable: runs that this conductor cannot drive, for any reason, take no slot from other runs. The conductor
+// retries them now and then.
 func TestUndrivable(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -363,10 +361,10 @@ func TestUndrivable(t *testing.T) {
 		post(t, store, jobs.Job{ID: "a", Flow: "trip", Input: order{}})
 		var tried atomic.Int32
 		catalog := conductor.NewCatalog().Add(1, trip("trip", nothing)).TasksOf(func(run *storage.Run) (engine.Tasks, error) {
-			if run.Job == "" && tried.Add(1) < 1000 { // or it would be tried for ever
+			if run.Job == "" && tried.Add(1) < 1000 { // otherwise it would be retried for ever
 				return nil, errors.New("the folder is not there")
 			}
-			return nil, nil //nolint:nilnil // those of the engine
+			return nil, nil //nolint:nilnil // the engine's tasks
 		})
 		serve(t, store, catalog, 90*time.Second, conductor.WithSlots(2))
 		wantJob(t, store, "a", states.JobComplete, "")
@@ -376,7 +374,7 @@ func TestUndrivable(t *testing.T) {
 	})
 }
 
-// TestNilLogger: no logger is taken for one.
+// TestNilLogger: a nil logger means no logger.
 func TestNilLogger(t *testing.T) {
 	t.Parallel()
 	for _, opt := range []conductor.Option{conductor.WithSlog(nil), conductor.WithLogger(nil)} {

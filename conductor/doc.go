@@ -1,6 +1,6 @@
-// Package conductor is Ebb as a daemon. A conductor claims the jobs of a board and creates their runs. It drives these
-// and all other due runs, as many at the same time as it has slots. Any number of conductors may serve one store; one
-// of them drives each run.
+// Package conductor runs Ebb as a daemon. A conductor claims the jobs of a board and creates their runs. It drives
+// these and all other due runs, as many at the same time as it has slots. Any number of conductors may serve one store;
+// one of them drives each run.
 //
 //	catalog := conductor.NewCatalog().Add(2, checkout).Add(1, checkoutOfLastYear)
 //	c, err := conductor.New(store, catalog, conductor.WithSlots(16), conductor.WithDrain(time.Minute))

@@ -51,7 +51,7 @@ func (c *Conductor) Ready(ctx context.Context) error {
 	if m := c.Memory(); m.Exhausted {
 		return fmt.Errorf("conductor: the memory budget of %d bytes is reached: the conductor takes up no runs", m.Budget)
 	}
-	// Concurrent probes share one query, which continues if a client does not wait for it.
+	// Concurrent probes share one query. It continues if a client does not wait for it.
 	_, err, _ := c.probes.Do("", func() (any, error) { return nil, c.probe(context.WithoutCancel(ctx)) })
 	return err
 }

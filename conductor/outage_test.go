@@ -23,7 +23,7 @@ import (
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
-// flaky returns a store whose every call fails as long as it is down.
+// flaky returns a store whose calls all fail while it is down.
 func flaky(s storage.Store) (storage.Store, *atomic.Bool) {
 	down := new(atomic.Bool)
 	return faultstore.New(s, func(faultstore.Call) faultstore.Fault {
@@ -34,8 +34,8 @@ func flaky(s storage.Store) (storage.Store, *atomic.Bool) {
 	}), down
 }
 
-// TestOutage: a store that is away for a while stops what runs, and fails and
-// reverts nothing; when it is back all goes on.
+// TestOutage: a store that is down for a while stops the runs, but fails and reverts none. When it is up, all runs
+// continue.
 //
 // Guarantee (Jobs): A store outage ends no run or conductor, and one error parks no job. An unreleased run continues
 // later.
@@ -76,11 +76,10 @@ func TestOutage(t *testing.T) {
 	})
 }
 
-// TestOneErrorOfStore: a store that does not answer once, whatever it is asked just
-// then, parks no job.
+// TestOneErrorOfStore: a store that fails once, at any call, parks no job.
 func TestOneErrorOfStore(t *testing.T) {
 	t.Parallel()
-	const calls = 12 // that a job takes, and some more
+	const calls = 12 // the calls that a job takes, and some more
 	for n := range calls {
 		synctest.Test(t, func(t *testing.T) {
 			records := memstore.New()
@@ -107,7 +106,7 @@ func TestOneErrorOfStore(t *testing.T) {
 	}
 }
 
-// TestHealth asks as a supervisor would.
+// TestHealth probes a conductor as a supervisor would.
 func TestHealth(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -154,8 +153,7 @@ func TestHealth(t *testing.T) {
 	})
 }
 
-// TestReadyAsksOnce: however many ask at once whether a conductor is ready, its store is
-// asked once.
+// TestReadyAsksOnce: simultaneous probes of a conductor's readiness ask its store once.
 //
 // Attack (HTTP server): Very many requests for `/readyz`.
 // Result: Bounded: simultaneous ones share one query.

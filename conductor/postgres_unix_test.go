@@ -24,9 +24,9 @@ import (
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
-// A world is what tasks do outside of any store, by the key under which they do it.
+// A world has the effects of tasks outside of any store, by their keys.
 type world struct {
-	gate chan struct{} // until it is closed, what comes second in a flow waits
+	gate chan struct{} // until it is closed, the second step of each flow waits
 
 	mu   sync.Mutex
 	done map[string]int
@@ -41,7 +41,7 @@ func (w *world) do(key string) {
 	w.done[key]++
 }
 
-// wait holds a task up until the gate is open, or it is told to stop.
+// wait blocks a task until the gate is open, or its context ends.
 func (w *world) wait(ctx context.Context) error {
 	w.mu.Lock()
 	w.held++
@@ -60,7 +60,7 @@ func (w *world) waiting() int {
 	return w.held
 }
 
-// keys returns under how many keys something was done, and how often in all.
+// keys returns the number of keys with effects, and the number of effects.
 func (w *world) keys() (keys, times int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -70,7 +70,7 @@ func (w *world) keys() (keys, times int) {
 	return len(w.done), times
 }
 
-// A step leaves something in the world, and takes it back.
+// A step has an effect on the world, and its revert removes the effect.
 func (w *world) step(name string, before func(context.Context) error) *atom.Atom {
 	return atom.Pair(name, func(ctx context.Context, in order) (int, error) {
 		if err := before(ctx); err != nil {
@@ -84,8 +84,7 @@ func (w *world) step(name string, before func(context.Context) error) *atom.Atom
 	}, atom.As(name))
 }
 
-// tour is three steps, the second held up at the gate, and a fourth that fails
-// when it is to.
+// tour has three steps, the second of which waits at the gate, and a fourth step that fails on request.
 func tour(w *world) flow.Node {
 	at := func(context.Context) error { return nil }
 	return flow.Linear("tour", w.step("a", at), w.step("b", w.wait), w.step("c", at),
@@ -98,7 +97,7 @@ func tour(w *world) flow.Node {
 		}, atom.As("last")))
 }
 
-// A told is a log in which conductors say that the store does not answer.
+// A told is a log in which conductors report that the store does not answer.
 type told struct {
 	mu sync.Mutex
 	n  int
@@ -117,7 +116,7 @@ func (l *told) outages() int {
 	return l.n
 }
 
-// eventually waits for a fact.
+// eventually waits until a condition holds.
 func eventually(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	for began := time.Now(); !holds(); time.Sleep(10 * time.Millisecond) {
@@ -127,13 +126,12 @@ func eventually(t *testing.T, what string, holds func() bool) {
 	}
 }
 
-// longOutage is set for a server that is down for half a minute, rather than until
-// all have noticed.
+// longOutage is set for a server that is down for half a minute. Otherwise it is down until all conductors have
+// noticed.
 const longOutage = "EBB_LONG_OUTAGE"
 
-// TestPostgresRestarted stops a PostgreSQL server under two conductors in the
-// middle of their work, and starts it again when both have noticed: they go on,
-// nothing fails or is undone on account of it, and no work is lost.
+// TestPostgresRestarted stops a PostgreSQL server under two conductors in the middle of their work, and starts it again
+// when both have noticed. Both continue, the outage fails or undoes nothing, and no work is lost.
 //
 // Guarantee (G10): Conductors survive a PostgreSQL that crashes and returns (`make soak-postgres`: after half a
 // minute).
@@ -177,7 +175,7 @@ func TestPostgresRestarted(t *testing.T) {
 	}
 	eventually(t, "all slots are taken", func() bool { return w.waiting() == conductors*slots })
 	cluster.Stop()
-	close(w.gate) // what is done now cannot be recorded
+	close(w.gate) // effects from now on cannot be recorded
 	for i := range logs {
 		eventually(t, "the conductors notice", func() bool { return logs[i].outages() > 0 })
 	}
@@ -199,7 +197,7 @@ func TestPostgresRestarted(t *testing.T) {
 		wantRun(t, stores[0], fmt.Sprint(i), want)
 	}
 	keys, times := w.keys()
-	if want := 4*posted + posted/5*2; keys != want { // of a failed run: three steps, and three that take them back
+	if want := 4*posted + posted/5*2; keys != want { // of a failed run: three steps, and their three reverts
 		t.Errorf("something was done under %d keys, want %d", keys, want)
 	}
 	t.Logf("%d steps, done %d times", keys, times)

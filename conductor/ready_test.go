@@ -20,7 +20,7 @@ import (
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
-// A stuckStore cannot be written as long as it is stuck.
+// A stuckStore cannot be written while it is stuck.
 type stuckStore struct {
 	storage.Store
 
@@ -37,8 +37,8 @@ func (s *stuckStore) CheckWrite(ctx context.Context) error {
 	return errors.Join(ctx.Err(), errors.New("process 4711 has the turn"))
 }
 
-// TestReadyWrites: a conductor the store of which cannot be written is not ready, and says
-// why. However many ask, the store is asked once in a second.
+// TestReadyWrites: a conductor whose store cannot be written is not ready, and gives the reason. Any number of probes
+// ask the store once in a second.
 func TestReadyWrites(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -16,8 +16,8 @@ import (
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
-// TestStart starts runs without jobs: of the newest and of an older version of a flow of the program, of a stored
-// definition by name and by hash. What cannot be started creates nothing.
+// TestStart starts runs without jobs: of the newest and of an older version of a program's flow, and of a stored
+// definition by name and by hash. A run that cannot be started is not created.
 func TestStart(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

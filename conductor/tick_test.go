@@ -15,8 +15,8 @@ import (
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
-// TestSchedules: conductors that serve together make one run for each tick, also
-// when all their slots are taken; of what was missed while none served the latest.
+// TestSchedules: conductors that serve together create one run for each tick, also if all their slots are taken. Of the
+// ticks that were missed while none served, they make up for the latest.
 func TestSchedules(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -42,7 +42,7 @@ func TestSchedules(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// Its time is all that two slots have.
+		// These jobs take the whole time of both slots.
 		post(t, store, jobs.Job{Flow: "trip", Input: order{N: 3000}, Priority: 9}, jobs.Job{Flow: "trip", Input: order{N: 3000}, Priority: 9})
 		var many sync.WaitGroup
 		for range 2 {

@@ -2,5 +2,5 @@ package jobs
 
 import "github.com/ebbflow/ebb/storage"
 
-// Store returns the store whose board it is.
+// Store returns the store of the board.
 func (b *Board) Store() storage.Store { return b.store }

@@ -17,19 +17,19 @@ import (
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
-// policy is one whose times are whole seconds, as those of the model's clock.
+// policy has times in whole seconds, like the model's clock.
 var policy = jobs.Policy{Lease: 10 * time.Second, Attempts: 3, Backoff: atom.Constant(5 * time.Second)}
 
-// modelJob is what the model knows of a job.
+// modelJob is the model's state of a job.
 type modelJob struct {
 	id       string
 	n        int
 	priority int
 	state    states.Job
-	due      time.Time // when it is scheduled
-	until    time.Time // when it is claimed: end of its lease
+	due      time.Time // while scheduled
+	until    time.Time // while claimed: end of its lease
 	attempts int
-	claims   int // so far
+	claims   int // number of attempts so far
 }
 
 func (j *modelJob) free(now time.Time) bool {
@@ -37,15 +37,15 @@ func (j *modelJob) free(now time.Time) bool {
 		j.state == states.JobClaimed && j.until.Before(now)
 }
 
-// held is a claim that a claimant got, perhaps long ago.
+// A held claim is one that a claimant got, perhaps long ago.
 type held struct {
 	board *jobs.Board
 	claim jobs.Claim
-	nth   int // which claim of its job it was
+	nth   int // number of the claim of its job
 }
 
-// model plays claimants that claim, renew, sleep through their leases, steal,
-// finish, give back and park, beside what ought to come of it.
+// A model plays claimants that claim, renew, sleep through their leases, steal, finish, release and park. It computes
+// the expected results.
 type model struct {
 	boards []*jobs.Board
 	jobs   map[string]*modelJob
@@ -67,7 +67,7 @@ func (m *model) post(t *rapid.T) {
 
 func (m *model) board(t *rapid.T) *jobs.Board { return rapid.SampledFrom(m.boards).Draw(t, "board") }
 
-// claimable returns what is free, in the order of claiming.
+// claimable returns the free jobs, in the order of claiming.
 func (m *model) claimable() (list []*modelJob) {
 	for _, j := range m.jobs {
 		if j.free(time.Now()) {
@@ -111,7 +111,7 @@ func (m *model) claim(t *rapid.T) {
 	}
 }
 
-// use does something under a claim, which is lost or not as the model says.
+// use makes a call under a claim. The model says whether the claim is lost.
 func (m *model) use(t *rapid.T, do func(h *held, j *modelJob) (then func(), err error)) {
 	if len(m.held) == 0 {
 		t.Skip("nobody has claimed anything")
@@ -171,8 +171,8 @@ func (m *model) sleep(t *rapid.T) {
 	time.Sleep(time.Duration(rapid.IntRange(1, 12).Draw(t, "seconds")) * time.Second)
 }
 
-// TestModel: whatever claimants do, a job is one claimant's at a time, in the
-// order of the board, and a claim that was lost changes nothing.
+// TestModel: for any calls of claimants, a job has one claimant at a time, claims follow the order of the board, and a
+// lost claim changes nothing.
 //
 // Guarantee (Jobs): A job has one claimant at a time. One that lost its claim changes nothing.
 // Also: `TestSQLite`.

@@ -19,8 +19,8 @@ func limit(t *testing.T, b *jobs.Board, limits ...storage.Limit) {
 	}
 }
 
-// testRate: a rate holds for all claimants together, counts each claim, goes by
-// priority and age, and delays no job that it does not count.
+// testRate: a rate holds for all claimants together, counts each claim, follows priority and age, and does not delay
+// jobs that it does not count.
 func testRate(t *testing.T, open opener) {
 	b, other := open(t, jobs.Policy{Backoff: atom.Constant(time.Millisecond)})
 	limit(t, b,
@@ -42,8 +42,8 @@ func testRate(t *testing.T, open opener) {
 	}
 }
 
-// testRateWindow: in no window of the length of a rate more jobs are claimed than
-// it lets, and those that were posted first are claimed first.
+// testRateWindow: in each window of a rate's length, no more jobs are claimed than it allows, and jobs are claimed in
+// the order of posting.
 func testRateWindow(t *testing.T, open opener) {
 	const all, rate, per = 12, 4, 100 * time.Millisecond
 	policy := jobs.Policy{Lease: time.Hour}
@@ -79,7 +79,7 @@ func testRateWindow(t *testing.T, open opener) {
 		})
 	}
 	many.Wait()
-	slices.SortFunc(got, func(a, b storage.Job) int { // when they were claimed, by the store's clock
+	slices.SortFunc(got, func(a, b storage.Job) int { // times of the claims, by the store's clock
 		if c := a.Lease.Compare(b.Lease); c != 0 {
 			return c
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// scheduled returns the one schedule of that id.
+// scheduled returns the schedule with that id.
 func scheduled(t *testing.T, b *jobs.Board, id string) storage.Schedule {
 	t.Helper()
 	list, err := b.Schedules(t.Context())
@@ -34,7 +34,7 @@ func tick(t *testing.T, b *jobs.Board) []string {
 	return posted
 }
 
-// until waits until a moment is over.
+// until waits until a time has passed.
 func until(at time.Time) {
 	for time.Now().Before(at) {
 		t := time.NewTimer(time.Until(at))
@@ -44,7 +44,7 @@ func until(at time.Time) {
 
 func testSchedule(t *testing.T, open opener) {
 	b, other := open(t, jobs.Policy{})
-	hour := (time.Now().UTC().Hour() + 12) % 24 // which does not come during the test
+	hour := (time.Now().UTC().Hour() + 12) % 24 // which does not happen during the test
 	daily := jobs.Schedule{ID: "daily", Spec: fmt.Sprintf("TZ=UTC 30 %d * * *", hour), Job: jobs.Job{
 		Flow: "f", Version: 2, Input: map[string]int{"n": 1}, Priority: 3, Labels: map[string]string{"gpu": "yes"}, RunLabels: map[string]string{"team": "x"},
 	}}
@@ -74,7 +74,7 @@ func testSchedule(t *testing.T, open opener) {
 		t.Errorf("schedule %+v has posted %+v", s, j)
 	}
 
-	// Added as it was it goes on; else it begins anew; taken away it is no more.
+	// A schedule that is added unchanged continues. A changed one starts again. A removed one no longer exists.
 	s = scheduled(t, b, "daily")
 	must(t, other.AddSchedule(t.Context(), daily))
 	if again := scheduled(t, b, "daily"); !again.Next.Equal(s.Next) || !again.Created.Equal(s.Created) {
@@ -104,7 +104,7 @@ func testSchedule(t *testing.T, open opener) {
 	want(t, "no times", b.AddSchedule(t.Context(), jobs.Schedule{ID: "x", Spec: "at noon", Job: jobs.Job{Flow: "f"}}), storage.ErrInvalid)
 }
 
-// testScheduleEachOnce: many look after a schedule, and each tick is posted once.
+// testScheduleEachOnce: many processes serve a schedule, and each tick posts one job.
 func testScheduleEachOnce(t *testing.T, open opener) {
 	one, other := open(t, jobs.Policy{})
 	must(t, one.AddSchedule(t.Context(), jobs.Schedule{ID: "s", Spec: "@every 1s", Job: jobs.Job{Flow: "f"}, CatchUp: jobs.MaxCatchUp}))
@@ -133,7 +133,7 @@ func testScheduleEachOnce(t *testing.T, open opener) {
 	}
 	many.Wait()
 	slices.Sort(posted)
-	for i, id := range posted { // none twice, none left out
+	for i, id := range posted { // no tick twice, and none left out
 		if want := jobs.TickID("s", first.Add(time.Duration(i)*time.Second)); id != want {
 			t.Errorf("%q was posted, want %s", posted, want)
 			break
@@ -145,7 +145,7 @@ func testScheduleEachOnce(t *testing.T, open opener) {
 	}
 }
 
-// testScheduleCatchUp: of what was missed, the latest ticks are made up for.
+// testScheduleCatchUp: of the missed ticks, the latest post a job later.
 func testScheduleCatchUp(t *testing.T, open opener) {
 	b, other := open(t, jobs.Policy{})
 	for n := range 3 {
@@ -166,8 +166,7 @@ func testScheduleCatchUp(t *testing.T, open opener) {
 	}
 }
 
-// testSchedulePause: what a schedule would have posted while it was paused is not
-// made up for.
+// testSchedulePause: ticks during a pause do not post a job later.
 func testSchedulePause(t *testing.T, open opener) {
 	b, other := open(t, jobs.Policy{})
 	must(t, b.AddSchedule(t.Context(), jobs.Schedule{ID: "s", Spec: "@every 1s", Job: jobs.Job{Flow: "f"}, CatchUp: 9}))

@@ -15,12 +15,12 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// An opener returns two boards on the same empty records, as two processes would
-// have them, with that policy. It closes them when the test ends.
+// An opener returns two boards with a policy on the same empty records, as two processes would have them. It closes
+// them when the test ends.
 type opener func(t *testing.T, policy jobs.Policy) (one, other *jobs.Board)
 
-// suite is what a board passes on each kind of store. It waits for leases to run
-// out, so a board in memory is tested in a bubble.
+// A suite is what every board passes, on each kind of store. It waits for leases to expire, so a board in memory is
+// tested in virtual time.
 var suite = []struct {
 	name string
 	test func(*testing.T, opener)
@@ -43,7 +43,7 @@ var suite = []struct {
 	{"SchedulePause", testSchedulePause},
 }
 
-// short is a lease that runs out while a test waits for it.
+// short is a lease that expires while a test waits.
 const short = 20 * time.Millisecond
 
 func must(t *testing.T, err error) {
@@ -74,7 +74,7 @@ func claim(t *testing.T, b *jobs.Board, w jobs.ClaimQuery) []jobs.Claim {
 	return list
 }
 
-// soon claims one job, as soon as there is one.
+// soon claims one job as soon as one is free.
 func soon(t *testing.T, b *jobs.Board) jobs.Claim {
 	t.Helper()
 	tick := time.NewTicker(short / 4)
@@ -91,7 +91,7 @@ func soon(t *testing.T, b *jobs.Board) jobs.Claim {
 	}
 }
 
-// ids returns the ids of the claimed jobs, one after the other.
+// ids returns the ids of the claimed jobs, joined.
 func ids(list []jobs.Claim) string {
 	var all strings.Builder
 	for i := range list {
@@ -209,7 +209,7 @@ func testRenewedLate(t *testing.T, open opener) {
 	b, other := open(t, jobs.Policy{Lease: short})
 	post(t, b, jobs.Job{ID: "j", Flow: "f"})
 	c := soon(t, b)
-	for time.Now().Before(c.Until) { // no other claimant looks
+	for time.Now().Before(c.Until) { // no other claimant claims
 		tick := time.NewTimer(short)
 		<-tick.C
 	}
@@ -247,7 +247,7 @@ func testRetry(t *testing.T, open opener) {
 	}
 }
 
-// testClaimedInVain: a job that kills the process that has it is not claimed for ever.
+// testClaimedInVain: a job that kills each process that claims it is not claimed for ever.
 func testClaimedInVain(t *testing.T, open opener) {
 	b, other := open(t, jobs.Policy{Lease: short, Attempts: 2})
 	post(t, b, jobs.Job{ID: "j", Flow: "f"})
@@ -288,7 +288,7 @@ func testByHand(t *testing.T, open opener) {
 	}
 }
 
-// testEachOnce: many claimants claim at once, and no two get the same job.
+// testEachOnce: many claimants claim at once, and none gets the job of another.
 func testEachOnce(t *testing.T, open opener) {
 	one, other := open(t, jobs.Policy{})
 	const all = 60

@@ -18,8 +18,7 @@ import (
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
-// eachDatabase calls f with a store in each database, and what opens that database
-// for a user of his own.
+// eachDatabase calls f with a store in each kind of database, and with a function that opens the database for a user.
 func eachDatabase(t *testing.T, f func(t *testing.T, store *sqlstore.Store, driver, dsn string)) {
 	t.Helper()
 	open := func(t *testing.T, dsn, driver, own string) {
@@ -51,15 +50,14 @@ func eachDatabase(t *testing.T, f func(t *testing.T, store *sqlstore.Store, driv
 			t.Fatal(err)
 		}
 		params := own.Query()
-		params.Del("schema") // which only Ebb knows, and its tables are found without
+		params.Del("schema") // known only to Ebb, which finds its tables without it
 		params.Del("search_path")
 		own.RawQuery = params.Encode()
 		open(t, dsn, "pgx", own.String())
 	})
 }
 
-// TestPostTx: a job is posted together with what else the user's transaction
-// writes, or not at all.
+// TestPostTx: a job is posted together with the other writes of the user's transaction, or not at all.
 //
 // Guarantee (Jobs): A job posted in a user's transaction exists if and only if that commits.
 func TestPostTx(t *testing.T) {
@@ -74,7 +72,7 @@ func TestPostTx(t *testing.T) {
 				t.Error(err)
 			}
 		}()
-		db.SetMaxOpenConns(1) // whose table it is
+		db.SetMaxOpenConns(1) // the user's own table
 		if _, err := db.ExecContext(t.Context(), "CREATE TEMP TABLE orders (n INTEGER PRIMARY KEY)"); err != nil {
 			t.Fatal(err)
 		}
@@ -113,7 +111,7 @@ func TestPostTx(t *testing.T) {
 
 func inMemoryBoard() *jobs.Board { return jobs.New(memstore.New(), jobs.Policy{}) }
 
-// TestPostInTask: a task posts a job in the transaction that records that it did.
+// TestPostInTask: a task posts a job in the transaction that records the task's result.
 func TestPostInTask(t *testing.T) {
 	t.Parallel()
 	eachDatabase(t, func(t *testing.T, store *sqlstore.Store, _, _ string) {

@@ -2,8 +2,7 @@ package states
 
 import "github.com/looplab/fsm"
 
-// atomNames are the texts of tasks and retries, which share their numbers: a
-// scheduler keeps both in one array.
+// atomNames are the texts of tasks and retries. Both share their numbers, because a scheduler keeps both in one array.
 var atomNames = []string{
 	"PENDING", "RUNNING", "SUCCESS", "FAILURE", "REVERTING", "REVERTED", "REVERT_FAILURE", "IGNORE",
 	"RETRYING", "CANCELLED",

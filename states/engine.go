@@ -46,12 +46,11 @@ var engineNames = vocabulary{"engine", []string{
 // String returns TaskFlow's spelling, for example "ANALYZING".
 func (s Engine) String() string { return engineNames.text(uint8(s)) }
 
-// MarshalText returns the same text as String, or ErrUnknown for a number that
-// names no state.
+// MarshalText returns the same text as String, or ErrUnknown for a number without a state.
 func (s Engine) MarshalText() ([]byte, error) { return engineNames.marshal(uint8(s)) }
 
-// UnmarshalText accepts what MarshalText wrote. Any other text is refused with
-// ErrUnknown and a list of the legal ones, and leaves s as it was.
+// UnmarshalText accepts the output of MarshalText. For any other text, it returns ErrUnknown with a list of the legal
+// ones, and does not change s.
 func (s *Engine) UnmarshalText(text []byte) error { return engineNames.unmarshal(text, (*uint8)(s)) }
 
 func (s Engine) table() *table { return engineTable }

@@ -39,12 +39,11 @@ var flowNames = vocabulary{"flow", []string{
 // String returns TaskFlow's spelling, for example "SUSPENDED".
 func (s Flow) String() string { return flowNames.text(uint8(s)) }
 
-// MarshalText returns the same text as String, or ErrUnknown for a number that
-// names no state.
+// MarshalText returns the same text as String, or ErrUnknown for a number without a state.
 func (s Flow) MarshalText() ([]byte, error) { return flowNames.marshal(uint8(s)) }
 
-// UnmarshalText accepts what MarshalText wrote. Any other text is refused with
-// ErrUnknown and a list of the legal ones, and leaves s as it was.
+// UnmarshalText accepts the output of MarshalText. For any other text, it returns ErrUnknown with a list of the legal
+// ones, and does not change s.
 func (s *Flow) UnmarshalText(text []byte) error { return flowNames.unmarshal(text, (*uint8)(s)) }
 
 func (s Flow) table() *table { return flowTable }

@@ -28,12 +28,11 @@ var jobNames = vocabulary{"job", []string{"UNCLAIMED", "CLAIMED", "COMPLETE", "S
 // String returns TaskFlow's spelling, for example "UNCLAIMED".
 func (s Job) String() string { return jobNames.text(uint8(s)) }
 
-// MarshalText returns the same text as String, or ErrUnknown for a number that
-// names no state.
+// MarshalText returns the same text as String, or ErrUnknown for a number without a state.
 func (s Job) MarshalText() ([]byte, error) { return jobNames.marshal(uint8(s)) }
 
-// UnmarshalText accepts what MarshalText wrote. Any other text is refused with
-// ErrUnknown and a list of the legal ones, and leaves s as it was.
+// UnmarshalText accepts the output of MarshalText. For any other text, it returns ErrUnknown with a list of the legal
+// ones, and does not change s.
 func (s *Job) UnmarshalText(text []byte) error { return jobNames.unmarshal(text, (*uint8)(s)) }
 
 func (s Job) table() *table { return jobTable }

@@ -20,8 +20,7 @@ func TestMachinesAgreeWithTables(t *testing.T) {
 	t.Run("engine", func(t *testing.T) { t.Parallel(); testMachine[states.Engine](t) })
 }
 
-// testMachine fires every event that looplab knows in every state, and compares
-// where it led, and where it did not lead, with what the tables say.
+// testMachine fires every event of looplab in every state, and compares the results and refusals with the tables.
 func testMachine[S states.Kind](t *testing.T) {
 	type step struct {
 		From, Event, To string

@@ -118,8 +118,8 @@ func writeKind[S states.Kind](b *strings.Builder, title, about string, meanings 
 	}
 }
 
-// ignoredPairs says which pairs are ignored, one line for each state that they
-// lead to. A kind that ignores one repeat ignores all (TestIgnored).
+// ignoredPairs says which pairs are ignored, one line for each state to which they lead. A kind that ignores one
+// repetition ignores all (TestIgnored).
 func ignoredPairs[S states.Kind]() []string {
 	var lines []string
 	if first := states.All[S]()[0]; states.Ignored(first, first) {
@@ -139,8 +139,8 @@ func ignoredPairs[S states.Kind]() []string {
 	return lines
 }
 
-// meaningOfStates reads the comment of every state's constant, so that the page
-// says what the Go documentation says. It is keyed by type and text.
+// meaningOfStates reads the comment of every state's constant, so that the page agrees with the Go documentation. Its
+// key is type and text.
 func meaningOfStates(t *testing.T) map[string]string {
 	texts := map[string]string{}
 	addConstants(texts, "Flow", states.All[states.Flow]())

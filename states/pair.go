@@ -4,9 +4,9 @@ package states
 type Class uint8
 
 const (
-	// TaskFlow marks a rule taken over from OpenStack TaskFlow.
+	// TaskFlow marks a rule of OpenStack TaskFlow.
 	TaskFlow Class = iota
-	// Ebb marks a rule of Ebb's own, which a feature of Ebb needs.
+	// Ebb marks a rule that a feature of Ebb needs.
 	Ebb
 )
 
@@ -27,9 +27,8 @@ type Pair[S Kind] struct {
 	Why      string // why the feature needs it; empty for TaskFlow's
 }
 
-// Pairs lists every legal transition of a kind in the order of its definition:
-// TaskFlow's, then Ebb's feature by feature. Those of the event Reset are among
-// them; CheckReset asks for these, Check for all others.
+// Pairs lists every legal transition of a kind in the order of its definition: TaskFlow's, then those of Ebb, feature
+// by feature. They include those of the event Reset, which CheckReset allows. Check allows all others.
 func Pairs[S Kind]() []Pair[S] {
 	var zero S
 	var pairs []Pair[S]

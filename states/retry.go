@@ -40,12 +40,11 @@ var retryNames = vocabulary{"retry", atomNames}
 // String returns TaskFlow's spelling, for example "RETRYING".
 func (s Retry) String() string { return retryNames.text(uint8(s)) }
 
-// MarshalText returns the same text as String, or ErrUnknown for a number that
-// names no state.
+// MarshalText returns the same text as String, or ErrUnknown for a number without a state.
 func (s Retry) MarshalText() ([]byte, error) { return retryNames.marshal(uint8(s)) }
 
-// UnmarshalText accepts what MarshalText wrote. Any other text is refused with
-// ErrUnknown and a list of the legal ones, and leaves s as it was.
+// UnmarshalText accepts the output of MarshalText. For any other text, it returns ErrUnknown with a list of the legal
+// ones, and does not change s.
 func (s *Retry) UnmarshalText(text []byte) error { return retryNames.unmarshal(text, (*uint8)(s)) }
 
 func (s Retry) table() *table { return retryTable }

@@ -6,8 +6,7 @@ import (
 	"github.com/looplab/fsm"
 )
 
-// rules are looplab events that stand or fall together: those of TaskFlow, or
-// those that one feature of Ebb adds.
+// rules are looplab events that belong together: those of TaskFlow, or those that one feature of Ebb adds.
 type rules struct {
 	feature string
 	why     string
@@ -22,7 +21,8 @@ func (r *rules) class() Class {
 }
 
 // events returns the function that writes a looplab event of one kind. Its parameters read as a sentence: on "start" go
-// to RUNNING from PENDING. It is given the names instead of calling String, so that Go initializes them first.
+// to RUNNING from PENDING. It gets the names as an argument instead of calling String, so that Go initializes them
+// first.
 func events[S ~uint8](v *vocabulary) func(event string, to S, from ...S) fsm.EventDesc {
 	return func(event string, to S, from ...S) fsm.EventDesc {
 		desc := fsm.EventDesc{Name: event, Dst: v.text(uint8(to))}
@@ -41,7 +41,7 @@ type grid [maxStates]uint16
 
 func (g *grid) set(from, to uint8) { g[from] |= 1 << to }
 
-// has is false for numbers outside of the grid.
+// has returns false for numbers outside of the grid.
 func (g *grid) has(from, to uint8) bool {
 	return from < maxStates && to < maxStates && g[from]>>to&1 != 0
 }
@@ -62,9 +62,8 @@ type pair struct {
 	rules    *rules
 }
 
-// compile turns looplab definitions into bits. The definitions are constants of
-// this package, so a mistake in them is a mistake of the programmer and panics
-// while the package is initialized.
+// compile turns looplab definitions into bits. The definitions are constants of this package, so a mistake in them is a
+// defect, and panics while the package is initialized.
 func compile(v vocabulary, groups ...rules) *table {
 	t := &table{vocabulary: v}
 	if len(v.names) > maxStates {
@@ -98,9 +97,8 @@ func compile(v vocabulary, groups ...rules) *table {
 	return t
 }
 
-// ignoring adds the third class that TaskFlow gives to flows and jobs: what may
-// happen without effect. A state entered again is always of it. These events are
-// in no machine, since looplab has no such class.
+// ignoring adds the third class that TaskFlow gives to flows and jobs: pairs without effect. It always includes a state
+// that is entered again. These events are in no machine, because looplab has no such class.
 func (t *table) ignoring(events ...fsm.EventDesc) *table {
 	for n := range t.names {
 		t.ignored.set(uint8(n), uint8(n))
@@ -121,7 +119,7 @@ func (t *table) number(name string) uint8 {
 	return uint8(n)
 }
 
-// row lists the names of the states whose bit is set in the row of from.
+// row lists the states that are legal after from.
 func (t *table) row(g *grid, from uint8) []string {
 	var names []string
 	for n, name := range t.names {

@@ -40,12 +40,11 @@ var taskNames = vocabulary{"task", atomNames}
 // String returns TaskFlow's spelling, for example "REVERT_FAILURE".
 func (s Task) String() string { return taskNames.text(uint8(s)) }
 
-// MarshalText returns the same text as String, or ErrUnknown for a number that
-// names no state.
+// MarshalText returns the same text as String, or ErrUnknown for a number without a state.
 func (s Task) MarshalText() ([]byte, error) { return taskNames.marshal(uint8(s)) }
 
-// UnmarshalText accepts what MarshalText wrote. Any other text is refused with
-// ErrUnknown and a list of the legal ones, and leaves s as it was.
+// UnmarshalText accepts the output of MarshalText. For any other text, it returns ErrUnknown with a list of the legal
+// ones, and does not change s.
 func (s *Task) UnmarshalText(text []byte) error { return taskNames.unmarshal(text, (*uint8)(s)) }
 
 func (s Task) table() *table { return taskTable }

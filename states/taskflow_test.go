@@ -11,8 +11,8 @@ import (
 // arrow is one transition, by its texts.
 type arrow struct{ from, to string }
 
-// TaskFlow's tables, restated by hand: every pair that it allows, and no other.
-// They are the yardstick for the definitions, so they share nothing with them.
+// TaskFlow's tables, written again by hand: every pair that it allows, and no other. The definitions are compared with
+// them, so both share nothing.
 var (
 	taskflowFlow = []arrow{
 		{"PENDING", "RUNNING"},
@@ -85,8 +85,7 @@ var (
 	}
 )
 
-// What TaskFlow's reset does: it writes PENDING over every state that an atom
-// can have, and takes a flow back from SUCCESS and REVERTED.
+// TaskFlow's reset: it writes PENDING over every state of an atom, and takes a flow back from SUCCESS and REVERTED.
 var (
 	taskflowFlowReset = toPending("PENDING", "SUCCESS", "REVERTED")
 	taskflowTaskReset = toPending("PENDING", "RUNNING", "SUCCESS", "FAILURE", "REVERTING", "REVERTED", "REVERT_FAILURE",
@@ -128,8 +127,8 @@ func TestTaskFlowTables(t *testing.T) {
 	})
 }
 
-// testTaskFlowTable goes over every state before every state. What TaskFlow
-// allows is legal and marked T; what is legal beyond it is marked E.
+// testTaskFlowTable checks every pair of states. A pair that TaskFlow allows is legal and marked T. Any other legal
+// pair is marked E.
 func testTaskFlowTable[S states.Kind](t *testing.T, legal, reset []arrow) {
 	marked := make(map[string]states.Class)
 	for _, p := range states.Pairs[S]() {

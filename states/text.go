@@ -7,11 +7,10 @@ import (
 	"strings"
 )
 
-// ErrUnknown is returned when a text, or a number, names no state of its kind.
+// ErrUnknown is returned for a text or a number without a state of its kind.
 var ErrUnknown = errors.New("unknown state")
 
-// vocabulary is the spelling of one kind: the name of each state at the index
-// that is its number.
+// vocabulary is the spelling of one kind: the name of each state, with its number as the index.
 type vocabulary struct {
 	kind  string
 	names []string
@@ -31,7 +30,7 @@ func (v *vocabulary) marshal(n uint8) ([]byte, error) {
 	return nil, fmt.Errorf("states: %w: %s number %d (the last one is %d)", ErrUnknown, v.kind, n, len(v.names)-1)
 }
 
-// unmarshal leaves n as it was when the text is refused.
+// unmarshal does not change n if it refuses the text.
 func (v *vocabulary) unmarshal(text []byte, n *uint8) error {
 	i := v.index(string(text))
 	if i < 0 {
@@ -41,5 +40,5 @@ func (v *vocabulary) unmarshal(text []byte, n *uint8) error {
 	return nil
 }
 
-// index compares exactly, because marshal wrote the text. It returns -1 for a text that names no state.
+// index compares exactly, because marshal wrote the text. It returns -1 for an unknown text.
 func (v *vocabulary) index(text string) int { return slices.Index(v.names, text) }

@@ -13,8 +13,7 @@ import (
 	"github.com/ebbflow/ebb/states"
 )
 
-// The spellings, each at its number. They are in databases: a change here is a
-// change of the stored format.
+// The spellings, each at its number. Databases contain them: a change here changes the stored format.
 var (
 	flowTexts = []string{"PENDING", "RUNNING", "SUCCESS", "FAILURE", "REVERTED", "SUSPENDING", "SUSPENDED", "RESUMING"}
 	atomTexts = []string{
@@ -39,7 +38,7 @@ func TestTexts(t *testing.T) {
 	t.Run("intention", func(t *testing.T) { t.Parallel(); testTexts[states.Intention](t, "intention", intentionTexts) })
 }
 
-// text is what every kind, and Intention, has.
+// text is the interface of every kind and of Intention.
 type text interface {
 	~uint8
 	fmt.Stringer

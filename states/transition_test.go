@@ -97,7 +97,7 @@ func TestTransitionError(t *testing.T) {
 	}
 }
 
-// Not parallel: the counter is the whole program's.
+// Not parallel: the counter belongs to the whole program.
 func TestLegalCheckAllocatesNothing(t *testing.T) {
 	for name, legal := range map[string]func() bool{
 		"Check":      func() bool { return states.Check(states.TaskRunning, states.TaskSuccess) == nil },

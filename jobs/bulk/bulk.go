@@ -1,5 +1,5 @@
-// Package bulk gives one command to many runs: to all that a filter selects. A bulk command is itself a run, of the
-// flow that [Flow] returns. So it survives a crash, shows its progress, can be suspended, and lists what refused.
+// Package bulk gives one command to all runs that a filter selects. A bulk command is itself a run, of the flow that
+// [Flow] returns. So it survives a crash, shows its progress, can be suspended, and lists the runs that refused.
 package bulk
 
 import (
@@ -25,7 +25,7 @@ const Name = "ebb.bulk"
 // MaxRuns is the maximum number of runs to which one bulk command is given.
 const MaxRuns = 100_000
 
-// CodeTooMany is the code with which a bulk command fails if its filter selects more runs than that.
+// CodeTooMany is the error code of a bulk command whose filter selects more than [MaxRuns] runs.
 const CodeTooMany = "TooManyRuns"
 
 // An Input is the input of a bulk command.
@@ -38,7 +38,7 @@ type Input struct {
 // Commands returns the commands that many runs can get.
 func Commands() []string { return []string{"cancel", "suspend", "resume", "retry", "revert"} }
 
-// Check returns an error that wraps storage.ErrInvalid and names the problem if no bulk command can have the input.
+// Check returns an error that wraps storage.ErrInvalid and names the problem if the input is not valid.
 func (in *Input) Check() error {
 	if !slices.Contains(Commands(), in.Command) {
 		return fmt.Errorf("%w: command %.50q: want one of %v", storage.ErrInvalid, in.Command, Commands())
@@ -50,7 +50,7 @@ func (in *Input) Check() error {
 	return err
 }
 
-// command returns the command for each run, given by a bulk command.
+// command returns the command for each run, with the bulk command as its sender.
 func (in *Input) command(by string) engine.Command {
 	issuer := storage.Issuer{Via: storage.ViaBulk, Name: by}
 	switch in.Command {
@@ -84,9 +84,9 @@ func Flow(store storage.Store) flow.Node {
 // spanSize is the number of runs in a span: their ids fit in one value.
 const spanSize = 2000
 
-// A span is a time in which some of the runs were created. Spans may overlap, because a run gets the command once.
+// A span is a period in which some of the runs were created. Spans may overlap, because a run gets the command once.
 type span struct {
-	Created string `json:"created"` // as package runfilter writes the time
+	Created string `json:"created"` // in the form of package runfilter
 	By      string `json:"by"`      // id of the bulk command
 }
 
@@ -116,7 +116,7 @@ func divide(ctx context.Context, store storage.Lists, in *Input, by string) ([]s
 	slices.SortFunc(created, time.Time.Compare)
 	spans := []span{}
 	for part := range slices.Chunk(created, spanSize) {
-		from, to := part[0].UTC(), part[len(part)-1].UTC().Add(time.Microsecond) // which is not in the span
+		from, to := part[0].UTC(), part[len(part)-1].UTC().Add(time.Microsecond) // the end is not in the span
 		spans = append(spans, span{from.Format(time.RFC3339Nano) + ".." + to.Format(time.RFC3339Nano), by})
 	}
 	return spans, err
@@ -140,7 +140,7 @@ func list(ctx context.Context, store storage.Lists, s *spanOf) ([]string, error)
 	return ids, err
 }
 
-// each passes on the runs that a filter selects, except those of bulk commands.
+// each calls f with the runs that a filter selects, except those of bulk commands.
 func each(ctx context.Context, store storage.Lists, filter runfilter.Filter, pass func(*storage.Run) error) error {
 	const pageOfRuns = 500
 	s := runfilter.Search{Filter: filter, Now: time.Now(), Limit: pageOfRuns}
@@ -171,7 +171,7 @@ type oneRun struct {
 	By      string `json:"by"`
 }
 
-// give gives the command to a run, unless its record already excludes that. A repetition after a crash counts once.
+// give gives the command to a run, unless the run's record excludes it. A repetition after a crash counts once.
 func give(ctx context.Context, store storage.Store, one *oneRun) (string, error) {
 	run, err := store.Run(ctx, one.Item)
 	if err != nil {

@@ -17,12 +17,12 @@ import (
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
-// open creates runs that have not begun.
+// open creates runs that have not started.
 func open(t *testing.T, store storage.Store, n int) {
 	t.Helper()
 	began := time.Now().Add(-time.Hour)
 	for i := range n {
-		at := began.Add(time.Duration(i/3) * time.Microsecond) // three at a time
+		at := began.Add(time.Duration(i/3) * time.Microsecond) // three with the same time
 		run := storage.Run{ID: fmt.Sprint("r", i), Flow: "trip", Structure: "x", Created: at}
 		if err := store.Create(t.Context(), run); err != nil {
 			t.Fatal(err)
@@ -30,7 +30,7 @@ func open(t *testing.T, store storage.Store, n int) {
 	}
 }
 
-// end ends a run as if it had succeeded.
+// end ends a run with success.
 func end(t *testing.T, store storage.Store, id string) {
 	t.Helper()
 	claim, snap, err := store.Begin(t.Context(), id)
@@ -44,7 +44,7 @@ func end(t *testing.T, store storage.Store, id string) {
 	}
 }
 
-// messages returns how many messages all runs have, and the first.
+// messages returns the number of messages to all runs, and the first message.
 func messages(t *testing.T, store storage.Store, n int) (count int, first storage.Message) {
 	t.Helper()
 	for i := range n {
@@ -80,8 +80,8 @@ func newEngine(t *testing.T, store storage.Store) *engine.Engine {
 	return eng
 }
 
-// TestBulk gives a command to 5,000 runs, of which one has ended. The process dies again and again. Each run gets the
-// command once, and says by whom; the one that has ended refuses.
+// TestBulk gives a command to 5,000 runs. One of them has ended, and refuses. The process dies repeatedly. Each other
+// run gets the command once, with its sender.
 //
 // Guarantee (G5): A bulk command gives each run its command once, whatever process dies, and lists the runs that
 // refuse.
@@ -95,7 +95,7 @@ func TestBulk(t *testing.T) {
 	deaths := 0
 	for ; deaths < 6; deaths++ {
 		dying := &mortal{Store: store}
-		dying.left.Store(int64(4 + 2*deaths)) // few: how many items a commit has depends on the machine
+		dying.left.Store(int64(4 + 2*deaths)) // few, because the number of items in a commit depends on the machine
 		if _, err := newEngine(t, dying).Run(t.Context(), "bulk-1", o...); err == nil {
 			break
 		} else if !errors.Is(err, errDied) {
@@ -133,7 +133,7 @@ func TestBulk(t *testing.T) {
 // errDied ends the process.
 var errDied = errors.New("died")
 
-// A mortal store lets the process die after some commits.
+// A mortal store makes the process die after some commits.
 type mortal struct {
 	storage.Store
 
@@ -147,7 +147,7 @@ func (m *mortal) Commit(ctx context.Context, claim storage.Claim, cp *storage.Ch
 	return m.Store.Commit(ctx, claim, cp)
 }
 
-// TestWrongOrders fail before any run gets a command.
+// TestWrongOrders: invalid bulk commands fail before any run gets a command.
 func TestWrongOrders(t *testing.T) {
 	t.Parallel()
 	store := memstore.New()

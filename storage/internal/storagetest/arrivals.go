@@ -46,7 +46,7 @@ func testRunsWithMessages(t *testing.T, m Maker) {
 	must(t, "Send", other.Send(t.Context(), signal("b")))
 	q.write(t, storage.Checkpoint{Taken: []int64{1, 2, 3, 4}})
 	expect("messages that were taken")
-	must(t, "Send", other.Send(t.Context(), signal("b"))) // numbers do not come again
+	must(t, "Send", other.Send(t.Context(), signal("b"))) // numbers are not repeated
 	expect("a message after all were taken", storage.Arrival{Run: "b", Wakeups: 5})
 
 	now = 0
@@ -57,8 +57,8 @@ func testRunsWithMessages(t *testing.T, m Maker) {
 	expect("after a change of owners", storage.Arrival{Run: "free", Wakeups: 1}, storage.Arrival{Run: "b", Wakeups: 5})
 }
 
-// testManyRunsWithMessages sends messages that are taken and messages that are not, so many
-// that a store that keeps a list of them has to tidy up.
+// testManyRunsWithMessages sends so many messages that a store with a list of them must shorten it. Some messages are
+// processed, others are not.
 func testManyRunsWithMessages(t *testing.T, m Maker) {
 	s := m.open(t)
 	create(t, s, run("a"), run("b"), run("late"))
@@ -85,8 +85,7 @@ func testManyRunsWithMessages(t *testing.T, m Maker) {
 	same(t, "arrivals", []storage.Arrival{{Run: "a", Wakeups: messages + 1}}, arrivals)
 }
 
-// testRaceRunsWithMessages has an owner of many runs wait for messages that come from all
-// sides: none is missed.
+// testRaceRunsWithMessages makes an owner of many runs wait for messages from several senders. It misses none.
 func testRaceRunsWithMessages(t *testing.T, m Maker) {
 	s := m.open(t)
 	stores := []storage.Store{s, m.join(t, s)}
@@ -126,7 +125,7 @@ func testRaceRunsWithMessages(t *testing.T, m Maker) {
 		}
 		select {
 		case <-changed:
-		case <-time.After(20 * time.Second): // a wake-up was lost
+		case <-time.After(20 * time.Second): // a notification was lost
 			t.Fatalf("heard of %d messages of %d", total, 2*each)
 		}
 	}

@@ -11,9 +11,9 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// testAudit writes lines of commands with checkpoints and on their own, and reads them back in pages: newest first, of
-// all runs and of one. Without an owner, a run that has ended gets a line in a Step, and stays as it is. A purged run
-// takes its lines with it. A message keeps its issuer.
+// testAudit writes lines of commands with checkpoints and on their own, and reads them in pages: newest first, of all
+// runs and of one. Without an owner, a run that has ended gets a line in a Step, and does not change. Purging a run
+// deletes its lines. A message keeps its issuer.
 func testAudit(t *testing.T, m Maker) {
 	s := m.open(t)
 	alice, bob := &storage.Issuer{Via: storage.ViaConsole, Name: "alice"}, &storage.Issuer{Via: storage.ViaCommand}

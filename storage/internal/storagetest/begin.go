@@ -146,7 +146,7 @@ func testStep(t *testing.T, m Maker) {
 // idle is a step that does nothing.
 func idle(*storage.Snapshot) (cp *storage.Checkpoint, err error) { return cp, err }
 
-// testStepPanics lets a step panic: the caller gets the panic, the store continues.
+// testStepPanics: if a step panics, the caller gets the panic, and the store continues.
 func testStepPanics(t *testing.T, m Maker) {
 	s := m.open(t)
 	create(t, s, run("a"))

@@ -19,8 +19,7 @@ func cancelled(t tester) context.Context {
 	return ctx
 }
 
-// Calls makes a call of every method that may fail, and yields the errors. The claim is that
-// of a run that was not written yet.
+// Calls calls every method that may fail, and yields the errors. The claim is that of a run that was not written yet.
 func Calls(ctx context.Context, s storage.Store, claim storage.Claim) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		for _, c := range []struct {

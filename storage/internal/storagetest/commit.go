@@ -49,8 +49,8 @@ func testCommit(t *testing.T, m Maker) {
 	want(t, "Commit to no run", s.Commit(t.Context(), wrong, p.next(storage.Checkpoint{})), storage.ErrNotFound)
 }
 
-// testCommitIsAtomic commits checkpoints that carry everything and are refused
-// by what a store looks at last.
+// testCommitIsAtomic commits checkpoints with records of all kinds. The store refuses them because of what it checks
+// last.
 //
 // Guarantee (G1): A refused checkpoint leaves nothing behind.
 func testCommitIsAtomic(t *testing.T, m Maker) {
@@ -126,7 +126,7 @@ func testCommitAgain(t *testing.T, m Maker) {
 	if out := ask[[]storage.Outgoing](t, "Outgoing")(s.Outgoing(t.Context(), at(9), 0)); len(out) != 1 {
 		t.Fatalf("%d things to send, want 1", len(out))
 	}
-	// A commit that releases the run is recognized, too, until another owner takes over.
+	// A commit that releases the run is recognized, too, until another owner takes the run over.
 	q := &pen{store: s, claim: p.claim, head: storage.Head{Seq: 1, Entries: 1, Time: at(2)}}
 	last := q.next(storage.Checkpoint{Head: storage.Head{State: states.FlowSuccess, Release: true}})
 	must(t, "Commit and release", s.Commit(t.Context(), p.claim, last))
@@ -222,7 +222,7 @@ func testCommitInvalid(t *testing.T, m Maker) {
 	}
 }
 
-// testCommitOrigin replaces what the run was begun with.
+// testCommitOrigin replaces the structure and the input of a run.
 func testCommitOrigin(t *testing.T, m Maker) {
 	s := m.open(t)
 	r := run("a")
@@ -262,8 +262,7 @@ func testCommitOrigin(t *testing.T, m Maker) {
 	expect(storage.Held{}, "s4")
 }
 
-// testCommitOutcome says how a run will end before it has: it is a live run like
-// any other.
+// testCommitOutcome records how a run will end before it has ended. Otherwise, the run is a live run.
 func testCommitOutcome(t *testing.T, m Maker) {
 	s := m.open(t)
 	create(t, s, run("a"))

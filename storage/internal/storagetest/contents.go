@@ -13,7 +13,7 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// fullAtom returns an atom in which every field says something.
+// fullAtom returns an atom in which every field has a value.
 func fullAtom(path string) storage.Atom {
 	return storage.Atom{
 		Path: path, Kind: storage.KindRetry, Incarnation: 3, Attempt: 2, RevertAttempt: 4,
@@ -151,7 +151,7 @@ func testPayloads(t *testing.T, m Maker) {
 		},
 		History: []storage.Entry{{Kind: storage.EntryAtom, Path: "x", Body: storage.Held{Ref: 1}}},
 	})
-	p.write(t, storage.Checkpoint{ // a later reference to an earlier payload, its data beside it
+	p.write(t, storage.Checkpoint{ // a later reference to an earlier payload, with its data
 		Head:    storage.Head{Output: storage.Held{Ref: 2, Data: second}},
 		Atoms:   []storage.Atom{{Path: "z", Live: true, Result: storage.Held{Ref: 1, Data: first}}},
 		History: []storage.Entry{{Kind: storage.EntryEvent, Type: "E", Body: storage.Held{Ref: 2}}},

@@ -7,6 +7,6 @@
 //		})
 //	}
 //
-// It checks each method of the contract, races of fence, wakeup counter and tokens, and
-// compares random histories of calls with a model.
+// It checks each method of the contract, and races of fence, wakeup counter and tokens. It compares random histories of
+// calls with a model.
 package storagetest

@@ -12,7 +12,7 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// dueOf asks for what is due, and returns the ids.
+// dueOf returns the ids of the runs that are due.
 func dueOf(t tester, s storage.Store, q storage.DueQuery) (string, []storage.Due, time.Time) {
 	t.Helper()
 	due, next, err := s.Due(t.Context(), q)
@@ -59,7 +59,7 @@ func testDue(t *testing.T, m Maker) {
 	}
 }
 
-// testDueHeld makes a run on hold due by each command that reaches it, and by no other message.
+// testDueHeld: a run on hold becomes due by each command for it, and by no other message.
 func testDueHeld(t *testing.T, m Maker) {
 	s := m.open(t)
 	for _, kind := range []flow.MessageKind{
@@ -99,8 +99,7 @@ func testDueHeld(t *testing.T, m Maker) {
 	}
 }
 
-// testDueClaim takes runs by the first commit of a claim, for good or only for
-// that commit.
+// testDueClaim takes runs over with the first commit of a claim, for good or only for that commit.
 func testDueClaim(t *testing.T, m Maker) {
 	s := m.open(t)
 	other := m.join(t, s)
@@ -188,9 +187,8 @@ func testDueClaim(t *testing.T, m Maker) {
 	}
 }
 
-// testRaceDue lets many take what is due, while messages come: each checkpoint
-// that is acknowledged follows the one before, and in the end each message is
-// taken.
+// testRaceDue lets many goroutines take due runs while messages arrive. Each acknowledged checkpoint follows the one
+// before, and in the end each message is processed.
 func testRaceDue(t *testing.T, m Maker) {
 	s := m.open(t)
 	stores := []storage.Store{s, m.join(t, s)}
@@ -238,8 +236,8 @@ func testRaceDue(t *testing.T, m Maker) {
 	}
 }
 
-// takeMessages commits that the messages of a run were taken, and returns how many.
-// It returns 0 when another process was faster.
+// takeMessages commits that the messages of a run were processed, and returns how many. It returns 0 if another process
+// was faster.
 func takeMessages(t *testing.T, s storage.Store, d *storage.Due, own bool) int64 {
 	t.Helper()
 	snap := d.Snapshot
@@ -264,7 +262,7 @@ func takeMessages(t *testing.T, s storage.Store, d *storage.Due, own bool) int64
 	return int64(len(cp.Taken))
 }
 
-// testDueTaken takes runs over while it looks for them, except those that a limit counts.
+// testDueTaken takes over due runs, except those that a limit counts.
 func testDueTaken(t *testing.T, m Maker) {
 	s := m.open(t)
 	other := m.join(t, s)

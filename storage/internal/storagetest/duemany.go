@@ -8,8 +8,7 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// testRaceManyDue lets two stores begin the same many runs at once: each run is
-// begun by one of them, and the slower store is told so.
+// testRaceManyDue lets two stores take over the same runs at once. One store gets each run, and the other one an error.
 func testRaceManyDue(t *testing.T, m Maker) {
 	s := m.open(t)
 	stores := []storage.Store{s, m.join(t, s)}
@@ -28,7 +27,7 @@ func testRaceManyDue(t *testing.T, m Maker) {
 		}
 		errs := make([]error, len(pens))
 		race(len(pens), func(i int) {
-			head := storage.Head{Release: round%2 == 0, Due: at(1)} // or they stay with the faster store
+			head := storage.Head{Release: round%2 == 0, Due: at(1)} // otherwise they stay with the faster store
 			errs[i] = pens[i].commit(t.Context(),
 				pens[i].next(storage.Checkpoint{Head: head, History: []storage.Entry{{Path: "x"}}}))
 		})
@@ -58,7 +57,7 @@ func testRaceManyDue(t *testing.T, m Maker) {
 	}
 }
 
-// claimDue loads all that is due.
+// claimDue loads all due runs.
 func claimDue(t *testing.T, s storage.Store) (pens []*pen) {
 	t.Helper()
 	due, _, err := s.Due(t.Context(), storage.DueQuery{By: time.Now()})

@@ -11,7 +11,7 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// testEvents compares random pages of events with a filter over the whole history. In the history are stretches without
+// testEvents compares random pages of events with a filter over the whole history. The history has stretches without
 // events, events that are only counted, commits with very many entries, and values of all sizes.
 func testEvents(t *testing.T, m Maker) {
 	const (

@@ -8,7 +8,7 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// descendant returns a child of parent, so many generations below root.
+// descendant returns a child of parent, of the given generation below root.
 func descendant(id, parent, root string, depth int64) storage.Run {
 	r := run(id)
 	r.Parent, r.Root, r.Depth = parent, root, depth
@@ -78,8 +78,8 @@ func testFamilies(t *testing.T, m Maker) {
 	same(t, "of b, still", int64(1), ask[int64](t, "Descendants")(s.Descendants(t.Context(), "b")))
 }
 
-// testRaceFamilies lets several runs of two stores create descendants of the same roots
-// at once, in different orders: each is counted once.
+// testRaceFamilies lets several runs of two stores create descendants of the same roots at once, in different orders.
+// Each is counted once.
 func testRaceFamilies(t *testing.T, m Maker) {
 	s := m.open(t)
 	stores := []storage.Store{s, m.join(t, s)}

@@ -11,7 +11,7 @@ import (
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
-// TestFaultyPasses runs the suite on a store with which nothing goes wrong.
+// TestFaultyPasses runs the suite on a store without faults.
 func TestFaultyPasses(t *testing.T) {
 	t.Parallel()
 	var within sync.Map
@@ -29,7 +29,7 @@ func TestFaultyPasses(t *testing.T) {
 	})
 }
 
-// TestFaultyFails lets every call of every method fail.
+// TestFaultyFails makes every call of every method fail.
 func TestFaultyFails(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}

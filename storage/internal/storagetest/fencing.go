@@ -12,11 +12,11 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// longRace is set for races as long as a proof wants them.
+// longRace is set for long races, which serve as a proof.
 const longRace = "EBB_LONG_RACE"
 
-// fencing is how many checkpoints the race is to make, and how many it is to see
-// refused: with fewer it would say nothing.
+// fencing is the number of checkpoints of the race, and how many of them must be refused at least. With fewer, the race
+// would prove nothing.
 func fencing() (checkpoints, refused int) {
 	switch {
 	case os.Getenv(longRace) != "":
@@ -28,7 +28,7 @@ func fencing() (checkpoints, refused int) {
 	}
 }
 
-// A contested run is taken from its owners again and again, without notice.
+// A contested run is taken from its owners repeatedly, without notice.
 type contested struct {
 	id string
 
@@ -37,12 +37,11 @@ type contested struct {
 	claim  storage.Claim
 
 	mu   sync.Mutex
-	acks map[int64]int64 // commits that were acknowledged, by their fence
+	acks map[int64]int64 // acknowledged commits, by their fence
 }
 
-// testFencing lets eight workers under two owners take three runs from each
-// other, and go on writing what is no longer theirs. No write of a former owner
-// may be there, and none of those that were acknowledged may be missing.
+// testFencing lets eight workers under two owners take three runs from each other, and continue to write to runs that
+// they lost. The store has no write of a former owner, and every acknowledged write.
 func testFencing(t *testing.T, m Maker) {
 	s := m.open(t)
 	stores := []storage.Store{s, m.join(t, s)}
@@ -54,7 +53,7 @@ func testFencing(t *testing.T, m Maker) {
 	count := fenceCount{}
 	count.checkpoints, count.refused = fencing()
 	race(8, func(i int) {
-		rng := rand.New(rand.NewPCG(uint64(i), 1)) //nolint:gosec // only which run is next
+		rng := rand.New(rand.NewPCG(uint64(i), 1)) //nolint:gosec // only selects the next run
 		for count.more() && !t.Failed() {
 			runs[rng.IntN(len(runs))].contest(t, stores[i%2], &count, 1+rng.IntN(20))
 		}
@@ -65,7 +64,7 @@ func testFencing(t *testing.T, m Maker) {
 	t.Logf("%d checkpoints, %d refused", count.made, count.fenced)
 }
 
-// fenceCount counts what a race has seen.
+// A fenceCount counts the results of a race.
 type fenceCount struct {
 	checkpoints, refused int
 
@@ -89,8 +88,8 @@ func (c *fenceCount) add(fenced bool) {
 	}
 }
 
-// contest takes the run from its present owner, if any. It then makes that many commits, or
-// fewer if another worker takes the run.
+// contest takes the run from its present owner, if any. It then makes the given number of commits, or fewer if another
+// worker takes the run.
 func (c *contested) contest(t *testing.T, by storage.Store, count *fenceCount, commits int) {
 	t.Helper()
 	p := c.take(t, by)
@@ -138,7 +137,7 @@ func (c *contested) take(t *testing.T, by storage.Store) *pen {
 	return &pen{store: by, claim: claim, snap: snap, head: headOf(&snap.Run), undos: snap.Run.Undos}
 }
 
-// expect compares what is there with what was acknowledged.
+// expect compares the stored records with the acknowledged commits.
 func (c *contested) expect(t *testing.T, s storage.Store) {
 	t.Helper()
 	got := map[int64]int64{}

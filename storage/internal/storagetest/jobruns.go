@@ -10,12 +10,12 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// manyJobs is how many runs are made side by side for jobs of their own.
+// manyJobs is the number of runs that are created side by side for their own jobs.
 const manyJobs = 40
 
 func jobNo(i int) string { return fmt.Sprintf("r%02d", i) }
 
-// forJob posts a job and returns the run that it wants.
+// forJob posts a job and returns the run that it asks for.
 func forJob(t *testing.T, s storage.Store, i int) storage.Run {
 	t.Helper()
 	post(t, s, storage.Job{ID: jobNo(i), Run: jobNo(i), Created: at(0)})
@@ -42,8 +42,8 @@ func wantJob(t *testing.T, s storage.Store, i int, state states.Job) {
 	}
 }
 
-// testJobsOfNewRuns: runs that are made side by side take their jobs with them; those
-// few that may not hold up none of the others.
+// testJobsOfNewRuns: runs that are created side by side get their jobs. The few runs that the store refuses delay none
+// of the others.
 func testJobsOfNewRuns(t *testing.T, m Maker) {
 	s := m.open(t)
 	fails := map[int]error{3: storage.ErrFenced, 17: storage.ErrNotFound}
@@ -63,8 +63,8 @@ func testJobsOfNewRuns(t *testing.T, m Maker) {
 	}
 }
 
-// testJobsOfManyRuns: runs that end side by side, some of them as soon as they are
-// made, end their jobs; those few whose jobs are exceptions hold up none of the others.
+// testJobsOfManyRuns: runs that end side by side, some of them with their first commit, end their jobs. The few runs
+// with exceptional jobs delay none of the others.
 func testJobsOfManyRuns(t *testing.T, m Maker) {
 	const foreign, parked, ended = 5, 18, 30
 	s := m.open(t)

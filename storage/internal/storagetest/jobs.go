@@ -101,7 +101,7 @@ func testJobClaims(t *testing.T, m Maker) {
 	if got := claim(t, other, q); len(got) != 0 {
 		t.Fatalf("a claimed job was claimed again: %+v", got)
 	}
-	// A lease that has run out: the job is another's, and the first is fenced.
+	// After the lease expired, another process has the job, and the store refuses the first one.
 	must(t, "RenewJob", s.RenewJob(t.Context(), "j", 1, first[0].ClaimID, -time.Second))
 	second := claim(t, other, q)
 	if len(second) != 1 || second[0].Epoch != 2 || second[0].Attempts != 2 || second[0].ClaimID == first[0].ClaimID {
@@ -111,7 +111,7 @@ func testJobClaims(t *testing.T, m Maker) {
 	want(t, "EndJob by the first", s.EndJob(t.Context(), late), storage.ErrFenced)
 	want(t, "RenewJob by the first", s.RenewJob(t.Context(), "j", 1, first[0].ClaimID, time.Hour), storage.ErrFenced)
 
-	// Handed back, the epoch goes on.
+	// After a release, the epoch continues.
 	must(t, "EndJob", other.EndJob(t.Context(), storage.JobEnd{
 		Job: "j", Epoch: 2, ClaimID: second[0].ClaimID, State: states.JobUnclaimed,
 	}))
@@ -295,8 +295,8 @@ func testJobOfDeadOwner(t *testing.T, m Maker) {
 	}
 }
 
-// testJobOfRun: from the run's first row on, the job belongs to the run. The job ends with
-// the run, no matter which process claimed it.
+// testJobOfRun: from the run's first row on, the job belongs to the run. The job ends with the run, no matter which
+// process claimed it.
 func testJobOfRun(t *testing.T, m Maker) {
 	s := m.open(t)
 	post(t, s, storage.Job{ID: "j", Run: "a", Created: at(0)})
@@ -353,7 +353,7 @@ func testJobOfRun(t *testing.T, m Maker) {
 	if got := job(t, s); got.State != states.JobComplete || got.Failure != nil {
 		t.Errorf("job is %+v", got)
 	}
-	p = begin(t, s, "a") // run again, it ends again
+	p = begin(t, s, "a") // a run that runs again ends again
 	p.write(t, over)
 	d := run("d")
 	d.Job = "j"

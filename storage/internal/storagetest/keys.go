@@ -15,7 +15,7 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// good ends a test at an error.
+// good ends the test if there is an error.
 func good(tb testing.TB, err error) {
 	tb.Helper()
 	if err != nil {
@@ -23,7 +23,7 @@ func good(tb testing.TB, err error) {
 	}
 }
 
-// runningAt returns a checkpoint of a run that goes on.
+// runningAt returns a checkpoint of a run that continues.
 func runningAt(seq int64) *storage.Checkpoint {
 	now := time.Now()
 	return &storage.Checkpoint{Head: storage.Head{Seq: seq, State: states.FlowRunning, Started: now, Time: now}}
@@ -37,7 +37,7 @@ func lastOf(seq int64) *storage.Checkpoint {
 	}}
 }
 
-// holds checks which run holds a key; "" is none.
+// holds checks which run holds a key. "" means none.
 func holds(tb testing.TB, s storage.Store, key, want string) {
 	tb.Helper()
 	run, err := s.OpenRun(tb.Context(), key)
@@ -87,7 +87,7 @@ func testKeys(t *testing.T, m Maker) {
 	cp.Head.Outcome = storage.Continued
 	cp.Children = []storage.Run{{ID: "a~2", Flow: "f", Key: "k", Continues: "a"}}
 	good(t, s.Commit(ctx, claim, cp))
-	good(t, s.Commit(ctx, claim, cp)) // as after an answer that was lost
+	good(t, s.Commit(ctx, claim, cp)) // as after a lost answer
 	holds(t, s, "k", "a~2")
 	if run, err := s.Run(ctx, "a~2"); err != nil || run.Continues != "a" || run.Key != "k" {
 		t.Error("the successor is", run, err)
@@ -100,7 +100,7 @@ func testKeys(t *testing.T, m Maker) {
 	good(t, s.Commit(ctx, claim, lastOf(0)))
 	holds(t, s, "k", "")
 
-	// A run that takes its key again when it is reopened.
+	// A reopened run takes its key again.
 	claim, _, err = s.Begin(ctx, "a~2")
 	good(t, err)
 	cp = runningAt(1)
@@ -133,7 +133,7 @@ func testKeys(t *testing.T, m Maker) {
 	}
 }
 
-// testRaceKeys starts runs with the same keys from several processes at once: one of each round gets the key.
+// testRaceKeys starts runs with the same keys from several processes at once. In each round, one run gets the key.
 func testRaceKeys(t *testing.T, m Maker) {
 	stores := []storage.Store{m.open(t)}
 	for len(stores) < 3 {
@@ -176,7 +176,7 @@ func testRaceKeys(t *testing.T, m Maker) {
 	}
 }
 
-// A keyModel is what stores have to say about keys.
+// A keyModel is the expected state of the keys.
 type keyModel struct {
 	holder map[string]string // ids of open runs, by key
 	open   map[string]string // keys of open runs, by id
@@ -185,7 +185,7 @@ type keyModel struct {
 // begin notes that a run holds its key.
 func (m *keyModel) begin(id, key string) { m.holder[key], m.open[id] = id, key }
 
-// start creates a run, which succeeds only if its key is free.
+// start creates a run. It succeeds only if the run's key is free.
 func (m *keyModel) start(t *rapid.T, s storage.Store, id, key string) {
 	err := s.Create(t.Context(), storage.Run{ID: id, Flow: "f", Key: key})
 	if (err == nil) != (m.holder[key] == "") {
@@ -196,7 +196,7 @@ func (m *keyModel) start(t *rapid.T, s storage.Store, id, key string) {
 	}
 }
 
-// end ends an open run. If it has a successor, the successor holds its key next.
+// end ends an open run. If the run has a successor, the successor holds its key next.
 func (m *keyModel) end(t *rapid.T, s storage.Store, id, successor string) {
 	key := m.open[id]
 	claim, _, err := s.Begin(t.Context(), id)

@@ -9,7 +9,7 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// testCommitLabels changes the labels of a run, by which it is then found.
+// testCommitLabels changes the labels of a run, and finds the run by them.
 func testCommitLabels(t *testing.T, m Maker) {
 	s := m.open(t)
 	a := run("a")
@@ -65,7 +65,7 @@ func testLabeled(t *testing.T, m Maker) {
 	find(nil, "z", "not")
 	find(map[string][]string{"x": {"a", "b"}}, "x")
 	find(map[string][]string{"x": {"a", "b"}, "y": {"b"}, odd: {"e"}}, "x", "y", "x", odd)
-	many := make([]string, 40_000) // more than a statement of any database takes arguments
+	many := make([]string, 40_000) // more than any database accepts as arguments of a statement
 	for i := range many {
 		many[i] = "k" + strconv.Itoa(i)
 	}

@@ -29,8 +29,7 @@ func setLimits(t tester, s storage.Store, limits ...storage.Limit) {
 	}
 }
 
-// testLimits lets runs be driven up to limits, and further when those before have
-// been released, or their owner is gone.
+// testLimits: runs may be driven up to the limits, and more once earlier runs are released or their owner is dead.
 func testLimits(t *testing.T, m Maker) {
 	s := m.open(t)
 	other := m.join(t, s)
@@ -68,7 +67,7 @@ func testLimits(t *testing.T, m Maker) {
 			t.Errorf("Limited says (-want +got):\n%s", diff)
 		}
 	}
-	first := begin(t, s, "before") // made before there were limits
+	first := begin(t, s, "before") // created before there were limits
 	wants(other, "a", &storage.Limit{Label: "customer", Runs: 1})
 	wants(other, "d", &storage.Limit{Label: "customer", Runs: 1})
 	wants(other, "b", nil)
@@ -91,7 +90,7 @@ func testLimits(t *testing.T, m Maker) {
 		t.Errorf("Seize waits for no limit: %v", err)
 	}
 	wants(s, "a", &storage.Limit{Flow: "trip", Runs: 2})
-	must(t, "Close", other.Close()) // it had b
+	must(t, "Close", other.Close()) // it had the label b
 	wants(s, "a", nil)
 	if _, _, err := s.Begin(t.Context(), "none"); !errors.Is(err, storage.ErrNotFound) {
 		t.Errorf("Begin of no run: %v", err)
@@ -105,8 +104,8 @@ func testLimits(t *testing.T, m Maker) {
 	}
 }
 
-// testLimitsOfClaims lets claims begin as long as there are places, no matter which process
-// was told first of a free place.
+// testLimitsOfClaims: claims may start while there are free places, no matter which process first learned of a free
+// place.
 func testLimitsOfClaims(t *testing.T, m Maker) {
 	s := m.open(t)
 	other := m.join(t, s)
@@ -139,12 +138,11 @@ func testLimitsOfClaims(t *testing.T, m Maker) {
 	take(s, "")
 }
 
-// testLimitsDue asks for what is due under limits, and compares with what follows
-// from their meaning.
+// testLimitsDue compares the runs that are due under limits with those that follow from the limits' definition.
 func testLimitsDue(t *testing.T, m Maker) {
 	s, made := m.open(t), 0
 	rapid.Check(t, func(rt *rapid.T) {
-		if made += 100; made > 3000 { // a store on a disk needs a while
+		if made += 100; made > 3000 { // a store on a disk is slow
 			return
 		}
 		traffic, buckets := anyTraffic(t, rt, s, made)
@@ -171,9 +169,8 @@ func testLimitsDue(t *testing.T, m Maker) {
 	})
 }
 
-// anyTraffic makes limits, and runs from a number on that are due, some of which
-// it begins. It returns how many those are, and the buckets of the others. Later all
-// of them are out of the way.
+// anyTraffic sets limits and creates due runs, numbered from the given number, and starts some of them. It returns how
+// many it starts, and the buckets of the others. A cleanup takes all of them out of the way.
 func anyTraffic(t *testing.T, rt *rapid.T, s storage.Store, from int) (*rules.LimiterState, map[string]*rules.Bucket) {
 	t.Helper()
 	for range rapid.IntRange(1, 3).Draw(rt, "limits") {

@@ -92,7 +92,7 @@ func listJobs(t *testing.T, s storage.Store) {
 	}
 }
 
-// listMany purges what was listed while the listing goes on, over several pages.
+// listMany purges listed runs while the listing continues, over several pages.
 func listMany(t *testing.T, s storage.Store) {
 	t.Helper()
 	const n = storage.PageRuns + 20

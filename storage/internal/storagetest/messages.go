@@ -18,7 +18,7 @@ func testMessages(t *testing.T, m Maker) {
 	}
 	must(t, "Send", s.Send(t.Context(), full, storage.Message{Run: "b", Kind: "cancel", Sent: at(1)}))
 	must(t, "Send", s.Send(t.Context(),
-		full, // the key was there
+		full, // the key exists
 		storage.Message{Run: "a", Kind: "signal", Name: "again", Sent: at(2)},
 		storage.Message{Run: "a", Kind: "signal", Name: "again", Sent: at(2)}, // no key: not recognized
 		storage.Message{Run: "b", Kind: "signal", Key: "k1", Sent: at(2)},     // another run's key
@@ -52,7 +52,7 @@ func testMessages(t *testing.T, m Maker) {
 			t.Errorf("run %s has had a message %s: %v", c.run, c.key, got)
 		}
 	}
-	expect(box[1:2], 3) // a key is remembered when its message is gone
+	expect(box[1:2], 3) // the store remembers a key after its message is gone
 	p.write(t, storage.Checkpoint{Taken: []int64{2}, Messages: []storage.Message{
 		{Run: "b", Kind: "signal", Name: "from a", Sent: at(4)},
 		{Run: "b", Kind: "signal", Key: "k1", Sent: at(4)},

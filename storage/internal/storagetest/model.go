@@ -18,8 +18,8 @@ import (
 	"github.com/ebbflow/ebb/storage/internal/rules"
 )
 
-// testModel compares random calls with a model that is too simple to be wrong:
-// plain records, nothing encoded, nothing shared.
+// testModel compares random calls with a model that is too simple to be wrong: plain records, neither encoded nor
+// shared.
 func testModel(t *testing.T, m Maker) {
 	rapid.Check(t, func(rt *rapid.T) {
 		s := m.Open(t)
@@ -49,13 +49,13 @@ func testModel(t *testing.T, m Maker) {
 type modelRun struct {
 	everything
 	keys  map[string]bool
-	owner int // index of the store; meaningful while pen is there
+	owner int // index of the store; valid while pen is not nil
 	pen   *pen
 	old   []storage.Claim
-	due   bool // without an owner: on account of a message
+	due   bool // due without an owner, because of a message
 }
 
-// world is the model beside the stores.
+// A world is the model beside the stores.
 type world struct {
 	t      *rapid.T
 	stores []storage.Store
@@ -91,7 +91,7 @@ func (w *world) create(rt *rapid.T) {
 	w.runs[r.ID] = &modelRun{everything: everything{Run: r}, keys: map[string]bool{}}
 }
 
-// createBegun makes a run with its first checkpoint.
+// createBegun creates a run with its first checkpoint.
 func (w *world) createBegun(rt *rapid.T, r storage.Run, by int) {
 	p := newRun(w.t, w.stores[by], r)
 	if w.runs[r.ID] != nil {
@@ -135,7 +135,7 @@ func (w *world) begin(rt *rapid.T) {
 	w.begun(rt, r, i, claim, snap)
 }
 
-// begun does to the model what the beginning of a run does.
+// begun changes the model as the start of a run does.
 func (w *world) begun(rt *rapid.T, r *modelRun, i int, claim storage.Claim, snap *storage.Snapshot) {
 	r.Run.Fence++
 	if claim.Fence != r.Run.Fence {
@@ -167,7 +167,7 @@ func (w *world) begun(rt *rapid.T, r *modelRun, i int, claim storage.Claim, snap
 	same(w.t, "open tokens", open, got)
 }
 
-// sameMessages compares messages but for when they were sent.
+// sameMessages compares messages except for their times.
 func (w *world) sameMessages(want, got []storage.Message) {
 	got = slices.Clone(got)
 	for i := range got {
@@ -237,7 +237,7 @@ func (w *world) checkpoint(rt *rapid.T, r *modelRun) storage.Checkpoint {
 	return cp
 }
 
-// applied does to the model what the checkpoint says.
+// applied changes the model as the checkpoint does.
 func (w *world) applied(r *modelRun, cp *storage.Checkpoint) {
 	h, run := &cp.Head, &r.Run
 	run.Seq++
@@ -334,7 +334,7 @@ func (w *world) release(rt *rapid.T) {
 	w.gone(r, at(5))
 }
 
-// gone takes the run's owner away.
+// gone removes the run's owner.
 func (w *world) gone(r *modelRun, due time.Time) {
 	r.old = append(r.old, r.pen.claim)
 	r.pen, r.Run.Owner, r.Run.Due = nil, "", due
@@ -377,7 +377,7 @@ func (w *world) endToken(rt *rapid.T) {
 	w.delivered(w.runs[t.Run], rules.EndedMessage(&t, nil))
 }
 
-// stale commits and releases under a claim that is void.
+// stale commits and releases under a void claim.
 func (w *world) stale(rt *rapid.T) {
 	r := w.some(rt)
 	if len(r.old) == 0 || r.Run.Fence == r.old[len(r.old)-1].Fence {
@@ -406,7 +406,7 @@ func (w *world) purge(rt *rapid.T) {
 	}
 }
 
-// restart closes one of the stores and opens it anew: its runs are free.
+// restart closes one of the stores and opens it again. Its runs are free.
 func (w *world) restart(tb testing.TB, m Maker) func(*rapid.T) {
 	return func(rt *rapid.T) {
 		if rapid.IntRange(0, 9).Draw(rt, "chance") > 0 {
@@ -424,7 +424,7 @@ func (w *world) restart(tb testing.TB, m Maker) func(*rapid.T) {
 	}
 }
 
-// compare looks at everything.
+// compare compares everything.
 func (w *world) compare(rt *rapid.T) {
 	for id, r := range w.runs {
 		got := contents(w.t, w.stores[len(id)%2], id)

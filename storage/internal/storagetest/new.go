@@ -11,7 +11,7 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// newRun returns a pen that makes a run with its first checkpoint, on conditions.
+// newRun returns a pen that creates a run with its first checkpoint, on conditions.
 func newRun(t tester, s storage.Store, r storage.Run, checks ...storage.RecordCheck) *pen {
 	t.Helper()
 	claim, snap, err := storage.ClaimNew(r, checks...)
@@ -19,8 +19,8 @@ func newRun(t tester, s storage.Store, r storage.Run, checks ...storage.RecordCh
 	return &pen{store: s, claim: claim, snap: snap, head: headOf(&snap.Run)}
 }
 
-// testNew makes runs with their first checkpoints: they are as if created, then
-// begun, then written.
+// testNew creates runs with their first checkpoints. The result equals that of creating, starting and writing them one
+// by one.
 //
 // Guarantee (G1): A run exists with its first checkpoint or not at all. One of several creators succeeds.
 // Also: `TestStore/NewIsAtomic`, `TestStore/RaceNew`, `engine: TestBegunTwice`.
@@ -80,7 +80,7 @@ func testNew(t *testing.T, m Maker) {
 	want(t, "ClaimNew without an id", err, storage.ErrInvalid)
 }
 
-// testNewIsAtomic lets first checkpoints fail: nothing is made.
+// testNewIsAtomic makes first checkpoints fail. Nothing is created.
 func testNewIsAtomic(t *testing.T, m Maker) {
 	s := m.open(t)
 	create(t, s, run("there"))
@@ -112,8 +112,7 @@ func testNewIsAtomic(t *testing.T, m Maker) {
 	p.write(t, storage.Checkpoint{Head: storage.Head{State: states.FlowRunning}})
 }
 
-// testNewOfJob makes the run that a job wants with a first checkpoint, which may be
-// the last one, too.
+// testNewOfJob creates the run of a job with a first checkpoint, which may also be the last one.
 func testNewOfJob(t *testing.T, m Maker) {
 	s := m.open(t)
 	post(t, s, storage.Job{ID: "j", Run: "a", Created: at(0)})
@@ -135,8 +134,7 @@ func testNewOfJob(t *testing.T, m Maker) {
 	want(t, "a run that is there", late.commit(t.Context(), late.next(storage.Checkpoint{})), storage.ErrExists)
 }
 
-// testNewLimited lets runs begin as far as there are places: one that has none is
-// made, and no more.
+// testNewLimited lets runs start as far as there are places. A run without a place is only created.
 func testNewLimited(t *testing.T, m Maker) {
 	s := m.open(t)
 	setLimits(t, s, storage.Limit{Flow: "trip", Runs: 1})
@@ -149,7 +147,7 @@ func testNewLimited(t *testing.T, m Maker) {
 	made := first.next(running)
 	must(t, "Commit", first.commit(t.Context(), made))
 	must(t, "the same again, which has the place", s.Commit(t.Context(), first.claim, made))
-	for range 2 { // the second time it is there
+	for range 2 { // it exists the second time
 		err := second.commit(t.Context(), second.next(running))
 		if !errors.Is(err, storage.ErrLimited) && !errors.Is(err, storage.ErrExists) {
 			t.Fatalf("a run begins without a place: %v", err)
@@ -180,7 +178,7 @@ func testNewLimited(t *testing.T, m Maker) {
 	}
 }
 
-// testRaceNew lets many make one run: one does, and the checkpoint is its own.
+// testRaceNew lets many goroutines create one run. One succeeds, with its own checkpoint.
 func testRaceNew(t *testing.T, m Maker) {
 	s := m.open(t)
 	stores := []storage.Store{s, m.join(t, s), m.join(t, s)}

@@ -11,8 +11,8 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// testAtomPages reads atoms in pages: some in the tables of a database, some still beside
-// the run, some that have become other since they were written first.
+// testAtomPages reads atoms in pages. Some are in the tables of a database, some in the run's row, and some have
+// changed since they were first written.
 func testAtomPages(t *testing.T, m Maker) {
 	s := m.open(t)
 	create(t, s, run("a"))
@@ -53,7 +53,7 @@ func testAtomPages(t *testing.T, m Maker) {
 	}
 }
 
-// testLargePages ends a page early when the values in it are large, and loses nothing.
+// testLargePages: large values end a page early, and nothing is lost.
 func testLargePages(t *testing.T, m Maker) {
 	s := m.open(t)
 	create(t, s, run("a"))

@@ -10,7 +10,7 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// testProgress compares the progress of runs with what is read of each run by itself.
+// testProgress compares the progress of runs with the records of each run.
 func testProgress(t *testing.T, m Maker) {
 	s := m.open(t)
 	create(t, s, run("a"), run("b"), run("c"))

@@ -49,7 +49,7 @@ func testPurge(t *testing.T, m Maker) {
 	if out := ask[[]storage.Outgoing](t, "Outgoing")(s.Outgoing(t.Context(), at(9), 0)); len(out) != 4 {
 		t.Errorf("%d things are to be sent, want 4: a purge keeps what was not sent", len(out))
 	}
-	// Nothing of the old run shines through when its id is used again.
+	// A new run with the same id shows nothing of the old run.
 	create(t, s, run("a"))
 	again := contents(t, s, "a")
 	fresh := run("a")
@@ -61,7 +61,7 @@ func testPurge(t *testing.T, m Maker) {
 	}
 }
 
-// everything is all that can be read of a run.
+// everything returns all records of a run.
 type everything struct {
 	Run      storage.Run
 	Atoms    []storage.Atom
@@ -71,8 +71,8 @@ type everything struct {
 	Messages []storage.Message
 }
 
-// filled returns the contents with nil instead of empty lists, so that equal contents are deeply equal. The slow
-// comparison of same is then only needed for a difference.
+// filled returns the contents with nil instead of empty lists, so that equal contents are deeply equal. Only different
+// contents then need the slow comparison of same.
 func (e everything) filled() everything {
 	e.Atoms, e.History, e.Undos = filled(e.Atoms), filled(e.History), filled(e.Undos)
 	e.Timers, e.Messages = filled(e.Timers), filled(e.Messages)

@@ -15,7 +15,7 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// rounds is how often each race is run; less in short tests.
+// rounds is the number of rounds of each race. Short tests have fewer.
 func rounds() int {
 	if testing.Short() {
 		return 10
@@ -37,9 +37,8 @@ func race(n int, f func(i int)) {
 	done.Wait()
 }
 
-// testRaceFence lets a former owner go on committing while others take over. Of
-// all commits, those that were acknowledged are there and no others, and after a
-// takeover none of an earlier claim is.
+// testRaceFence lets a former owner continue to commit while others take over. The store has the acknowledged commits
+// and no others, and after a takeover none of an earlier claim.
 //
 // Guarantee (G6): Racing owners never both write, even before a loser notices. `make fencing` races over 100,000
 // checkpoints.
@@ -75,8 +74,8 @@ func testRaceFence(t *testing.T, m Maker) {
 	}
 }
 
-// commitUntilFenced commits as an owner that does not notice that it has lost the run, and
-// returns how many commits were acknowledged.
+// commitUntilFenced commits as an owner that does not notice that it has lost the run. It returns the number of
+// acknowledged commits.
 func commitUntilFenced(t *testing.T, p *pen) (n int64) {
 	t.Helper()
 	for {
@@ -92,8 +91,8 @@ func commitUntilFenced(t *testing.T, p *pen) (n int64) {
 	}
 }
 
-// takeOver releases a run in the name of its owner, takes it, and commits. It
-// returns how many commits were acknowledged.
+// takeOver releases a run in the name of its owner, takes it over, and commits. It returns the number of acknowledged
+// commits.
 func takeOver(t *testing.T, p *pen, by storage.Store) (n int64) {
 	t.Helper()
 	if err := p.store.Release(t.Context(), p.claim, 0, time.Time{}); err != nil {
@@ -116,7 +115,7 @@ func takeOver(t *testing.T, p *pen, by storage.Store) (n int64) {
 	return n
 }
 
-// testRaceBegin lets many take one run: one gets it.
+// testRaceBegin lets many goroutines take one run. One gets it.
 func testRaceBegin(t *testing.T, m Maker) {
 	s := m.open(t)
 	stores := []storage.Store{s, m.join(t, s), m.join(t, s)}
@@ -140,8 +139,8 @@ func testRaceBegin(t *testing.T, m Maker) {
 	}
 }
 
-// testRaceWakeups lets messages come while the owner releases the run: afterwards the owner
-// knows of each message, or the run is due.
+// testRaceWakeups lets messages arrive while the owner releases the run. Afterwards, the owner knows of each message,
+// or the run is due.
 func testRaceWakeups(t *testing.T, m Maker) {
 	raceMessages(t, m, func(t *testing.T, s storage.Store, p *pen) bool {
 		err := s.Release(t.Context(), p.claim, 0, time.Time{})
@@ -152,8 +151,7 @@ func testRaceWakeups(t *testing.T, m Maker) {
 	})
 }
 
-// testRaceCommitRelease is the same for a release within a commit, which is
-// never refused on account of messages.
+// testRaceCommitRelease does the same with a release within a commit. A commit is never refused because of messages.
 func testRaceCommitRelease(t *testing.T, m Maker) {
 	raceMessages(t, m, func(t *testing.T, _ storage.Store, p *pen) bool {
 		err := p.commit(t.Context(), p.next(storage.Checkpoint{Head: storage.Head{Release: true, Wakeups: 0}}))
@@ -209,8 +207,7 @@ func raceMessages(t *testing.T, m Maker, release func(*testing.T, storage.Store,
 	t.Logf("released %d times, kept %d times", released, kept)
 }
 
-// testRaceTokens lets many goroutines end one token, the owner among them: one wins, and
-// the messages say which.
+// testRaceTokens lets many goroutines end one token, including its owner. One wins, and the messages say which.
 func testRaceTokens(t *testing.T, m Maker) {
 	s := m.open(t)
 	other := m.join(t, s)
@@ -270,7 +267,7 @@ func testRaceTokens(t *testing.T, m Maker) {
 	}
 }
 
-// testRaceSteps lets many step one run: each step sees what the one before made.
+// testRaceSteps lets many goroutines step one run. Each step sees the result of the one before.
 func testRaceSteps(t *testing.T, m Maker) {
 	s := m.open(t)
 	stores := []storage.Store{s, m.join(t, s)}
@@ -301,7 +298,7 @@ func testRaceSteps(t *testing.T, m Maker) {
 	}
 }
 
-// testRaceClaims lets many claim jobs: each is claimed once.
+// testRaceClaims lets many goroutines claim jobs. Each job is claimed once.
 func testRaceClaims(t *testing.T, m Maker) {
 	s := m.open(t)
 	stores := []storage.Store{s, m.join(t, s)}
@@ -337,8 +334,8 @@ func testRaceClaims(t *testing.T, m Maker) {
 	}
 }
 
-// testChanged lets one store wait for what another does. The deadline is only for
-// a store that loses a wake-up.
+// testChanged lets one store wait for a write of another. The deadline only matters for a store that loses a
+// notification.
 func testChanged(t *testing.T, m Maker) {
 	s := m.open(t)
 	other := m.join(t, s)

@@ -40,7 +40,7 @@ func testRates(t *testing.T, m Maker) {
 	}
 	first := take(other, "!02")
 	take(s, "")
-	// What is given back counts, and what is claimed again counts anew.
+	// Released claims count, and another claim counts again.
 	must(t, "EndJob", s.EndJob(t.Context(), storage.JobEnd{
 		Job: "!", Epoch: first[0].Epoch, ClaimID: first[0].ClaimID,
 		State: states.JobUnclaimed,
@@ -50,7 +50,7 @@ func testRates(t *testing.T, m Maker) {
 	setLimits(t, other, rate)
 	take(s, "!1")
 	take(other, "")
-	// A limit of runs beside it leaves it as it is, and so does a run of the flow.
+	// A limit of runs on the same flow does not change the rate, nor does a run of the flow.
 	rate.Runs = 1
 	setLimits(t, s, rate)
 	create(t, s, labeled("a", "trip", nil), labeled("b", "trip", nil))
@@ -71,7 +71,7 @@ func testRates(t *testing.T, m Maker) {
 		want(t, "SetLimit", s.SetLimit(t.Context(), bad), storage.ErrInvalid)
 	}
 
-	// When the time is over, others are let in.
+	// When the period is over, the rate allows other claims.
 	setLimits(t, s, storage.Limit{Rate: 1, Per: storage.MinPer})
 	post(t, s, storage.Job{ID: "x", Flow: "any"}, storage.Job{ID: "y", Flow: "other"})
 	var got string
@@ -115,7 +115,7 @@ func testRatesOfLabels(t *testing.T, m Maker) {
 		post(t, s, j)
 	}
 	var claimed strings.Builder
-	for range 9 { // in turns, as what is let in by one rate may be kept by another
+	for range 9 { // in turns, because one rate may refuse jobs that another one allows
 		claimed.WriteString(joined(claim(t, s, storage.JobClaim{Lease: time.Hour, Labels: map[string]string{"gpu": "a"}}),
 			jobID))
 	}
@@ -128,7 +128,7 @@ func testRatesOfLabels(t *testing.T, m Maker) {
 	}
 }
 
-// testRaceRates: many that claim at once are let in as if it were one.
+// testRaceRates: concurrent claimants together get as many jobs as one claimant.
 func testRaceRates(t *testing.T, m Maker) {
 	s := m.open(t)
 	other := m.join(t, s)

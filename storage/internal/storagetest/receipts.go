@@ -9,7 +9,7 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// inboxOf returns the messages of a run without what the store chose.
+// inboxOf returns the messages of a run without the fields that the store chose.
 func inboxOf(tb testing.TB, s storage.Store, run string) []storage.Message {
 	tb.Helper()
 	_, messages, err := s.Messages(tb.Context(), run, 0)
@@ -109,7 +109,8 @@ func testReceipts(t *testing.T, m Maker) {
 	}
 }
 
-// testRaceReceipts ends a run while others send it messages. Each message with a receipt is in its inbox, or came back.
+// testRaceReceipts ends a run while others send messages to it. Each message with a receipt is in the run's inbox, or
+// was returned.
 func testRaceReceipts(t *testing.T, m Maker) {
 	s := m.open(t)
 	other := m.join(t, s)

@@ -12,8 +12,8 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// testRaceRecords lets many raise a number in a record, which several of them do at once only
-// if the store lets two writes of one revision pass.
+// testRaceRecords lets many goroutines increment a number in a record. Increments are lost only if the store accepts
+// two writes of one revision.
 //
 // Guarantee (G1): Of several writers of one revision of a named record, one succeeds, with all its writes or none.
 // Also: `TestStore/Records`, `TestStore/RecordModel`.
@@ -57,9 +57,9 @@ func testRaceRecords(t *testing.T, m Maker) {
 	}
 }
 
-// testRaceRunsOnRecords lets runs start on a record while another process deletes it, and on a
-// record that does not exist while another process makes it. A run that starts was created
-// before the write returned. Other runs of the same transactions start in any case.
+// testRaceRunsOnRecords lets runs start on a record while another process deletes it, and on a record that does not
+// exist while another process creates it. A run that starts was created before the write returned. Other runs of the
+// same transactions start in any case.
 func testRaceRunsOnRecords(t *testing.T, m Maker) {
 	s := m.open(t)
 	other := m.join(t, s)
@@ -111,13 +111,13 @@ func testRecordModel(t *testing.T, m Maker) {
 	})
 }
 
-// A recordWorld is the model beside a store. Each check has a kind of its own.
+// A recordWorld is the model beside a store. Each check has its own kind.
 type recordWorld struct {
 	store   storage.Store
 	checks  int
 	kind    string
 	records map[string]storage.NamedRecord
-	last    int64 // last revision that was given
+	last    int64 // last revision
 }
 
 func (w *recordWorld) compare(rt *rapid.T) {
@@ -144,7 +144,7 @@ func (w *recordWorld) draw(rt *rapid.T) storage.RecordWrite {
 	return one
 }
 
-// expected returns what becomes of writes; nil if they are applied.
+// expected returns the error of writes, or nil if they are applied.
 func (w *recordWorld) expected(writes []storage.RecordWrite) (expect error) {
 	for _, one := range writes {
 		switch {

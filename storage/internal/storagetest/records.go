@@ -73,7 +73,7 @@ func testRecords(t *testing.T, m Maker) {
 	}
 	same(t, "record", again, ask[storage.NamedRecord](t, "NamedRecord")(s.NamedRecord(t.Context(), "machine", "trip")))
 
-	// What does not hold changes nothing, wherever it stands.
+	// If a condition does not hold, nothing changes, regardless of its position.
 	all := func() []storage.NamedRecord {
 		t.Helper()
 		return append(recordsOf(t, s, "machine"), recordsOf(t, s, "alias")...)
@@ -107,7 +107,7 @@ func testRecords(t *testing.T, m Maker) {
 		same(t, "records after "+what, kept, all())
 	}
 
-	// A record is deleted and kept by its revision. Made anew, it is another.
+	// A record is deleted and kept by its revision. A record that is created again is another one.
 	out, err := other.WriteRecords(t.Context(),
 		storage.RecordWrite{Kind: "machine", Key: "trip", Was: again.Revision, Delete: true},
 		storage.RecordWrite{Kind: "machine", Key: "tour", Was: first[1].Revision, Keep: true},
@@ -134,7 +134,7 @@ func testRecords(t *testing.T, m Maker) {
 	}
 }
 
-// testRecordsInvalid refuses what no record can be, and changes nothing.
+// testRecordsInvalid: the store refuses invalid records, and changes nothing.
 func testRecordsInvalid(t *testing.T, m Maker) {
 	s := m.open(t)
 	fine := storage.RecordWrite{Kind: "k", Key: "fine"}
@@ -191,8 +191,8 @@ func testRecordsInvalid(t *testing.T, m Maker) {
 	want(t, "after that", errOf(s.Run(t.Context(), "a")), storage.ErrNotFound)
 }
 
-// testRecordListings lists records by key and by time, both ways, and goes on after records
-// that are no longer there.
+// testRecordListings lists records by key and by time, in both orders, and continues after records that no longer
+// exist.
 func testRecordListings(t *testing.T, m Maker) {
 	s := m.open(t)
 	keys := []string{
@@ -202,7 +202,7 @@ func testRecordListings(t *testing.T, m Maker) {
 	made := slices.Clone(keys)
 	slices.Reverse(made)
 	for i, key := range made {
-		// Some have the same time, as they are written together.
+		// Some have the same time, because one call writes them.
 		if i%3 == 0 {
 			writes := []storage.RecordWrite{{Kind: "k", Key: key}}
 			for _, with := range made[i+1 : min(i+3, len(made))] {
@@ -245,7 +245,7 @@ func testRecordListings(t *testing.T, m Maker) {
 		}
 	}
 	compare()
-	for _, i := range []int{0, 4, 5, len(keys) - 1} { // those that stay are found after those that go
+	for _, i := range []int{0, 4, 5, len(keys) - 1} { // the remaining records are found after deleted ones
 		gone := byKey[i]
 		put(t, s, storage.RecordWrite{Kind: "k", Key: gone.Key, Was: gone.Revision, Delete: true})
 	}
@@ -254,8 +254,8 @@ func testRecordListings(t *testing.T, m Maker) {
 
 func keyOf(r storage.NamedRecord) string { return r.Key }
 
-// compareListing reads the listing of a query after each of the records that were there at first. It finds those of
-// them that are still there, in their order.
+// compareListing reads the listing of a query after each of the original records. It finds those that still exist, in
+// order.
 func compareListing(t tester, s storage.Store, all []storage.NamedRecord, q storage.RecordQuery) {
 	t.Helper()
 	all = slices.Clone(all)
@@ -292,7 +292,7 @@ func compareListing(t tester, s storage.Store, all []storage.NamedRecord, q stor
 	}
 }
 
-// testRecordPages reads records whose bodies do not fit a page.
+// testRecordPages reads records whose bodies do not fit into one page.
 func testRecordPages(t *testing.T, m Maker) {
 	s := m.open(t)
 	const records = 9
@@ -316,7 +316,7 @@ func testRecordPages(t *testing.T, m Maker) {
 	}
 }
 
-// testRunOnRecords starts runs on conditions, by Create and by a first commit.
+// testRunOnRecords starts runs on conditions, with Create and with a first commit.
 //
 // Guarantee (G1): A run that requires unchanged named records is created before they change, or not at all.
 // Also: `TestStore/RunOnRecordsLimited`, `TestStore/RaceRunsOnRecords`.
@@ -344,7 +344,7 @@ func testRunOnRecords(t *testing.T, m Maker) {
 	err := s.Create(t.Context(), late, checkOf(changed), holds[1])
 	wantConflict(t, "a record that must not exist", err, "none", alias.Revision)
 
-	// That the run exists comes first. So a first commit that is repeated is recognized.
+	// The store first checks that the run exists. So it recognizes a repeated first commit.
 	must(t, "the same again", s.Commit(t.Context(), p.claim, first))
 	want(t, "Create of a run that exists", s.Create(t.Context(), run("begun"), holds...), storage.ErrExists)
 	twin := newRun(t, s, run("begun"), holds...)
@@ -359,7 +359,7 @@ func testRunOnRecords(t *testing.T, m Maker) {
 	}
 }
 
-// testRunOnRecordsLimited checks the conditions also of a run for which a limit has no place.
+// testRunOnRecordsLimited: the conditions also count for a run that waits for a limit.
 func testRunOnRecordsLimited(t *testing.T, m Maker) {
 	s := m.open(t)
 	setLimits(t, s, storage.Limit{Flow: "trip", Runs: 1})
@@ -375,5 +375,5 @@ func testRunOnRecordsLimited(t *testing.T, m Maker) {
 	want(t, "after that", errOf(s.Run(t.Context(), "c")), storage.ErrNotFound)
 }
 
-// ignoreTimes leaves out when records were written.
+// ignoreTimes removes the times at which records were written.
 var ignoreTimes = cmpopts.IgnoreFields(storage.NamedRecord{}, "Created", "Updated")

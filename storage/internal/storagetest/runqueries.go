@@ -15,15 +15,15 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// testRunQueries compares random queries with a filter over all runs. Between the pages of a listing, runs are made,
-// change, end, go on and are purged, the last run of the page before among them.
+// testRunQueries compares random queries with a filter over all runs. Between the pages of a listing, runs are created,
+// change, end, continue and are purged, including the last run of the page before.
 //
 // Guarantee (G9): lists: select, order and count as a filter over all runs, also if runs are purged, changed or created
 // between pages.
 func testRunQueries(t *testing.T, m Maker) {
 	const queries = 12
 	rounds := 40
-	if testing.Short() { // as under the race detector
+	if testing.Short() { // or runs under the race detector
 		rounds = 8
 	}
 	seed := uint64(time.Now().UnixNano())
@@ -47,7 +47,7 @@ func testRunQueries(t *testing.T, m Maker) {
 	w.refused()
 }
 
-// queried is a store under random queries, and what its runs are.
+// A queried store gets random queries. It has a model of its runs.
 type queried struct {
 	*testing.T
 	*rand.Rand
@@ -61,7 +61,7 @@ func one[T any](w *queried, values ...T) T { return values[w.IntN(len(values))] 
 
 func (w *queried) second() time.Time { return at(w.IntN(8)) }
 
-// make makes a run, in any state, by one of the three ways to make one.
+// make creates a run in any state, in one of the three ways.
 func (w *queried) make() {
 	w.made++
 	r := storage.Run{
@@ -95,7 +95,7 @@ func (w *queried) make() {
 	w.runs[r.ID] = load(w.T, w.s, r.ID)
 }
 
-// head returns what a run is after a checkpoint that releases it.
+// head returns the record of a run after a checkpoint that releases it.
 func (w *queried) head() storage.Head {
 	h := storage.Head{
 		State: one(w, states.FlowPending, states.FlowRunning, states.FlowSuspended, states.FlowSuccess, states.FlowFailure,
@@ -112,7 +112,7 @@ func (w *queried) head() storage.Head {
 	return h
 }
 
-// change changes the state and the labels of some runs, purges others, and makes new ones.
+// change changes the state and the labels of some runs, purges others, and creates new ones.
 func (w *queried) change() {
 	for id, r := range w.runs {
 		switch w.IntN(30) {
@@ -201,7 +201,7 @@ func (w *queried) term() storage.RunTerm {
 	return t
 }
 
-// look reads a listing in looks at few runs each.
+// look reads a listing with looks at few runs each.
 func (w *queried) look(q storage.RunQuery) {
 	w.Helper()
 	var got, expected []string
@@ -227,7 +227,7 @@ func (w *queried) look(q storage.RunQuery) {
 	}
 }
 
-// tally counts in looks at few runs each.
+// tally counts with looks at few runs each.
 func (w *queried) tally(q storage.RunQuery) {
 	w.Helper()
 	t := storage.TallyQuery{
@@ -261,7 +261,7 @@ func (w *queried) tally(q storage.RunQuery) {
 	}
 }
 
-// page reads a listing page by page. The place from which it continues is that of the last run as it was listed.
+// page reads a listing page by page. A page continues at the place of the last run as it was listed.
 func (w *queried) page(q storage.RunQuery) {
 	w.Helper()
 	for {
@@ -327,7 +327,7 @@ func (w *queried) sorted(q *storage.RunQuery) (out []storage.Run) {
 	return out
 }
 
-// selects is the meaning of a query, condition by condition.
+// selects implements a query, condition by condition.
 func selects(q *storage.RunQuery, r *storage.Run) bool {
 	reasons := []bool{
 		q.Flow != "" && r.Flow != q.Flow,
@@ -352,7 +352,7 @@ func selects(q *storage.RunQuery, r *storage.Run) bool {
 	return !slices.Contains(reasons, true)
 }
 
-// fulfills is the meaning of a term.
+// fulfills implements a term.
 func fulfills(t storage.RunTerm, r *storage.Run) bool {
 	text := map[storage.RunText]string{
 		storage.TextID: r.ID, storage.TextFlow: r.Flow, storage.TextParent: r.Parent, storage.TextDefinition: r.Definition,
@@ -371,7 +371,7 @@ func fulfills(t storage.RunTerm, r *storage.Run) bool {
 	return t.Not != (met && text != "")
 }
 
-// refused asks what no store answers.
+// refused sends invalid queries.
 func (w *queried) refused() {
 	for _, q := range []storage.RunQuery{
 		{Order: storage.ByEnded + 1},

@@ -56,7 +56,7 @@ func testCreate(t *testing.T, m Maker) {
 	want(t, "nothing was created", errOf(s.Run(t.Context(), "x")), storage.ErrNotFound)
 }
 
-// errOf returns the error of an answer.
+// errOf returns only the error of a call.
 func errOf[T any](_ T, err error) error { return err }
 
 func testCreateLargeInput(t *testing.T, m Maker) {
@@ -79,7 +79,7 @@ func testCreateLargeInput(t *testing.T, m Maker) {
 	}, ask[storage.Atom](t, "Atom")(s.Atom(t.Context(), "a", "x")))
 }
 
-// ids returns the ids of the runs that are listed.
+// ids returns the ids of the listed runs.
 func ids(t tester, s storage.Store, q storage.RunQuery) string {
 	t.Helper()
 	return joined(ask[[]storage.Run](t, "Runs")(s.Runs(t.Context(), q)), func(r storage.Run) string { return r.ID })

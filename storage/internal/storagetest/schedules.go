@@ -57,7 +57,7 @@ func testSchedules(t *testing.T, m Maker) {
 		t.Errorf("the next is due at %v, want %v", next, later)
 	}
 
-	// A tick is posted once, by the process that saw the schedule as it is.
+	// A tick is posted once, by the process that saw the current schedule.
 	seen := look()
 	jobs := []storage.Job{
 		{ID: "j1", Flow: "trip", Created: at(2), RunLabels: one.Labels},
@@ -74,7 +74,7 @@ func testSchedules(t *testing.T, m Maker) {
 	same(t, "job", jobs[0], ask[storage.Job](t, "Job")(s.Job(t.Context(), "j1")))
 	due()
 
-	// Replaced, it keeps what it has posted, and its next tick too if it ticks as before.
+	// A replaced schedule keeps the jobs that it posted. It also keeps its next tick if it ticks as before.
 	one.Next, one.Created, one.Paused = past, at(9), true
 	must(t, "PutSchedule", other.PutSchedule(t.Context(), one))
 	same(t, "schedule", version, look(), ignored)
@@ -83,7 +83,7 @@ func testSchedules(t *testing.T, m Maker) {
 	version.Next, version.Spec = past, one.Spec
 	same(t, "schedule", version, look(), ignored)
 	due("one")
-	// Paused, it is not due, and without a next tick neither.
+	// A paused schedule is not due. Nor is one without a next tick.
 	must(t, "MoveSchedule", s.MoveSchedule(t.Context(), storage.ScheduleMove{
 		ID: "one", Mark: look().Mark, Next: past,
 		Paused: true,
@@ -106,7 +106,7 @@ func testSchedules(t *testing.T, m Maker) {
 	}
 }
 
-// testRaceSchedules: of many that post a tick one does.
+// testRaceSchedules: of many goroutines that post a tick, one succeeds.
 func testRaceSchedules(t *testing.T, m Maker) {
 	s := m.open(t)
 	other := m.join(t, s)
@@ -136,7 +136,7 @@ func testRaceSchedules(t *testing.T, m Maker) {
 	}
 }
 
-// testPurgeJobs deletes jobs that have ended, and whose run is gone.
+// testPurgeJobs deletes jobs that have ended, and whose run no longer exists.
 func testPurgeJobs(t *testing.T, m Maker) {
 	s := m.open(t)
 	of := func(flow, id string) storage.Job { return storage.Job{ID: id, Run: id, Flow: flow, Created: at(0)} }
@@ -165,7 +165,7 @@ func testPurgeJobs(t *testing.T, m Maker) {
 		{storage.JobPurge{Before: tomorrow.Add(-48 * time.Hour)}, 0},
 		{storage.JobPurge{Before: tomorrow, Flow: "tour", Limit: 1}, 1},
 		{storage.JobPurge{Before: tomorrow, Except: []string{"trip"}}, 1},
-		{storage.JobPurge{Before: tomorrow, Except: []string{"tour"}}, 1}, // b has its run
+		{storage.JobPurge{Before: tomorrow, Except: []string{"tour"}}, 1}, // b still has its run
 		{storage.JobPurge{Before: tomorrow}, 0},
 	} {
 		if n := ask[int](t, "PurgeJobs")(s.PurgeJobs(t.Context(), c.q)); n != c.want {

@@ -16,15 +16,14 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// A Maker makes the stores under test.
+// A Maker creates the stores under test.
 type Maker struct {
 	// Open returns an empty store. The suite closes it. Required.
 	Open func(t testing.TB) storage.Store
-	// Join returns another store on the same records, as a second process would
-	// have it. The suite closes it. Required.
+	// Join returns another store on the same records, as for a second process. The suite closes it. Required.
 	Join func(t testing.TB, s storage.Store) storage.Store
-	// Die lets what a store owns be that of a process which has died. The suite closes the
-	// store later. Without it, what happens then is not tested.
+	// Die makes the owner of a store appear as a dead process. The suite closes the store later. Without Die, deaths
+	// are not tested.
 	Die func(t testing.TB, s storage.Store)
 }
 
@@ -182,7 +181,7 @@ func (m Maker) join(tb testing.TB, s storage.Store) storage.Store {
 	return other
 }
 
-// at returns a moment of the tests' own time.
+// at returns a time on the tests' own clock.
 func at(seconds int) time.Time {
 	return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC).Add(time.Duration(seconds) * time.Second)
 }
@@ -196,7 +195,7 @@ func value(v any) atom.Value { return atom.MustEncode(v) }
 
 func inline(v any) storage.Held { return storage.Held{Data: value(v)} }
 
-// large returns a value that does not fit inline.
+// large returns a value that is not stored inline.
 func large(seed string) atom.Value { return value(strings.Repeat(seed, storage.InlineLimit)) }
 
 func create(t tester, s storage.Store, runs ...storage.Run) {
@@ -208,14 +207,14 @@ func create(t tester, s storage.Store, runs ...storage.Run) {
 	}
 }
 
-// tester is what a test of the testing package and one of rapid have in common.
+// tester is the common part of the tests of packages testing and rapid.
 type tester interface {
 	Helper()
 	Context() context.Context
 	Fatalf(format string, args ...any)
 }
 
-// joined puts the names of a list together, so that lists are easy to compare.
+// joined joins the names of a list, so that lists are easy to compare.
 func joined[T any](list []T, name func(T) string) string {
 	var b strings.Builder
 	for _, v := range list {
@@ -240,7 +239,7 @@ func want(t tester, what string, err, target error) {
 	}
 }
 
-// same fails the test when got is not want. It leaves out the numbers of runs and jobs, see testListings.
+// same fails the test if got is not want. It ignores the numbers of runs and jobs, see testListings.
 func same(t tester, what string, want, got any, opts ...cmp.Option) {
 	t.Helper()
 	if reflect.DeepEqual(want, got) { // nearly always, and much faster
@@ -254,7 +253,7 @@ func same(t tester, what string, want, got any, opts ...cmp.Option) {
 	}
 }
 
-// ask fails the test on an error, and returns the answer otherwise.
+// ask fails the test on an error, and otherwise returns the answer.
 func ask[T any](t tester, what string) func(T, error) T {
 	t.Helper()
 	return func(v T, err error) T {
@@ -269,8 +268,7 @@ func load(t tester, s storage.Store, id string) storage.Run {
 	return ask[storage.Run](t, "Run")(s.Run(t.Context(), id))
 }
 
-// A pen writes checkpoints under a claim and keeps the numbers that they
-// continue.
+// A pen writes checkpoints under a claim and keeps the numbers that they continue.
 type pen struct {
 	store storage.Store
 	claim storage.Claim

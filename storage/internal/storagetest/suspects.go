@@ -7,7 +7,7 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// mourners are a store and the processes that die beside it.
+// mourners are a store and processes that die beside it.
 type mourners struct {
 	m Maker
 	s storage.Store
@@ -38,7 +38,7 @@ func (w mourners) die(t *testing.T, tries, drives []string, before ...func(stora
 	}
 }
 
-// expect compares how often a run was lost, what is proved, and its trial.
+// expect compares how often a run was lost, the proof against it, and its trial.
 func (w mourners) expect(t *testing.T, id string, lost, proof int64, trial storage.Trial) {
 	t.Helper()
 	got := load(t, w.s, id)
@@ -118,7 +118,7 @@ func testSuspects(t *testing.T, m Maker) {
 		must(t, "Try", err)
 	})
 	w.expect(t, "b", 4, storage.ProofAlone, storage.Accused)
-	w.die(t, nil, []string{"d"}) // without b
+	w.die(t, nil, []string{"d"}) // b was not driven
 	w.expect(t, "b", 4, 0, storage.Accused)
 
 	other := m.join(t, s)

@@ -67,7 +67,7 @@ func testLoadOfDead(t *testing.T, m Maker) {
 	p.write(t, storage.Checkpoint{Head: storage.Head{Release: true}})
 }
 
-// testTokenUses changes tokens in a checkpoint. If one has changed meanwhile, nothing of the checkpoint is written.
+// testTokenUses changes tokens in a checkpoint. If a token has changed meanwhile, nothing of the checkpoint is written.
 func testTokenUses(t *testing.T, m Maker) {
 	s := m.open(t)
 	create(t, s, run("a"))
@@ -117,7 +117,7 @@ func testTokenUses(t *testing.T, m Maker) {
 	if a, b := token("t3"), token("t1"); !a.GiveUp || b.GiveUp {
 		t.Errorf("give up: %v and %v", a.GiveUp, b.GiveUp)
 	}
-	// Work that is to be given up before a worker has taken it is taken by none. Its token can be ended all the same.
+	// No worker can take work that was to be given up before it was taken. Its token can still be ended.
 	if n := ask[int64](t, "CountQueued")(s.CountQueued(t.Context(), "q", 9)); n != 1 {
 		t.Errorf("%d are queued", n)
 	}
@@ -129,7 +129,7 @@ func testTokenUses(t *testing.T, m Maker) {
 	must(t, "EndToken", errOf(s.EndToken(t.Context(), "t3", storage.TokenEnd{})))
 }
 
-// testHeartbeats stores what workers report.
+// testHeartbeats stores the reports of workers.
 func testHeartbeats(t *testing.T, m Maker) {
 	s := m.open(t)
 	create(t, s, run("a"))

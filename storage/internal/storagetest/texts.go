@@ -7,8 +7,7 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// testTexts: what is no text that every database keeps as it is, is refused before
-// anything is written, by each store alike.
+// testTexts: each store refuses texts that some database cannot keep, before anything is written.
 func testTexts(t *testing.T, m Maker) {
 	s := m.open(t)
 	create(t, s, run("a"))

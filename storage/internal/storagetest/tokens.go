@@ -66,7 +66,7 @@ func testTokens(t *testing.T, m Maker) {
 	want(t, "Beat of none", errOf(s.Beat(t.Context(), "zz")), storage.ErrNotFound)
 	want(t, "Token of none", errOf(s.Token(t.Context(), "zz")), storage.ErrNotFound)
 
-	// The owner's end of a token loses against an earlier one, and beats a later.
+	// The owner's end of a token loses against an earlier end, and wins against a later one.
 	p.write(t, storage.Checkpoint{Tokens: []storage.Token{
 		{ID: "t1", Run: "a", Path: "x", State: storage.TokenExpired},
 		{ID: "t3", Run: "a", Path: "z", State: storage.TokenGone},
@@ -163,7 +163,7 @@ func testLeases(t *testing.T, m Maker) {
 	}
 	want(t, "TakeToken of what is kept", errOf(s.TakeToken(t.Context(), taking("q", "v"))), storage.ErrNotFound)
 	must(t, "KeepToken for no time", errOf(keepTaken(s, "t1", time.Nanosecond)))
-	clockMoves() // and the lease is over
+	clockMoves() // and the lease has expired
 	again := take(0, "q")
 	if again.ID != "t1" || again.Take != 2 || !again.Lease.IsZero() {
 		t.Errorf("took %+v, want t1 again", again)
@@ -184,7 +184,7 @@ func testLeases(t *testing.T, m Maker) {
 	want(t, "EndToken of none", errOf(s.EndToken(t.Context(), "zz", storage.TokenEnd{Take: 1})), storage.ErrNotFound)
 	_, messages, err := s.Messages(t.Context(), "a", 0)
 	must(t, "Messages", err)
-	same(t, "messages", []storage.Message{ // none when a worker takes a token with Work of its own
+	same(t, "messages", []storage.Message{ // none if a worker takes a token with Work of its own
 		{N: 1, Run: "a", Kind: storage.MessageTaken, Path: "y", Name: "t2", Body: value("w")},
 		{N: 2, Run: "a", Kind: storage.MessageToken, Path: "x", Name: "t1", Body: value(2)},
 	}, messages, cmpopts.IgnoreFields(storage.Message{}, "Sent"))
@@ -227,7 +227,7 @@ func testWorkLimits(t *testing.T, m Maker) {
 	if !kept.Since.Equal(first.Since) {
 		t.Errorf("kept since %v, and taken %v", kept.Since, first.Since)
 	}
-	clockMoves() // and the lease is over
+	clockMoves() // and the lease has expired
 	if second := take("q", 0); second.Take != 2 || !second.Since.After(first.Since) {
 		t.Errorf("taken %+v after %+v", second, first)
 	}
@@ -245,7 +245,7 @@ func testWorkLimits(t *testing.T, m Maker) {
 	}, messages, cmpopts.IgnoreFields(storage.Message{}, "Sent"))
 }
 
-// clockMoves returns when the clock says something else than before.
+// clockMoves waits until the clock shows another time.
 func clockMoves() {
 	for now := time.Now(); !time.Now().After(now); {
 		time.Sleep(time.Microsecond)

@@ -14,7 +14,7 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// ledger is a user's table in the store's database.
+// A ledger is a user's table in the store's database.
 type ledger struct {
 	storage.Store
 	tx storage.Transactor
@@ -29,12 +29,12 @@ func openLedger(t *testing.T, s storage.Store) *ledger {
 	return &ledger{s, tx}
 }
 
-// add puts a line into the user's table, which it makes.
+// add inserts a row into the user's table, and creates the table.
 func add(tx *sql.Tx, line string) (atom.Value, error) {
 	for _, query := range []string{
 		"CREATE TABLE IF NOT EXISTS ledger (line TEXT)", "INSERT INTO ledger VALUES ('" + line + "')",
 	} {
-		if _, err := tx.Exec(query); err != nil { //nolint:noctx // its deadline is the transaction's
+		if _, err := tx.Exec(query); err != nil { //nolint:noctx // its deadline is that of the transaction
 			return nil, err
 		}
 	}
@@ -119,7 +119,7 @@ func testTransact(t *testing.T, m Maker) {
 	l.expect(t, p.claim, "four one three two")
 }
 
-// testTransactRefused undoes all that was done when anything is wrong.
+// testTransactRefused rolls back all writes of a transaction that fails.
 func testTransactRefused(t *testing.T, m Maker) {
 	s := m.open(t)
 	l := openLedger(t, s)
@@ -140,7 +140,7 @@ func testTransactRefused(t *testing.T, m Maker) {
 	exec := func(queries ...string) func(*sql.Tx) (atom.Value, error) {
 		return func(tx *sql.Tx) (atom.Value, error) {
 			for _, query := range queries {
-				_, _ = tx.ExecContext(context.WithoutCancel(t.Context()), query) // whatever it says
+				_, _ = tx.ExecContext(context.WithoutCancel(t.Context()), query) // with any error
 			}
 			return value("done"), nil
 		}
@@ -232,7 +232,7 @@ func testTransactRefused(t *testing.T, m Maker) {
 	p.write(t, storage.Checkpoint{Head: storage.Head{State: states.FlowSuccess}})
 }
 
-// ignored returns nil: a caller that does not look at the error.
+// ignored returns nil, like a caller that ignores the error.
 func ignored(error) error { return nil }
 
 // panicking fails the test unless f panics.
@@ -246,8 +246,8 @@ func panicking(t *testing.T, f func()) {
 	f()
 }
 
-// testRaceTransact has many ask for the same keys while others commit: each key
-// is done once, and all are answered alike.
+// testRaceTransact lets many goroutines use the same keys while others commit. Each key's work is done once, and all
+// callers get the same answer.
 func testRaceTransact(t *testing.T, m Maker) {
 	s := m.open(t)
 	l := openLedger(t, s)

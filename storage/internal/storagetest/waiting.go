@@ -10,12 +10,12 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// prompt bounds how long a caller waits for what has happened. Without a notification it is a second; the rest is for a
+// prompt bounds how long a caller waits for an event. Without a notification, the wait is a second. The rest is for a
 // busy machine.
 const prompt = 30 * time.Second
 
-// testAwaitEnd lets callers wait for the ends of many runs. Some are ended by the same store, some by another one, with
-// a checkpoint of an owner or with Step. A run that is deleted, or has ended before, is not waited for.
+// testAwaitEnd lets callers wait for the ends of many runs. Some runs are ended by the same store, others by another
+// one, with a checkpoint of an owner or with Step. Waits for runs that are deleted, or have ended, return.
 func testAwaitEnd(t *testing.T, m Maker) {
 	s := m.open(t)
 	other := m.join(t, s)
@@ -67,8 +67,8 @@ func testAwaitEnd(t *testing.T, m Maker) {
 	want(t, "AwaitEnd of a closed store", <-returned, storage.ErrClosed)
 }
 
-// testAwaitToken lets callers of two stores wait for work. Each piece of work reaches one of them, whichever store it
-// comes from. Work whose lease expires reaches another caller.
+// testAwaitToken lets callers of two stores wait for work. Each piece of work reaches one of them, from any store. Work
+// whose lease expires reaches another caller.
 func testAwaitToken(t *testing.T, m Maker) {
 	s := m.open(t)
 	other := m.join(t, s)

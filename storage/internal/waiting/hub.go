@@ -15,11 +15,11 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// A Source tells what other processes have done. Its methods are called only while a caller waits.
+// A Source reports the writes of other processes. Its methods are called only while a caller waits.
 type Source interface {
-	// Running returns those of the runs that exist and have not ended.
+	// Running returns the given runs that exist and have not ended.
 	Running(ctx context.Context, runs []string) ([]string, error)
-	// Queued returns those of the queues that have work which a worker can take now.
+	// Queued returns the given queues that have work which a worker can take now.
 	Queued(ctx context.Context, queues []string) ([]string, error)
 	// Foreign returns a channel that is closed when another process may have written; nil if no other process can.
 	// It is called again after each look, so at least once in lookEvery.
@@ -29,7 +29,8 @@ type Source interface {
 }
 
 const (
-	// lookEvery is the pause between looks if no other process reports a write. Leases that expire are found by it.
+	// lookEvery is the pause between looks if no other process reports a write. These looks also find leases that
+	// expire.
 	lookEvery = time.Second
 	// leastPause and share bound how often the writes of other processes cause a look: looks take at most one part in
 	// share of the time.
@@ -37,7 +38,7 @@ const (
 	share      = 5
 )
 
-// A Hub knows the callers that wait. Any number of goroutines may use it.
+// A Hub has the waiting callers. Any number of goroutines may use it.
 type Hub struct {
 	source Source
 	count  atomic.Int64 // number of callers that wait

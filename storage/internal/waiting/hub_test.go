@@ -20,7 +20,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// A database is what several processes share: runs that have ended, and work in queues.
+// A database holds the state that several processes share: runs that have ended, and work in queues.
 type database struct {
 	mu      sync.Mutex
 	over    map[string]bool
@@ -134,7 +134,7 @@ func TestManyAwaitEnds(t *testing.T) {
 			t.Errorf("%s returned after %v and %d looks", got, time.Since(begun), d.looks.Load())
 		}
 		d.mu.Lock()
-		for n := range callers { // no process tells
+		for n := range callers { // no process reports it
 			d.over[id(n)] = true
 		}
 		d.mu.Unlock()
@@ -203,7 +203,7 @@ func TestTurns(t *testing.T) {
 		d.takes = 0
 		commit("q", 1)
 		expect("w0")
-		if d.takes != 2 { // w0 takes it, w1 finds that there is no more
+		if d.takes != 2 { // w0 takes it, w1 finds no more
 			t.Errorf("%d callers looked for one piece of work", d.takes)
 		}
 		d.takes = 0
