@@ -11,10 +11,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ebbflow/ebb/cmd/ebb/internal/view"
-	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/enginebench"
 	"github.com/ebbflow/ebb/internal/visible"
-	"github.com/ebbflow/ebb/states"
-	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/jobs/bulk"
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
@@ -30,16 +29,44 @@ const (
 // candidates are what a word could be, each with a description behind a tab. The arguments before it are given.
 type candidates func(ctx context.Context, store *sqlstore.Store, args []string) ([]string, error)
 
-// wordCandidates are the candidates of the words in the line that says how a command is used.
+// wordCandidates are the candidates of the words in the line that says how a command is used. Those of one command have
+// its name in front.
 var wordCandidates = map[string]candidates{
 	"RUN": runCandidates, "ATOM": atomCandidates, "JOB": jobCandidates, "ID": scheduleCandidates, "FLOW": flowCandidates,
+	"TOKEN": tokenCandidates, "NAME": signalCandidates,
+	"cancel RUN": openCandidates, "suspend RUN": openCandidates, "signal RUN": openCandidates,
 }
 
-// flagValues are the values of flags that have few.
+// flagCandidates are the candidates of the values of flags. Those of one command have its name in front.
+var flagCandidates = map[string]candidates{
+	"flow": flowCandidates, "run": runCandidates, "before": runCandidates, "revert to": atomCandidates,
+	"show state": stateCandidates, "task": queueCandidates,
+}
+
+// flagValues are the values of flags that have few. Those of one command have its name in front.
 var flagValues = map[string][]string{
 	"output": {"text", "json"}, "log-format": {"text", "json"}, "log-level": {"debug", "info", "warn", "error", "off"},
 	"profile": {"aws", "spec2016"}, "file-mode": {"private", "folder"}, "expect": restStates,
-	"state": {"PENDING", "RUNNING", "SUCCESS", "FAILURE", "REVERTED", "SUSPENDING", "SUSPENDED"},
+	"list state":        {"PENDING", "RUNNING", "SUCCESS", "FAILURE", "REVERTED", "SUSPENDING", "SUSPENDED"},
+	"format":            graphFormats,
+	"level":             inspectionLevels,
+	"workload":          enginebench.Names(),
+	"aws":               onOrOff,
+	"language":          languages,
+	"type":              machineTypes,
+	"test-state expect": testStatuses, "mock-validation": validationModes,
+}
+
+// wordValues are the words of arguments that have few.
+var wordValues = map[string][]string{"COMMAND": bulk.Commands()}
+
+// ofCommand returns what a table has for a name in a command: that for this command only, or else for every one.
+func ofCommand[T any](table map[string]T, cmd *cobra.Command, name string) (T, bool) {
+	if found, is := table[cmd.Name()+" "+name]; is {
+		return found, true
+	}
+	found, is := table[name]
+	return found, is
 }
 
 // offerWords lets the shell complete the arguments and flags of a command and of its subcommands.
@@ -60,7 +87,8 @@ func (s subcommands) offerWords(cmd *cobra.Command) {
 			var offers []string
 			for kind := range strings.SplitSeq(word, "|") {
 				kind, _, _ = strings.Cut(kind, "[")
-				if find := wordCandidates[kind]; find != nil {
+				offers = append(offers, wordValues[kind]...)
+				if find, is := ofCommand(wordCandidates, cmd, kind); is {
 					offers = append(offers, s.offers(cmd, find, args, begun)...)
 				}
 			}
@@ -68,8 +96,9 @@ func (s subcommands) offerWords(cmd *cobra.Command) {
 		}
 	}
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
-		values, fixed := flagValues[f.Name]
-		if !fixed && f.Name != "flow" {
+		values, fixed := ofCommand(flagValues, cmd, f.Name)
+		find, found := ofCommand(flagCandidates, cmd, f.Name)
+		if !fixed && !found {
 			return
 		}
 		// It fails only for a flag that is not there, or twice.
@@ -78,7 +107,18 @@ func (s subcommands) offerWords(cmd *cobra.Command) {
 				if fixed {
 					return values, cobra.ShellCompDirectiveNoFileComp
 				}
-				return s.offers(cmd, flowCandidates, args, begun), cobra.ShellCompDirectiveNoFileComp
+				name, value, is := strings.Cut(begun, "=")
+				switch {
+				case !is && strings.Contains(f.Usage, "NAME="):
+					return nil, cobra.ShellCompDirectiveNoFileComp
+				case !is:
+					return s.offers(cmd, find, args, begun), cobra.ShellCompDirectiveNoFileComp
+				}
+				offers := s.offers(cmd, find, args, value)
+				for i := range offers {
+					offers[i] = name + "=" + offers[i]
+				}
+				return offers, cobra.ShellCompDirectiveNoFileComp
 			})
 	})
 }
@@ -105,76 +145,4 @@ func (s subcommands) offers(cmd *cobra.Command, find candidates, args []string, 
 		return !strings.HasPrefix(name, begun) || !visible.All(name)
 	})
 	return found[:min(len(found), completionOffers)]
-}
-
-func runCandidates(ctx context.Context, store *sqlstore.Store, _ []string) ([]string, error) {
-	runs, err := store.Runs(ctx, storage.RunQuery{Top: true, Limit: completionReads})
-	var all []string
-	for i := range runs {
-		all = append(all, runs[i].ID+"\t"+runs[i].Flow+" "+runs[i].State.String())
-	}
-	return all, err
-}
-
-// atomCandidates offers the atoms of the run that stands before them: those whose revert failed first.
-func atomCandidates(ctx context.Context, store *sqlstore.Store, args []string) ([]string, error) {
-	atoms, err := store.Atoms(ctx, args[0], storage.AtomQuery{Limit: completionReads})
-	slices.SortStableFunc(atoms, func(a, b storage.Atom) int {
-		failed := func(s states.Task) int {
-			if s == states.TaskRevertFailure {
-				return 0
-			}
-			return 1
-		}
-		return failed(a.State) - failed(b.State)
-	})
-	var all []string
-	for i := range atoms {
-		if atoms[i].Path == flow.GrowingPath { // it only holds the others
-			continue
-		}
-		all = append(all, atoms[i].Path+"\t"+atoms[i].State.String())
-	}
-	return all, err
-}
-
-func jobCandidates(ctx context.Context, store *sqlstore.Store, _ []string) ([]string, error) {
-	open := []states.Job{states.JobUnclaimed, states.JobClaimed, states.JobScheduled, states.JobParked}
-	jobs, err := store.JobList(ctx, storage.JobQuery{States: open, Limit: completionReads})
-	var all []string
-	for i := range jobs {
-		all = append(all, jobs[i].ID+"\t"+jobs[i].Flow+" "+jobs[i].State.String())
-	}
-	return all, err
-}
-
-func scheduleCandidates(ctx context.Context, store *sqlstore.Store, _ []string) ([]string, error) {
-	schedules, err := store.Schedules(ctx)
-	var all []string
-	for i := range schedules {
-		all = append(all, schedules[i].ID+"\t"+schedules[i].Flow+" "+schedules[i].Spec)
-	}
-	return all, err
-}
-
-// flowCandidates offers the flows that are stored, and those of the newest runs, which may be in Go programs.
-func flowCandidates(ctx context.Context, store *sqlstore.Store, _ []string) ([]string, error) {
-	names := map[string]bool{}
-	defs, err := store.Definitions(ctx, "")
-	for i := range defs {
-		names[defs[i].Name] = true
-	}
-	if err != nil {
-		return nil, err
-	}
-	runs, err := store.Runs(ctx, storage.RunQuery{Limit: completionReads})
-	for i := range runs {
-		names[runs[i].Flow] = true
-	}
-	var all []string
-	for name := range names {
-		all = append(all, name)
-	}
-	slices.Sort(all)
-	return all, err
 }
