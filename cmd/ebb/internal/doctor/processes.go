@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/ebbflow/ebb/cmd/ebb/internal/view"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -87,11 +88,11 @@ func (d *doctor) served(ctx context.Context, store storage.Store) error {
 // process reports about one process.
 func (d *doctor) process(o *storage.Owner, p *Process) {
 	d.metrics["process"] = map[string]float64{
-		fmt.Sprintf("ebb_build_info{version=%q,revision=%q,go=%q}", p.Version, p.Revision, p.Go): 1,
+		fmt.Sprintf("ebb_build_info{go=%q,revision=%q,version=%q}", p.Go, p.Revision, p.Version): 1,
 		"ebb_commits_total": float64(p.Commits), "ebb_commit_writes_total": float64(p.Writes),
 	}
-	d.findf("process", OK, "", "%d on %s: ebb %s %s, %s; %d group commits of %.1f writes, as of a minute ago",
-		o.PID, o.Host, p.Version, cmp.Or(p.Revision, "without revision"), p.Go, p.Commits,
+	d.findf("process", OK, "", "%d on %s: ebb %s %s, %s; %s of %.1f writes, as of a minute ago",
+		o.PID, o.Host, p.Version, cmp.Or(p.Revision, "without revision"), p.Go, view.Count(int(p.Commits), "group commit"),
 		float64(p.Writes)/float64(max(p.Commits, 1)))
 	if p.SkipsWaits {
 		d.findf("waits", Warning, "start it without --skip-waits, unless it serves tests",
