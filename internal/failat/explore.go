@@ -100,6 +100,10 @@ func (x *Explorer) Prepare(h Host) string {
 	return x.look(h, again)
 }
 
+// NothingSeen is why no case can be judged if no atom changes the world.
+const NothingSeen = "FailAt: State shows nothing of what the flow does: it is the same before and after each atom, so " +
+	"nothing could be found"
+
 // look reports what cannot be judged: effects that State does not show, and atoms that do not run.
 func (x *Explorer) look(h Host, p *played) string {
 	var unseen []string
@@ -112,8 +116,7 @@ func (x *Explorer) look(h Host, p *played) string {
 		}
 	}
 	if !seen {
-		return "FailAt: State shows nothing of what the flow does: it is the same before and after each atom, so nothing " +
-			"could be found"
+		return NothingSeen
 	}
 	if len(unseen) > 0 {
 		h.Logf("FailAt: State does not show what these atoms do, so whether it is undone is not known: %s",

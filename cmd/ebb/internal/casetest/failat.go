@@ -66,6 +66,8 @@ func (s *Suite) FailAt(ctx context.Context, c *Case, timeout time.Duration) *Fai
 			out.Skipped = stopped(ctx).Error()
 		case len(h.last.calls) == 0:
 			out.Skipped = "the case calls no task"
+		case problem == failat.NothingSeen:
+			out.Skipped = "no task of the case succeeds and has an effect, so nothing could stay done"
 		}
 		return out
 	}
