@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
-
-	"golang.org/x/sync/errgroup"
 )
 
 // machines creates many machines with ten versions each, and starts executions of all of them.
@@ -22,31 +20,28 @@ func machines(ctx context.Context, b *bench) ([]row, error) {
 		if err != nil {
 			return nil, err
 		}
-		arns := make([]string, s.machines)
-		var group errgroup.Group
-		group.SetLimit(s.clients)
-		for i := range arns {
-			group.Go(func() (err error) {
-				if arns[i], err = s.machine(ctx, fmt.Sprint("m", i), "STANDARD", onePass); err != nil {
-					return err
-				}
-				for version := range versions {
-					if err := s.sfn(ctx, "UpdateStateMachine", object{
-						"stateMachineArn": arns[i], "publish": true,
-						"definition": strings.Replace(onePass, "{", fmt.Sprintf(`{"Comment": "%d", `, version), 1),
-					}, nil); err != nil {
-						return err
-					}
-				}
-				return nil
-			})
+		arn, err := s.machine(ctx, "m", "STANDARD", onePass)
+		if err != nil {
+			return nil, err
 		}
-		if err := group.Wait(); err != nil {
+		for version := range versions {
+			if err := s.sfn(ctx, "UpdateStateMachine", object{
+				"stateMachineArn": arn, "publish": true,
+				"definition": strings.Replace(onePass, "{", fmt.Sprintf(`{"Comment": "%d", `, version), 1),
+			}, nil); err != nil {
+				return nil, err
+			}
+		}
+		names := make([]string, s.machines)
+		for i := range names {
+			names[i] = fmt.Sprint("m", i)
+		}
+		if err := errors.Join(s.stop(), s.copyMachine(ctx, "m", names), s.start(ctx)); err != nil {
 			return nil, err
 		}
 		m, err := s.load(ctx, s.clients, func(ctx context.Context, _, _ int) error {
-			arn := arns[rand.IntN(len(arns))] //nolint:gosec // any will do
-			return s.sfn(ctx, "StartExecution", object{"stateMachineArn": arn, "input": "{}"}, nil)
+			n := rand.IntN(len(names)) //nolint:gosec // any will do
+			return s.sfn(ctx, "StartExecution", object{"stateMachineArn": arn + names[n][1:], "input": "{}"}, nil)
 		})
 		if err != nil {
 			return nil, err

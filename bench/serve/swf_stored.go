@@ -113,62 +113,67 @@ func (s *server) waiting(ctx context.Context, id string, timer time.Duration) er
 // longDecision decides over the last page of a long history, and of a short one.
 func longDecision(ctx context.Context, b *bench) ([]row, error) {
 	return b.onServer(ctx, func(s *server) ([]row, error) {
-		if err := s.register(ctx); err != nil {
+		if err := errors.Join(s.register(ctx), s.long(ctx, "long"), s.begin(ctx, "short")); err != nil {
 			return nil, err
 		}
-		if err := s.begin(ctx, "short"); err != nil {
+		if t, err := s.take(ctx, "PollForDecisionTask", decide); err != nil {
+			return nil, err
+		} else if err := s.decided(ctx, t); err != nil {
 			return nil, err
 		}
-		short, shortCalls, err := s.decisions(ctx, "short")
+		of, err := s.decisions(ctx, "long", "short")
 		if err != nil {
 			return nil, err
 		}
-		if err := s.swf(ctx, "TerminateWorkflowExecution", object{"domain": domain, "workflowId": "short"}, nil); err != nil {
-			return nil, err
-		}
-		if err := s.long(ctx, "long"); err != nil {
-			return nil, err
-		}
-		long, longCalls, err := s.decisions(ctx, "long")
-		if err != nil {
-			return nil, err
-		}
+		long, short := of[0], of[1]
 		events := number(float64(s.swfHistory))
 		return []row{
 			{
-				what: "PollForDecisionTask, last page of " + events + " events", aim: "10 ms", m: long, quiet: true,
-				more: []string{"p99 of a short history " + millis(short.at(0.99))},
+				what: "PollForDecisionTask, last page of " + events + " events", aim: "10 ms", m: long.polls, quiet: true,
+				more: []string{"p99 of a short history " + millis(short.polls.at(0.99))},
 			},
 			{
-				what: "signal, poll and response together, with " + events + " events", aim: "as with few", m: longCalls,
+				what: "signal, poll and response together, with " + events + " events", aim: "as with few", m: long.calls,
 				quiet: true,
-				more:  []string{fmt.Sprintf("%.2f of the time with few", float64(longCalls.at(0.5))/float64(shortCalls.at(0.5)))},
+				more:  []string{fmt.Sprintf("%.2f of the time with few", float64(long.calls.at(0.5))/float64(short.calls.at(0.5)))},
 			},
 		}, nil
 	})
 }
 
-// decisions signals an execution and decides, again and again. It returns the times of the polls, and of the whole.
-func (s *server) decisions(ctx context.Context, id string) (polls, calls *sample, err error) {
-	polls = &sample{}
-	calls, err = s.load(ctx, 1, func(ctx context.Context, _, n int) error {
-		const most = 200 // so that the short history stays short
-		if n >= most {
-			return errEnd
+// decisionTimes are the times of the polls of one execution, and of signal, poll and response together.
+type decisionTimes struct{ polls, calls *sample }
+
+// decisions signals executions and decides, in turns, again and again.
+func (s *server) decisions(ctx context.Context, ids ...string) ([]decisionTimes, error) {
+	const most = 200 // so that a short history stays short
+	all := make([]decisionTimes, len(ids))
+	for i := range all {
+		all[i] = decisionTimes{&sample{}, &sample{}}
+	}
+	for range most {
+		for i, id := range ids {
+			began := time.Now()
+			if err := s.signal(ctx, id); err != nil {
+				return nil, err
+			}
+			polled := time.Now()
+			t, err := s.take(ctx, "PollForDecisionTask", decide)
+			if err != nil {
+				return nil, err
+			}
+			all[i].polls.took = append(all[i].polls.took, time.Since(polled))
+			if err := s.decided(ctx, t); err != nil {
+				return nil, err
+			}
+			all[i].calls.took = append(all[i].calls.took, time.Since(began))
 		}
-		if err := s.signal(ctx, id); err != nil {
-			return err
-		}
-		began := time.Now()
-		t, err := s.take(ctx, "PollForDecisionTask", decide)
-		if err != nil {
-			return err
-		}
-		polls.took = append(polls.took, time.Since(began))
-		return s.decided(ctx, t)
-	})
-	sortDurations(polls.took)
-	return polls, calls, err
+	}
+	for _, t := range all {
+		sortDurations(t.polls.took)
+		sortDurations(t.calls.took)
+	}
+	return all, nil
 }
 
 // long starts an execution, and gives it a history of many events.
