@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
@@ -26,7 +27,7 @@ func (s *server) copyMachine(ctx context.Context, name string, names []string) (
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, store.Close()) }()
+	defer func() { err = errors.Join(err, store.Close()) }() //nolint:contextcheck // it has its own
 	of := stored{name: name}
 	machine, err := store.NamedRecord(ctx, "sfn.machine", name)
 	if err != nil {
@@ -36,7 +37,7 @@ func (s *server) copyMachine(ctx context.Context, name string, names []string) (
 	if err != nil {
 		return err
 	}
-	of.records = append(versions, machine)
+	of.records = slices.Concat(versions, []storage.NamedRecord{machine})
 	described, err := store.Definitions(ctx, name)
 	if err != nil {
 		return err
