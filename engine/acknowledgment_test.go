@@ -71,7 +71,7 @@ func (s *starter) start(ctx context.Context, id string, opts ...engine.RunOption
 	return s.server.Start(ctx, run)
 }
 
-// want compares the state of a run; 0 means that the run does not exist.
+// want compares the state of a run. 0 means that the run does not exist.
 func (s *starter) want(id string, state states.Flow) {
 	s.t.Helper()
 	run, err := s.store.Run(context.WithoutCancel(s.t.Context()), id)
@@ -222,8 +222,8 @@ func TestStartUnsure(t *testing.T) { //nolint:tparallel // the stores take turns
 	})
 }
 
-// TestStartWhileStopping stops a server while callers start runs: each run that Start reports exists, and no slot is
-// taken for ever.
+// TestStartWhileStopping stops a server while callers start runs. Each run that Start reports exists, and no slot is
+// lost.
 func TestStartWhileStopping(t *testing.T) { //nolint:tparallel // the stores take turns
 	t.Parallel()
 	onEachStore(t, func(t *testing.T, join func() storage.Store) {

@@ -19,9 +19,8 @@ import (
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
-// versioned is a Go grower that says in all its answers which version it is: two
-// tasks, then a fork of two branches of a task and a wait, then another task, and
-// then it ends or fails.
+// versioned is a Go grower whose answers all contain its version. It asks for two tasks, then a fork of two branches
+// with a task and a wait each, then another task. Then it ends or fails.
 type versioned struct {
 	version string
 	fails   bool
@@ -62,9 +61,8 @@ func (v versioned) Grow(ask *flow.Ask) flow.Growth {
 
 func (versioned) Undo(ask *flow.UndoAsk) (atom.Value, error) { return ask.Spec.Input, nil }
 
-// TestAlteredGrower lets a process die after each commit of a growing flow in Go,
-// and goes on with a grower that answers everything differently: what was recorded
-// stays as it was, is not done again, and is undone by what it was recorded with.
+// TestAlteredGrower lets a process die after each commit of a growing flow in Go. The next process has a grower that
+// answers everything differently. Recorded work does not change, is not repeated, and is undone as it was recorded.
 func TestAlteredGrower(t *testing.T) {
 	t.Parallel()
 	for _, fails := range []bool{false, true} {
@@ -84,8 +82,8 @@ func TestAlteredGrower(t *testing.T) {
 	}
 }
 
-// alters goes on with a run that died after so many commits; it reports false when
-// it ended before.
+// alters resumes a run whose process died after the given number of commits. It returns false if the run had ended
+// before.
 func alters(t *testing.T, left int, fails bool) bool {
 	t.Helper()
 	w := &world{}
@@ -101,7 +99,7 @@ func alters(t *testing.T, left int, fails bool) bool {
 	}
 	calls := len(w.calls)
 	second := newEngine(t, flow.Growing("f", versioned{"2", fails}), engine.WithStore(store.Join()), engine.WithTasks(w))
-	if err := store.Close(); err != nil { // it has died
+	if err := store.Close(); err != nil { // the process has died
 		t.Fatal(err)
 	}
 	_, err = second.Run(t.Context(), "r")

@@ -20,12 +20,11 @@ import (
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
-// A heedless language makes one task. Then it computes, whatever is wanted of the run,
-// until it is released.
+// A heedless language creates one task. Then it computes, and ignores all requests, until the test releases it.
 type heedless struct {
 	began    chan struct{}
 	released chan struct{}
-	loud     bool // it asks whether it is interrupted, and what became of the task, and ignores that
+	loud     bool // asks whether it is interrupted and how the task ended, and ignores both
 	answers  *atomic.Int64
 }
 
@@ -67,8 +66,8 @@ func isDone(c <-chan struct{}) bool {
 
 func (heedless) Undo(*flow.UndoAsk) (atom.Value, error) { return atom.Null, nil }
 
-// TestHeedlessAnswerIsGivenUp wants something of runs whose language never ends an answer
-// and does not ask whether it is interrupted. The answer is given up.
+// TestHeedlessAnswerIsGivenUp makes requests of runs whose language never ends an answer and does not ask whether it is
+// interrupted. Ebb gives up the answer.
 //
 // Guarantee (Waiting and time): Ebb gives up, logs and counts [a grower or retry
 // controller](attacks.md#runs-that-grow-or-compute-without-end) that ignores a command, deadline or stop.
@@ -101,9 +100,8 @@ func TestHeedlessAnswerIsGivenUp(t *testing.T) {
 	}
 }
 
-// TestHeedlessAnswerMeetsDeadline lets the deadline of a run pass while its language
-// ignores everything: the run ends
-// as one that timed out, and its task is undone.
+// TestHeedlessAnswerMeetsDeadline lets the deadline of a run pass while its language ignores everything. The run times
+// out, and its task is undone.
 func TestHeedlessAnswerMeetsDeadline(t *testing.T) {
 	t.Parallel()
 	s, heedless, stage := memstore.New(), newHeedless(t, false), &stage{}
@@ -117,14 +115,14 @@ func TestHeedlessAnswerMeetsDeadline(t *testing.T) {
 	eng := newEngine(t, flow.Growing("f", timed), engine.WithStore(s), engine.WithTasks(parts{stage}), engine.WithGrace(0))
 	_, err := eng.Run(t.Context(), "run")
 	hasEnded(t, s, err, storage.TimedOut)
-	wantActs(t, stage, "a", "undo a") // that it was done was not committed yet
+	wantActs(t, stage, "a", "undo a") // its success was not committed yet
 	if n := heedless.answers.Load(); n != 1 {
 		t.Errorf("%d answers were wanted; want 1", n)
 	}
 }
 
-// TestHeedlessAnswerWaitsForMessages sends messages that are no commands to a run whose
-// answer takes long: it is not given up.
+// TestHeedlessAnswerWaitsForMessages sends messages that are not commands to a run whose answer takes long. Ebb does
+// not give up the answer.
 func TestHeedlessAnswerWaitsForMessages(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -146,7 +144,7 @@ func TestHeedlessAnswerWaitsForMessages(t *testing.T) {
 		if err := s.Send(t.Context(), storage.Message{Run: "run", Kind: "event", Name: "x"}); err != nil {
 			t.Error(err)
 		}
-		time.Sleep(time.Hour) // virtual: longer than an answer may take that is not wanted
+		time.Sleep(time.Hour) // virtual: longer than an unwanted answer may take
 		if n := eng.GivenUp(); n != 0 {
 			t.Errorf("%d were given up", n)
 		}
@@ -189,7 +187,7 @@ func heedlessRetryIsGivenUp(t *testing.T, how string) {
 	}
 }
 
-// syncBuffer is a buffer that is written while it is read.
+// syncBuffer is a buffer that can be read while it is written.
 type syncBuffer struct {
 	mu   sync.Mutex
 	text bytes.Buffer

@@ -22,14 +22,15 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// TestConformanceASLOwn runs our own cases through the engine and a store, in virtual time: once undisturbed, and then
-// with a process that dies at each commit in turn, before it is made or after, and another that resumes the run.
+// TestConformanceASLOwn runs our own cases through the engine and a store, in virtual time. Each case runs once
+// undisturbed. Then it runs with a process that dies at each commit in turn, before or after it, and another process
+// that resumes the run.
 func TestConformanceASLOwn(t *testing.T) {
 	t.Parallel()
 	playASLCases(t, "asl/own", conformance.ASLCases(t), 1, inMemory, playASL)
 }
 
-// TestConformanceASLOwnSQLite runs them on SQLite files, and one of eight with deaths.
+// TestConformanceASLOwnSQLite runs them on SQLite files, one of eight with deaths.
 func TestConformanceASLOwnSQLite(t *testing.T) {
 	t.Parallel()
 	playASLCases(t, "asl/own sqlite", conformance.ASLCases(t), 8, func() place {
@@ -37,7 +38,7 @@ func TestConformanceASLOwnSQLite(t *testing.T) {
 	}, playASL)
 }
 
-// TestConformanceASLOwnPostgres runs those that take no time on a PostgreSQL, and one of ten with deaths.
+// TestConformanceASLOwnPostgres runs the cases that take no time on PostgreSQL, one of ten with deaths.
 func TestConformanceASLOwnPostgres(t *testing.T) {
 	t.Parallel()
 	server := emptyServer(t)
@@ -49,7 +50,7 @@ func TestConformanceASLOwnPostgres(t *testing.T) {
 				where = openPlace{server.store} // for speed
 			}
 			end := playASLNow(t, c, where, d)
-			end.Seconds = 0 // it may take what it does
+			end.Seconds = 0 // real time, as much as it takes
 			return end
 		})
 }
@@ -64,7 +65,7 @@ type keptOpen struct{ storage.Store }
 
 func (keptOpen) Close() error { return nil }
 
-// playASLCases plays cases, and one of so many with deaths. Under -short, only those in memory die.
+// playASLCases plays cases, and one of so many with deaths. Under -short, only those in memory have deaths.
 func playASLCases(
 	t *testing.T, what string, cases []*conformance.ASLCase, one int, where func() place,
 	play func(*testing.T, *conformance.ASLCase, place, *death) *conformance.ASLEnd,
@@ -90,14 +91,14 @@ func playASLCases(
 	}
 }
 
-// playASL plays a case in virtual time. A death that happens is set to none.
+// playASL plays a case in virtual time. It sets a death that happens to none.
 func playASL(t *testing.T, c *conformance.ASLCase, where place, d *death) (end *conformance.ASLEnd) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) { end = playASLNow(t, c, where, d) })
 	return end
 }
 
-// playASLNow plays a case in the time that it is in.
+// playASLNow plays a case in the current time.
 func playASLNow(t *testing.T, c *conformance.ASLCase, where place, d *death) *conformance.ASLEnd {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -117,8 +118,8 @@ type aslPlay struct {
 	where   place
 	death   *death
 	files   *enginetasks.Registry
-	outside storage.Store              // of the parties outside the process
-	inside  atomic.Pointer[dyingStore] // of the process that lives now
+	outside storage.Store              // of parties outside of the process
+	inside  atomic.Pointer[dyingStore] // of the current process
 	died    bool
 
 	mu     sync.Mutex
@@ -126,11 +127,11 @@ type aslPlay struct {
 	begun  map[string]*aslReply // by the key of the call
 }
 
-// An aslReply is the answer to a call that was begun, perhaps by a process that has died since.
+// An aslReply is the answer to a call that a process started, perhaps one that has died.
 type aslReply struct {
 	*conformance.ASLReply
 
-	at time.Time // when it comes
+	at time.Time // when the answer comes
 }
 
 func (p *aslPlay) play(ctx context.Context, t *testing.T) (*conformance.ASLEnd, error) {
@@ -199,7 +200,7 @@ func (p *aslPlay) live(ctx context.Context, machine *asl.Machine) (*engine.Resul
 	}
 }
 
-// Task implements [engine.Tasks]: tasks answer as they are scripted.
+// Task implements [engine.Tasks]. Tasks answer as in the script.
 func (p *aslPlay) Task(name string) (atom.Body, error) {
 	if name == asl.ReadItems || name == asl.WriteObjects {
 		return p.files.Task(name)
@@ -236,7 +237,7 @@ func (a *aslTask) Execute(ctx context.Context, in atom.Values) (atom.Value, erro
 	return reply.end()
 }
 
-// reply returns the answer to a call: the same when the call is made again.
+// reply returns the answer to a call. A repeated call gets the same answer.
 func (a *aslTask) reply(ctx context.Context, input json.RawMessage) (*aslReply, error) {
 	call := atom.CurrentCall(ctx)
 	key := fmt.Sprint(atom.IdempotencyKey(ctx), " ", call.Attempt)
@@ -261,11 +262,11 @@ func (r *aslReply) end() (atom.Value, error) {
 	return atom.FromJSON(r.Output), nil
 }
 
-// endLater ends the token of a call when its answer comes. A call that is made again ends it again, in vain. The process
-// that drives the run hears of it at once if its own store is used.
+// endLater ends the token of a call when its answer comes. A repeated call ends the token again, which has no effect.
+// If the process that drives the run uses the same store, it hears of the end at once.
 func (a *aslTask) endLater(ctx context.Context, reply *aslReply) {
 	token := atom.Token(ctx)
-	go func() { //nolint:contextcheck // the party that ends it outlives the call
+	go func() { //nolint:contextcheck // the party that ends it survives the call
 		time.Sleep(time.Until(reply.at))
 		result, err := reply.end()
 		failure, _ := errors.AsType[*atom.Failure](err)

@@ -11,8 +11,8 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// checkTrace follows a run that has ended through its states. Each state that was entered is one visit, which ends
-// once: it is left as the history says, or it failed or was aborted. A visit that nodes show has the level of its nodes.
+// checkTrace checks the states of a run that has ended. Each entered state is one visit, which ends once: the history
+// says that it was left, or it failed or was aborted. A visit that nodes show has the level of its nodes.
 func checkTrace(t *testing.T, name string, store storage.Reader, run string, machine *asl.Machine) {
 	t.Helper()
 	tracer := machine.Tracer()
@@ -39,7 +39,7 @@ func checkTrace(t *testing.T, name string, store storage.Reader, run string, mac
 				}
 				continue
 			case flow.VisitTried, flow.VisitDid, flow.VisitBroke:
-			case flow.VisitTaken: // it has the path of the visit only
+			case flow.VisitTaken: // it only has the path of the visit
 				for _, other := range open {
 					isOpen = isOpen || other.State != "" && other.Path == v.Path
 				}

@@ -12,7 +12,7 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// blind is a store that does not see a run when it is first asked for one.
+// A blind store does not find a run the first time.
 type blind struct {
 	storage.Store
 	asked bool
@@ -26,9 +26,8 @@ func (b *blind) Run(ctx context.Context, id string) (storage.Run, error) {
 	return b.Store.Run(ctx, id)
 }
 
-// TestBegunTwice lets two engines begin one run, of which the second is late: it
-// executes nothing and tells of nothing, and answers as if the run had been there when
-// it looked.
+// TestBegunTwice lets two engines start one run. The slower one executes nothing, informs no observer, and answers as
+// if the run had existed when it looked.
 func TestBegunTwice(t *testing.T) {
 	onEachStore(t, func(t *testing.T, join func() storage.Store) {
 		s := &stage{do: script{"slow": func(context.Context, int) error { time.Sleep(time.Minute); return nil }}}

@@ -26,8 +26,7 @@ func noop(context.Context, struct{}) (struct{}, error) { return struct{}{}, nil 
 
 func passOn(_ context.Context, in order) (order, error) { in.Count++; return in, nil }
 
-// tasks makes n tasks, empty ones or ones with a struct of three fields in and
-// out.
+// tasks returns n tasks, empty or with a struct of three fields as input and output.
 func tasks(n int, structs bool) []flow.Node {
 	nodes := make([]flow.Node, n)
 	for i := range nodes {
@@ -40,8 +39,7 @@ func tasks(n int, structs bool) []flow.Node {
 	return nodes
 }
 
-// TestTwoHundredThousand runs 200,000 tasks, compiling included, and looks at
-// the heap that stays: at most 1 KiB a task.
+// TestTwoHundredThousand compiles and runs 200,000 tasks. At most 1 KiB of heap a task remains.
 func TestTwoHundredThousand(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -91,8 +89,7 @@ func benchmark(b *testing.B, f flow.Node, n int, opts ...engine.Option) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n), "ns/task")
 }
 
-// BenchmarkSQLite runs a linear flow of no-op tasks on a file with
-// synchronous=FULL: one commit a task.
+// BenchmarkSQLite runs a linear flow of no-op tasks on a file with synchronous=FULL, with one commit a task.
 func BenchmarkSQLite(b *testing.B) {
 	store, err := sqlstore.Open(b.Context(), "sqlite:"+filepath.Join(b.TempDir(), "ebb.db"))
 	if err != nil {
@@ -107,7 +104,7 @@ func BenchmarkSQLite(b *testing.B) {
 	benchmark(b, flow.Linear("f", tasks(n, false)...), n, engine.WithStore(store))
 }
 
-// BenchmarkProgress is what a task pays for saying how far it is.
+// BenchmarkProgress measures the cost of a task's progress reports.
 func BenchmarkProgress(b *testing.B) {
 	eng, err := engine.New(atom.Func("a", func(ctx context.Context, _ struct{}) (struct{}, error) {
 		b.ReportAllocs()

@@ -12,7 +12,7 @@ import (
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
-// A shape is which tasks of a flow need which others, by number.
+// A shape says which tasks of a flow need which others, by number.
 type shape struct {
 	name  string
 	needs func(n int) [][]int
@@ -43,7 +43,7 @@ func chained(n int) [][]int {
 	return needs
 }
 
-// layers are of 32 tasks, each of which needs all of the layer before.
+// layers have 32 tasks each. Each task needs all tasks of the layer before.
 func layers(n int) [][]int {
 	const wide = 32
 	needs := make([][]int, n)
@@ -55,8 +55,8 @@ func layers(n int) [][]int {
 	return needs
 }
 
-// bare runs tasks that each need others with a goroutine and a channel for each:
-// nothing is kept, and nothing can be undone.
+// bare runs tasks that need others, with a goroutine and a channel for each. It stores nothing, and cannot undo
+// anything.
 func bare(needs [][]int) {
 	done := make([]chan struct{}, len(needs))
 	for i := range done {
@@ -75,12 +75,10 @@ func bare(needs [][]int) {
 	}
 }
 
-// BenchmarkBesideBare runs flows of no-op tasks, and of tasks with a struct of
-// three fields in and out, in memory, and in turns with them the same shape
-// without an engine, see bare. Compiling is not part of it, nor is deleting the
-// run. ns/task and ratio, to the bare shape, are those of the fastest run of
-// each: what else the machine does only adds to it. cpu-ns/task and cpu-ratio
-// are of all runs, with what the collector does on other processors.
+// BenchmarkBesideBare runs flows of no-op tasks, and of tasks with a struct of three fields as input and output, in
+// memory. In turns, it runs the same shape without an engine, see bare. It does not measure compiling and deleting the
+// run. ns/task and the ratio to the bare shape come from the fastest run of each, because other work on the machine
+// only adds time. cpu-ns/task and cpu-ratio come from all runs, and include garbage collection on other processors.
 func BenchmarkBesideBare(b *testing.B) {
 	for _, n := range []int{1024, 32_768, 1_000_000} {
 		for _, s := range shapes {
@@ -98,8 +96,7 @@ func BenchmarkBesideBare(b *testing.B) {
 	}
 }
 
-// beside measures runs of a flow and bare runs of the same shape, in turns of
-// at least a twentieth of a second.
+// beside measures runs of a flow and bare runs of the same shape, in turns of at least a twentieth of a second.
 func beside(b *testing.B, f flow.Node, needs [][]int) {
 	b.Helper()
 	store := memstore.New()
@@ -129,18 +126,17 @@ func beside(b *testing.B, f flow.Node, needs [][]int) {
 	b.ReportMetric(ours.cpu()/theirs.cpu(), "cpu-ratio")
 	b.ReportMetric(float64(ours.allocs)/float64(ours.times)/n, "allocs/task")
 	b.ReportMetric(float64(ours.bytes)/float64(ours.times)/n, "B/task")
-	b.ReportMetric(0, "ns/op") // would be that of both
+	b.ReportMetric(0, "ns/op") // would include both
 }
 
-// A cost is what some work took.
+// A cost is what work cost.
 type cost struct {
 	times         int
-	fastest, used time.Duration // used of the processors, by all of the process
+	fastest, used time.Duration // CPU time of the whole process
 	allocs, bytes uint64
 }
 
-// turn does the work again and again for at least a tenth of a second. What
-// tidies up is counted among what it allocates and uses.
+// turn repeats the work for at least a tenth of a second. Its allocations and time include cleanup.
 func (c *cost) turn(work, tidy func()) {
 	var before, after runtime.MemStats
 	runtime.GC()
@@ -162,8 +158,8 @@ func (c *cost) turn(work, tidy func()) {
 
 func (c *cost) cpu() float64 { return float64(c.used.Nanoseconds()) / float64(c.times) }
 
-// seed gives the first task of a chain its input. It is a provider, not an
-// input: an input would beat the tasks in between.
+// seed gives the first task of a chain its input. It is a provider and not an input, because an input would take
+// precedence over the tasks in between.
 func seed(name string) engine.Option {
 	switch name {
 	case "id":

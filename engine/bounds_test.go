@@ -19,8 +19,7 @@ import (
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
-// boundedASL does something that can be undone, computes, forks, and catches whatever
-// a fork fails with.
+// boundedASL executes an undoable task, computes, forks, and catches every failure of a fork.
 const boundedASL = `{"StartAt": "A", "States": {
  "A": {"Type": "Task", "Resource": "do:a", "Revert": "undo:a", "ResultPath": null, "Next": "More?"},
  "More?": {"Type": "Choice", "Choices": [{"Variable": "$.left[0]", "IsPresent": true, "Next": "Pop"}], "Default": "Each"},
@@ -40,7 +39,7 @@ const boundedSM4C = `{"name": "m", "version": "1", ` + sagaFunctions + `, "state
 
 const undoableB = `{"type": "invokeFunction", "functionName": "b", "waitForCompletion": true, "revert": {"functionName": "not b"}}`
 
-// boundedGo is a grower that asks for more before and behind a task, and forks.
+// boundedGo is a grower that asks for more nodes before and after a task, and forks.
 func boundedGo(ask *flow.Ask) flow.Growth {
 	name := "a"
 	if ask.Index >= 0 {
@@ -60,7 +59,7 @@ func boundedGo(ask *flow.Ask) flow.Growth {
 	}
 }
 
-// bounded are flows that grow in every way, with the limits that they can reach.
+// bounded are flows that grow in every way, with the limits that each can reach.
 func bounded(t *testing.T) map[string]func(*world) flow.Node {
 	t.Helper()
 	a, err := asl.Parse("asl", []byte(boundedASL))
@@ -82,7 +81,7 @@ func bounded(t *testing.T) map[string]func(*world) flow.Node {
 	}
 }
 
-// limitsOf are the limits, each by its name, as the engine takes it.
+// limitsOf are the limits by name, as the engine takes them.
 var limitsOf = map[string]func(n int64) engine.Limits{
 	"transitions": func(n int64) engine.Limits { return engine.Limits{Transitions: n} },
 	"atoms":       func(n int64) engine.Limits { return engine.Limits{Atoms: n} },
@@ -91,8 +90,8 @@ var limitsOf = map[string]func(n int64) engine.Limits{
 	"bytes":       func(n int64) engine.Limits { return engine.Limits{Bytes: n} },
 }
 
-// bound runs a flow within limits, dying after so many commits in turn, and returns
-// how it ended, what is left in the world, and whether it died at all.
+// bound runs a flow within limits, with deaths after the given numbers of commits. It returns how the run ended, which
+// effects remain, and whether a process died.
 func bound(t *testing.T, build func(*world) flow.Node, l engine.Limits, policy engine.Checkpoints, deaths ...int) (run storage.Run, w *world, died bool) {
 	t.Helper()
 	w = &world{}
@@ -123,7 +122,7 @@ func bound(t *testing.T, build func(*world) flow.Node, l engine.Limits, policy e
 	return run, w, died
 }
 
-// wantBound checks that a run failed by a limit and left nothing.
+// wantBound checks that a limit made a run fail, and that no effect remains.
 func wantBound(t *testing.T, name string, n int64, run *storage.Run, w *world) {
 	t.Helper()
 	f := run.Failure
@@ -142,9 +141,8 @@ func wantBound(t *testing.T, name string, n int64, run *storage.Run, w *world) {
 	}
 }
 
-// TestRunLimits finds, for each flow and limit, the least that the flow needs. With that
-// it succeeds, wherever the process dies; with one less it fails, wherever the process
-// dies, and undoes what it did.
+// TestRunLimits finds, for each flow and limit, the lowest limit that the flow needs. Under it, the flow succeeds at
+// any point of death. Under one less, it fails at any point of death, and its work is undone.
 //
 // Attack (Runs that grow or compute without end): `Catch` of `States.ALL`, to continue after a limit.
 // Result: The failure ends the run, not the state.
@@ -157,7 +155,7 @@ func TestRunLimits(t *testing.T) {
 	for name, build := range bounded(t) {
 		for limit := range limitsOf {
 			if name == "plan" && limit != "iterations" && limit != "bytes" {
-				continue // the definition bounds the others
+				continue // the definition bounds the other limits
 			}
 			t.Run(name+"/"+limit, func(t *testing.T) {
 				t.Parallel()
@@ -173,11 +171,11 @@ func TestRunLimits(t *testing.T) {
 	}
 }
 
-// leastLimit returns the least that a flow needs of a limit.
+// leastLimit returns the lowest limit that a flow needs.
 func leastLimit(t *testing.T, build func(*world) flow.Node, limit string) int64 {
 	t.Helper()
 	const most = 1 << 20
-	low, high := int64(0), int64(most) // it fails with low, and succeeds with high
+	low, high := int64(0), int64(most) // fails with low, succeeds with high
 	for low+1 < high {
 		n := low + (high-low)/2
 		run, w, _ := bound(t, build, limitsOf[limit](n), engine.Step)
@@ -195,13 +193,13 @@ func leastLimit(t *testing.T, build func(*world) flow.Node, limit string) int64 
 	return high
 }
 
-// diesAround lets the process die after so many commits of a run that has what it
-// needs, and of one that has one less. It reports whether either died.
+// diesAround lets the process die after the given number of commits, in a run with the limit that it needs and in one
+// with one less. It reports whether a process died.
 func diesAround(t *testing.T, build func(*world) flow.Node, limit string, least int64, policy engine.Checkpoints, commits int) bool {
 	t.Helper()
 	run, w, died := bound(t, build, limitsOf[limit](least-1), policy, commits, 1)
 	wantBound(t, limit, least-1, &run, w)
-	if limit == "bytes" { // a run that is taken up again writes more
+	if limit == "bytes" { // a resumed run writes more
 		return died
 	}
 	run, _, also := bound(t, build, limitsOf[limit](least), policy, commits, 1)
@@ -211,8 +209,8 @@ func diesAround(t *testing.T, build func(*world) flow.Node, limit string, least 
 	return died || also
 }
 
-// TestRunLimitsOfLivelocks runs flows that would compute for ever: each fails in the end,
-// with what it did undone, in each language.
+// TestRunLimitsOfLivelocks runs flows that would compute for ever, in each language. Each fails in the end, and its
+// work is undone.
 //
 // Attack (Runs that grow or compute without end): A loop of computing states that writes history.
 // Result: `transitions`.
@@ -247,8 +245,8 @@ func TestRunLimitsOfLivelocks(t *testing.T) {
 	}
 }
 
-// TestRunLimitsOfGroups lets a Go grower want more children than there is memory for: the
-// run fails before any is made.
+// TestRunLimitsOfGroups lets a Go grower ask for more children than fit into memory. The run fails before a child is
+// created.
 //
 // Attack (Runs that grow or compute without end): A Go flow with more children than fit in memory.
 // Result: Ebb checks the size of a group before building it.
@@ -267,7 +265,7 @@ func TestRunLimitsOfGroups(t *testing.T) {
 	}
 }
 
-// TestRunLimitsAreChecked refuses what is no limit.
+// TestRunLimitsAreChecked refuses invalid limits.
 func TestRunLimitsAreChecked(t *testing.T) {
 	t.Parallel()
 	if _, err := engine.New(flow.Linear("f"), engine.WithLimits(engine.Limits{Bytes: -1})); err == nil || !strings.Contains(err.Error(), "Bytes is -1") {

@@ -17,7 +17,7 @@ import (
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
-// BenchmarkCall lets 64 callers ask 64 runs, or one run, on a file with synchronous=FULL, while a server serves it.
+// BenchmarkCall lets 64 callers call 64 runs, or one run, on a file with synchronous=FULL, while a server serves it.
 func BenchmarkCall(b *testing.B) {
 	for _, runs := range []int{64, 1} {
 		b.Run(strconv.Itoa(runs)+" runs", func(b *testing.B) { benchmarkCall(b, runs) })

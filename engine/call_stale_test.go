@@ -28,9 +28,9 @@ func (s *slowReader) Load(ctx context.Context, run string) (storage.Claim, *stor
 	return claim, snap, err
 }
 
-// TestCallAfterChange asks a run that another process changes while this one loads it. A caller may know of the change,
-// so no call is refused by the state before it: neither the end of a task that was taken there, nor a call to a run
-// that has ended there.
+// TestCallAfterChange calls a run that another process changes while this process loads it. The caller may know of the
+// change. So no call is refused because of the former state: neither the end of a task that was taken there, nor a call
+// to a run that has ended there.
 func TestCallAfterChange(t *testing.T) {
 	t.Parallel()
 	processes := func(t *testing.T) (slow *slowReader, here, there *callee) {
@@ -62,7 +62,7 @@ func TestCallAfterChange(t *testing.T) {
 					_, err := here.CompleteTask(t.Context(), task.Token, task.Delivery, nil)
 					over <- err
 				}()
-				synctest.Wait() // it waits for the run that was loaded before
+				synctest.Wait() // it still waits for the run as it was loaded
 			}
 			if err := refused(t, here); !errors.As(err, new(*engine.RefusedCall)) {
 				t.Error(err)

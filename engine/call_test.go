@@ -22,8 +22,7 @@ import (
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
-// counts is a language that callers ask: it counts what it is asked, and remembers nothing but the number. Each number
-// is an event.
+// counts is a language that counts its calls, and remembers only the number. Each number is an event.
 var counts = lang(func(ask *flow.Ask) flow.Growth {
 	n := 0
 	if ask.Memory != nil {
@@ -76,7 +75,7 @@ func ints(v atom.Value) (list []int) {
 	return list
 }
 
-// callee is a run of a counts, and a server that answers calls to it.
+// A callee is a run of counts, with a server that answers calls to it.
 type callee struct {
 	*engine.Server
 
@@ -129,7 +128,7 @@ func (c *callee) run(id string) storage.Run {
 	return run
 }
 
-// onStores runs a test on a store of each kind.
+// onStores runs a test on each kind of store.
 func onStores(t *testing.T, test func(t *testing.T, store storage.Store)) {
 	t.Helper()
 	open := func(t *testing.T, dsn string) storage.Store {
@@ -159,8 +158,8 @@ func onStores(t *testing.T, test func(t *testing.T, store storage.Store)) {
 	})
 }
 
-// TestCall asks a run that no process drives. The answer is durable when the call returns. A refused call changes
-// nothing, and calls to runs that cannot answer return why.
+// TestCall calls a run that no process drives. The answer is durable when the call returns. A refused call changes
+// nothing. Calls to runs that cannot answer return the reason.
 //
 // Guarantee (G1): The answer to a [call](../explanation/growth.md#a-call-is-answered-in-one-commit) is durable. A
 // refused call changes nothing. Competing calls of two processes leave no gap and repeat nothing.
@@ -227,8 +226,8 @@ func TestCall(t *testing.T) {
 	})
 }
 
-// TestCallsCompete lets many callers of two processes ask one run. Each call is answered once: the counts have no gap
-// and are not repeated.
+// TestCallsCompete lets many callers in two processes call one run. Each call is answered once: the counts have no gap
+// and no repetition.
 func TestCallsCompete(t *testing.T) {
 	t.Parallel()
 	const callers, calls = 8, 10
@@ -308,8 +307,8 @@ func (b bodies) Execute(ctx context.Context, _ atom.Values) (atom.Value, error) 
 	return atom.Null, b(ctx)
 }
 
-// TestCallWhileDriven asks a run that is executing a task: the driver of the run answers. It also shows that a server
-// executes what the answer to a call added.
+// TestCallWhileDriven calls a run that is executing a task. The driver of the run answers. It also shows that a server
+// executes the nodes that the answer adds.
 func TestCallWhileDriven(t *testing.T) {
 	t.Parallel()
 	onStores(t, func(t *testing.T, store storage.Store) {
@@ -346,7 +345,7 @@ func TestCallWhileDriven(t *testing.T) {
 	})
 }
 
-// TestTask takes tasks in their order, and ends them. The token and the answer change in one commit, or neither does.
+// TestTask takes tasks in order, and ends them. One commit changes the token and stores the answer, or neither happens.
 //
 // Guarantee (G2): One commit takes or ends a task and stores the language's answer. A caller that disconnects before
 // takes no task.
@@ -454,8 +453,8 @@ func TestTask(t *testing.T) {
 	})
 }
 
-// TestTaskHeartbeat lets workers report with heartbeats, and be told to give up. The details are those of the failure
-// when the heartbeats stop.
+// TestTaskHeartbeat lets workers send heartbeats, and be asked to give up. If the heartbeats stop, the failure has
+// their last details.
 func TestTaskHeartbeat(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -503,8 +502,8 @@ func TestTaskHeartbeat(t *testing.T) {
 	})
 }
 
-// TestCallCrash lets the process die at every commit of calls, and before it. What was acknowledged is there, what was
-// not is there wholly or not at all, and the events have no gap.
+// TestCallCrash lets the process die at and before every commit of calls. Acknowledged calls are stored, others are
+// stored completely or not at all, and the events have no gap.
 func TestCallCrash(t *testing.T) {
 	t.Parallel()
 	for after := range 8 {
@@ -567,7 +566,7 @@ func TestCallCrash(t *testing.T) {
 	}
 }
 
-// dying is the store of a process that dies at a commit, or loses its answer.
+// A dying store belongs to a process that dies at a commit, or loses the answer to it.
 type dying struct {
 	storage.Store
 

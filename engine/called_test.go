@@ -16,8 +16,8 @@ import (
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
-// reports is a language whose one task is ended by its token, and tried again as
-// often as it is failed. It keeps what the task returned in the node's note.
+// reports is a language with one task, which its token ends, and which is retried as often as it fails. The node's note
+// keeps the task's result.
 func reports(tokens *box[string]) lang {
 	return func(ask *flow.Ask) flow.Growth {
 		token := func() string {
@@ -42,7 +42,7 @@ func reports(tokens *box[string]) lang {
 	}
 }
 
-// says is a task that returns one text.
+// says is a task that returns a fixed text.
 type says string
 
 func (s says) Task(string) (atom.Body, error) { return s, nil }
@@ -55,8 +55,8 @@ func (says) Revert(context.Context, atom.Values, atom.Outcome[atom.Value]) (atom
 	return atom.Null, nil
 }
 
-// livesUntil drives a run in processes that die at ever later commits, until one
-// does not, and looks at each time that the run waits.
+// livesUntil drives a run in processes that die at ever later commits, until one survives. It calls a function each
+// time the run waits.
 func livesUntil(t *testing.T, build func(storage.Store) *engine.Engine, waits func(storage.Store)) *engine.Result {
 	t.Helper()
 	records := memstore.New()
@@ -80,8 +80,8 @@ func livesUntil(t *testing.T, build func(storage.Store) *engine.Engine, waits fu
 	return nil
 }
 
-// TestCalled tells a language what a task returned that is ended by its token:
-// once for each attempt, whatever dies meanwhile.
+// TestCalled: if a token ends a task, the language learns what the task returned, once for each attempt, at any point
+// of death.
 func TestCalled(t *testing.T) {
 	t.Parallel()
 	for _, policy := range []engine.Checkpoints{engine.Step, engine.Each} {
@@ -120,8 +120,7 @@ func TestCalled(t *testing.T) {
 	}
 }
 
-// TestCalledEarly tells of the call first when the token was used before it
-// returned.
+// TestCalledEarly: if the token was used before the task returned, the language learns of the call first.
 func TestCalledEarly(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		var tokens box[string]
@@ -140,7 +139,7 @@ func TestCalledEarly(t *testing.T) {
 	})
 }
 
-// slowly is a task that takes its time.
+// slowly is a task that takes some time.
 type slowly struct {
 	says
 

@@ -13,7 +13,7 @@ import (
 	"github.com/ebbflow/ebb/flow"
 )
 
-// TestBlockingCalls runs tasks that end only when all of them have begun.
+// TestBlockingCalls runs tasks that end only when all of them have started.
 func TestBlockingCalls(t *testing.T) {
 	const n = 50
 	var all sync.WaitGroup
@@ -35,8 +35,7 @@ func TestBlockingCalls(t *testing.T) {
 	}
 }
 
-// TestGoexit runs tasks that end the goroutine they are called on, alone and
-// beside others.
+// TestGoexit runs tasks that end their goroutine, alone and beside others.
 func TestGoexit(t *testing.T) {
 	vanish := func(context.Context, struct{}) (struct{}, error) {
 		runtime.Goexit()

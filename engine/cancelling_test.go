@@ -13,7 +13,7 @@ import (
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
-// A widest store knows how many atoms the commit had that cancelled the most.
+// A widest store knows the largest number of cancelled atoms in one commit.
 type widest struct {
 	storage.Store
 	cancelled, commits int
@@ -32,8 +32,8 @@ func (w *widest) Commit(ctx context.Context, c storage.Claim, cp *storage.Checkp
 	return w.Store.Commit(ctx, c, cp)
 }
 
-// TestScaleCancelled ends very many child flows at once, because the first of them decides
-// their fork. However many there are, commits stay small.
+// TestScaleCancelled ends very many child flows at once, because the first of them decides their fork. Commits stay
+// small for any number of them.
 //
 // Attack (Large runs): A fork of 120,000 children is decided or cancelled while all wait or execute.
 // Result: Some 1,000 rows a commit; Ebb continues after a crash.

@@ -14,7 +14,7 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// growers are growing flows in Go whose result is their own name. They are a catalog.
+// growers are growing flows in Go that return their own names. They form a catalog.
 type growers struct{ known map[string]bool }
 
 func (g growers) grower(who string) flow.Node {
@@ -40,9 +40,8 @@ func (g growers) Flow(_ context.Context, run *storage.Run) (flow.Node, error) {
 	return g.grower(who), nil
 }
 
-// TestCatalogTellsGrowersApart goes on with runs of growing flows, begun by other
-// engines: each is grown by the flow that it was begun on, by name and definition,
-// and never by another that the engine has met or is of.
+// TestCatalogTellsGrowersApart resumes runs of growing flows that other engines started. Each run grows by the flow on
+// which it started, by name and definition. No other flow of the engine replaces it.
 //
 // Guarantee (G7): A growing flow continues on the name and definition it started with.
 func TestCatalogTellsGrowersApart(t *testing.T) {
@@ -63,7 +62,7 @@ func TestCatalogTellsGrowersApart(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		for range 2 { // what was compiled for one is not used for another
+		for range 2 { // a plan compiled for one is not used for another
 			for _, who := range all {
 				res, err := own.Run(t.Context(), who)
 				if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
-// TestErrChangedSaysWhat names what a changed flow has added, removed and reordered.
+// TestErrChangedSaysWhat names the atoms that a changed flow has added, removed and reordered.
 func TestErrChangedSaysWhat(t *testing.T) {
 	t.Parallel()
 	step := func(name string) *atom.Atom {
@@ -51,7 +51,7 @@ func TestErrChangedSaysWhat(t *testing.T) {
 	}
 }
 
-// TestResultString shows what a program prints.
+// TestResultString checks the printed form of a result.
 func TestResultString(t *testing.T) {
 	t.Parallel()
 	bad := atom.Func("a", func(context.Context, struct{}) (struct{}, error) { return struct{}{}, errors.New("no") })
@@ -69,7 +69,7 @@ func TestResultString(t *testing.T) {
 	}
 }
 
-// TestInputMisspelled names the input that was perhaps meant.
+// TestInputMisspelled names the input that was probably meant.
 func TestInputMisspelled(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, atom.Func("a", func(context.Context, parcel) (struct{}, error) { return struct{}{}, nil }),

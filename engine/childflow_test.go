@@ -23,7 +23,7 @@ type label struct {
 	Label string `json:"label"`
 }
 
-// labels is a flow that prints a label and hands the parcel over.
+// labels is a flow that prints a label and hands over the parcel.
 func labels(w *warehouse, fails *bool) *flow.LinearFlow {
 	printed := atom.Pair("print", func(_ context.Context, in parcel) (label, error) {
 		w.note("print " + in.Order)
@@ -52,8 +52,8 @@ func bill(w *warehouse, fails bool) *atom.Atom {
 	})
 }
 
-// TestRunOfAFlow runs another flow as an atom: its input and its output are those of the atom, and it is undone with the
-// run that began it. Its row says which run that is.
+// TestRunOfAFlow runs another flow as an atom, with the atom's input and output. The child run is undone with its
+// parent, which its row names.
 //
 // Guarantee (Waiting and time): The run of a `flow.Run`, or of a `flow.Each`'s items, is undone with its parent, the
 // last item first.
@@ -93,7 +93,7 @@ func TestRunOfAFlow(t *testing.T) {
 	})
 }
 
-// TestRunIsTriedAgain begins another run in each try of a retry around it.
+// TestRunIsTriedAgain starts another run in each try of a retry around it.
 func TestRunIsTriedAgain(t *testing.T) {
 	w, fails := newWarehouse(), true
 	hand := atom.Func("try", func(ctx context.Context, _ struct{}) (struct{}, error) {
@@ -112,7 +112,8 @@ func TestRunIsTriedAgain(t *testing.T) {
 	}
 }
 
-// TestRunDetached begins a run that nothing waits for. A server drives it, and undoing its parent leaves it.
+// TestRunDetached starts a run for which no other run waits. A server drives it, and undoing its parent does not change
+// it.
 func TestRunDetached(t *testing.T) {
 	eachStore(t, func(t *testing.T, store storage.Store) {
 		w, no := newWarehouse(), false
@@ -154,7 +155,8 @@ func TestRunDetached(t *testing.T) {
 	})
 }
 
-// TestRunKeepsSecrets masks in the child what its atoms mark as secret, and in the parent what comes of that.
+// TestRunKeepsSecrets masks in the child the values that its atoms mark as secret, and in the parent the results of
+// these.
 func TestRunKeepsSecrets(t *testing.T) {
 	type card struct {
 		Card string `json:"card"`

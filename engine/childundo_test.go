@@ -18,9 +18,9 @@ import (
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
-// TestUndoOfARunIsRetried retries the undo of a run whose child run could not be undone. The command reaches the reverts
-// of the child. If a person has mended the child before, its parent continues with the child before it. A message about
-// an earlier end of the child comes late, and changes nothing.
+// TestUndoOfARunIsRetried retries the undo of a run whose child run could not be undone. The command reaches the
+// reverts of the child. If a person has repaired the child, its parent continues with it. A message about an earlier
+// end of the child comes late, and changes nothing.
 func TestUndoOfARunIsRetried(t *testing.T) {
 	t.Parallel()
 	for name, mended := range map[string]bool{"parent": false, "child first": true} {
@@ -83,8 +83,8 @@ func TestUndoOfARunIsRetried(t *testing.T) {
 	}
 }
 
-// wantStuckAt checks what is said of a run whose undo stopped at atom "two": the undo has not come to "post" yet, and
-// the run did not fail at "two".
+// wantStuckAt checks the views of a run whose undo stopped at atom "two". The undo has not reached "post" yet, and the
+// run did not fail at "two".
 func wantStuckAt(t *testing.T, store storage.Store, id string) {
 	t.Helper()
 	w, err := inspect.Diagnose(t.Context(), store, runOf(t, store, id))

@@ -15,7 +15,7 @@ import (
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
-// parts lets a stage act as the tasks of a language.
+// parts lets a stage implement the tasks of a language.
 type parts struct{ s *stage }
 
 func (p parts) Task(name string) (atom.Body, error) {
@@ -88,8 +88,7 @@ func TestCancelGrowing(t *testing.T) {
 	})
 }
 
-// TestAbandonGrowing ends a state machine in the middle of a task, and leaves
-// what it did.
+// TestAbandonGrowing ends a state machine in the middle of a task, and leaves its effects.
 func TestAbandonGrowing(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		s := &stage{do: script{"d": untilCancelled}}
@@ -110,8 +109,7 @@ func TestAbandonGrowing(t *testing.T) {
 	})
 }
 
-// TestUndoGrowing undoes a state machine that has succeeded: all of it, and as
-// far as one of its tasks.
+// TestUndoGrowing undoes a state machine that has succeeded, completely and down to one of its tasks.
 func TestUndoGrowing(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		s := &stage{}
@@ -149,7 +147,7 @@ func TestUndoGrowing(t *testing.T) {
 	})
 }
 
-// TestMendGrowing goes on where the undoing of a state machine came to a stop.
+// TestMendGrowing continues the undo of a state machine after it stopped.
 func TestMendGrowing(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		var calls atomic.Int32
@@ -194,9 +192,8 @@ func lastEvent(t *testing.T, store storage.Store, run string) string {
 	return last
 }
 
-// TestUndoGrowingFurther undoes a state machine down to one of its tasks, then
-// down to one before that, then all of it; and each time the process dies after
-// one of the commits, which makes no difference.
+// TestUndoGrowingFurther undoes a state machine down to one of its tasks, then down to an earlier one, then completely.
+// Each time, the process dies after one of the commits, which changes nothing.
 func TestUndoGrowingFurther(t *testing.T) {
 	t.Parallel()
 	m, err := asl.Parse("steps", []byte(`{"StartAt":"A","States":{

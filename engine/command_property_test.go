@@ -10,9 +10,9 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// TestCommandProperty sends commands to random flows at random moments, in processes
-// that may also die. A run that is held goes on to the same end. What is cancelled
-// is undone, what is abandoned stays as it is, and the world is as the states say.
+// TestCommandProperty sends commands to random flows at random moments, in processes that may also die. A held run
+// continues to the same end. A cancelled run is undone, an abandoned one stays as it is, and the world agrees with the
+// states.
 //
 // Guarantee (G5): With deaths, held random flows end as if left alone; cancelled ones leave nothing.
 func TestCommandProperty(t *testing.T) {

@@ -18,7 +18,7 @@ import (
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
-// manners are the ways to run a flow that must not make a difference.
+// manners are the ways to run a flow. They must not make a difference.
 var manners = map[string][]engine.Option{
 	"step":        nil,
 	"each":        {engine.WithCheckpoints(engine.Each)},
@@ -26,7 +26,7 @@ var manners = map[string][]engine.Option{
 	"serial each": {engine.WithParallelism(1), engine.WithCheckpoints(engine.Each)},
 }
 
-// inEach runs a test in a bubble of virtual time for each manner.
+// inEach runs a test in virtual time for each manner.
 func inEach(t *testing.T, test func(t *testing.T, opts ...engine.Option)) {
 	t.Helper()
 	t.Parallel()
@@ -47,7 +47,7 @@ func newEngine(t *testing.T, root flow.Node, opts ...engine.Option) *engine.Engi
 	return eng
 }
 
-// because is why a run did not succeed.
+// because returns why a run did not succeed.
 type because struct {
 	Failures   []*atom.Failure
 	UndoFailed bool
@@ -71,8 +71,7 @@ func failed(t *testing.T, err error) because {
 	return because{e.Failures, e.UndoFailed}
 }
 
-// TestCancel cancels a run in the middle of an atom, which is told so, and then
-// undone with what came before it.
+// TestCancel cancels a run in the middle of an atom. The atom is cancelled, and undone with the atoms before it.
 //
 // Guarantee (G4): An operator's command undoes what it names, in reverse order, as `Preview` listed.
 // Also: `TestRevertTo`, `TestRetryFrom`, `TestUndoGrowing`, `TestPreviewGrowing`, `TestPreviewPivots`.
@@ -97,7 +96,7 @@ func TestCancel(t *testing.T) {
 	})
 }
 
-// TestAbandon ends a run where it stands.
+// TestAbandon ends a run in the middle.
 func TestAbandon(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		s := &stage{do: script{"b": untilCancelled}}
@@ -172,7 +171,7 @@ func TestCancelAtRest(t *testing.T) {
 	})
 }
 
-// TestDeadline lets a run take longer than it may.
+// TestDeadline runs a flow beyond its deadline.
 //
 // Guarantee (Waiting and time): A deadline cancels and undoes a run. A revert has its own time limit and attempts.
 // Also: `TestRevertTimeout`, `TestRevertAgain`.
@@ -193,7 +192,7 @@ func TestDeadline(t *testing.T) {
 	})
 }
 
-// TestHold suspends one run of an engine and not the others.
+// TestHold suspends one run of an engine and no other.
 func TestHold(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		s := &stage{do: script{"a": func(context.Context, int) error { time.Sleep(time.Hour); return nil }}}
@@ -220,7 +219,7 @@ func TestHold(t *testing.T) {
 	})
 }
 
-// TestRevertTo takes runs back to an atom, and forward again.
+// TestRevertTo takes runs back to an atom, and then forward again.
 func TestRevertTo(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		s := &stage{}
@@ -257,8 +256,7 @@ func TestRevertTo(t *testing.T) {
 
 var amount = atom.NewKey[int]("amount")
 
-// TestRetryFrom lets a run that failed, and was undone, go on with another
-// input.
+// TestRetryFrom continues a run that failed, and was undone, with another input.
 func TestRetryFrom(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		s := &stage{}
@@ -297,8 +295,7 @@ func TestRetryFrom(t *testing.T) {
 	})
 }
 
-// TestRetryFromKeepsWhatWasDone lets a run that failed without being undone go
-// on where it failed.
+// TestRetryFromKeepsWhatWasDone continues a run that failed without an undo at the point of the failure.
 func TestRetryFromKeepsWhatWasDone(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		s := &stage{do: script{"b": failsOnce}}
@@ -313,8 +310,8 @@ func TestRetryFromKeepsWhatWasDone(t *testing.T) {
 	})
 }
 
-// TestCommandsSurvive lets the process die after every commit in turn while it
-// applies a command: the result is the same, and the audit has one line of it.
+// TestCommandsSurvive lets the process die after every commit in turn while it applies a command. The result is the
+// same, and the audit has one line.
 //
 // Guarantee (G5): An operator's command takes effect even if the owner dies at any commit. If it dies earlier, the
 // sender drives the run.
@@ -392,7 +389,7 @@ func runCommanded(t *testing.T, o engine.Command, policy engine.Checkpoints, die
 	return end + audited(t, store), died
 }
 
-// TestRetryTimedOut gives a run that took too long its time anew.
+// TestRetryTimedOut gives a run that timed out its full time again.
 func TestRetryTimedOut(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		s := &stage{do: script{"b": func(ctx context.Context, n int) error {
@@ -411,7 +408,7 @@ func TestRetryTimedOut(t *testing.T) {
 	})
 }
 
-// TestDeadlineOfUndoing does not hide why a run is being undone.
+// TestDeadlineOfUndoing: a deadline does not hide why a run is being undone.
 func TestDeadlineOfUndoing(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		s := &stage{do: script{"b": alwaysFails}, undo: script{"a": func(context.Context, int) error { time.Sleep(2 * time.Hour); return nil }}}

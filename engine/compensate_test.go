@@ -18,8 +18,8 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// Travels hold what tasks have booked and not cancelled, by the paths of their
-// atoms. Tasks called fail:N fail in the first N visits of their state.
+// travels holds the bookings of tasks that were not cancelled, by the paths of their atoms. Tasks called fail:N fail in
+// the first N visits of their state.
 type travels struct {
 	mu     sync.Mutex
 	booked map[string]bool
@@ -60,8 +60,8 @@ func (e booking) Revert(ctx context.Context, _ atom.Values, _ atom.Outcome[atom.
 	return atom.Null, nil
 }
 
-// holiday undoes a part of itself in each way there is: a Parallel is begun
-// again, a branch undoes its own, and a catcher goes back to a state.
+// holiday undoes a part of itself in each possible way: a Parallel starts again, a branch undoes its own work, and a
+// catcher goes back to a state.
 const holiday = `{"StartAt": "A", "States": {
 	"A": {"Type": "Task", "Resource": "book:a", "Revert": "undo:a", "Next": "P"},
 	"P": {"Type": "Parallel", "Next": "B", "Retry": [{"ErrorEquals": ["Boom"], "IntervalSeconds": 60}], "Branches": [

@@ -19,20 +19,20 @@ import (
 	"github.com/ebbflow/ebb/flow/sm4c"
 )
 
-// computingWorld is what the tasks of a computing flow do something to.
+// A computingWorld holds the effects of a computing flow's tasks.
 type computingWorld struct {
 	mu       sync.Mutex
 	calls    []*computingCall
-	done     map[string]bool // what was done and not undone, by path
-	began    chan struct{}   // closed when something was called
-	undoes   chan struct{}   // closed when something was undone
+	done     map[string]bool // effects that were not undone, by path
+	began    chan struct{}   // closed when a task was called
+	undoes   chan struct{}   // closed when a task was undone
 	released chan struct{}
 }
 
 type computingCall struct {
 	task      string
 	revert    bool
-	at, ended time.Time // when it began, and when its context ended
+	at, ended time.Time // when it started, and when its context ended
 }
 
 func newComputingWorld() *computingWorld {
@@ -42,7 +42,7 @@ func newComputingWorld() *computingWorld {
 // release ends the calls that ignore their contexts.
 func (w *computingWorld) release() { close(w.released) }
 
-// await waits until something was called, or undone.
+// await waits until a task was called, or undone.
 func (w *computingWorld) await(undo bool) {
 	if undo {
 		<-w.undoes
@@ -120,8 +120,7 @@ func (w *computingWorld) begin(_ context.Context, task string, revert bool) *com
 	return c
 }
 
-// look wants no call to have started after a request but what undoes, and the contexts of
-// those in flight to have ended.
+// look checks that only undos started after a request, and that the contexts of the calls in flight have ended.
 func (w *computingWorld) look(rt *rapid.T, f computingFlow, at time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -143,7 +142,7 @@ func (w *computingWorld) look(rt *rapid.T, f computingFlow, at time.Time) {
 	}
 }
 
-// weight is how far a state that computes counts: many milliseconds' worth, or nothing.
+// weight is the count of a computing state: many milliseconds of work, or none.
 func (f computingFlow) weight() int {
 	if f.Heavy {
 		return 20_000
@@ -200,8 +199,7 @@ func (f computingFlow) inASL(t *testing.T) flow.Node {
 	return m.Flow()
 }
 
-// begins lets a flow without works call something when it begins, so that it is known
-// when that is.
+// begins makes a flow without works call a task at its start, so that the test knows this moment.
 func (f computingFlow) begins() string { return `"Start": {"Type": "Task", "Resource": "do:brief"` }
 
 func (f computingFlow) inSM4C(t *testing.T) flow.Node {
@@ -246,10 +244,10 @@ func (f computingFlow) inSM4C(t *testing.T) flow.Node {
 	return m.Flow()
 }
 
-// grownSoFar is what a grower remembers.
+// grownSoFar is the memory of a grower.
 type grownSoFar struct{ Works, Laps int }
 
-// computingGrower is a language of a user's own that computes.
+// computingGrower is a user's own language that computes.
 type computingGrower struct{ f computingFlow }
 
 func (f computingFlow) grower() flow.Language { return computingGrower{f} }
@@ -287,7 +285,7 @@ func (g computingGrower) Grow(ask *flow.Ask) flow.Growth {
 	return next
 }
 
-// lap computes, and adds what comes before the next lap.
+// lap computes, and adds the node before the next lap.
 func (g computingGrower) lap(ask *flow.Ask, m *grownSoFar) (next flow.Growth) {
 	f := &g.f
 	if f.Heavy {

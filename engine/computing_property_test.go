@@ -16,22 +16,20 @@ import (
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
-// slack is what a request may take on top of a second. The tests of this package run
-// beside each other, each with goroutines that compute without a pause, on as few as two
-// cores and under the race detector. So a goroutine that is woken may come to its turn
-// seconds later. The median of all draws is not to need the slack, see
-// TestComputingProperty.
+// slack is the time that a request may take in addition to a second. The tests of this package run beside each other,
+// each with goroutines that compute without a pause, on as few as two cores and under the race detector. So a goroutine
+// may run seconds after it is woken. The median of all draws must not need the slack, see TestComputingProperty.
 const slack = 4 * time.Second
 
 // propertyGrace is how long a call may ignore its context here.
 const propertyGrace = 300 * time.Millisecond
 
-// wanted is a request, and what it does to the run.
+// A wanted is a request, with its effect on the run.
 type wanted struct {
 	name    string
-	ends    bool // calls are told to end
+	ends    bool // the contexts of calls end
 	outcome storage.Outcome
-	rests   error // what Run returns when the run is to be gone on with; nil when it ends
+	rests   error // the error of Run if the run can be resumed; nil if it ends
 }
 
 var everyRequest = []wanted{
@@ -44,15 +42,15 @@ var everyRequest = []wanted{
 	{name: "deadline", ends: true, outcome: storage.TimedOut},
 }
 
-// A computingFlow describes a flow that computes, and what is wanted of it when.
+// A computingFlow describes a flow that computes, with the request and its time.
 type computingFlow struct {
 	Language string        // asl, sm4c or grower
-	Works    int           // tasks that can be undone, before it computes
-	Lap      string        // what comes between two states that compute: nothing, a call, a timer or a retry
+	Works    int           // undoable tasks before it computes
+	Lap      string        // between two computing states: nothing, a call, a timer or a retry
 	Heavy    bool          // each state computes for many milliseconds
-	Beside   string        // a call that is in flight meanwhile: none, one that heeds its context, or one that is deaf
-	Undo     bool          // it fails, and computes what its undo tasks are given
-	Laps     int           // after which it ends; 0 is never
+	Beside   string        // a call in flight meanwhile: none, one that heeds its context, or one that is deaf
+	Undo     bool          // it fails, and computes the inputs of its undo tasks
+	Laps     int           // number of laps; 0 is endless
 	After    time.Duration // from the first work to the request
 	Request  wanted
 }
@@ -70,17 +68,17 @@ func anyComputingFlow(t *rapid.T) computingFlow {
 		Request:  rapid.SampledFrom(everyRequest).Draw(t, "request"),
 	}
 	switch {
-	case f.Undo: // it has much to undo; one more request to undo it changes nothing
+	case f.Undo: // it undoes much; one more request to undo changes nothing
 		f.Works, f.Lap, f.Beside, f.Heavy = 60, "nothing", "none", true
 		f.Request = rapid.SampledFrom(slices.DeleteFunc(slices.Clone(everyRequest), func(a wanted) bool {
 			return a.name == "cancel" || a.name == "deadline"
 		})).Draw(t, "request while it undoes")
 	case f.Language == "sm4c":
-		f.Beside = "none" // its actions come one after the other
+		f.Beside = "none" // its actions run one after the other
 		if f.Lap == "retry" {
 			f.Lap = "call"
 		}
-		f.Heavy = f.Heavy || f.Lap == "nothing" // else 10,000 transitions end it in no time
+		f.Heavy = f.Heavy || f.Lap == "nothing" // otherwise 10,000 transitions end it at once
 	default:
 	}
 	if !f.Undo && f.Language != "sm4c" && rapid.IntRange(0, 3).Draw(t, "ends") == 0 {
@@ -93,11 +91,10 @@ func anyComputingFlow(t *rapid.T) computingFlow {
 	return f
 }
 
-// TestComputingProperty draws flows that compute, in each language, going forward and
-// undoing, beside calls and not, and makes a request at any moment. It takes effect
-// within a second, as far as no call that ignores its context is waited for: the request
-// is recorded, the contexts of calls have ended, and nothing starts but what undoes. A
-// run that rests goes on later to its end, and what it did is undone then.
+// TestComputingProperty draws flows that compute, in each language, forward and during an undo, with and without calls.
+// It makes a request at any moment. Unless a call ignores its context, the request takes effect within a second: it is
+// recorded, the contexts of calls have ended, and only undos start. A run that rests later continues to its end, and is
+// then undone.
 func TestComputingProperty(t *testing.T) {
 	t.Parallel()
 	const times = 25
@@ -117,9 +114,8 @@ func TestComputingProperty(t *testing.T) {
 	}
 }
 
-// interrupted drives a flow, makes its request, and looks at what comes of it. It returns
-// how long that took beyond what calls were waited for, and false when the run had ended
-// before.
+// interrupted drives a flow, makes its request, and checks the result. It returns the time beyond waiting for calls,
+// and false if the run had ended before.
 func interrupted(t *testing.T, rt *rapid.T, f computingFlow) (took time.Duration, ok bool) {
 	s, w := memstore.New(), newComputingWorld()
 	defer w.release()
@@ -136,7 +132,7 @@ func interrupted(t *testing.T, rt *rapid.T, f computingFlow) (took time.Duration
 	end := make(chan error, 1)
 	go func() { end <- drive(ctx) }()
 	w.await(f.Undo)
-	time.Sleep(f.After) // the moment is any
+	time.Sleep(f.After) // at any moment
 	at := time.Now()
 	switch f.Request.name {
 	case "cancel", "abandon", "suspend":
@@ -202,7 +198,7 @@ func (f computingFlow) endedAlone(run *storage.Run) bool {
 	}
 }
 
-// recorded wants the request to be in the store.
+// recorded checks that the request is in the store.
 func (f computingFlow) recorded(rt *rapid.T, run *storage.Run, err error) {
 	r := &f.Request
 	switch {
@@ -219,8 +215,8 @@ func (f computingFlow) recorded(rt *rapid.T, run *storage.Run, err error) {
 	}
 }
 
-// goesOn lets a run that rests go on in another process, to its end if it has one, or
-// until it is cancelled. Then no more and no less is left than the end says.
+// goesOn resumes a resting run in another process, to its end if it has one, or until it is cancelled. Then exactly the
+// effects that the end promises remain.
 func (f computingFlow) goesOn(t *testing.T, rt *rapid.T, s storage.Store, w *computingWorld, run *storage.Run) {
 	if !run.State.Ended() {
 		eng := newEngine(t, f.build(t), engine.WithStore(s), engine.WithTasks(w), engine.WithGrace(propertyGrace))
@@ -256,7 +252,7 @@ func (f computingFlow) goesOn(t *testing.T, rt *rapid.T, s storage.Store, w *com
 	}
 }
 
-// build makes the flow anew, as another process would.
+// build builds the flow again, as another process would.
 func (f computingFlow) build(t *testing.T) flow.Node {
 	t.Helper()
 	switch f.Language {
@@ -271,8 +267,8 @@ func (f computingFlow) build(t *testing.T) flow.Node {
 
 func (f computingFlow) deadline() bool { return f.Request.name == "deadline" }
 
-// deadlineAfter is how long after its beginning a run with a deadline is to end.
+// deadlineAfter is the time after which a run with a deadline must end.
 const deadlineAfter = time.Second
 
-// callTakes is how long the calls take that are in flight meanwhile.
+// callTakes is the duration of the calls in flight.
 const callTakes = 600 * time.Millisecond

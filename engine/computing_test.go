@@ -16,7 +16,7 @@ import (
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
-// computingFlows returns machines that never wait for anything.
+// computingFlows returns machines that never wait.
 func computingFlows(t *testing.T) map[string]flow.Node {
 	t.Helper()
 	loop := func(n string) string {
@@ -56,8 +56,7 @@ func (laps) Grow(*flow.Ask) flow.Growth {
 
 func (laps) Undo(*flow.UndoAsk) (atom.Value, error) { return atom.Null, nil }
 
-// TestComputingRunHears lets runs that only compute be driven, and wants
-// something of them: it takes effect while they compute.
+// TestComputingRunHears makes requests of runs that only compute. They take effect while the runs compute.
 func TestComputingRunHears(t *testing.T) {
 	t.Parallel()
 	for name, root := range computingFlows(t) {
@@ -79,7 +78,7 @@ func TestComputingRunHears(t *testing.T) {
 	}
 }
 
-// watched tells when a checkpoint was committed after the first.
+// watched reports a checkpoint after the first one.
 type watched struct {
 	storage.Store
 
@@ -99,7 +98,7 @@ func (w watched) Commit(ctx context.Context, c storage.Claim, cp *storage.Checkp
 
 var items = engine.Input(atom.MustEncode(map[string]any{"items": []int{1, 2, 3}, "many": make([]int, 30_000)}))
 
-// requests are what may be wanted of a run. Each returns once it has come to rest.
+// requests are the possible requests of a run. Each returns once the run rests.
 var requests = map[string]func(t *testing.T, eng *engine.Engine, s storage.Store, began <-chan struct{}){
 	"nothing": func(t *testing.T, eng *engine.Engine, s storage.Store, _ <-chan struct{}) { // its own time limit
 		_, err := eng.Run(t.Context(), "run", items)
@@ -152,7 +151,7 @@ var requests = map[string]func(t *testing.T, eng *engine.Engine, s storage.Store
 	"drain at once": drains(0),
 }
 
-// drains stops a server, which gives what executes so much time.
+// drains stops a server, which lets executing atoms run for the given time.
 func drains(d time.Duration) func(t *testing.T, eng *engine.Engine, s storage.Store, began <-chan struct{}) {
 	return func(t *testing.T, eng *engine.Engine, s storage.Store, began <-chan struct{}) {
 		if err := eng.Start(t.Context(), "run", items); err != nil {
@@ -166,7 +165,7 @@ func drains(d time.Duration) func(t *testing.T, eng *engine.Engine, s storage.St
 	}
 }
 
-// driven makes a request of what drives a run, and returns how that ended.
+// driven makes a request of the process that drives a run, and returns how that ended.
 func driven(t *testing.T, drive func(ctx context.Context) error, request func(stop context.CancelFunc)) error {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
@@ -190,7 +189,7 @@ func send(t *testing.T, s storage.Store, o engine.Command) {
 		if err == nil {
 			return
 		}
-		if !errors.Is(err, storage.ErrNotFound) { // it is there soon, whatever it computes
+		if !errors.Is(err, storage.ErrNotFound) { // it appears soon, although the run computes
 			t.Error(err)
 			return
 		}
@@ -198,7 +197,7 @@ func send(t *testing.T, s storage.Store, o engine.Command) {
 	}
 }
 
-// hasEnded wants a run to have ended so.
+// hasEnded checks the end of a run.
 func hasEnded(t *testing.T, s storage.Store, err error, want storage.Outcome) {
 	t.Helper()
 	run, wrong := s.Run(t.Context(), "run")
@@ -207,7 +206,7 @@ func hasEnded(t *testing.T, s storage.Store, err error, want storage.Outcome) {
 	}
 }
 
-// goesOn checks that a run has no owner, and that it can be resumed until it is cancelled.
+// goesOn checks that a run has no owner, and can be resumed until it is cancelled.
 func goesOn(t *testing.T, eng *engine.Engine, s storage.Store) {
 	t.Helper()
 	run, err := s.Run(t.Context(), "run")

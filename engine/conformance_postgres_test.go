@@ -13,9 +13,8 @@ import (
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
-// TestConformancePostgres plays some of the recorded cases of TaskFlow, with their
-// interrupts, on a PostgreSQL: each process opens the store anew, and those that die
-// leave it as it was.
+// TestConformancePostgres plays some of the recorded cases of TaskFlow, with their interrupts, on PostgreSQL. Each
+// process opens the store again. A process that dies leaves the store as it was.
 func TestConformancePostgres(t *testing.T) {
 	t.Parallel()
 	one := 25 // of so many cases
@@ -56,19 +55,19 @@ func TestConformancePostgres(t *testing.T) {
 	})
 }
 
-// lasting is what a definition has that takes time, or tells it.
+// lasting are the parts of a definition that take time, or show it.
 var lasting = regexp.MustCompile(`"Type":\s*"Wait"|"(Timeout|Heartbeat)Seconds|"Retry"|\.(StartTime|EnteredTime)|\$now\b|\$millis\b`)
 
-// takesNoTime reports whether an execution is over as soon as its tasks are, which answer
-// at once, and does not tell when that was: so that it can be replayed in any time.
+// takesNoTime reports whether an execution ends with its tasks, which answer at once, and does not show times. So it
+// can be replayed in real time.
 func takesNoTime(record *conformance.Execution) bool {
 	return !lasting.Match(record.Definition) && record.Expected.Status != "ABORTED" && !slices.ContainsFunc(record.Tasks, func(c *conformance.Call) bool {
 		return c.Kind == "activity" || c.Submitted != nil || c.Result.Submitted != nil || c.Result.TimedOut || c.Result.Pending || c.Result.Seconds > 0
 	})
 }
 
-// TestConformanceASLPostgres replays recorded executions on a PostgreSQL: those that
-// take no time, as one that is waited for cannot be virtual.
+// TestConformanceASLPostgres replays those recorded executions on PostgreSQL that take no time, because waiting for a
+// server cannot use virtual time.
 func TestConformanceASLPostgres(t *testing.T) {
 	t.Parallel()
 	one := 1 // of so many
@@ -90,15 +89,15 @@ func TestConformanceASLPostgres(t *testing.T) {
 	tally.DemandLevels(t, 0.99, 0.99, 0.97, 0.95, 0.95)
 }
 
-// TestConformanceSM4CPostgres plays one of four recorded cases that take no time on a
-// PostgreSQL, and some of them with a process that dies at each commit in turn.
+// TestConformanceSM4CPostgres plays one of four recorded cases that take no time on PostgreSQL, some of them with a
+// process that dies at each commit in turn.
 func TestConformanceSM4CPostgres(t *testing.T) {
 	t.Parallel()
 	one := oneOf(4)
 	if testing.Short() {
 		one = 20
 	}
-	dying := oneOf(20) // one of so many dies
+	dying := oneOf(20) // one of so many has deaths
 	server := emptyServer(t)
 	aspects := slices.DeleteFunc(slices.Clone(conformance.MachineAspects), func(aspect string) bool { return aspect == "elapsed" })
 	count := func(to *conformance.Aspects, c *conformance.MachineCase, got *conformance.MachineEnd) {
@@ -128,7 +127,7 @@ func TestConformanceSM4CPostgres(t *testing.T) {
 	})
 }
 
-// playedAtOnce plays a case that takes no time, for which it may take what it does.
+// playedAtOnce plays a case that takes no time, in real time.
 func playedAtOnce(t *testing.T, c *conformance.MachineCase, where place, d *death) *conformance.MachineEnd {
 	t.Helper()
 	end := playMachineNow(t, c, where, d)
@@ -136,7 +135,7 @@ func playedAtOnce(t *testing.T, c *conformance.MachineCase, where place, d *deat
 	return end
 }
 
-// A serverPlace is a PostgreSQL, whose processes give up what they own when they die.
+// A serverPlace is a PostgreSQL database. Processes release their runs when they die.
 type serverPlace struct {
 	t     *testing.T
 	dsn   string
@@ -168,7 +167,7 @@ func (p *serverPlace) open(ctx context.Context) (storage.Store, error) {
 
 func (p *serverPlace) died(s storage.Store) error { return s.Close() }
 
-// emptied returns the place without what others left there.
+// emptied returns the place without the records of other tests.
 func (p *serverPlace) emptied() place {
 	p.t.Helper()
 	runs, err := p.store.Runs(p.t.Context(), storage.RunQuery{})

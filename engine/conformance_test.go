@@ -17,10 +17,9 @@ import (
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
-// TestConformanceASL replays executions recorded on AWS through the engine, in
-// virtual time, with the recorded results of their tasks. Those that need a service
-// besides Lambda and S3 are counted apart; distributed Maps are counted once more by
-// themselves.
+// TestConformanceASL replays executions recorded on AWS through the engine, in virtual time, with the recorded results
+// of their tasks. Executions that need a service other than Lambda and S3 are counted apart. Distributed Maps are also
+// counted by themselves.
 func TestConformanceASL(t *testing.T) {
 	t.Parallel()
 	counted, others := conformance.NewTally("asl/execution"), conformance.NewTally("asl/execution other services")
@@ -91,7 +90,7 @@ func refused(name string, err error) conformance.Outcome {
 	return conformance.Outcome{Status: "FAILED", Error: &name, Cause: &cause}
 }
 
-// outcome reads from the store how a run ended, and its history.
+// outcome reads from the store how a run ended, with its history.
 func outcome(t *testing.T, eng *engine.Engine, res *engine.Result) conformance.Outcome {
 	t.Helper()
 	var out conformance.Outcome

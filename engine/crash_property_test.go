@@ -18,37 +18,34 @@ import (
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
-// TestCrashProperty lets random flows die at random commits, before or after
-// they are made, again and again, and go on in another process: they end as they
-// do when they are left alone (G5). On the way every change is legal, nothing
-// begins before what it depends on or is undone before what depended on it, and
-// in the end the world is as the states say (G3, G4).
+// TestCrashProperty lets processes of random flows die repeatedly at random commits, before or after them, and resumes
+// the runs in other processes. The runs end as without deaths (G5). Every change is legal. Nothing starts before its
+// dependencies, and nothing is undone before its dependents. In the end, the world agrees with the states (G3, G4).
 func TestCrashProperty(t *testing.T) {
 	const times = 500
 	check(t, times, func(rt *rapid.T) { crashAnywhere(t, rt) })
 }
 
-// crashAnywhere draws a flow and where it dies.
+// crashAnywhere draws a flow with its deaths.
 func crashAnywhere(t *testing.T, rt *rapid.T) {
 	f := anyFlow(rt)
 	c := anyConditions(rt)
 	alone := inBubbleOf(t, inMemory(), f, c)
 	alone.report(rt, f, c)
 	c.deaths = anyDeaths(rt, 1, 3, alone.commits)
-	c.seed *= 7 // and what was running takes another time
+	c.seed *= 7 // and running atoms take another time
 	got := inBubbleOf(t, inMemory(), f, c)
 	got.report(rt, f, c)
 	if alone.stuck || got.stuck {
-		return // whether it comes to an undo that fails depends on what was begun beside a failure
+		return // whether the run reaches a failing undo depends on what started beside a failure
 	}
 	if diff := cmp.Diff(alone.upshot, got.upshot); diff != "" {
 		rt.Fatalf("%s\n%+v\nends otherwise than alone (-alone +crashed):\n%s", f, c, diff)
 	}
 }
 
-// TestOuterKeptProperty is about flows whose inner retries undo only their own
-// flows: how they end may depend on which failure is seen first, but not whether
-// the world is as the states say.
+// TestOuterKeptProperty covers flows whose inner retries undo only their own flows. Their ends may depend on which
+// failure is seen first, but the world always agrees with the states.
 func TestOuterKeptProperty(t *testing.T) {
 	const times = 500
 	check(t, times, func(rt *rapid.T) {
@@ -63,18 +60,18 @@ func TestOuterKeptProperty(t *testing.T) {
 	})
 }
 
-// conditions say how a random flow is run, and where its process dies.
+// conditions say how a random flow runs, and where its process dies.
 type conditions struct {
 	policy    engine.Checkpoints
 	parallel  int
 	keepOuter bool
 	seed      uint64
 	deaths    []death
-	command   *engine.Command // is sent once, when so many changes were told of
+	command   *engine.Command // sent once, after the given number of changes
 	commandAt int
 }
 
-// anyConditions draws how a flow is run that lives as long as it wants.
+// anyConditions draws how a flow runs without deaths.
 func anyConditions(rt *rapid.T) conditions {
 	c := conditions{
 		policy:   rapid.SampledFrom([]engine.Checkpoints{engine.Step, engine.Each}).Draw(rt, "policy"),
@@ -94,14 +91,13 @@ func anyDeaths(rt *rapid.T, least, most, commits int) (deaths []death) {
 	return deaths
 }
 
-// A death strikes at a commit of its process, before or after it is made.
+// A death happens at a commit of its process, before or after it.
 type death struct {
 	commit int
 	after  bool
 }
 
-// A place is where runs are kept. Each process opens it anew; nothing of one
-// that died is closed properly.
+// A place is where runs are stored. Each process opens it again. A process that dies closes nothing properly.
 type place interface {
 	open(ctx context.Context) (storage.Store, error)
 	died(storage.Store) error
@@ -141,10 +137,10 @@ func (d *crashingStore) Commit(ctx context.Context, c storage.Claim, cp *storage
 
 var errDead = fmt.Errorf("%w: %w", storage.ErrClosed, errDied)
 
-// An account is all that is known of a run when it has ended.
+// An account is all information about a run that has ended.
 type account struct {
 	upshot
-	stuck     bool // undoing failed
+	stuck     bool // the undo failed
 	processes int
 	commits   int
 	told      int  // changes
@@ -152,16 +148,16 @@ type account struct {
 	faults    []string
 }
 
-// upshot is what no crash may change. Whether there was anything to undo is not
-// in it: what was begun beside the failure depends on when that was seen.
+// An upshot is the part of an account that no crash may change. It does not say whether there was anything to undo,
+// because that depends on when a failure was seen beside other atoms.
 type upshot struct {
 	End    storage.Outcome
-	Done   map[string]bool   // the atoms that have succeeded, or were left out
+	Done   map[string]bool   // atoms that succeeded, or were left out
 	Values map[string]string // of the symbols
 	Left   []string          // effects
 }
 
-// report fails the property for what must never happen.
+// report fails the property for a result that must never happen.
 func (a *account) report(rt *rapid.T, f *randomFlow, c conditions) {
 	for _, fault := range a.faults {
 		rt.Errorf("%s", fault)
@@ -223,7 +219,7 @@ func (a *account) live(ctx context.Context, where place, f *randomFlow, c condit
 			continue
 		case res == nil:
 			return err
-		case errors.Is(err, engine.ErrSuspended) || !res.Run.Due.IsZero(): // a command came
+		case errors.Is(err, engine.ErrSuspended) || !res.Run.Due.IsZero(): // a command arrived
 			if err := store.Close(); err != nil {
 				return err
 			}
@@ -233,8 +229,7 @@ func (a *account) live(ctx context.Context, where place, f *randomFlow, c condit
 	}
 }
 
-// give sends the command when it is time. If the process that received it dies, the
-// command is still in the run's inbox.
+// give sends the command at its time. If the process that received it dies, the command is still in the run's inbox.
 func (a *account) give(ctx context.Context, s storage.Store, c conditions) {
 	if a.told++; a.told != c.commandAt {
 		return

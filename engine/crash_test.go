@@ -20,8 +20,7 @@ import (
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
-// mortal is a store whose process dies when so many commits were made: later
-// ones fail, and what they hold is lost.
+// mortal is a store whose process dies after the given number of commits. Later commits fail and are lost.
 type mortal struct {
 	storage.Store
 
@@ -42,7 +41,7 @@ func (m *mortal) Commit(ctx context.Context, c storage.Claim, cp *storage.Checkp
 	return m.Store.Commit(ctx, c, cp)
 }
 
-// world is what tasks do something to.
+// A world holds the effects of tasks.
 type world struct {
 	mu    sync.Mutex
 	there map[string]bool // effects, by the key of the call that made them
@@ -68,7 +67,7 @@ func (w *world) set(key string, there bool) {
 	}
 }
 
-// task makes an effect and can take it back; it fails as long as fail says so.
+// task has an effect and can revert it. It fails while fail says so.
 func (w *world) task(name string, fail func(incarnation int) bool) *atom.Atom {
 	return atom.Untyped(name,
 		func(ctx context.Context, _ atom.Values) (any, error) {
@@ -88,8 +87,8 @@ func (w *world) task(name string, fail func(incarnation int) bool) *atom.Atom {
 
 func always(int) bool { return true }
 
-// Task lets a world be the registry of a language's tasks: do:x makes an effect,
-// fail:x makes one and fails, undo:x takes back.
+// Task makes a world the registry of a language's tasks: do:x has an effect, fail:x has one and fails, undo:x reverts
+// it.
 func (w *world) Task(name string) (atom.Body, error) {
 	how, what, _ := strings.Cut(name, ":")
 	return worldTask{w, how, what}, nil
@@ -129,9 +128,8 @@ const machine = `{"StartAt":"A","States":{
  "B":{"Type":"Task","Resource":"fail:b","Revert":"undo:b","End":true,
       "Retry":[{"ErrorEquals":["Refused"],"MaxAttempts":1,"IntervalSeconds":1,"BackoffRate":1,"MaxDelaySeconds":2}]}}}`
 
-// TestCrashAnywhere kills the process after each commit in turn, goes on in
-// another, and expects the end of a run that was left alone (G1, G5): the same
-// states, all effects taken back, and no task executed whose success was
+// TestCrashAnywhere kills the process after each commit in turn, and resumes the run in another. It expects the end of
+// an undisturbed run (G1, G5): the same states, all effects reverted, and no task executed again after its success was
 // committed.
 //
 // Guarantee (G2): An atom whose success is committed does not execute again.
@@ -161,7 +159,7 @@ func TestCrashAnywhere(t *testing.T) {
 	}
 }
 
-// crashFlows are flows that are reverted in the end.
+// crashFlows are flows that end undone.
 func crashFlows(t *testing.T) map[string]func(*world) flow.Node {
 	t.Helper()
 	return map[string]func(w *world) flow.Node{
@@ -192,7 +190,7 @@ type ending struct {
 	died   bool
 }
 
-// same compares with the end of a run that was left alone.
+// same compares with the end of an undisturbed run.
 func (e *ending) same(t *testing.T, what string, got ending) {
 	t.Helper()
 	if diff := cmp.Diff(e.states, got.states); diff != "" || len(got.left) > 0 {
@@ -203,12 +201,11 @@ func (e *ending) same(t *testing.T, what string, got ending) {
 	}
 }
 
-// faultyStores returns the store that each process in turn has on its own records. It
-// returns nil once the store has no fault any more.
+// faultyStores returns the store of each process in turn, on the process's own records. It returns nil once the store
+// has no fault any more.
 type faultyStores func(i int, process storage.Store) storage.Store
 
-// deaths lets the process die after so many commits, and the next after so many
-// further ones, and so on.
+// deaths lets the process die after the given number of commits, and the next process after the next number, and so on.
 func deaths(after ...int) faultyStores {
 	return func(i int, process storage.Store) storage.Store {
 		if i < len(after) {
@@ -225,7 +222,7 @@ func inBubble(t *testing.T, build func(*world) flow.Node, policy engine.Checkpoi
 	return end
 }
 
-// runTo runs a flow in one process after the other, until it has come to its end.
+// runTo runs a flow in one process after the other until it ends.
 func runTo(t *testing.T, build func(*world) flow.Node, policy engine.Checkpoints, f faultyStores) (end ending) {
 	t.Helper()
 	w := &world{}
@@ -275,7 +272,7 @@ func runTo(t *testing.T, build func(*world) flow.Node, policy engine.Checkpoints
 	return end
 }
 
-// succeeded returns the atoms whose success is committed and stands.
+// succeeded returns the atoms whose success is committed and not undone.
 func succeeded(t *testing.T, s storage.Store) map[string]bool {
 	t.Helper()
 	out := map[string]bool{}

@@ -14,9 +14,9 @@ import (
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
-// TestCutOff lets nothing more through between an owner and its PostgreSQL, and
-// closes no connection: by its own clock it tells what executes to end, while it
-// still hears nothing, and undoes nothing. Another goes on with the run.
+// TestCutOff blocks the connection between an owner and its PostgreSQL, and closes no connection. The owner's own clock
+// makes it end its executing atoms, while it still hears nothing, and it undoes nothing. Another process resumes the
+// run.
 func TestCutOff(t *testing.T) {
 	t.Parallel()
 	direct := postgrestest.DSN(t)
@@ -48,7 +48,7 @@ func TestCutOff(t *testing.T) {
 		t.Fatalf("the run ended before it was cut off: %v", err)
 	}
 	proxy.Stick(true)
-	<-told // with nothing from the server
+	<-told // without a message from the server
 	proxy.Stick(false)
 	var store *engine.StoreError
 	if err := <-ended; !errors.As(err, &store) {

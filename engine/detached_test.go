@@ -39,8 +39,8 @@ func (s *purgingStore) Run(ctx context.Context, id string) (storage.Run, error) 
 	return run, err
 }
 
-// TestDetachedTree lists a tree of detached runs, parents before children. Of a run that has ended, those that it has
-// begun are listed. A run that is purged meanwhile is left out.
+// TestDetachedTree lists a tree of detached runs, parents before children. It lists the children of a run that has
+// ended. It leaves out a run that is purged meanwhile.
 func TestDetachedTree(t *testing.T) {
 	t.Parallel()
 	tree := flow.Growing("tree", lang(func(ask *flow.Ask) flow.Growth {
@@ -75,7 +75,7 @@ func TestDetachedTree(t *testing.T) {
 	if got := list(); got != "gefc" {
 		t.Errorf("listed %q", got)
 	}
-	store.run = "a" // d, e and g are known by its atoms
+	store.run = "a" // d, e and g are found by its atoms
 	if got := list(); got != "fc" {
 		t.Errorf("listed %q when a run was purged", got)
 	}

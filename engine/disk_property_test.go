@@ -16,10 +16,9 @@ import (
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
-// TestDiskProperty runs random flows on a SQLite file, and takes images of it at
-// random syncs. From each, laid out as a killed process or a power cut leaves it,
-// the run goes on in the world as it was at that moment, and ends as the one that
-// was left alone did (G1, G5).
+// TestDiskProperty runs random flows on a SQLite file, and takes images of the file at random syncs. It writes each
+// image as a killed process or a power cut leaves it, and resumes the run there in the world of that moment. The run
+// ends like the undisturbed one (G1, G5).
 //
 // Guarantee (G5): Random flows end the same when resumed from images of a SQLite file after a kill or power cut.
 // Also: ; 100,000 flows in `make soak`: `TestSoak`.
@@ -46,7 +45,7 @@ func goOnFromImages(t *testing.T, rt *rapid.T) {
 		var got *account
 		synctest.Test(t, func(t *testing.T) {
 			where := onDisk{t.TempDir()}
-			crashdisk.Watch(t, where.dir) // for speed: it does not wait for the disk
+			crashdisk.Watch(t, where.dir) // for speed: syncs do not wait for the disk
 			err := image.Kill(where.dir)
 			if powerCut {
 				err = image.PowerCut(where.dir, rng)

@@ -13,8 +13,8 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// TestScaleDistributedMapGivesUp lets the last of very many children fail, while the others
-// wait. The Map drops these in small commits, and then writes the results.
+// TestScaleDistributedMapGivesUp lets the last of very many children fail while the others wait. The Map drops these in
+// small commits, and then writes the results.
 func TestScaleDistributedMapGivesUp(t *testing.T) {
 	n := min(scale(t, 3_000), 9_000)
 	machine := eachThing(t, `"MaxConcurrency": 10000, `+writeThings, `

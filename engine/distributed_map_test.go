@@ -27,7 +27,7 @@ import (
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
-// inventory is a folder with a CSV file of so many lines behind its header.
+// inventory is a folder with a CSV file of the given number of lines after its header.
 func inventory(t *testing.T, lines int) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -42,8 +42,7 @@ func inventory(t *testing.T, lines int) string {
 	return dir
 }
 
-// eachThing is a distributed Map over such a file, with more fields of the Map state
-// and what is done with each.
+// eachThing is a distributed Map over such a file, with more fields of the Map state and the task for each item.
 func eachThing(t *testing.T, fields, states string) *asl.Machine {
 	t.Helper()
 	m, err := asl.Parse("things", []byte(`{"StartAt": "Each", "States": {"Each": {"Type": "Map", "End": true, `+fields+`
@@ -61,8 +60,8 @@ const (
 	writeThings = `"ResultWriter": {"Resource": "arn:aws:states:::s3:putObject", "Parameters": {"Bucket": "stock", "Prefix": "done"}},`
 )
 
-// TestDistributedMapCrash lets the process die at each commit in turn, over and
-// over. Every item is done in the end, and none again whose run had ended.
+// TestDistributedMapCrash lets processes die repeatedly, at each commit in turn. In the end every item is done, and no
+// item is repeated whose run had ended.
 //
 // Guarantee (G2): An ended item of a distributed Map does not execute again.
 // Also: `cmd/ebb: TestKilledMap`.
@@ -144,7 +143,7 @@ func endedThings(t *testing.T, store storage.Store) []string {
 	return ids
 }
 
-// tally is a task that counts how often it was called for each thing.
+// A tally is a task that counts its calls for each item.
 type tally struct {
 	mu     sync.Mutex
 	count  map[string]int
@@ -171,7 +170,7 @@ func (c *tally) Execute(_ context.Context, in atom.Values) (atom.Value, error) {
 	return atom.Encode(thing.ID)
 }
 
-// calls are how often some things, and which things at all, were done.
+// calls are the numbers of calls for some items, and the items that were called.
 type calls struct {
 	ids   []string
 	calls []int
@@ -188,8 +187,8 @@ func (c *tally) at(ids []string) calls {
 	return seen
 }
 
-// TestDistributedMapUndone undoes what the runs of a map's items did: when the
-// machine fails later, when too many of them fail, and before the map is begun again.
+// TestDistributedMapUndone undoes the runs of a Map's items: if the machine fails later, if too many items fail, and
+// before the Map starts again.
 //
 // Guarantee (G4): Ebb undoes a distributed Map's items if the machine or too many items fail, or before a retry.
 func TestDistributedMapUndone(t *testing.T) {
@@ -249,8 +248,8 @@ func TestDistributedMapUndone(t *testing.T) {
 	}
 }
 
-// TestDistributedMapSuspended suspends a map whose items are being done: what is
-// under way ends, nothing is begun, and another engine goes on.
+// TestDistributedMapSuspended suspends a Map while its items run. The running items end, no others start, and another
+// engine resumes the Map.
 func TestDistributedMapSuspended(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -287,7 +286,7 @@ func TestDistributedMapSuspended(t *testing.T) {
 	})
 }
 
-// slow takes a second for each thing.
+// slow takes a second for each item.
 type slow struct{ *tally }
 
 func (s slow) Execute(ctx context.Context, in atom.Values) (atom.Value, error) {
@@ -299,7 +298,7 @@ func (s slow) Execute(ctx context.Context, in atom.Values) (atom.Value, error) {
 	}
 }
 
-// check looks at what is there in the end.
+// check checks the final records.
 func (c *tally) check(t *testing.T, name string, state states.Flow, undone int) {
 	t.Helper()
 	left := 0
@@ -316,7 +315,7 @@ func (c *tally) check(t *testing.T, name string, state states.Flow, undone int) 
 	}
 }
 
-// removes is a task that undoes what a tally counted.
+// removes is a task that reverts what a tally counted.
 type removes struct{ *tally }
 
 func (r removes) Reverts() bool { return true }
@@ -335,7 +334,7 @@ func (r removes) Revert(_ context.Context, in atom.Values, _ atom.Outcome[atom.V
 	return atom.Null, nil
 }
 
-// checked is a task that is told the id of a thing.
+// checked is a task that receives the id of an item.
 type checked func(id string) error
 
 func (checked) Reverts() bool { return false }
@@ -352,8 +351,7 @@ func (f checked) Execute(_ context.Context, in atom.Values) (atom.Value, error) 
 	return atom.Null, f(id)
 }
 
-// TestScaleDistributedMap runs over files of which one is ten times as long as the
-// other: the live heap must be the same.
+// TestScaleDistributedMap runs over two files, one of which is ten times as long. The live heap must be the same.
 func TestScaleDistributedMap(t *testing.T) {
 	long := scale(t, 2000)
 	short := long / 10
@@ -361,8 +359,8 @@ func TestScaleDistributedMap(t *testing.T) {
 	large, took := mapHeap(t, long)
 	t.Logf("live heap at most %.1f MiB over %d lines and %.1f MiB over %d lines; %.0f items/s",
 		float64(small)/mib, short, float64(large)/mib, long, float64(long)/took.Seconds())
-	// Calls that are under way at the moment of a measurement count, too. A short run has few measurements, and fewer
-	// on a slow machine, so that it may miss them. A heap that grows with the lines is too large each time.
+	// Calls in flight at the moment of a measurement count, too. A short run has few measurements, and fewer on a slow
+	// machine, so it may miss them. A heap that grows with the lines is too large each time.
 	for again := 0; again < 3 && large > small+4*mib; again++ {
 		once, _ := mapHeap(t, short)
 		small = max(small, once)
@@ -374,8 +372,8 @@ func TestScaleDistributedMap(t *testing.T) {
 	}
 }
 
-// mapHeap returns how much heap was live at most, beyond what was before, while a
-// distributed Map ran over so many lines.
+// mapHeap returns the largest live heap, beyond the initial one, during a distributed Map over the given number of
+// lines.
 func mapHeap(t *testing.T, lines int) (most int64, took time.Duration) {
 	t.Helper()
 	store, _ := openScale(t)
@@ -448,7 +446,8 @@ func TestDistributedMapSharesInputs(t *testing.T) {
 }
 
 // TestDistributedMapStoresInputsOnce gives each of many child runs a large input of its own, more at once than the run
-// remembers: its run stores each of them once, also when it is loaded again. A limit on bytes bounds all of them.
+// remembers. The run of the Map stores each input once, also after it is loaded again. A limit on bytes bounds all of
+// them.
 //
 // Attack (Large runs): A `BatchInput` of 150 KB for each of 20,000 child runs.
 // Result: Each input is stored twice, with the child run and with the run of the Map; the run's limit `bytes` counts

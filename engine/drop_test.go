@@ -17,7 +17,7 @@ import (
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
-// TestDrop lets a language give up nodes that it no longer wants.
+// TestDrop lets a language drop nodes that it no longer needs.
 func TestDrop(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		first := lang(func(ask *flow.Ask) flow.Growth {
@@ -40,7 +40,7 @@ func TestDrop(t *testing.T) {
 			return flow.Growth{}
 		})
 		s := &stage{do: script{"slow": untilCancelled}}
-		if len(opts) > 0 { // one at a time would never come to the quick one
+		if len(opts) > 0 { // with one at a time, the quick one would never run
 			opts = append(opts, engine.WithParallelism(2))
 		}
 		eng := newEngine(t, flow.Growing("f", first), append(opts, engine.WithTasks(parts{s}))...)
@@ -57,8 +57,8 @@ func TestDrop(t *testing.T) {
 	})
 }
 
-// dropsAll is a language that gives up a task and a subflow as soon as another
-// task has ended, with or without having undone what the subflow did.
+// dropsAll is a language that drops a task and a subflow as soon as another task has ended, with or without an undo of
+// the subflow's work.
 func dropsAll(undoing bool) lang {
 	return func(ask *flow.Ask) flow.Growth {
 		c := &ask.Cause
@@ -90,7 +90,7 @@ type dropping struct {
 	travels
 
 	t     *testing.T
-	after bool // something that follows on the drop was done
+	after bool // the effect that follows the drop happened
 }
 
 func (d *dropping) Task(string) (atom.Body, error) { return d, nil }
@@ -114,8 +114,7 @@ func (d *dropping) Execute(ctx context.Context, _ atom.Values) (atom.Value, erro
 	return atom.Null, nil
 }
 
-// follow notes that something is done which follows on the drop: what was begun
-// before has come to its task by then.
+// follow records an effect that follows the drop. By then, everything that started before has reached its task.
 func (d *dropping) follow() {
 	time.Sleep(time.Second)
 	d.mu.Lock()
@@ -135,9 +134,8 @@ func (d *dropping) Revert(ctx context.Context, _ atom.Values, _ atom.Outcome[ato
 	return atom.Null, nil
 }
 
-// TestDroppedSubflowSurvives gives up a task and a subflow in the middle of what
-// they execute, in processes that die at every commit: neither goes on, what they
-// did is undone before the flow goes on, if it is to be, and else with the run.
+// TestDroppedSubflowSurvives drops a task and a subflow while they execute, in processes that die at every commit.
+// Neither continues. Their work is undone before the flow continues, on request, and otherwise with the run.
 //
 // Guarantee (G5): What a growing flow dropped stays dropped, and is undone first on request, with a death at every
 // commit.

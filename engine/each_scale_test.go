@@ -28,8 +28,8 @@ func numbers(n int) []int {
 	return list
 }
 
-// TestScaleEach runs over lists of which one is ten times as long as the other: the live heap must be the same, but for
-// the list itself, also while the results are read.
+// TestScaleEach runs over two lists, one of which is ten times as long. The live heap, without the list itself, must be
+// the same, also while the results are read.
 //
 // Guarantee (Waiting and time): Live heap of a `flow.Each` grows only with the list.
 func TestScaleEach(t *testing.T) {
@@ -45,8 +45,9 @@ func TestScaleEach(t *testing.T) {
 	}
 }
 
-// eachHeap returns how much heap was live, beyond what was before, while a body ran for the second half of n items, and
-// while a task read their results: the larger of both. Of several looks the least counts, as others allocate meanwhile.
+// eachHeap returns the live heap, beyond the initial one, while a body ran for the second half of n items, and while a
+// task read their results: the larger of both. It takes the lowest of several measurements, because other tests
+// allocate meanwhile.
 func eachHeap(t *testing.T, n int) (heap int64, took time.Duration) {
 	t.Helper()
 	store, _ := openScale(t)
@@ -93,8 +94,8 @@ func eachHeap(t *testing.T, n int) (heap int64, took time.Duration) {
 	return max(picking, reading), time.Since(begin)
 }
 
-// TestScaleEachResumes stops in the middle of a long list. Another process goes on there: it calls only the items that
-// were running then a second time.
+// TestScaleEachResumes stops in the middle of a long list. Another process continues there. It calls only the items a
+// second time that were running.
 func TestScaleEachResumes(t *testing.T) {
 	n := min(scale(t, 5_000), 100_000)
 	store, _ := openScale(t)
@@ -135,8 +136,8 @@ func TestScaleEachResumes(t *testing.T) {
 	}
 }
 
-// BenchmarkEach compares an Each with as many tasks that were written out. In SQLite, a run of the items commits each
-// item, as Unordered does.
+// BenchmarkEach compares an Each with the same number of single tasks. In SQLite, a run of the items commits each item,
+// as Unordered does.
 func BenchmarkEach(b *testing.B) {
 	const n = 200
 	do := func(context.Context, int) (int, error) { return 1, nil }

@@ -48,7 +48,7 @@ func lines(n int) []line {
 	return list
 }
 
-// A warehouse is the world of the orders: it notes what is done in it.
+// A warehouse is the world of the orders. It records their effects.
 type warehouse struct {
 	mu    sync.Mutex
 	lines []string
@@ -70,7 +70,7 @@ type toPick struct {
 	Count int    `json:"count"`
 }
 
-// picker takes a line out of the stock.
+// A picker takes the goods of a line from stock.
 type picker struct{ w *warehouse }
 
 func (p picker) Execute(_ context.Context, in toPick) (pick, error) {
@@ -123,7 +123,7 @@ func orderEngine(t *testing.T, root flow.Node, opts ...engine.Option) *engine.En
 }
 
 // TestEachOfEverySize lets one engine run orders of different sizes, with as many items at once as allowed. The results
-// are in the order of the items, also where they are too many for one value.
+// are in the order of the items, also if they are too many for one value.
 func TestEachOfEverySize(t *testing.T) {
 	eachStore(t, func(t *testing.T, store storage.Store) {
 		count := atom.Func("count", func(ctx context.Context, in struct {
@@ -187,7 +187,7 @@ func TestEachOfEverySize(t *testing.T) {
 	})
 }
 
-// TestEachIsUndone fails an order after its lines were picked: they are put back, the last one first.
+// TestEachIsUndone fails an order after its lines were picked. They are put back, the last one first.
 func TestEachIsUndone(t *testing.T) {
 	eachStore(t, func(t *testing.T, store storage.Store) {
 		w := newWarehouse()
@@ -211,7 +211,7 @@ func TestEachIsUndone(t *testing.T) {
 	})
 }
 
-// TestEachFails lets one item fail: nothing more begins, what was done is undone, and the failure names the item.
+// TestEachFails lets one item fail. No other item starts, finished items are undone, and the failure names the item.
 func TestEachFails(t *testing.T) {
 	w := newWarehouse()
 	failed := make(chan struct{})
@@ -223,7 +223,7 @@ func TestEachFails(t *testing.T) {
 			close(failed)
 			return atom.Errorf("OutOfStock", "none left")
 		default:
-			<-failed // or a slow machine does many more before it hears of the failure
+			<-failed // otherwise a slow machine finishes many more before it hears of the failure
 			return nil
 		}
 	}
@@ -243,7 +243,7 @@ func TestEachFails(t *testing.T) {
 	}
 }
 
-// TestEachTolerates leaves items out that failed, up to a number of them.
+// TestEachTolerates leaves out failed items, up to a number of them.
 func TestEachTolerates(t *testing.T) {
 	for bad, ok := range map[int]bool{0: true, 2: true, 3: false} {
 		w := newWarehouse()
@@ -310,7 +310,7 @@ func TestEachListsFailuresOfMany(t *testing.T) {
 	}
 }
 
-// TestEachRetriesAnItem tries an item again as its atom says, with the same key, while the others go on.
+// TestEachRetriesAnItem retries an item as its atom says, with the same key, while the others continue.
 func TestEachRetriesAnItem(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
@@ -343,8 +343,8 @@ func TestEachRetriesAnItem(t *testing.T) {
 	})
 }
 
-// TestEachOfAFlow runs a flow for each item, with a symbol from around it, and one within it again for each part of the
-// item. Failing later undoes all of them.
+// TestEachOfAFlow runs a flow for each item, with a symbol from around it, and with an Each inside it for each part of
+// the item. A later failure undoes all of them.
 func TestEachOfAFlow(t *testing.T) {
 	type box struct {
 		Label string   `json:"label"`
@@ -486,7 +486,7 @@ func TestEachAwaitsTokens(t *testing.T) {
 	})
 }
 
-// TestEachChecksWhatEndsAnItem fails an item whose token carries what cannot be its result.
+// TestEachChecksWhatEndsAnItem fails an item if the result in its token has the wrong type.
 func TestEachChecksWhatEndsAnItem(t *testing.T) {
 	eachStore(t, func(t *testing.T, store storage.Store) {
 		tokens := make(chan string, 1)
