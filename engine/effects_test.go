@@ -13,11 +13,10 @@ import (
 	"github.com/ebbflow/ebb/states"
 )
 
-// effects are the world that tasks change: there is an entry for each, by the key
-// of the call that makes them, so that making one again changes nothing. It
-// survives the process.
+// effects are the world that tasks change: an entry for each effect, by the key of its call, so that a repetition
+// changes nothing. They survive the process.
 type effects struct {
-	seed uint64 // with the call, determines how long that takes; 0 is no time
+	seed uint64 // determines, with the call, how long it takes; 0 is no time
 
 	mu     sync.Mutex
 	there  map[string]string // key of an effect -> the atom's path
@@ -28,7 +27,7 @@ func newEffects(seed uint64) *effects {
 	return &effects{seed: seed, there: map[string]string{}}
 }
 
-// clone returns the world as it is, for a run that goes on from here.
+// clone returns a copy of the world, for a run that continues from here.
 func (e *effects) clone() *effects {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -58,8 +57,8 @@ func (e *effects) takeTime(ctx context.Context) {
 	time.Sleep(time.Duration(h.Sum64()%100) * time.Millisecond)
 }
 
-// check compares what there is with the states of the atoms that can be undone:
-// what is done is there, and what is not, or is undone, is not.
+// check compares the effects with the states of the undoable atoms. A done atom has its effect, an undone or missing
+// one does not.
 func (e *effects) check(f *randomFlow, state func(path string) states.Task) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

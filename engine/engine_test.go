@@ -24,7 +24,7 @@ import (
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
-// TestEmptyFlows runs flows without atoms, alone and inside another flow: the run succeeds, and nothing is warned of.
+// TestEmptyFlows runs flows without atoms, alone and inside another flow. The run succeeds without warnings.
 func TestEmptyFlows(t *testing.T) {
 	t.Parallel()
 	step := atom.Func("a", func(context.Context, struct{}) (struct{}, error) { return struct{}{}, nil })
@@ -87,7 +87,7 @@ func TestStatesAreAtoms(t *testing.T) {
 	}
 }
 
-// run runs a flow of one atom or more in a bubble of virtual time.
+// run runs a flow with at least one atom in virtual time.
 func run(t *testing.T, node flow.Node, opts ...engine.Option) (res *engine.Result, err error) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -140,8 +140,7 @@ func TestFailuresOfTasks(t *testing.T) {
 	}
 }
 
-// TestTimedOutIsUnknown shows that the revert of an attempt that was given up on
-// is told that its end is unknown.
+// TestTimedOutIsUnknown shows that the revert of an abandoned attempt is told that its outcome is unknown.
 //
 // Guarantee (G4): A revert receives "unknown" after a timeout, a lost token or a cancelled wait.
 // Also: `TestDeferredTimes`, `TestCancelDeferred`.
@@ -177,8 +176,7 @@ func TestRevertFails(t *testing.T) {
 	}
 }
 
-// TestRetryWaits shows that a retry waits as its backoff says, in the run's own
-// time, and that the wait survives the process.
+// TestRetryWaits shows that a retry waits as its backoff says, in virtual time, and that the wait survives the process.
 func TestRetryWaits(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -284,8 +282,8 @@ func TestChangedFlow(t *testing.T) {
 	}
 }
 
-// TestBrokenStoreIsNotAsked: what a store has said is its last word is not offered
-// to it again, and stops the run where it stands.
+// TestBrokenStoreIsNotAsked: if a store says that it writes nothing more, the engine does not repeat the call, and the
+// run stops there.
 //
 // Guarantee (G10): The engine does not ask a store again that writes nothing more.
 func TestBrokenStoreIsNotAsked(t *testing.T) {
@@ -340,8 +338,8 @@ func TestStoreErrorIsNoFailure(t *testing.T) {
 	}
 }
 
-// TestStop shows that a run whose context ends stops in the middle of an atom,
-// writes nothing about it, and goes on later.
+// TestStop shows that a run whose context ends stops in the middle of an atom, writes nothing about the stop, and can
+// be resumed.
 //
 // Guarantee (G10): A run whose process stops within an atom continues later. A suspended one stays so until it is run;
 // others continue.
@@ -379,8 +377,7 @@ func TestStop(t *testing.T) {
 	}
 }
 
-// atOnce is a registry whose tasks take a minute each and note how many of them
-// run at once.
+// atOnce is a registry whose tasks take a minute each and record how many of them run at once.
 type atOnce struct {
 	mu            sync.Mutex
 	running, most int
@@ -402,7 +399,7 @@ func (a *atOnce) Task(string) (atom.Body, error) {
 	}, atom.From("in")).Body(), nil
 }
 
-// TestParallelismOfGrowingFlows: the limit holds for what a language adds, too.
+// TestParallelismOfGrowingFlows: the limit also holds for nodes that a language adds.
 func TestParallelismOfGrowingFlows(t *testing.T) {
 	t.Parallel()
 	var branches []string
@@ -425,8 +422,8 @@ func TestParallelismOfGrowingFlows(t *testing.T) {
 	}
 }
 
-// TestTaskAllocatesLittle runs a flow of many tasks in memory: a task costs less than one
-// allocation, as nothing is made for what it does not use.
+// TestTaskAllocatesLittle runs a flow of many tasks in memory. A task costs less than one allocation, because nothing
+// is allocated for features that it does not use.
 func TestTaskAllocatesLittle(t *testing.T) { //nolint:paralleltest // counts the process's allocations
 	const n = 1024
 	store := memstore.New()

@@ -25,7 +25,7 @@ import (
 
 var everyNumber = atom.NewKey[[]int]("numbers")
 
-// roundsOfEvents is a machine that calls a function at each of two events, again and again.
+// roundsOfEvents is a machine that calls a function at each of two events, repeatedly.
 const roundsOfEvents = `{"name": "m", "version": "1", "events": [{"name": "first"}, {"name": "second"}],
 "functions": [{"name": "do", "type": "task", "operation": "do:it"}],
 "states": [
@@ -82,9 +82,9 @@ func everyKind(t *testing.T) map[string]func(s *stage) flow.Node {
 	}
 }
 
-// TestEveryAtomOnce reads the tree of runs of every kind level by level, in small pages. Each atom that ebb show shows
-// is in it once, items in the order of their numbers. The tree of ebb show has no step twice, and the diagram of a plan
-// has each task.
+// TestEveryAtomOnce reads the tree of runs of every kind level by level, in small pages. Each atom that ebb show prints
+// is in it once, with items in the order of their numbers. The tree of ebb show has no step twice, and the diagram of a
+// plan has each task.
 func TestEveryAtomOnce(t *testing.T) {
 	t.Parallel()
 	for name, build := range everyKind(t) {
@@ -100,7 +100,7 @@ func TestEveryAtomOnce(t *testing.T) {
 				if _, err := eng.Run(t.Context(), "r", given, engine.Unload()); err != nil {
 					t.Log(err)
 				}
-				for i := range 8 { // those who wait for events hear them
+				for i := range 8 { // runs that wait for events get them
 					m := storage.Message{Run: "r", Kind: flow.MessageSignal, Name: []string{"first", "second"}[i%2], Body: atom.MustEncode(i)}
 					if name != "events" {
 						break
@@ -185,7 +185,7 @@ func everyAtomOnce(t *testing.T, store storage.Store) {
 	}
 }
 
-// drawnOnce compares the steps of the tree with the diagram of a run whose flow has none.
+// drawnOnce compares the steps of the tree with the diagram of a run whose flow has no plan.
 func drawnOnce(t *testing.T, store storage.Store, run *storage.Run, steps map[string]bool) {
 	t.Helper()
 	picture, err := inspect.GrownView(t.Context(), store, run)
@@ -210,7 +210,7 @@ func drawnOnce(t *testing.T, store storage.Store, run *storage.Run, steps map[st
 	}
 }
 
-// atomsShown returns the paths of the atoms that ebb show -o json prints of a run and of the runs of its flow.Each.
+// atomsShown returns the paths of the atoms that ebb show -o json prints, of a run and of the runs of its flow.Each.
 func atomsShown(t *testing.T, store storage.Store, run *storage.Run, prefix string) map[string]int {
 	t.Helper()
 	shown := map[string]int{}

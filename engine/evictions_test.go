@@ -18,9 +18,8 @@ import (
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
-// TestEvictedOwner evicts an owner that still works. The owner is told so, stops
-// driving the run that another process took over, keeps the run that no other process
-// took over, and registers again.
+// TestEvictedOwner evicts an owner that is alive. The owner learns of it, stops driving the run that another process
+// took over, keeps the run that no process took over, and registers again.
 func TestEvictedOwner(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		dir := t.TempDir()
@@ -68,7 +67,7 @@ func TestEvictedOwner(t *testing.T) {
 			t.Errorf("calls (-want +got):\n%s", diff)
 		}
 
-		// It lives again: what it begins now is its own, for others, too.
+		// It is registered again: the runs that it starts now are its own, also for others.
 		go func() { _, err := eng.Run(t.Context(), "new"); ends <- err }()
 		synctest.Wait()
 		if _, err := other.Run(t.Context(), "new"); !isOwned(err) {
@@ -86,7 +85,7 @@ func isOwned(err error) bool {
 	return owned
 }
 
-// joinFile opens a file as a process does.
+// joinFile opens a file as another process does.
 func joinFile(t *testing.T, file string) *sqlstore.Store {
 	t.Helper()
 	s, err := sqlstore.Open(t.Context(), file)

@@ -17,8 +17,7 @@ func step(name string) *atom.Atom {
 	return atom.Func(name, func(context.Context, struct{}) (struct{}, error) { fmt.Println(name); return struct{}{}, nil })
 }
 
-// Runs are started and served by any process that is there. One that waits takes no
-// goroutine, no memory and no slot.
+// Any process can start and serve runs. A waiting run takes no goroutine, no memory and no slot.
 func ExampleEngine_Serve() {
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan struct{})
@@ -49,7 +48,7 @@ func ExampleEngine_Serve() {
 	// <nil>
 }
 
-// A run can be driven phase by phase, and left in between: it is suspended then.
+// A run can be driven phase by phase. If the caller leaves the loop, the run is suspended.
 func ExampleEngine_Steps() {
 	ctx := context.Background()
 	eng, err := engine.New(flow.Linear("f", step("a"), step("b")))
@@ -93,8 +92,8 @@ func stoppedAfterA(ctx context.Context) storage.Store {
 	return store
 }
 
-// The flow is changed while runs are in flight. Those end on the version they
-// were begun on; new ones begin on the new.
+// The flow changes while runs are in flight. They end on the version on which they started. New ones start on the new
+// version.
 func ExampleFlows() {
 	ctx := context.Background()
 	store := stoppedAfterA(ctx)
@@ -115,7 +114,7 @@ func ExampleFlows() {
 	// y
 }
 
-// A run goes on with a changed flow when that is asked for.
+// A run continues with a changed flow on request.
 func ExampleAcceptChange() {
 	ctx := context.Background()
 	store := stoppedAfterA(ctx)

@@ -49,8 +49,7 @@ const (
 	lying   = `{"StartAt": "W", "States": {"W": {"Type": "Wait", "Seconds": 3600, "End": true}}}`
 )
 
-// Executions that a state starts are runs of their own; what is told of them is what
-// AWS tells.
+// Executions that a state starts are runs of their own. Their histories say what AWS's say.
 func TestStartExecution(t *testing.T) {
 	t.Parallel()
 	times := `"StartDate":"«any»","StopDate":"«any»"`
@@ -111,8 +110,7 @@ func TestStartExecution(t *testing.T) {
 	}
 }
 
-// endOfStarting runs a machine that starts an execution, and tells how that ended: its
-// result, or its error and cause.
+// endOfStarting runs a machine that starts an execution. It returns the result, or the error and cause.
 func endOfStarting(t *testing.T, definition, child string, opts []engine.Option) (*engine.Engine, string) {
 	t.Helper()
 	definition = strings.Replace(definition, `"Next": "End"`, `"Next": "Done"`, 1)
@@ -137,7 +135,7 @@ func endOfStarting(t *testing.T, definition, child string, opts []engine.Option)
 	return eng, res.Output().String()
 }
 
-// compareTold compares a text that may begin with a word and go on with JSON.
+// compareTold compares a text that may begin with a word and continue with JSON.
 func compareTold(t *testing.T, want, got string) {
 	t.Helper()
 	wantHead, wantBody, _ := strings.Cut(want, "{")
@@ -177,9 +175,9 @@ func taskEvents(t *testing.T, store storage.Store) string {
 	return strings.Join(types, " ")
 }
 
-// A state that waits for a token starts an execution and passes it the token. The state
-// continues when another party completes the token, however the execution ends. A state
-// that waits for the execution can be ended by its token, too.
+// A state that waits for a token starts an execution and passes it the token. The state continues when another party
+// completes the token, regardless of the execution's end. A state that waits for the execution can also be ended by its
+// token.
 func TestStartExecutionToken(t *testing.T) {
 	t.Parallel()
 	for _, pattern := range []string{".waitForTaskToken", ".sync"} {
@@ -217,8 +215,7 @@ func TestStartExecutionToken(t *testing.T) {
 	}
 }
 
-// mortalAll is a store whose process dies, with all that it drives, when so many commits
-// were made.
+// mortalAll is a store whose process dies, with all runs that it drives, after the given number of commits.
 type mortalAll struct {
 	storage.Store
 	die  context.CancelFunc
@@ -233,8 +230,7 @@ func (m *mortalAll) Commit(ctx context.Context, c storage.Claim, cp *storage.Che
 	return m.Store.Commit(ctx, c, cp)
 }
 
-// Wherever the process dies, there is one execution, and the run that started it ends
-// with the same history.
+// At any point of death, there is one execution, and the run that started it ends with the same history.
 func TestStartExecutionCrash(t *testing.T) {
 	t.Parallel()
 	for _, pattern := range []string{"", ".sync"} {
@@ -281,14 +277,14 @@ func TestStartExecutionCrash(t *testing.T) {
 	}
 }
 
-// chosen are tasks that do all in place of runs.
+// chosen are tasks that replace runs.
 type chosen struct{ *counting }
 
 func (chosen) Instead(task, path string) bool {
 	return task == "arn:aws:states:::states:startExecution.sync" && path == "Start"
 }
 
-// What the user gives for a service is done in place of a run.
+// A user's task for a service replaces the run.
 func TestInsteadOfARun(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		m, err := asl.Parse("outer", []byte(started(".sync", `{"n": 6, "StateMachineArn": "pack"}`, "")))

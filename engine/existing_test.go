@@ -31,8 +31,8 @@ func (s *prunedStore) Run(ctx context.Context, id string) (storage.Run, error) {
 	return s.Store.Run(ctx, id)
 }
 
-// TestExisting: a run that was purged is not created anew when a caller resumes it, and when a server takes it up
-// because of a message.
+// TestExisting: a purged run is not created again if a caller resumes it, or if a server takes it up because of a
+// message.
 //
 // Guarantee (G8): Resuming a deleted run creates nothing.
 func TestExisting(t *testing.T) {

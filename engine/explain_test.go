@@ -50,7 +50,7 @@ func itinerary() flow.Node {
 		flow.Linear("payment", pay).WithRetry(atom.Times(2, atom.Backoff{})))
 }
 
-// TestExplain compares what is said about failed runs with golden files.
+// TestExplain compares the explanations of failed runs with golden files.
 func TestExplain(t *testing.T) {
 	t.Parallel()
 	m, err := asl.Parse("trip", []byte(`{"StartAt":"Search","States":{
@@ -114,7 +114,7 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-// upToStack cuts off the stack, which changes with every line of code.
+// upToStack removes the stack, which changes with every line of code.
 func upToStack(text string) string {
 	head, stack, _ := strings.Cut(text, "goroutine ")
 	return head + fmt.Sprintf("and %t for a stack\n", strings.Contains(stack, "explain_test"))

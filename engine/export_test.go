@@ -9,8 +9,7 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// Recorded returns the scheduler of a run of a planned flow, made from nothing
-// but what the store has of it.
+// Recorded returns the scheduler of a run of a planned flow, made only from the stored records.
 func (e *Engine) Recorded(ctx context.Context, id string) (*scheduler.Scheduler, error) {
 	run, err := e.env.Store.Run(ctx, id)
 	if err != nil {
@@ -28,12 +27,12 @@ func (e *Engine) Recorded(ctx context.Context, id string) (*scheduler.Scheduler,
 	return d.Scheduler(), nil
 }
 
-// MeasureMemory lets an engine take what used returns for the memory that is in use.
+// MeasureMemory makes an engine use the result of used as the memory in use.
 func (e *Engine) MeasureMemory(used func() int64) {
 	e.env.Memory.Used = func() memorybudget.Use { return memorybudget.Use{Live: used()} }
 }
 
-// OpenSize is what an open node or child flow counts against the memory budget.
+// OpenSize is the size that an open node or child flow counts against the memory budget.
 const OpenSize = driver.OpenSize
 
 // SkipWaits is what [WithoutWaits] sets for the engines of a server.

@@ -14,8 +14,7 @@ import (
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
-// TestLongFailures lets flows fail with texts of megabytes: each text is cut off wherever
-// it is stored.
+// TestLongFailures lets flows fail with texts of megabytes. Each stored text is cut off.
 //
 // Attack (Definitions and expressions): A failure with an error code of 250 KB.
 // Result: Bounded: cut off.
@@ -37,7 +36,7 @@ func TestLongFailures(t *testing.T) {
 	caught := `"P": {"Type": "Parallel", "Branches": [` + inner + `], "Catch": [{"ErrorEquals": ["States.ALL"], "Next": "F"}], "Next": "F"}, `
 	for name, c := range map[string]struct {
 		node flow.Node
-		most int64 // bytes of all that is stored
+		most int64 // bytes of all stored records
 		code int
 	}{
 		"asl":        {fail(""), 200_000, 2 * 256},
@@ -59,7 +58,7 @@ func TestLongFailures(t *testing.T) {
 	}
 }
 
-// storedBytes returns about how many bytes are stored of a run.
+// storedBytes returns about how many bytes are stored for a run.
 func storedBytes(t *testing.T, store storage.Store, id string) (n int64) {
 	t.Helper()
 	run, err := store.Run(t.Context(), id)

@@ -15,7 +15,7 @@ import (
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
-// forking is a machine that starts itself twice, and catches whatever that fails with.
+// forking is a machine that starts itself twice, and catches every failure of that.
 func forking(pattern string) string {
 	start := func(name, next string) string {
 		return `"` + name + `": {"Type": "Task", "Resource": "arn:aws:states:::states:startExecution` + pattern + `",
@@ -25,13 +25,13 @@ func forking(pattern string) string {
 	return `{"StartAt": "A", "States": {` + start("A", "B") + `, ` + start("B", "C") + `, "C": {"Type": "Pass", "End": true}}}`
 }
 
-// forkingSM4C is the same in the other language.
+// forkingSM4C is the same machine in the other language.
 const forkingSM4C = `{"name": "pack", "version": "1",
  "states": [{"name": "A", "start": true, "enterAction": {"type": "parallel", "actions": [
   {"type": "invokeSubflow", "subflowName": "pack", "waitForCompletion": false}, {"type": "invokeSubflow", "subflowName": "pack", "waitForCompletion": false}]}}]}`
 
-// growFamily runs a flow that creates runs of itself, and these, until none is left or so
-// many were driven. The process dies after so many commits, each time.
+// growFamily runs a flow that creates runs of itself, and these runs, until none is left or the given number was
+// driven. Each process dies after the given number of commits.
 func growFamily(t *testing.T, node flow.Node, catalog engine.Catalog, l engine.Limits, death int64) (runs []storage.Run) {
 	t.Helper()
 	records := memstore.New()
@@ -55,7 +55,7 @@ func growFamily(t *testing.T, node flow.Node, catalog engine.Catalog, l engine.L
 		if !errors.Is(err, errDied) && !errors.Is(err, engine.ErrStopped) {
 			t.Fatal(err)
 		}
-		death++ // or it would not come further
+		death++ // otherwise it would not progress
 	}
 	runs, err := records.Runs(t.Context(), storage.RunQuery{})
 	if err != nil {
@@ -64,7 +64,7 @@ func growFamily(t *testing.T, node flow.Node, catalog engine.Catalog, l engine.L
 	return runs
 }
 
-// driveAll begins the run r and drives it, then every other run that there is.
+// driveAll starts the run r and drives it, then every other run.
 func driveAll(ctx context.Context, eng *engine.Engine) error {
 	_, err := eng.Run(ctx, "r", engine.Input(atom.FromJSON([]byte(`{}`))))
 	for err == nil || errors.As(err, new(*engine.RevertedError)) || errors.As(err, new(*engine.FailedError)) {
@@ -89,8 +89,8 @@ func driveAll(ctx context.Context, eng *engine.Engine) error {
 	return err
 }
 
-// TestRunLimitsOfFamilies lets machines that create runs of themselves, twice each, reach
-// the limits of a family, wherever the process dies.
+// TestRunLimitsOfFamilies lets machines that create two runs of themselves reach the limits of a family, at any point
+// of death.
 //
 // Attack (Runs that grow or compute without end): A machine that starts itself twice, with or without waiting.
 // Result: `descendants`, `depth`.
@@ -124,7 +124,7 @@ func TestRunLimitsOfFamilies(t *testing.T) {
 	}
 }
 
-// wantFamily checks that runs reached a limit of families, and went no further.
+// wantFamily checks that runs reached a limit of families, and did not exceed it.
 func wantFamily(t *testing.T, runs []storage.Run, what string, most int) {
 	t.Helper()
 	limited := 0

@@ -10,12 +10,10 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// TestFaults lets each call in turn that writes go wrong, once or from then on, in
-// each way there is: it does nothing and says that the database is locked or the
-// disk full, it waits, it is done and its answer lost, it is not done and cannot be
-// told from that. Another process goes on where the run was stopped. It ends as if
-// left alone (G10): nothing fails or is reverted on account of the store, no effect
-// is left, and no task executed whose success was committed.
+// TestFaults makes each writing call in turn fail, once or from then on, in each way: the database is locked, the disk
+// is full, the call waits, its answer is lost after the write, or it is unknown whether it wrote. Another process
+// resumes the stopped run. The run ends as if undisturbed (G10): the store causes no failure or revert, no effect is
+// left, and no task executes again after its success was committed.
 //
 // Guarantee (G10): A run ends as if left alone though one commit, or every later one, meets a lock, a full disk, delay,
 // doubt or a lost answer.
@@ -41,8 +39,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// firstMeets lets the first process that drives a run meet what a plan has, and
-// notes whether it did.
+// firstMeets applies a plan to the first process that drives a run, and records whether a fault happened.
 func firstMeets(plan faultstore.Plan, met *bool) func(int, storage.Store) storage.Store {
 	*met = false
 	return func(i int, process storage.Store) storage.Store {

@@ -18,8 +18,7 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// A rendezvous lets so many processes go on with a run only when all of them were
-// told that it is due.
+// A rendezvous lets the given number of processes continue a run only after all of them have learned that it is due.
 type rendezvous struct {
 	members int
 
@@ -32,8 +31,8 @@ type met struct {
 	all  chan struct{}
 }
 
-// come says that a process is about to make the commit with which a claim begins. It
-// returns what is closed when all are.
+// come says that a process is about to make the first commit of a claim. The returned channel is closed when all
+// processes have come.
 func (m *rendezvous) come(c storage.Claim) <-chan struct{} {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -49,13 +48,12 @@ func (m *rendezvous) come(c storage.Claim) <-chan struct{} {
 	return one.all
 }
 
-// doubled is a store on which each run that is due is found by all processes of a
-// rendezvous before one of them commits.
+// doubled is a store on which all processes of a rendezvous find each due run before one of them commits.
 type doubled struct {
 	storage.Store
 
 	rendezvous *rendezvous
-	refused    *box[string] // runs in which another was faster
+	refused    *box[string] // runs in which another process was faster
 }
 
 func (s *doubled) Due(ctx context.Context, q storage.DueQuery) ([]storage.Due, time.Time, error) {
@@ -118,9 +116,8 @@ func timed(done func(string)) map[string]flow.Node {
 	}
 }
 
-// TestTimerFiredTwice lets two processes find each run that is due, each time: what
-// follows its timers happens once. Of each two processes that fired a timer, one has done
-// nothing.
+// TestTimerFiredTwice lets two processes find each due run. The effects of its timers happen once. Of two processes
+// that fired the same timer, one does nothing.
 //
 // Guarantee (Waiting and time): A timer that two processes see has one effect.
 func TestTimerFiredTwice(t *testing.T) { //nolint:tparallel // its stores are played one after the other
@@ -168,7 +165,7 @@ func TestTimerFiredTwice(t *testing.T) { //nolint:tparallel // its stores are pl
 	})
 }
 
-// catalogOf knows flows by their names; their tasks say that they were called.
+// catalogOf has flows by their names. Their tasks report their calls.
 type catalogOf struct {
 	flows map[string]flow.Node
 	did   func(string)

@@ -13,7 +13,7 @@ import (
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
-// A largest store knows how many rows the largest commit had.
+// A largest store knows the number of rows of the largest commit.
 type largest struct {
 	storage.Store
 	rows, commits int
@@ -47,8 +47,7 @@ func eachStore(t *testing.T, test func(t *testing.T, store storage.Store)) {
 	})
 }
 
-// TestScaleForkBegins begins a fork with very many children at once. However many there are,
-// commits stay small.
+// TestScaleForkBegins starts a fork with very many children at once. Commits stay small for any number of them.
 //
 // Attack (Large runs): A fork begins very many children at once.
 // Result: One child for each question to its language, at most 2,500 rows a commit; a command is heard between two.

@@ -16,11 +16,11 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// deaf ignores that its context ends, for an hour.
+// deaf ignores the end of its context for an hour.
 func deaf(context.Context, int) error { time.Sleep(time.Hour); return nil }
 
-// TestGivenUp gives up atoms that ignore their context: one whose time is up,
-// one that is cancelled, and one that is in the way when the process stops.
+// TestGivenUp gives up atoms that ignore their context: one that timed out, one that is cancelled, and one that blocks
+// the stop of the process.
 //
 // Guarantee (Waiting and time): Ebb gives up, logs and counts an atom that ignores its context.
 func TestGivenUp(t *testing.T) {
@@ -70,7 +70,7 @@ func TestGivenUp(t *testing.T) {
 		}
 		wantAfter(time.Minute + time.Second)
 		wantActs(t, s, "a", "b")
-		time.Sleep(time.Hour) // all of them have ended after all
+		time.Sleep(time.Hour) // in the end all of them have ended
 	})
 }
 

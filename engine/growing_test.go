@@ -18,7 +18,7 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// lang is a language that is one function.
+// lang is a language that consists of one function.
 type lang func(ask *flow.Ask) flow.Growth
 
 func (l lang) Grow(ask *flow.Ask) flow.Growth { return l(ask) }
@@ -35,8 +35,8 @@ func work(name string) flow.Spec {
 	return flow.Spec{Name: name, Task: "do:" + name, Undo: &flow.Undo{Task: "undo:" + name}}
 }
 
-// TestTold lets a language hear what the run is told, in order, whatever it does
-// meanwhile, and never twice.
+// TestTold: a language hears everything that the run is told, in order and never twice, whatever the language does
+// meanwhile.
 func TestTold(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		s := &stage{do: script{"a": func(context.Context, int) error { time.Sleep(time.Minute); return nil }}}
@@ -99,8 +99,7 @@ func TestTold(t *testing.T) {
 	})
 }
 
-// TestGrowingTokens ends nodes of a language by their tokens: one that calls a
-// task first, and one that calls no task.
+// TestGrowingTokens ends nodes of a language by their tokens: one that calls a task first, and one without a task.
 func TestGrowingTokens(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		tokens := &box[string]{}
@@ -197,8 +196,7 @@ func TestWorkers(t *testing.T) {
 	})
 }
 
-// TestJoins decides how a group of children ends: by how many must end well, and
-// how many may fail.
+// TestJoins determines how a group of children ends: by the number that must succeed, and the number that may fail.
 func TestJoins(t *testing.T) {
 	t.Parallel()
 	cases := []struct {
@@ -240,8 +238,7 @@ func TestJoins(t *testing.T) {
 	}
 }
 
-// joining is a language whose flow is one group: child i takes i+1 minutes, and
-// fails if it is among those that do.
+// joining is a language whose flow is one group. Child i takes i+1 minutes, and fails if it is among those that must.
 func joining(group flow.Group, fail []int) lang {
 	return func(ask *flow.Ask) flow.Growth {
 		switch cause := &ask.Cause; {
@@ -271,7 +268,7 @@ func (f flows) Flow(_ context.Context, run *storage.Run) (flow.Node, error) {
 	return nil, storage.ErrNotFound
 }
 
-// nest is a language that begins one run of its own and ends as that does.
+// nest is a language that starts one child run and ends as the child does.
 func nest(child flow.Child, fail bool) lang {
 	return func(ask *flow.Ask) flow.Growth {
 		switch c := &ask.Cause; {
@@ -287,8 +284,7 @@ func nest(child flow.Child, fail bool) lang {
 	}
 }
 
-// TestNested begins runs within runs: their results, their failures, and their
-// undoing.
+// TestNested starts runs within runs, and checks their results, their failures, and their undo.
 func TestNested(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		s := &stage{}
@@ -352,7 +348,7 @@ func TestNested(t *testing.T) {
 		if f, ok := errors.AsType[*atom.Failure](err); !ok || f.Code != atom.CodeRunExists {
 			t.Errorf("a run was begun twice: %v", err)
 		}
-		for _, of := range []string{"r", "again"} { // that it could not begin again is none of its own
+		for _, of := range []string{"r", "again"} { // a run that it could not start is not its own
 			if open, err := detached(t.Context(), eng, of); err != nil || len(open) != map[string]int{"r": 1}[of] {
 				t.Errorf("%s has begun %v, %v", of, open, err)
 			}
@@ -372,7 +368,7 @@ func TestNested(t *testing.T) {
 	})
 }
 
-// TestMessages sends messages to other runs, and leaves the rest to the outbox.
+// TestMessages sends messages to other runs, and leaves the others to the outbox.
 func TestMessages(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		talks := lang(func(ask *flow.Ask) flow.Growth {
@@ -410,15 +406,14 @@ func TestMessages(t *testing.T) {
 		for _, o := range out {
 			bodies = append(bodies, o.Body.String())
 		}
-		if diff := cmp.Diff([]string{"1"}, bodies); diff != "" { // of each target only the first
+		if diff := cmp.Diff([]string{"1"}, bodies); diff != "" { // only the first of each target
 			t.Errorf("outbox (-want +got):\n%s", diff)
 		}
 	})
 }
 
-// TestAlteredLanguage goes on with a run whose language has changed meanwhile:
-// what was answered stays, and only what was not asked yet is asked of the new
-// one (G7).
+// TestAlteredLanguage resumes a run whose language has changed meanwhile. Former answers stay. The new language gets
+// only new questions (G7).
 //
 // Guarantee (G7): If a language's code changes, recorded answers stay, and recorded work is undone as recorded, not
 // repeated.

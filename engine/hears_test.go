@@ -15,8 +15,8 @@ import (
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
-// TestLongUndoHears stops and suspends runs that undo thousands of tasks, each in no
-// time: the undo rests at once, and goes on later to its end.
+// TestLongUndoHears stops and suspends runs that undo thousands of very short tasks. The undo rests at once, and later
+// continues to its end.
 //
 // Attack (Large runs): A run undoes thousands of tasks, reads thousands of messages or loads thousands of children.
 // Result: Suspend and stop take effect after each undo, message or page of children.
@@ -66,14 +66,14 @@ func TestLongUndoHears(t *testing.T) {
 			}
 			_, err = newEngine(t, flow.Growing("f", many), engine.WithStore(s), engine.WithTasks(body)).Run(t.Context(), "run")
 			reverted(t, err)
-			if got := undone.Load(); got < tasks || got > tasks+1 { // the one that was stopped may be undone again
+			if got := undone.Load(); got < tasks || got > tasks+1 { // the interrupted one may be undone again
 				t.Errorf("%d undone; want %d", got, tasks)
 			}
 		})
 	}
 }
 
-// undoes gives tasks that do nothing, and are undone so.
+// undoes provides tasks that do nothing, and whose undos do nothing.
 type undoes func(ctx context.Context) error
 
 func (u undoes) Task(string) (atom.Body, error) { return undoesAlone{u}, nil }
@@ -88,8 +88,8 @@ func (b undoesAlone) Revert(ctx context.Context, _ atom.Values, _ atom.Outcome[a
 	return atom.Null, b.undo(ctx)
 }
 
-// TestCatchingUpHears stops and suspends a run that takes in thousands of messages.
-// It goes on later, and hears each of them once.
+// TestCatchingUpHears stops and suspends a run that reads thousands of messages. The run later continues, and hears
+// each of them once.
 func TestCatchingUpHears(t *testing.T) {
 	t.Parallel()
 	const messages, before = 2000, 100
@@ -119,7 +119,7 @@ func TestCatchingUpHears(t *testing.T) {
 					asked = true
 					eng.Suspend()
 				case n > before && eng != nil:
-					for !ask.Done() { //nolint:revive // nothing more is to be answered
+					for !ask.Done() { //nolint:revive // no answer is needed any more
 					}
 				}
 				return flow.Growth{Memory: atom.MustEncode(n), Listen: true}
@@ -159,7 +159,7 @@ func (p *paged) AtomsAt(ctx context.Context, run string, paths ...string) ([]sto
 	return p.Store.AtomsAt(ctx, run, paths...)
 }
 
-// TestLoadHears stops the loading of a run with thousands of children that have ended.
+// TestLoadHears stops a process while it loads a run with thousands of children that have ended.
 func TestLoadHears(t *testing.T) {
 	t.Parallel()
 	const children = 3000
@@ -192,8 +192,8 @@ func TestLoadHears(t *testing.T) {
 	hasEnded(t, s, err, storage.Cancelled)
 }
 
-// TestManyWaitingCallsAreCancelled cancels a run of which very many calls wait for a place:
-// how long that takes is proportional to how many.
+// TestManyWaitingCallsAreCancelled cancels a run with very many calls that wait for a place. The time is proportional
+// to their number.
 //
 // Attack (Large runs): A run, a group or a language gives up 60,000 calls that wait for a slot.
 // Result: Time proportional to their number; 4 s for a group.

@@ -15,8 +15,9 @@ import (
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
-// TestCommandReachesHeld sends commands to runs that are on hold while a process serves their store: one that an
-// operator suspended, and one whose undo stopped at b. A signal alone does not reach them. A command that the run refuses changes nothing but the history.
+// TestCommandReachesHeld sends commands to runs on hold while a process serves their store: to one that an operator
+// suspended, and to one whose undo stopped at b. A signal alone does not reach them. A command that the run refuses
+// changes only the history.
 func TestCommandReachesHeld(t *testing.T) {
 	t.Parallel()
 	by := storage.Issuer{Name: "bob"}

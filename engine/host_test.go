@@ -44,7 +44,7 @@ func TestLogger(t *testing.T) {
 	atom.Slog(t.Context()).Error("the same")
 }
 
-// ledger is a table of a user's own.
+// A ledger is a user's own table.
 type ledger struct {
 	t    *testing.T
 	file string
@@ -70,7 +70,7 @@ func shut(t *testing.T, s storage.Store) {
 	}
 }
 
-// add writes a line and returns how many there are.
+// add inserts a line and returns the number of lines.
 func (l ledger) add(ctx context.Context, line string) (int, error) {
 	return atom.Tx(ctx, func(tx *sql.Tx) (n int, err error) {
 		if _, err := tx.ExecContext(ctx, "CREATE TABLE IF NOT EXISTS ledger (line TEXT)"); err != nil {
@@ -83,7 +83,7 @@ func (l ledger) add(ctx context.Context, line string) (int, error) {
 	})
 }
 
-// lines returns what the table holds.
+// lines returns the lines of the table.
 func (l ledger) lines() []string {
 	l.t.Helper()
 	db, err := sql.Open("sqlite", l.file)
@@ -110,8 +110,8 @@ func (l ledger) lines() []string {
 	return lines
 }
 
-// TestTx shows what is written once: each transaction of a call, again for each
-// incarnation and for the revert, and not what an error rolled back.
+// TestTx checks what is written once: each transaction of a call, again for each incarnation and for the revert, but
+// not the writes that an error rolled back.
 func TestTx(t *testing.T) {
 	t.Parallel()
 	l := newLedger(t)
@@ -151,8 +151,8 @@ func TestTx(t *testing.T) {
 	}
 }
 
-// TestTxAcrossCrash kills the process between the commit of a transaction and
-// that of the checkpoint: the task executes again, the transaction does not.
+// TestTxAcrossCrash kills the process between the commit of a transaction and that of the checkpoint. The task executes
+// again, the transaction does not.
 //
 // Guarantee (G2): `atom.Tx` writes once, also if the store closes before the checkpoint, and never for a former owner.
 // Also: `TestTxFenced`.
@@ -192,7 +192,7 @@ func TestTxAcrossCrash(t *testing.T) {
 	}
 }
 
-// robbed is a store whose claims can be taken away.
+// A robbed store can lose its claims to another owner.
 type robbed struct {
 	*sqlstore.Store
 	claim storage.Claim
@@ -203,7 +203,7 @@ func (r *robbed) Commit(ctx context.Context, claim storage.Claim, cp *storage.Ch
 	return r.Store.Commit(ctx, claim, cp)
 }
 
-// taken returns a body that is robbed of its run between two transactions.
+// taken returns a body that loses its run between two transactions.
 func taken(t *testing.T, l ledger, store *robbed, other storage.Store) func(context.Context) error {
 	t.Helper()
 	return func(ctx context.Context) error {
@@ -224,8 +224,8 @@ func taken(t *testing.T, l ledger, store *robbed, other storage.Store) func(cont
 	}
 }
 
-// TestTxFenced shows that a task whose run was taken over writes nothing, and
-// that this is no failure of the task: the new owner decides.
+// TestTxFenced: a task whose run was taken over writes nothing, and does not fail because of that. The new owner
+// decides.
 func TestTxFenced(t *testing.T) {
 	t.Parallel()
 	untilStopped := func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
@@ -268,8 +268,7 @@ func TestTxWithoutDatabase(t *testing.T) {
 	}
 }
 
-// vague is a store that cannot tell at first whether a transaction was
-// committed, or whose disk is gone.
+// A vague store cannot say at first whether a transaction was committed, or its disk fails.
 type vague struct {
 	*sqlstore.Store
 	err   error
@@ -285,8 +284,8 @@ func (v *vague) Transact(ctx context.Context, c storage.Claim, key string, fn fu
 	return result, err
 }
 
-// TestTxStoreError shows that a transaction whose end is not known is asked for
-// again, and that a store which fails stops the run and does not fail the task.
+// TestTxStoreError: the engine repeats a transaction whose end is unknown. A store that fails stops the run, and does
+// not fail the task.
 func TestTxStoreError(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

@@ -14,7 +14,7 @@ import (
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
-// countingInbox counts the messages that are read of a store, and says up to which.
+// countingInbox counts the messages that are read from a store, and reports the highest number.
 type countingInbox struct {
 	storage.Store
 	count atomic.Int64
@@ -29,8 +29,8 @@ func (c *countingInbox) Messages(ctx context.Context, run string, after int64) (
 	return wakeups, page, err
 }
 
-// TestInboxIsReadOnce sends a run very many messages that no atom waits for, in bursts: each
-// is read once, at most a page at a time, and the one that is waited for is found.
+// TestInboxIsReadOnce sends a run very many messages that no atom waits for, in bursts. Each is read once, at most a
+// page at a time, and the awaited one is found.
 //
 // Attack (Large runs): Tens of thousands of messages that a run does not wait for.
 // Result: Reads each once, in pages.

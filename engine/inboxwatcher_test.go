@@ -26,9 +26,8 @@ func (a *asked) RunsWithMessages(ctx context.Context, since int64) ([]storage.Ar
 	return a.Store.RunsWithMessages(ctx, since)
 }
 
-// TestInboxWatcherAsksOnlyForNew drives runs one after the other while messages of
-// other runs wait. Each time, the watcher asks the store for the messages that came
-// since, not for all of them.
+// TestInboxWatcherAsksOnlyForNew drives runs one after the other while messages of other runs wait. Each time, the
+// watcher asks the store only for new messages.
 func TestInboxWatcherAsksOnlyForNew(t *testing.T) {
 	onEachStore(t, func(t *testing.T, join func() storage.Store) {
 		s := &stage{}

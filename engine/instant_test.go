@@ -17,7 +17,7 @@ import (
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
-// computing is a machine of two tasks with states between them that only compute.
+// computing is a machine of two tasks with computing states between them.
 func computing(t *testing.T, between int) *asl.Machine {
 	t.Helper()
 	var b strings.Builder
@@ -33,7 +33,7 @@ func computing(t *testing.T, between int) *asl.Machine {
 	return m
 }
 
-// passage is how a chain was run on SQLite.
+// A passage says how a chain ran on SQLite.
 type passage struct {
 	commits int
 	calls   []string
@@ -41,7 +41,7 @@ type passage struct {
 	events  []string // of its history
 }
 
-// counting are tasks that count, and tell that they were called.
+// counting are tasks that count and report their calls.
 type counting struct{ calls []string }
 
 // Task implements [engine.Tasks].
@@ -68,7 +68,7 @@ func (counter) Revert(context.Context, atom.Values, atom.Outcome[atom.Value]) (a
 
 func (counter) Reverts() bool { return false }
 
-// pass runs a chain in a file, with deaths after so many commits, and goes on.
+// pass runs a chain in a file, with deaths after the given numbers of commits, and resumes it.
 func pass(t *testing.T, m *asl.Machine, deaths ...int) passage {
 	t.Helper()
 	file := "sqlite:" + filepath.Join(t.TempDir(), "ebb.db")
@@ -115,10 +115,9 @@ func pass(t *testing.T, m *asl.Machine, deaths ...int) passage {
 	}
 }
 
-// TestInstantStates shows that states which only compute ride in the commit that
-// begins the next task: a chain of 300 between two tasks takes not one commit more
-// on SQLite. At each commit the test lets the process die: the run then resumes, comes to
-// the same end with the same history, and repeats no task whose end was committed.
+// TestInstantStates shows that computing states share the commit that starts the next task. A chain of 300 between two
+// tasks takes no additional commit on SQLite. At each commit, the test lets the process die. The run then resumes, ends
+// in the same way with the same history, and repeats no task whose end was committed.
 func TestInstantStates(t *testing.T) {
 	t.Parallel()
 	none, many := computing(t, 0), computing(t, 300)

@@ -25,17 +25,16 @@ import (
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
-// A signalBox stands on both sides of every call of the stores behind it. Each goroutine
-// that comes there waits until the signalBox lets it pass. The signalBox lets one pass at a
-// time, and only when no goroutine can do anything else. So the calls are made in the order
-// that was drawn.
+// A signalBox is on both sides of every call of the stores behind it. Each goroutine that arrives waits until the
+// signalBox lets it pass. The signalBox lets one pass at a time, and only if no goroutine can do anything else. So the
+// calls happen in the drawn order.
 type signalBox struct {
 	mu      sync.Mutex
 	waiting []*waiting
 	open    bool // all may pass
 
-	moves   []string // which goroutine was let pass, and where
-	choices int      // how often there was more than one
+	moves   []string // which goroutine passed, and where
+	choices int      // how often several were waiting
 }
 
 type waiting struct {
@@ -56,8 +55,8 @@ func (b *signalBox) wait(who, where string) {
 	<-w.pass
 }
 
-// next lets one goroutine pass, and reports whether there was any. Order chooses the
-// goroutine; after its end, next lets the one pass that has waited longest.
+// next lets one goroutine pass, and returns whether there was one. order chooses the goroutine. After its end, next
+// chooses the one that has waited longest.
 func (b *signalBox) next(order []int) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -157,12 +156,12 @@ func (s *boxed) Changed() <-chan struct{} {
 	return s.Store.Changed()
 }
 
-// A meeting is the drawn case: the participants, and the order in which they come.
+// A meeting is the drawn case: the participants, and the order of their calls.
 type meeting struct {
 	runs    int
 	servers int  // processes that serve
 	driver  bool // a process that drives the runs without releasing them
-	late    bool // a signal is sent only when the run may be waiting for it
+	late    bool // a signal is sent only if the run may be waiting for it
 	death   int  // at which move the first process dies; 0 is never
 	order   []int
 }
@@ -182,12 +181,11 @@ func anyMeeting(rt *rapid.T) *meeting {
 	return m
 }
 
-// TestNoWakeUpIsLost lets processes that serve runs, or drive them, meet those
-// that send signals and end tokens, in any order of their calls of the store, with
-// a process that dies in the middle or without. Nothing is lost: the runs end
-// although no process polls again just in case. Nothing is done twice,
-// also when several processes see that a timer is due. The test forces the order on both sides
-// of each call, not of each statement within one. With -rapid.checks=1000 the one on SQLite forces it 100,000 times.
+// TestNoWakeUpIsLost runs processes that serve or drive runs beside others that send signals and end tokens. Their
+// store calls happen in any order, and a process may die in between. Nothing is lost: the runs end although no process
+// polls. Nothing is done twice, also if several processes see that a timer is due. The test forces the order on both
+// sides of each call, not of each statement within one. With -rapid.checks=1000 the one on SQLite forces it 100,000
+// times.
 //
 // Guarantee (Waiting and time): Processes serve, send, complete tokens and die in any order: nothing is lost or done
 // twice.
@@ -197,7 +195,7 @@ func TestNoWakeUpIsLost(t *testing.T) {
 	t.Run("sqlite", func(t *testing.T) { meetOften(t, 100, meetOnDisk) })
 }
 
-// meetOften holds so many meetings.
+// meetOften holds the given number of meetings.
 func meetOften(t *testing.T, times int, in func(*testing.T, *meeting) *report) {
 	choices := 0
 	check(t, times, func(rt *rapid.T) {
@@ -231,7 +229,7 @@ func meetOnDisk(t *testing.T, m *meeting) *report {
 	return m.hold(t, join(), join, late)
 }
 
-// A report is how a meeting went.
+// A report is the result of a meeting.
 type report struct {
 	choices int
 	moves   []string
@@ -246,8 +244,7 @@ func (r *report) faultf(format string, args ...any) {
 	r.faults = append(r.faults, fmt.Sprintf(format, args...))
 }
 
-// A party is a process that takes part in a meeting, with a store and an engine
-// of its own.
+// A party is a process in a meeting, with its own store and engine.
 type party struct {
 	store storage.Store // not boxed
 	eng   *engine.Engine
@@ -255,7 +252,7 @@ type party struct {
 	died  bool
 }
 
-// A site is where a meeting takes place.
+// A site is the place of a meeting.
 type site struct {
 	t     *testing.T
 	box   *signalBox
@@ -264,10 +261,10 @@ type site struct {
 	ids   []string
 	work  sync.WaitGroup
 	all   []*party
-	look  storage.Store // for looking at what there is
+	look  storage.Store // for the checks
 }
 
-// enter lets a process come in. The context ends when it is to leave.
+// enter adds a process. Its context ends when it must leave.
 func (in *site) enter(name string, s storage.Store) (context.Context, *party) {
 	p := &party{store: s, eng: newEngine(in.t, in.world.flow(), engine.WithStore(&boxed{s, in.box, name}))}
 	ctx, stop := context.WithCancel(in.t.Context())
@@ -303,7 +300,7 @@ func (in *site) drive(ctx context.Context, p *party, id string) {
 	})
 }
 
-// signal sends a signal, when late not before the run may be waiting for it.
+// signal sends a signal. If late is set, it waits until the run may be waiting for the signal.
 func (in *site) signal(from storage.Store, id, name string, late bool) {
 	in.work.Go(func() {
 		if late {
@@ -315,10 +312,10 @@ func (in *site) signal(from storage.Store, id, name string, late bool) {
 	})
 }
 
-// pause is between the two attempts of the last atom.
+// pause is the time between the two attempts of the last atom.
 const pause = 100 * time.Millisecond
 
-// hold holds the meeting. A process may hear late of what another one did.
+// hold holds the meeting. A process may hear late of a write by another one.
 func (m *meeting) hold(t *testing.T, first storage.Store, join func() storage.Store, late time.Duration) *report {
 	in := &site{t: t, box: &signalBox{}, r: &report{}, world: &approvals{tokens: make(chan string, 100)}, ids: []string{"r0", "r1"}[:m.runs]}
 	in.serve(in.enter("server 0", first))
@@ -383,7 +380,7 @@ func (p *party) die(t *testing.T) {
 	}
 }
 
-// leave ends all participants, and checks what they left.
+// leave ends all participants, and checks the final records.
 func (in *site) leave() {
 	in.r.choices, in.r.moves = in.box.choices, in.box.moves
 	in.box.letAllPass()
@@ -399,7 +396,7 @@ func (in *site) leave() {
 	}
 }
 
-// ended reports whether all runs have.
+// ended reports whether all runs have ended.
 func (in *site) ended() bool {
 	for _, id := range in.ids {
 		run, err := in.look.Run(in.t.Context(), id)
@@ -413,7 +410,7 @@ func (in *site) ended() bool {
 	return true
 }
 
-// judge looks at what the meeting left.
+// judge checks the final records of the meeting.
 func (in *site) judge() {
 	died := in.all[0].died
 	for _, id := range in.ids {
@@ -448,7 +445,7 @@ func (in *site) judge() {
 	}
 }
 
-// approvals is the world of a meeting: what was called, and which tokens are out.
+// approvals is the world of a meeting: the calls, and the tokens that were given out.
 type approvals struct {
 	tokens chan string
 
@@ -475,7 +472,7 @@ func (w *approvals) calls(id, name string) int {
 	return w.count[id+" "+name]
 }
 
-// when returns what is closed when something is called.
+// when returns a channel that is closed when the name is called.
 func (w *approvals) when(what string) chan struct{} {
 	if w.begun == nil {
 		w.begun = map[string]chan struct{}{}
@@ -494,8 +491,7 @@ func (w *approvals) awaited(id, signal string) {
 	<-c
 }
 
-// end ends the tokens that are given out. Each of them may be given out again
-// when its process has died.
+// end ends the tokens that are given out. A token may be given out again after its process has died.
 func (w *approvals) end(ctx context.Context, s storage.Store, r *report) {
 	for {
 		select {

@@ -13,7 +13,7 @@ import (
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
-// noticed tells when the language is asked.
+// noticed reports that the language is asked.
 type noticed struct {
 	flow.Language
 
@@ -28,17 +28,17 @@ func (n noticed) Grow(ask *flow.Ask) flow.Growth {
 	return n.Language.Grow(ask)
 }
 
-// endless is a language whose answers never end, unless they are interrupted.
+// endless is a language whose answers only end if they are interrupted.
 type endless struct{}
 
 func (endless) Grow(ask *flow.Ask) flow.Growth {
-	for !ask.Done() { //nolint:revive // it is to take all the time there is
+	for !ask.Done() { //nolint:revive // must take all available time
 	}
 	panic("interrupted")
 }
 func (endless) Undo(*flow.UndoAsk) (atom.Value, error) { return atom.Null, nil }
 
-// slowLanguages returns languages of which one answer takes minutes at least.
+// slowLanguages returns languages with one answer that takes at least minutes.
 func slowLanguages(t *testing.T) map[string]flow.Language {
 	t.Helper()
 	many := func(n int, format string) string {
@@ -67,8 +67,7 @@ func slowLanguages(t *testing.T) map[string]flow.Language {
 	return languages
 }
 
-// TestSlowAnswerIsInterrupted wants something of runs whose language is in the middle
-// of an answer that takes minutes.
+// TestSlowAnswerIsInterrupted makes requests of runs whose language is in the middle of an answer that takes minutes.
 //
 // Attack (Runs that grow or compute without end): One answer that computes for minutes, in JSONPath, jq or a Go grower.
 // Result: About every 1 ms, an evaluation checks whether to continue. An interruption is neither a failure nor

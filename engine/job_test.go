@@ -18,7 +18,7 @@ import (
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
-// jobOf returns the job "j", which wants the run "r".
+// jobOf returns the job "j", which asks for the run "r".
 func jobOf(t *testing.T, store storage.Store) storage.Job {
 	t.Helper()
 	j, err := store.Job(t.Context(), "j")
@@ -28,7 +28,7 @@ func jobOf(t *testing.T, store storage.Store) storage.Job {
 	return j
 }
 
-// TestJobEndsWithRun plays the table of engine.ForJob.
+// TestJobEndsWithRun checks the table of engine.ForJob.
 //
 // Guarantee (Jobs): A job's state follows from its run's end, in one commit.
 // Also: `storage/sqlstore: TestStore/JobEndInCommit`, `TestStore/JobOfRun`.
@@ -82,8 +82,7 @@ func TestJobEndsWithRun(t *testing.T) {
 	}
 }
 
-// TestHeldRunKeepsJob: a run that is suspended on purpose goes on one day, and so
-// does its job.
+// TestHeldRunKeepsJob: a suspended run will be resumed, and keeps its job.
 func TestHeldRunKeepsJob(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -117,7 +116,7 @@ func TestHeldRunKeepsJob(t *testing.T) {
 	})
 }
 
-// asking counts how often a store is asked for what is due, and for messages.
+// asking counts how often a store is asked for due runs, and for messages.
 type asking struct {
 	storage.Store
 	due, arrivals atomic.Int64
@@ -133,8 +132,8 @@ func (s *asking) RunsWithMessages(ctx context.Context, since int64) ([]storage.A
 	return s.Store.RunsWithMessages(ctx, since)
 }
 
-// TestServeAsksWhenAnythingMoved: while new runs are begun and end, and nothing else comes,
-// Serve asks neither for messages nor for what is due, but for its looks once a second.
+// TestServeAsksWhenAnythingMoved: while only new runs start and end, Serve asks for messages and due runs only once a
+// second.
 func TestServeAsksWhenAnythingMoved(t *testing.T) {
 	t.Parallel()
 	const runs = 200
@@ -161,7 +160,7 @@ func TestServeAsksWhenAnythingMoved(t *testing.T) {
 	}
 }
 
-// TestSource: Serve asks for new runs as long as it has slots, and for no more.
+// TestSource: Serve asks for as many new runs as it has slots.
 func TestSource(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -18,7 +18,7 @@ import (
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
-// memo is what a language of these tests remembers: lines of text.
+// memo is the memory of these tests' languages: lines of text.
 func memo(ask *flow.Ask, more ...string) []string {
 	var lines []string
 	if ask.Memory != nil {
@@ -32,18 +32,18 @@ func textOf(v atom.Value) (s string) {
 	return s
 }
 
-// timer is a node that ends after so long.
+// timer is a node that ends after the given time.
 func timer(ask *flow.Ask, name string, after time.Duration) flow.Spec {
 	return flow.Spec{Name: name, Kind: flow.Timer, Due: ask.Now.Add(after)}
 }
 
-// served serves flows for so long, in virtual time.
+// served serves flows for the given time, in virtual time.
 func served(t *testing.T, store storage.Store, all flows, d time.Duration) {
 	t.Helper()
 	servedUntil(t, store, all, d, func() bool { return false })
 }
 
-// servedUntil serves flows for so long, or until it is over.
+// servedUntil serves flows for the given time, or until a condition holds.
 func servedUntil(t *testing.T, store storage.Store, all flows, d time.Duration, over func() bool) {
 	t.Helper()
 	eng := newEngine(t, flow.Growing("unused", lang(func(*flow.Ask) flow.Growth { return done(nil) })),
@@ -88,7 +88,7 @@ func family() flows {
 			lines := memo(ask, line)
 			g := flow.Growth{Memory: atom.MustEncode(lines), Listen: true}
 			if len(lines) == 5 {
-				g.Add = []flow.Spec{timer(ask, "late", time.Minute)} // what is heard twice is heard until then
+				g.Add = []flow.Spec{timer(ask, "late", time.Minute)} // until then, a repeated message would be heard
 			}
 			return g
 		}
@@ -198,7 +198,7 @@ func startFamily(t *testing.T, store storage.Store) {
 	}
 }
 
-// TestFamilyCrash lets the process die before each commit in turn. A receipt comes once, a chain of successors is one
+// TestFamilyCrash lets the process die before each commit in turn. A receipt arrives once, a chain of successors is one
 // child for its parent, and no key is left.
 //
 // Guarantee (Waiting and time): A run that continues as another ends in the commit that creates the other. Its parent
@@ -217,7 +217,7 @@ func TestFamilyCrash(t *testing.T) {
 				defer process.mu.Unlock()
 				return process.left < 0
 			}
-			servedUntil(t, process, family(), 5*time.Minute, dead) // a dead process lets no time pass
+			servedUntil(t, process, family(), 5*time.Minute, dead) // no time passes after the death of a process
 			if err := process.Close(); err != nil {
 				t.Error(err)
 			}
@@ -233,7 +233,7 @@ func TestFamilyCrash(t *testing.T) {
 	}
 }
 
-// TestKey gives a key to one open run at a time: by a start, for a child, and for a retry.
+// TestKey gives a key to one open run at a time: with a start, for a child, and for a retry.
 func TestKey(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		waits := lang(func(ask *flow.Ask) flow.Growth {
@@ -300,7 +300,7 @@ var ways = lang(func(ask *flow.Ask) flow.Growth {
 	return done("out")
 })
 
-// TestRunEnd tells a run how each of its child runs ended.
+// TestRunEnd: a run learns how each of its child runs ended.
 func TestRunEnd(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		inputs := []string{"succeeded", "failed", "timed out", "cancelled"}
@@ -328,8 +328,8 @@ func TestRunEnd(t *testing.T) {
 	})
 }
 
-// TestLeaveAtEnd ends a run in three ways. Each time, its answer starts or leaves child runs and sends a message, and
-// what it does not leave is cancelled.
+// TestLeaveAtEnd ends a run in three ways. Each time, its answer starts or leaves child runs and sends a message. All
+// others are cancelled.
 //
 // Guarantee (Waiting and time): The answer that ends a run, or hears that it is stopped, may leave child runs running
 // and send messages.
@@ -411,8 +411,8 @@ func TestLeaveAtEnd(t *testing.T) {
 	}
 }
 
-// TestContinuedCommand sends commands to a run that another run continues: one that can say so is refused, and one that
-// was already sent reaches the successor.
+// TestContinuedCommand sends commands to a run that another run continues. A sender that can be told is refused. A
+// command that was already sent reaches the successor.
 func TestContinuedCommand(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -25,8 +25,7 @@ import (
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
-// TestMain lets a test start this binary as another process that serves runs, or
-// runs one that is to be stopped.
+// TestMain lets a test start this binary as another process, which serves runs or runs one that the test stops.
 func TestMain(m *testing.M) {
 	child := func() error { return serveWaits(os.Getenv("ENGINE_CHILD"), os.Getenv("ENGINE_WAIT")) }
 	if os.Getenv("ENGINE_STOPPED") != "" {
@@ -42,8 +41,8 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// waitsOf are flows that wait, each in another way, for so long if it is for a
-// time, and then note that they went on. They are a catalog of themselves.
+// waitsOf are flows that wait, each in another way, and then record that they continued. Waits for a time have the
+// given length. The flows form a catalog.
 type waitsOf struct {
 	dir string
 	d   time.Duration
@@ -119,7 +118,7 @@ func (w waitsOf) engine(store storage.Store, name string) (*engine.Engine, error
 	return engine.New(node, engine.WithStore(store), engine.WithTasks(w), engine.WithCatalog(w))
 }
 
-// serveWaits is what the other process does, until it is killed.
+// serveWaits serves runs in the other process until it is killed.
 func serveWaits(dir, wait string) error {
 	d, err := time.ParseDuration(wait)
 	if err != nil {
@@ -141,13 +140,13 @@ func serveWaits(dir, wait string) error {
 	return eng.Serve(ctx)
 }
 
-// serve starts the other process, and returns what kills it.
+// serve starts the other process, and returns a function that kills it.
 func (w waitsOf) serve(t *testing.T) (kill func()) {
 	t.Helper()
 	return childtest.Start(t, "ENGINE_CHILD="+w.dir, "ENGINE_WAIT="+w.d.String()).Kill
 }
 
-// wentOn returns when the runs went on, as they noted it.
+// wentOn returns when the runs continued, as they recorded.
 func (w waitsOf) wentOn(t *testing.T) map[string][]time.Time {
 	t.Helper()
 	out := map[string][]time.Time{}
@@ -170,8 +169,7 @@ func (w waitsOf) wentOn(t *testing.T) map[string][]time.Time {
 	return out
 }
 
-// allAre waits until all runs are as they should be, or a run has gone on too
-// early; then it reports false.
+// allAre waits until all runs are in the expected state. It returns false if a run has continued too early.
 func (w waitsOf) allAre(t *testing.T, store storage.Store, early bool, is func(*storage.Run) bool) bool {
 	t.Helper()
 	for {
@@ -190,8 +188,7 @@ func (w waitsOf) allAre(t *testing.T, store storage.Store, early bool, is func(*
 	}
 }
 
-// waitingRuns are the runs, each of the flow of its name, but for the one that
-// another began.
+// waitingRuns are the runs, each of the flow of its name, except the one that another run started.
 var waitingRuns = []string{"timer", "retry", "deadline", "heartbeat", "token", "signal", "child", "of child"}
 
 // TestKilledWhileWaiting kills the process that serves runs in the middle of each
@@ -202,15 +199,14 @@ var waitingRuns = []string{"timer", "retry", "deadline", "heartbeat", "token", "
 // meanwhile.
 func TestKilledWhileWaiting(t *testing.T) {
 	t.Parallel()
-	for d := 2 * time.Second; ; d *= 2 { // until the machine is fast enough to be killed in their middle
+	for d := 2 * time.Second; ; d *= 2 { // until it hits the middle of the waits on a fast enough machine
 		if waitsSurvive(t, waitsOf{t.TempDir(), d}) {
 			return
 		}
 	}
 }
 
-// waitsSurvive reports false when something went on before the process could be
-// killed.
+// waitsSurvive returns false if a run continued before the process could be killed.
 func waitsSurvive(t *testing.T, w waitsOf) bool {
 	t.Helper()
 	store, err := sqlstore.Open(t.Context(), filepath.Join(w.dir, "ebb.db"))

@@ -23,8 +23,8 @@ import (
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
-// onEachStore runs a test in virtual time on records in memory and on a SQLite
-// file. join returns a store as another process has it.
+// onEachStore runs a test in virtual time on records in memory and on a SQLite file. join returns the store of another
+// process.
 func onEachStore(t *testing.T, test func(t *testing.T, join func() storage.Store)) {
 	t.Run("memory", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
@@ -52,13 +52,13 @@ func onEachStore(t *testing.T, test func(t *testing.T, join func() storage.Store
 	})
 }
 
-// group counts what is executed at the same time, by flow and customer.
+// A group counts concurrent executions, by flow and customer.
 type group struct {
 	mu        sync.Mutex
 	now, most map[string]int
 }
 
-// member is a process whose calls are counted, until it dies.
+// A member is a process whose calls are counted until it dies.
 type member struct {
 	*group
 
@@ -91,8 +91,7 @@ func (m *member) die() {
 
 var customerKey = atom.NewKey[string]("customer")
 
-// flow returns a flow of a task that takes a minute, and then waits to be told
-// something.
+// flow returns a flow of a task that takes a minute, and a wait for a message.
 func (m *member) flow(name string) flow.Node {
 	type order struct {
 		Customer string `json:"customer"`
@@ -137,8 +136,7 @@ func (c *group) waits(t *testing.T, s storage.Store, id string) bool {
 	return a.State == states.TaskRunning && run.Owner == ""
 }
 
-// TestLimits lets several processes serve runs of which only so many may be
-// driven at once, while others are not held up, and one of the processes dies
+// TestLimits lets several processes serve runs under a limit. Other runs are not delayed. One of the processes dies
 // with places taken. Runs that only wait take no place.
 //
 // Guarantee (G6): In memory and on SQLite, a limit holds over all engines of a database, also if one dies.
@@ -177,7 +175,7 @@ func TestLimits(t *testing.T) {
 		second := join()
 		dies := serve(mortal, second)
 
-		time.Sleep(90 * time.Second) // in the middle of the second ones
+		time.Sleep(90 * time.Second) // in the middle of the second runs
 		die()
 		dies.die()
 		if err := second.Close(); err != nil {
@@ -206,8 +204,7 @@ func TestLimits(t *testing.T) {
 	})
 }
 
-// TestRunWaitsForItsPlace lets Run wait as long as another run has the place, an
-// order not.
+// TestRunWaitsForItsPlace: Run waits while another run has the place. A command does not wait.
 func TestRunWaitsForItsPlace(t *testing.T) {
 	onEachStore(t, func(t *testing.T, join func() storage.Store) {
 		s := &stage{do: script{"slow": func(context.Context, int) error { time.Sleep(10 * time.Minute); return nil }}}
@@ -244,9 +241,8 @@ func TestRunWaitsForItsPlace(t *testing.T) {
 	})
 }
 
-// TestRunsWaitInOrder lets runs of one engine wait for one place: they have it in
-// the order in which they came, those that wait for another place are not held up,
-// and each says what it waits for.
+// TestRunsWaitInOrder lets runs of one engine wait for one place. They get it in order of arrival. Runs that wait for
+// another place are not delayed. Each run says what it waits for.
 //
 // Guarantee (G6): Runs of an engine start in order of arrival, and say what they wait for.
 // Also: `cmd/ebb: TestScripts/limit`.

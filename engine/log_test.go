@@ -22,7 +22,7 @@ import (
 	"github.com/ebbflow/ebb/flow/asl"
 )
 
-// logged returns what a run logs from a level on: an entry a line, in JSON without the time.
+// logged returns the log entries of a run from a level on: one line each, in JSON without the time.
 func logged(t *testing.T, level slog.Level, root flow.Node, opts ...engine.Option) string {
 	t.Helper()
 	var out bytes.Buffer
@@ -144,7 +144,7 @@ func TestLogOfFailedUndo(t *testing.T) {
 	}
 }
 
-// TestLogOfDefinition: the entries of a run of a definition, with its timers and its structure, are as the table says.
+// TestLogOfDefinition: the entries of a run of a definition, with its timers and its structure, agree with the table.
 func TestLogOfDefinition(t *testing.T) {
 	t.Parallel()
 	m, err := asl.Parse("m", []byte(`{"StartAt": "A", "States": {

@@ -25,14 +25,14 @@ import (
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
-// A swelling is how a run becomes larger.
+// A swelling says how a run grows.
 type swelling struct {
-	First  int `json:"first"`  // timers that it sets when it begins
+	First  int `json:"first"`  // timers that it sets at its start
 	More   int `json:"more"`   // timers that it sets after each second
-	Rounds int `json:"rounds"` // seconds that it takes
+	Rounds int `json:"rounds"` // seconds until its end
 }
 
-// swell is the flow that does so. It ends with its rounds, whatever it waits for.
+// swell is the flow that grows. It ends after its rounds, with or without open timers.
 func swell() flow.Node {
 	return flow.Growing("swell", lang(func(ask *flow.Ask) flow.Growth {
 		var how swelling
@@ -61,9 +61,8 @@ func (second) Task(string) (atom.Body, error) {
 	return atom.Untyped("second", func(context.Context, atom.Values) (any, error) { time.Sleep(time.Second); return 0, nil }, nil).Body(), nil
 }
 
-// TestMemoryBudget: while the budget is reached nothing is taken up, what is driven goes on,
-// and a run that becomes larger and has most of the memory is set aside with its job. It
-// goes on where there is more memory.
+// TestMemoryBudget: while the budget is reached, nothing is taken up, and driven runs continue. A growing run that has
+// most of the memory is set aside with its job. It continues where there is more memory.
 func TestMemoryBudget(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -140,7 +139,7 @@ func TestMemoryBudget(t *testing.T) {
 	})
 }
 
-// TestNoMemoryBudget: without a budget everything is taken up, whatever is in use.
+// TestNoMemoryBudget: without a budget, everything is taken up, at any memory use.
 func TestNoMemoryBudget(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -160,8 +159,8 @@ func TestNoMemoryBudget(t *testing.T) {
 	})
 }
 
-// TestOpenSize measures what open nodes and child flows take: at least as much as they
-// count against the budget, so a run has what it is said to have.
+// TestOpenSize measures the memory of open nodes and child flows. It is at least the size that they count against the
+// budget, so a run's memory is not overestimated.
 func TestOpenSize(t *testing.T) { //nolint:paralleltest // it measures the process
 	const n = 30_000
 	for name, c := range map[string]struct {
@@ -182,7 +181,7 @@ func TestOpenSize(t *testing.T) { //nolint:paralleltest // it measures the proce
 				if ask.Cause.Kind != flow.Begin {
 					return flow.Growth{}
 				}
-				all := append([]flow.Spec{work("last")}, c.begin...) // it is called once all is there
+				all := append([]flow.Spec{work("last")}, c.begin...) // called when everything exists
 				for i := range n - len(c.begin)*n {
 					all = append(all, waits(ask, i))
 				}
@@ -225,14 +224,14 @@ func TestOpenSize(t *testing.T) { //nolint:paralleltest // it measures the proce
 	}
 }
 
-// told is a task that tells that it was called, and waits.
+// told is a task that reports its call and waits.
 type told func()
 
 func (tell told) Task(string) (atom.Body, error) {
 	return atom.Untyped("told", func(ctx context.Context, _ atom.Values) (any, error) { tell(); <-ctx.Done(); return 0, ctx.Err() }, nil).Body(), nil
 }
 
-// live returns how many bytes are live.
+// live returns the number of live bytes.
 func live() int64 {
 	runtime.GC()
 	runtime.GC()

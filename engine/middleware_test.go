@@ -13,7 +13,7 @@ import (
 	"github.com/ebbflow/ebb/flow/asl"
 )
 
-// noting is middleware that writes down what it sees.
+// noting is middleware that records its calls.
 type noting struct {
 	atom.Body
 	name string
@@ -30,8 +30,8 @@ func (n noting) Revert(ctx context.Context, in atom.Values, did atom.Outcome[ato
 	return n.Body.Revert(ctx, in, did)
 }
 
-// TestMiddleware shows that middleware stands around every call of a task, in
-// Go flows and in languages, the first given outermost.
+// TestMiddleware shows that middleware wraps every call of a task, in Go flows and in languages. The first one given is
+// outermost.
 func TestMiddleware(t *testing.T) {
 	t.Parallel()
 	machine, err := asl.Parse("m", []byte(`{"StartAt":"a","States":{
@@ -57,7 +57,7 @@ func TestMiddleware(t *testing.T) {
 			}
 			want := []string{"outer r/a/0", "inner r/a/0", "outer r/b/0", "inner r/b/0", "outer r/a/0/revert done", "inner r/a/0/revert done"}
 			got := seen
-			if name == "go" { // where b, which failed, is undone too, though there is nothing to it
+			if name == "go" { // b, which failed, is undone too, although it has nothing to undo
 				got = append(got[:4:4], got[6:]...)
 			}
 			if diff := cmp.Diff(want, got); diff != "" {

@@ -59,8 +59,8 @@ func parallelMachine(t *testing.T, revert string) flow.Node {
 	return m.Flow()
 }
 
-// TestNeverCalled fails the first of several items that the process works on one after the other. The others are
-// cancelled before they are called: there is nothing of them to undo, and nothing of them stays done.
+// TestNeverCalled fails the first of several items that the process executes one after the other. The others are
+// cancelled before they are called. They have nothing to undo, and nothing that stays done.
 //
 // Guarantee (Waiting and time): An atom that was cancelled before it was called is not reverted, and no view shows it
 // as undone or as staying done, in Go, ASL and SM4C.
@@ -131,8 +131,8 @@ func TestNeverCalled(t *testing.T) {
 	}
 }
 
-// TestNeverCalledPlanned cancels a run while one of its three tasks is called and the others wait for a free slot: only
-// the one that was called is undone.
+// TestNeverCalledPlanned cancels a run while one of its three tasks is called and the others wait for a free slot. Only
+// the called one is undone.
 func TestNeverCalledPlanned(t *testing.T) {
 	t.Parallel()
 	for name, undo := range map[string]string{"reverts": "undone 1", "stays": "undone 0, may stay done 1: a"} {
@@ -187,7 +187,7 @@ func TestNeverCalledPlanned(t *testing.T) {
 	}
 }
 
-// wantCancelled checks how many steps of a run, and of the runs that it began, are shown as cancelled.
+// wantCancelled checks how many steps of a run, and of the runs that it started, are shown as cancelled.
 func wantCancelled(t *testing.T, store storage.Store, run *storage.Run, want int) {
 	t.Helper()
 	tree, err := inspect.Recorded(t.Context(), store, run, nil)

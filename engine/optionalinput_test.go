@@ -9,14 +9,14 @@ import (
 	"github.com/ebbflow/ebb/flow"
 )
 
-// noted may be given a reason.
+// noted has an optional input.
 type noted struct {
 	Item   int    `json:"item,omitempty"`
 	Reason string `json:"reason,omitempty"`
 }
 
-// TestOptionalInput: a run need not be given an input that no atom requires, also if the engine knows its type. The atom
-// then gets the zero value, as does the body of a flow.Each.
+// TestOptionalInput: an input that no atom requires is optional, also if the engine knows its type. The atom then gets
+// the zero value, as does the body of a flow.Each.
 func TestOptionalInput(t *testing.T) {
 	t.Parallel()
 	reason, numbers, notes := atom.NewKey[string]("reason"), atom.NewKey[[]int]("numbers"), atom.NewKey[[]string]("notes")

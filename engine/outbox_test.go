@@ -18,8 +18,7 @@ import (
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
-// tells is a language that sends so many messages to each of two targets, and
-// ends.
+// tells is a language that sends the given number of messages to each of two targets, and ends.
 func tells(n int) lang {
 	return func(*flow.Ask) flow.Growth {
 		g := done(nil)
@@ -32,8 +31,7 @@ func tells(n int) lang {
 	}
 }
 
-// unsent is a store whose process dies when it has sent a message and is to note
-// that, at the nth time.
+// unsent is a store whose process dies after it has sent the nth message and before it records that.
 type unsent struct {
 	storage.Store
 
@@ -50,9 +48,9 @@ func (s *unsent) Sent(ctx context.Context, n ...int64) error {
 	return s.Store.Sent(ctx, n...)
 }
 
-// TestOutboxSurvives lets the process die between sending each of the messages and
-// noting it: that one is sent again, under the same id, and all come in order.
-func TestOutboxSurvives(t *testing.T) { //nolint:tparallel // each message dies in turn
+// TestOutboxSurvives lets the process die between sending each message and recording it. The message is sent again,
+// under the same id, and all messages arrive in order.
+func TestOutboxSurvives(t *testing.T) { //nolint:tparallel // at each message in turn
 	t.Parallel()
 	const messages = 3
 	for nth := range messages {
@@ -104,7 +102,7 @@ func TestOutboxSurvives(t *testing.T) { //nolint:tparallel // each message dies 
 	}
 }
 
-// TestOutbox sends what runs tell others: in order, and again when it fails.
+// TestOutbox sends the messages of runs, in order, and again after a failure.
 //
 // Guarantee (Waiting and time): Ebb sends messages at least once, under one ID, in order per target. It parks what
 // fails, and names the error and the command that resends.
@@ -152,8 +150,8 @@ func TestOutbox(t *testing.T) {
 	})
 }
 
-// TestOutboxParks gives up what cannot be sent, and keeps what is behind it in
-// order until it is released.
+// TestOutboxParks parks a message that cannot be sent. It keeps the messages behind it in order until the message is
+// released.
 func TestOutboxParks(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		eng := newEngine(t, flow.Growing("f", tells(2)), opts...)
@@ -170,7 +168,7 @@ func TestOutboxParks(t *testing.T) {
 				if last = out; out.Attempts == 1 {
 					panic("nothing can be sent")
 				}
-				return errors.New("nobody is there: \xff\x00") // a server may say anything
+				return errors.New("nobody is there: \xff\x00") // a server may send any text
 			}
 			sent.put(out.Body.String())
 			return nil
@@ -200,13 +198,14 @@ func TestOutboxParks(t *testing.T) {
 	})
 }
 
-// TestOutboxSlowReceiver: receivers that answer slowly, or never, delay no other receiver, nor its next message.
+// TestOutboxSlowReceiver: receivers that answer slowly, or never, delay neither other receivers nor their next
+// messages.
 //
 // Attack (CloudEvents and workers): More slow or silent receivers than Ebb sends to at once.
 // Result: Bounded: beside a slow send, Ebb starts another.
 func TestOutboxSlowReceiver(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
-		const slow = 40 // targets, more than are sent to at once
+		const slow = 40 // more targets than are sent to at once
 		language := lang(func(*flow.Ask) flow.Growth {
 			g := done(nil)
 			for i := range slow {

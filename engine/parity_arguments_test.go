@@ -13,13 +13,13 @@ import (
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
-// purchase is what the tasks below are about: the fields of a struct are the symbols.
+// A purchase is the value of the tasks below. The fields of the struct are the symbols.
 type purchase struct {
 	Item  string `json:"item"`
 	Count int    `json:"count"`
 }
 
-// show returns an untyped task that acts as what it is given.
+// show returns an untyped task with the given behavior.
 func (s *stage) show(name string, opts ...atom.Option) *atom.Atom {
 	return atom.Untyped(name, func(_ context.Context, in atom.Values) (any, error) {
 		act := name
@@ -35,14 +35,14 @@ func with(symbol string, value any) engine.Option {
 	return engine.With(atom.NewKey[any](symbol), value)
 }
 
-// arguments are how values come to atoms, and go on from them.
+// arguments are the ways in which atoms get and pass on values.
 var arguments = shown{
 	"task": func(t *testing.T, s *stage) {
 		s.do = script{"b": alwaysFails}
 		undone(t, flow.Linear("f", s.atom("a"), s.atom("b")))
 		wantActs(t, s, "a", "b", "undo b failed", "undo a done")
 	},
-	"function": func(t *testing.T, s *stage) { // with or without a way back
+	"function": func(t *testing.T, s *stage) { // with or without a revert
 		do := func(_ context.Context, in purchase) (int, error) { s.act("do " + in.Item); return 2 * in.Count, nil }
 		undo := func(_ context.Context, in purchase, did atom.Outcome[int]) error {
 			got, _ := did.Done()
@@ -94,7 +94,7 @@ var arguments = shown{
 		undone(t, atom.Untyped("a", do, undo, atom.RevertRebind("to", "x")), with("x", 1))
 		wantActs(t, s, "undo 1")
 	},
-	"inject": func(t *testing.T, s *stage) { // beats everything, and only this atom sees it
+	"inject": func(t *testing.T, s *stage) { // takes precedence over everything, and only this atom sees it
 		play(t, flow.Linear("f", s.show("a", atom.Requires("x"), atom.Inject("x", "mine")), s.show("b", atom.Requires("x"))), with("x", "all's"))
 		wantActs(t, s, `a x="mine"`, `b x="all's"`)
 	},
@@ -105,7 +105,7 @@ var arguments = shown{
 		fields := atom.Func("d", func(context.Context, struct{}) (purchase, error) { return purchase{"jam", 5}, nil })
 		res := play(t, flow.Linear("f", whole, list, keys, s.show("e", atom.Requires("x", "z", "item")), fields))
 		wantActs(t, s, `e x=1 z=3 item="tea"`)
-		wantValue(t, res, "count", "5") // the fields of a struct are provided unless something else is said
+		wantValue(t, res, "count", "5") // by default, provides the fields of the struct
 	},
 	"typed": func(t *testing.T, _ *stage) {
 		gives := atom.Func("a", func(context.Context, struct{}) (string, error) { return "", nil }, atom.As("count"))
@@ -120,7 +120,7 @@ var arguments = shown{
 		play(t, flow.Linear("f", say("a", "outer"), inner, s.show("e", atom.Requires("x"))))
 		wantActs(t, s, `b x="outer"`, `d x="inner"`, `e x="inner"`)
 	},
-	"inputs": func(t *testing.T, s *stage) { // kept with the run; they beat every provider
+	"inputs": func(t *testing.T, s *stage) { // stored with the run; they take precedence over every provider
 		x := atom.NewKey[string]("x")
 		store := memstore.New()
 		eng := newEngine(t, flow.Linear("f", s.atom("a", atom.Provides("x")), s.show("b", atom.Requires("x"))), engine.WithInputs(x), engine.WithStore(store))

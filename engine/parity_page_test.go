@@ -17,10 +17,9 @@ var (
 	aTest = regexp.MustCompile("`[a-z/]+: (?:Test|Fuzz)\\w+(?:/\\w+)?`")
 )
 
-// TestParityPage holds the table of features against the tests: each of
-// TaskFlow's features has a row, each row a test, or a reason why it has none,
-// and each subtest of TestParity a row. That other tests exist is checked with
-// those of the guarantees.
+// TestParityPage compares the table of features with the tests. Each of TaskFlow's features has a row, each row a test
+// or a reason why it has none, and each subtest of TestParity a row. The test of the guarantees checks that other named
+// tests exist.
 func TestParityPage(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../docs/reference/taskflow-parity.md")

@@ -14,7 +14,7 @@ import (
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
-// patterns are how atoms are arranged.
+// patterns are ways to arrange atoms.
 var patterns = shown{
 	"linear": func(t *testing.T, s *stage) {
 		play(t, flow.Linear("f", s.atom("a"), s.atom("b"), s.atom("c")))
@@ -38,7 +38,7 @@ var patterns = shown{
 		play(t, flow.Graph("f", a, b).Link(b, a))
 		wantActs(t, s, "b", "a")
 	},
-	"cycle": func(t *testing.T, s *stage) { // told with every other mistake, and nothing is half changed
+	"cycle": func(t *testing.T, s *stage) { // reported with all other mistakes, and nothing is half changed
 		a, b := s.atom("a"), s.atom("b")
 		wantRefused(t, flow.ErrCycle, flow.Graph("f", a, b).Link(a, b).Link(b, a))
 	},
@@ -65,7 +65,7 @@ var patterns = shown{
 		play(t, flow.Linear("f", s.atom("a"), inner, s.atom("e")))
 		wantActs(t, s, "a", "b", "c", "d", "e")
 	},
-	"growth": func(t *testing.T, _ *stage) { // how many there are is not known before the run
+	"growth": func(t *testing.T, _ *stage) { // their number is not known before the run
 		machine, err := asl.Parse("m", []byte(`{"StartAt":"Each","States":{"Each":{"Type":"Map","End":true,
 			"ItemProcessor":{"StartAt":"One","States":{"One":{"Type":"Task","Resource":"do:one","End":true}}}}}}`))
 		if err != nil {
@@ -77,13 +77,13 @@ var patterns = shown{
 			t.Errorf("got %s, %v", res.Output(), err)
 		}
 	},
-	"priority": func(t *testing.T, s *stage) { // larger first, going forward and back
+	"priority": func(t *testing.T, s *stage) { // larger first, forward and in the undo
 		s.do = script{"d": alwaysFails}
 		joined := flow.Unordered("g", s.atom("a"), s.atom("b", atom.Priority(2)), s.atom("c", atom.Priority(1)))
 		undone(t, flow.Linear("f", joined, s.atom("d")))
 		wantActs(t, s, "b", "c", "a", "d", "undo d failed", "undo b done", "undo c done", "undo a done")
 	},
-	"definition as data": func(t *testing.T, _ *stage) { // and the run ends on the text it was begun on
+	"definition as data": func(t *testing.T, _ *stage) { // and the run ends on the definition on which it started
 		store := memstore.New()
 		def, err := store.PutDefinition(t.Context(), storage.Definition{Hash: "1a2b", Name: "m", Language: "asl", Text: []byte(machine)})
 		if err != nil {
@@ -120,7 +120,7 @@ var deciders = shown{
 			wantActs(t, s, want...)
 		}
 	},
-	"several deciders": func(t *testing.T, s *stage) { // of those that say no, the one that leaves out most counts
+	"several deciders": func(t *testing.T, s *stage) { // the one that leaves out most counts
 		vote := func(yes bool) flow.LinkOption { return flow.Decide(func(flow.Results) bool { return yes }) }
 		a, b, c, d, e := s.atom("a"), s.atom("b"), s.atom("c"), s.atom("d"), s.atom("e")
 		play(t, flow.Graph("f", a, b, c, d, e).

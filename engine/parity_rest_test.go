@@ -20,13 +20,13 @@ import (
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
-// resting is how runs are driven, come to rest and go on.
+// resting are the ways in which runs are driven, rest and continue.
 var resting = shown{
 	"serial": func(t *testing.T, s *stage) {
 		play(t, flow.Unordered("f", s.atom("a"), s.atom("b"), s.atom("c")), engine.WithParallelism(1))
 		wantActs(t, s, "a", "b", "c")
 	},
-	"parallel": func(t *testing.T, s *stage) { // up to so many at once
+	"parallel": func(t *testing.T, s *stage) { // with a maximum number at once
 		hour := func(context.Context, int) error { time.Sleep(time.Hour); return nil }
 		s.do = script{"a": hour, "b": hour, "c": hour, "d": hour}
 		begun := time.Now()
@@ -35,7 +35,7 @@ var resting = shown{
 			t.Errorf("four hours of work, two at once, took %v", took)
 		}
 	},
-	"executor": func(t *testing.T, s *stage) { // a middleware sends the calls where it likes
+	"executor": func(t *testing.T, s *stage) { // a middleware sends the calls to another place
 		pool := make(chan func())
 		go func() {
 			for call := range pool {
@@ -182,7 +182,7 @@ var resting = shown{
 		play(t, flow.Linear("f", s.atom("a"), s.atom("b")), engine.WithStore(store))
 		wantActs(t, s, "a", "b")
 	},
-	"resume after a crash": func(t *testing.T, s *stage) { // what was recorded as done is not done again
+	"resume after a crash": func(t *testing.T, s *stage) { // recorded work is not repeated
 		store := memstore.New()
 		root := flow.Linear("f", s.atom("a"), s.atom("b"), s.atom("c"))
 		if _, err := newEngine(t, root, engine.WithStore(enginetest.DieAt(store.Join(), 2))).Run(t.Context(), "r"); !errors.Is(err, storage.ErrClosed) {

@@ -16,8 +16,7 @@ import (
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
-// tried returns a flow of a, and b which fails at its first two calls, with a
-// retry.
+// tried returns a flow of a and b with a retry. b fails at its first two calls.
 func (s *stage) tried(retry *atom.Atom) *flow.LinearFlow {
 	s.do = script{"b": func(_ context.Context, n int) error {
 		if n <= 2 {
@@ -28,13 +27,12 @@ func (s *stage) tried(retry *atom.Atom) *flow.LinearFlow {
 	return flow.Linear("tried", s.atom("a"), s.atom("b")).WithRetry(retry)
 }
 
-// providing gives a retry a symbol for what it provides.
+// providing gives a retry a symbol for its value.
 func providing(symbol string, retry *atom.Atom) *atom.Atom {
 	return atom.Retry("", retry.Controller(), atom.Provides(symbol))
 }
 
-// alternately is a retry of a user's own: it tries again as long as the last
-// failure has another code than the one before.
+// alternately is a user's own retry. It retries while the last failure has another code than the one before.
 type alternately struct{}
 
 func (alternately) Next(h atom.History, _ atom.Values) (atom.Value, error) {
@@ -48,7 +46,7 @@ func (alternately) OnFailure(h atom.History, _ atom.Values) (atom.Decision, erro
 	return atom.Decision{Verdict: atom.VerdictRetry}, nil
 }
 
-// retries decide what a failure in their flow means.
+// retries decide what follows a failure in their flow.
 var retries = shown{
 	"times": func(t *testing.T, s *stage) {
 		play(t, s.tried(atom.Times(3, atom.Backoff{})))
@@ -58,7 +56,7 @@ var retries = shown{
 		undone(t, flow.Linear("f", s.atom("c"), s.tried(atom.AlwaysRevert())))
 		wantActs(t, s, "c", "a", "b", "undo b failed", "undo a done", "undo c done")
 	},
-	"always revert all": func(t *testing.T, s *stage) { // also past a retry around it that would try again
+	"always revert all": func(t *testing.T, s *stage) { // also past an outer retry that would try again
 		inner := s.tried(atom.AlwaysRevertAll())
 		undone(t, flow.Linear("f", inner).WithRetry(atom.Times(5, atom.Backoff{})))
 		wantActs(t, s, "a", "b", "undo b failed", "undo a done")
@@ -91,7 +89,7 @@ var retries = shown{
 		undone(t, flow.Linear("f", s.atom("a")).WithRetry(atom.Retry("mine", alternately{})))
 		wantActs(t, s, "a", "undo a failed", "a", "undo a failed", "a", "undo a failed")
 	},
-	"history": func(t *testing.T, s *stage) { // is stored as it was, and survives the process
+	"history": func(t *testing.T, s *stage) { // is stored unchanged, and survives the process
 		store := memstore.New()
 		eng := newEngine(t, s.tried(atom.Times(3, atom.Backoff{})), engine.WithStore(store))
 		if _, err := eng.Run(t.Context(), "r"); err != nil {
@@ -107,7 +105,7 @@ var retries = shown{
 			}
 		}
 	},
-	"nested retries": func(t *testing.T, s *stage) { // when the inner one has no try left, the outer one is asked
+	"nested retries": func(t *testing.T, s *stage) { // if the inner one has no try left, the outer one is asked
 		inner := s.tried(atom.Times(2, atom.Backoff{}))
 		play(t, flow.Linear("f", s.atom("c"), inner).WithRetry(atom.Times(2, atom.Backoff{})))
 		wantActs(t, s, "c", "a", "b", "undo b failed", "undo a done", "a", "b", "undo b failed", "undo a done", "undo c done", "c", "a", "b")
@@ -131,21 +129,21 @@ var retries = shown{
 			t.Errorf("waited %v; want one minute, then two", took)
 		}
 	},
-	"attempts of one task": func(t *testing.T, s *stage) { // nothing around it hears of it
+	"attempts of one task": func(t *testing.T, s *stage) { // outer retries do not hear of it
 		s.do = script{"b": failsOnce}
 		play(t, flow.Linear("f", s.atom("a"), s.atom("b", atom.Attempts(2, atom.Constant(time.Second)))))
 		wantActs(t, s, "a", "b", "b")
 	},
 }
 
-// badEnds are how things end badly.
+// badEnds are the ways in which a run ends without success.
 var badEnds = shown{
 	"timeout of a task": func(t *testing.T, s *stage) {
 		s.do = script{"a": untilCancelled}
 		if f := undone(t, s.atom("a", atom.Timeout(time.Minute))); f[0].Code != atom.CodeTimeout {
 			t.Errorf("it failed with %v", f)
 		}
-		wantActs(t, s, "a", "undo a") // whether it did it is not known
+		wantActs(t, s, "a", "undo a") // it is unknown whether it had its effect
 	},
 	"deadline of a run": func(t *testing.T, s *stage) {
 		s.do = script{"b": untilCancelled}
@@ -153,7 +151,7 @@ var badEnds = shown{
 		reverted(t, err)
 		wantEnd(t, res, "REVERTED", storage.TimedOut, storage.UndoneAll)
 	},
-	"cancel": func(t *testing.T, s *stage) { // what runs is told, then all is undone: in one call
+	"cancel": func(t *testing.T, s *stage) { // executing atoms are cancelled, then all is undone: in one call
 		s.do = script{"b": untilCancelled}
 		eng := newEngine(t, flow.Linear("f", s.atom("a"), s.atom("b")))
 		time.AfterFunc(time.Hour, func() {
@@ -173,7 +171,7 @@ var badEnds = shown{
 		wantEnd(t, res, "FAILURE", storage.FailedOutcome, storage.UndonePart)
 		wantActs(t, s, "a", "b", "c", "undo c failed", "undo b done")
 	},
-	"revert that fails": func(t *testing.T, s *stage) { // is tried again, then waits for a human
+	"revert that fails": func(t *testing.T, s *stage) { // is retried, then waits for a person
 		s.do, s.undo = script{"b": alwaysFails}, script{"a": alwaysFails}
 		a := s.atom("a", atom.RevertAttempts(2, atom.Constant(time.Second)), atom.IfRevertFails(atom.Park))
 		eng := newEngine(t, flow.Linear("f", a, s.atom("b")))

@@ -10,15 +10,13 @@ import (
 	"github.com/ebbflow/ebb/flow"
 )
 
-// shown are features by name, each with a few lines that show it. They run in
-// virtual time, each on a stage of its own.
+// shown are features by name, each with a few lines that show it. They run in virtual time, each on its own stage.
 type shown map[string]func(t *testing.T, s *stage)
 
 var allShown = []shown{patterns, deciders, arguments, retries, badEnds, resting, watching}
 
-// TestParity shows what TaskFlow can in Ebb's way, through the public API only.
-// docs/reference/taskflow-parity.md says which of TaskFlow's features is shown by
-// which subtest.
+// TestParity shows TaskFlow's features in Ebb, through the public API only. docs/reference/taskflow-parity.md says
+// which subtest shows which feature.
 func TestParity(t *testing.T) {
 	t.Parallel()
 	for _, features := range allShown {
@@ -31,11 +29,10 @@ func TestParity(t *testing.T) {
 	}
 }
 
-// inOrder lets atoms execute one after the other, so that tests can tell in which
-// order.
+// inOrder executes atoms one after the other, so that tests can check their order.
 var inOrder = engine.WithParallelism(1)
 
-// play runs a flow to its end, which must be a success.
+// play runs a flow, which must succeed.
 func play(t *testing.T, root flow.Node, opts ...engine.Option) *engine.Result {
 	t.Helper()
 	res, err := newEngine(t, root, append([]engine.Option{inOrder}, opts...)...).Run(t.Context(), "r")
@@ -45,14 +42,14 @@ func play(t *testing.T, root flow.Node, opts ...engine.Option) *engine.Result {
 	return res
 }
 
-// undone runs a flow that is undone, and returns why.
+// undone runs a flow that is undone, and returns the reason.
 func undone(t *testing.T, root flow.Node, opts ...engine.Option) []*atom.Failure {
 	t.Helper()
 	_, err := newEngine(t, root, append([]engine.Option{inOrder}, opts...)...).Run(t.Context(), "r")
 	return reverted(t, err).Failures
 }
 
-// wantRefused expects a mistake of the definition to be told before anything runs.
+// wantRefused expects an error of the definition before anything runs.
 func wantRefused(t *testing.T, kind error, root flow.Node, opts ...engine.Option) {
 	t.Helper()
 	if _, err := engine.New(root, opts...); !errors.Is(err, kind) {
@@ -60,7 +57,7 @@ func wantRefused(t *testing.T, kind error, root flow.Node, opts ...engine.Option
 	}
 }
 
-// wantValue compares the value of a symbol at the end.
+// wantValue compares the final value of a symbol.
 func wantValue(t *testing.T, res *engine.Result, symbol, want string) {
 	t.Helper()
 	if v, ok := res.Value(symbol); !ok || v.String() != want {

@@ -22,9 +22,9 @@ import (
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
-// watching is how one sees what happens.
+// watching are the ways to observe a run.
 var watching = shown{
-	"progress": func(t *testing.T, s *stage) { // kept with the run, with what the task says of it
+	"progress": func(t *testing.T, s *stage) { // stored with the run, with the task's details
 		store := memstore.New()
 		a := atom.Func("a", func(ctx context.Context, _ struct{}) (struct{}, error) {
 			atom.Progress(ctx, 0.5, map[string]int{"copied": 7})
@@ -68,7 +68,7 @@ var watching = shown{
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 	},
-	"observer": func(t *testing.T, s *stage) { // a function: what it looks at is its own affair
+	"observer": func(t *testing.T, s *stage) { // a function may look at anything
 		s.do = script{"b": alwaysFails}
 		failures := func(ev engine.Event) {
 			if ev.Failure != nil {
@@ -86,7 +86,7 @@ var watching = shown{
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 	},
-	"secrets": func(t *testing.T, _ *stage) { // are masked wherever people look
+	"secrets": func(t *testing.T, _ *stage) { // are masked in all views
 		var seen listen.Capture
 		a := atom.Func("a", func(context.Context, struct{}) (string, error) { return "hunter2", nil }, atom.As("password"), atom.Secret())
 		res := play(t, a, engine.WithObserver(seen.Observe))
@@ -113,7 +113,7 @@ var watching = shown{
 			t.Errorf("the picture is %s", dot)
 		}
 	},
-	"simulation": func(t *testing.T, _ *stage) { // each atom fails once, the process dies everywhere
+	"simulation": func(t *testing.T, _ *stage) { // each atom fails once, and the process dies at each point
 		enginetest.FailAt(noSubtests{t}, enginetest.World[*world]{
 			New:   func(testing.TB) *world { return &world{} },
 			Flow:  func(w *world) flow.Node { return flow.Linear("f", w.task("a", nil), w.task("b", nil)) },
@@ -133,5 +133,5 @@ var watching = shown{
 	},
 }
 
-// noSubtests hides that a test could have subtests: in a bubble it cannot.
+// noSubtests hides that a test could have subtests, which are not possible in virtual time.
 type noSubtests struct{ testing.TB }

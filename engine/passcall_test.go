@@ -16,7 +16,7 @@ import (
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
-// longCall lets a process drive a run that makes a call, which ends when over is closed or stop is called.
+// longCall lets a process drive a run with a call that ends when over is closed or stop is called.
 func longCall(t *testing.T, store storage.Store, over <-chan struct{}) (there *callee, stop func() error) {
 	t.Helper()
 	begun := make(chan struct{})
@@ -38,8 +38,8 @@ func longCall(t *testing.T, store storage.Store, over <-chan struct{}) (there *c
 	return there, func() error { cancel(); return <-served }
 }
 
-// TestCallsArePassedOn asks a run that another process drives, which makes a long call of a task: that process answers
-// at once. All kinds of requests have all kinds of answers.
+// TestCallsArePassedOn calls a run that another process drives, in the middle of a long call of a task. That process
+// answers at once. All kinds of requests get all kinds of answers.
 func TestCallsArePassedOn(t *testing.T) {
 	t.Parallel()
 	test := func(t *testing.T, of, other storage.Store) {
@@ -123,8 +123,8 @@ func TestCallsArePassedOn(t *testing.T) {
 	})
 }
 
-// TestPassedCallCrash lets the process that drives a run die at every commit of calls that were passed on to it, before
-// the commit and after it. Each call is answered once.
+// TestPassedCallCrash lets the process that drives a run die at every commit of calls that were passed to it, before
+// and after it. Each call is answered once.
 func TestPassedCallCrash(t *testing.T) {
 	t.Parallel()
 	for after := range 5 {
@@ -140,7 +140,7 @@ func TestPassedCallCrash(t *testing.T) {
 				died := make(chan struct{})
 				store.died = func() {
 					go func() {
-						_ = process.Close() // its runs are due for others
+						_ = process.Close() // its runs become due for others
 						close(died)
 					}()
 				}
@@ -159,8 +159,8 @@ func TestPassedCallCrash(t *testing.T) {
 	}
 }
 
-// TestPassedCallOfCallerWhoLeaves asks a run whose owner never answers: the caller waits only as long as it wants, and
-// does not know whether the call was answered.
+// TestPassedCallOfCallerWhoLeaves calls a run whose owner never answers. The caller waits only as long as it wants, and
+// does not learn whether the call was answered.
 func TestPassedCallOfCallerWhoLeaves(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -183,7 +183,7 @@ func TestPassedCallOfCallerWhoLeaves(t *testing.T) {
 	})
 }
 
-// TestPassedCallToHeld asks a run that is suspended before the call arrives: the caller learns that, and the call does
+// TestPassedCallToHeld calls a run that is suspended before the call arrives. The caller learns that, and the call does
 // not happen when the run is resumed.
 func TestPassedCallToHeld(t *testing.T) {
 	t.Parallel()

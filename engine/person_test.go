@@ -13,7 +13,7 @@ import (
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
-// asks is a language that asks a person what to do until it hears "go". It works meanwhile.
+// asks is a language that asks a person what to do until it hears "go". It continues to work meanwhile.
 var asks = lang(func(ask *flow.Ask) flow.Growth {
 	c := &ask.Cause
 	lines := memo(ask)
@@ -34,8 +34,8 @@ var asks = lang(func(ask *flow.Ask) flow.Growth {
 	return g
 })
 
-// TestPerson lets a language ask a person: the run is listed among those that need one until the person has answered,
-// although it runs, is suspended, loses its process or ends.
+// TestPerson lets a language ask a person. The run is listed among those that need a person until the person has
+// answered, also if it runs, is suspended, loses its process or ends.
 func TestPerson(t *testing.T) {
 	t.Parallel()
 	all := flows{"asks": flow.Growing("asks", asks)}

@@ -15,7 +15,7 @@ import (
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
-// inTurn is a language whose flows do one thing after the other.
+// inTurn is a language whose flows execute one node after the other.
 type inTurn []flow.Spec
 
 func (l inTurn) Grow(ask *flow.Ask) flow.Growth {
@@ -37,9 +37,8 @@ func (l inTurn) Grow(ask *flow.Ask) flow.Growth {
 
 func (l inTurn) Undo(*flow.UndoAsk) (atom.Value, error) { return atom.Null, nil }
 
-// TestPreviewGrowing tells of a run that is being driven what would be undone,
-// which is then what is: what executes, and what was done since the point of no
-// return.
+// TestPreviewGrowing previews the undo of a run that is being driven, which then undoes the same: executing atoms, and
+// those since the point of no return.
 func TestPreviewGrowing(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		work := func(name string, pivot bool) flow.Spec {
@@ -122,8 +121,7 @@ func previewed(t *testing.T, eng *engine.Engine, id string, o engine.Command) (u
 	return undone, nil
 }
 
-// TestMendTheRightOne refuses to try again or skip what the undoing of a run did
-// not come to a stop at.
+// TestMendTheRightOne refuses to retry or skip a revert at which the undo did not stop.
 func TestMendTheRightOne(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		after := func(context.Context, int) error { time.Sleep(time.Second); return nil }

@@ -32,7 +32,7 @@ func (c *counted) Commit(ctx context.Context, claim storage.Claim, cp *storage.C
 	return c.Store.Commit(ctx, claim, cp)
 }
 
-// reporting is a task that reports as it is told.
+// reporting is a task that sends the given reports.
 func reporting(name string, do func(ctx context.Context) error, undo func(ctx context.Context) error) *atom.Atom {
 	return atom.Pair(name,
 		func(ctx context.Context, _ struct{}) (struct{}, error) { return struct{}{}, do(ctx) },
@@ -41,7 +41,7 @@ func reporting(name string, do func(ctx context.Context) error, undo func(ctx co
 
 func nothing(context.Context) error { return nil }
 
-// stored returns what is committed of an atom of the run r.
+// stored returns the committed record of an atom of the run r.
 func stored(t *testing.T, s storage.Store, path string) storage.Atom {
 	t.Helper()
 	a, err := s.Atom(t.Context(), "r", path)
@@ -51,9 +51,8 @@ func stored(t *testing.T, s storage.Store, path string) storage.Atom {
 	return a
 }
 
-// TestProgress shows that what is reported is committed within a second, many
-// reports at once, and told to observers, wherever the atom is called: alone on
-// the goroutine of Run, or beside others.
+// TestProgress: reports are committed within a second, many at once, and passed to observers, both for an atom that is
+// called alone on the goroutine of Run and for one beside others.
 func TestProgress(t *testing.T) {
 	t.Parallel()
 	for _, parallel := range []int{1, 4} {
@@ -87,7 +86,7 @@ func testProgress(t *testing.T, parallel int) {
 		atom.Progress(ctx, 7, nil)
 		time.Sleep(2 * time.Second)
 		check(1, `{"row":999}`)
-		atom.Progress(ctx, math.NaN(), "last") // rides with the end of the attempt
+		atom.Progress(ctx, math.NaN(), "last") // shares the commit of the attempt's end
 		return nil
 	}
 	beside := reporting("b", func(context.Context) error { time.Sleep(time.Hour); return errors.New("no") }, nothing)
@@ -168,8 +167,7 @@ func (reportingTask) Revert(context.Context, atom.Values, atom.Outcome[atom.Valu
 }
 func (reportingTask) Reverts() bool { return false }
 
-// TestProgressComesLate shows that a report from a call that is over, or of an
-// attempt that is, changes nothing.
+// TestProgressComesLate: a report from a call or an attempt that has ended changes nothing.
 func TestProgressComesLate(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -197,8 +195,7 @@ func TestProgressComesLate(t *testing.T) {
 	})
 }
 
-// TestProgressSurvives shows that what was committed is there after a crash, and
-// that the next attempt begins at 0 with the details of the last.
+// TestProgressSurvives: committed progress survives a crash, and the next attempt starts at 0 with the last details.
 func TestProgressSurvives(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -242,8 +239,8 @@ func TestProgressSurvives(t *testing.T) {
 	})
 }
 
-// TestAttemptTimes shows when the present attempt of each atom began and ended,
-// and that observers are told how long it took.
+// TestAttemptTimes checks when the present attempt of each atom started and ended, and that observers learn how long it
+// took.
 func TestAttemptTimes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -282,8 +279,7 @@ func TestAttemptTimes(t *testing.T) {
 	})
 }
 
-// TestAttemptTimesInTurn shows that atoms which are ready at once and called one
-// after the other each have their own times.
+// TestAttemptTimesInTurn: atoms that are ready at once and called one after the other each have their own times.
 func TestAttemptTimesInTurn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -310,8 +306,8 @@ func TestAttemptTimesInTurn(t *testing.T) {
 	})
 }
 
-// TestAttemptTimesOfReverts shows the times of a revert that is tried again: while
-// it waits those of the attempt that failed, then those of the next.
+// TestAttemptTimesOfReverts checks the times of a revert that is retried. While it waits, they are those of the failed
+// attempt, then those of the next one.
 func TestAttemptTimesOfReverts(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

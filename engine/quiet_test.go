@@ -12,9 +12,8 @@ import (
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
-// TestNoHistory runs a machine with and without a history, in memory and on
-// SQLite: the ends are the same, to the numbers of events that causes tell, and
-// nothing is kept of the one without.
+// TestNoHistory runs a machine with and without a history, in memory and on SQLite. The ends are the same, including
+// the numbers of events in causes. Without a history, nothing is stored of it.
 func TestNoHistory(t *testing.T) {
 	t.Parallel()
 	m, err := asl.Parse("quiet", []byte(`{"StartAt": "Each", "States": {
@@ -46,7 +45,7 @@ func TestNoHistory(t *testing.T) {
 	} {
 		told := 0
 		opts := append([]engine.Option{engine.WithStore(c.store)}, c.opts...)
-		if c.seen { // observers are told all the same
+		if c.seen { // observers are informed nevertheless
 			opts = append(opts, engine.WithObserver(func(ev engine.Event) {
 				if ev.Kind == engine.LanguageEvent {
 					told++
