@@ -13,10 +13,9 @@ import (
 	"github.com/ebbflow/ebb/flow"
 )
 
-// A randomFlow describes a flow, or one task of it, whose tasks are pure: what
-// they give, and whether they fail, follows from what they are given. That is
-// what makes the end of a run a thing that no crash may change. It can be built
-// any number of times, as each process builds its own.
+// A randomFlow describes a flow, or one task of it. Its tasks are pure: their results and failures follow from their
+// inputs. Therefore, no crash may change the end of a run. It can be built any number of times, as each process builds
+// its own.
 type randomFlow struct {
 	Kind     string // task, linear, unordered or graph
 	Name     string
@@ -25,7 +24,7 @@ type randomFlow struct {
 	Links    []randomLink
 
 	Needs    []string // symbols; every task provides its own name
-	Wants    []string // symbols it can do without
+	Wants    []string // optional symbols
 	Fails    failing
 	Attempts int // of the task by itself
 	Wait     time.Duration
@@ -49,8 +48,8 @@ type randomLink struct {
 	Depth    flow.Depth
 }
 
-// failing says when a task fails: never, always, at its first attempt, or as long
-// as a retry around it is at an earlier try than Until.
+// failing says when a task fails: never, always, at its first attempt, or while a retry around it is at an earlier try
+// than Until.
 type failing struct {
 	Always bool
 	First  bool
@@ -63,32 +62,32 @@ type undoing int
 const (
 	undoable undoing = iota
 	notUndoable
-	undoableAtLast   // its first attempt to be undone fails
+	undoableAtLast   // the first attempt of its revert fails
 	undoFails        // and nothing more is undone
-	undoIsPassedOver // it fails, and the rest is undone all the same
+	undoIsPassedOver // it fails, and the rest is undone nevertheless
 )
 
-// waits are how long a try, or an attempt, may wait for the next.
+// waits are the possible pauses before the next try or attempt.
 var waits = []time.Duration{0, 0, time.Second}
 
-// flowMaker draws random flows. Names are numbered in the order they are drawn.
+// A flowMaker draws random flows. It numbers names in the order in which it draws them.
 type flowMaker struct {
 	t      *rapid.T
 	tasks  int
 	flows  int
-	budget int  // of tasks
+	budget int  // number of tasks
 	stuck  bool // reverts may fail
 	byTry  bool // tasks may fail at some tries only
 }
 
-// within is what the place of a flow or task lets it refer to.
+// within holds the references that a flow or task may use at its place.
 type within struct {
-	sure    []string       // symbols of what certainly ends before
-	symbols []string       // symbols that can be needed, which makes it so; the sure ones are among them
-	retries []*randomRetry // around it
+	sure    []string       // symbols of tasks that certainly end before
+	symbols []string       // symbols that can be required, which makes their tasks end before; includes the sure ones
+	retries []*randomRetry // the retries around it
 }
 
-// anyFlow draws a flow of up to a dozen tasks. In one of six, undoing may fail.
+// anyFlow draws a flow of up to a dozen tasks. In one of six, reverts may fail.
 func anyFlow(t *rapid.T) *randomFlow {
 	m := &flowMaker{
 		t: t, budget: 12, stuck: rapid.IntRange(0, 5).Draw(t, "undo may fail") == 0, byTry: rapid.Bool().Draw(t, "failures pass"),
@@ -127,7 +126,7 @@ func (m *flowMaker) flow(depth int, in within) *randomFlow {
 	return f
 }
 
-// child draws a task or a smaller flow, or nothing when there are enough tasks.
+// child draws a task or a smaller flow, or nothing if there are enough tasks.
 func (m *flowMaker) child(depth int, in within) *randomFlow {
 	if depth > 0 && rapid.IntRange(0, 2).Draw(m.t, "deeper") == 0 {
 		return m.flow(depth-1, in)
@@ -188,7 +187,7 @@ func (m *flowMaker) task(in within) *randomFlow {
 	return f
 }
 
-// links joins children to later ones, some with a decider.
+// links joins children to later ones, some with deciders.
 func (m *flowMaker) links(f *randomFlow) {
 	for to := range f.Children {
 		for from := range to {
@@ -205,7 +204,7 @@ func (m *flowMaker) links(f *randomFlow) {
 	}
 }
 
-// provides returns the symbols of what a flow's tasks give.
+// provides returns the symbols of the results of a flow's tasks.
 func (f *randomFlow) provides() []string {
 	if f.Kind == "task" {
 		return []string{f.Name}
@@ -280,8 +279,8 @@ func (r *randomRetry) atom() *atom.Atom {
 	return atom.Retry(r.Name, c.Controller(), atom.Provides(r.Name))
 }
 
-// atom returns the task. It books its effect, also when it then fails: that is
-// undone, too. Its result tells all that it was given.
+// atom returns the task. It has its effect also if it then fails; that effect is undone, too. Its result contains all
+// its inputs.
 func (f *randomFlow) atom(world *effects) *atom.Atom {
 	do := func(ctx context.Context, in atom.Values) (any, error) {
 		if f.Undo != notUndoable {
@@ -330,8 +329,7 @@ func (f *randomFlow) atom(world *effects) *atom.Atom {
 	return atom.Untyped(f.Name, do, undo, opts...)
 }
 
-// String describes the flow in a few lines, so that a reader can find out why it
-// failed.
+// String describes the flow in a few lines, so that a reader can find the reason of a failure.
 func (f *randomFlow) String() string { return f.text("") }
 
 func (f *randomFlow) text(indent string) string {

@@ -18,7 +18,7 @@ import (
 )
 
 // TestRefusedBeforeSent gives a run commands that it does not allow: while a process drives it, while none does, and
-// when it has ended. Its history says who asked and why not, and nothing else changes.
+// after its end. Its history says who sent them and why they were refused, and nothing else changes.
 func TestRefusedBeforeSent(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -53,7 +53,7 @@ func TestRefusedBeforeSent(t *testing.T) {
 			t.Fatal(err)
 		}
 		refuse(engine.RetryRevert("ended"))
-		refuse(engine.RetryRevert("ended")) // once more
+		refuse(engine.RetryRevert("ended")) // a second time
 		refuse(engine.Hold())
 		want += `
 r: retry-revert ended by bob (library, claimed), Ebb.Refused
@@ -82,7 +82,7 @@ r: suspend  by bob (library, claimed), Ebb.Refused`
 	})
 }
 
-// TestRefusedNotRecorded: without a caller, a run, or a command there is no line.
+// TestRefusedNotRecorded: a request without a caller, a run, or a command has no line.
 func TestRefusedNotRecorded(t *testing.T) {
 	t.Parallel()
 	store := memstore.New()
@@ -107,8 +107,8 @@ func TestRefusedNotRecorded(t *testing.T) {
 	}
 }
 
-// TestRefusedCommandKeepsDue refuses commands to runs that wait without an owner. Their timers and signals still wake them, and
-// a suspended run stays suspended.
+// TestRefusedCommandKeepsDue refuses commands to runs that wait without an owner. Their timers and signals still wake
+// them, and a suspended run stays suspended.
 func TestRefusedCommandKeepsDue(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

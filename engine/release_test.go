@@ -15,8 +15,8 @@ import (
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
-// TestGivenBackLater: if the store is away, a process cannot release a run. Once the store
-// is back, this process resumes the run or releases it, so that any process can take it.
+// TestGivenBackLater: while the store is down, a process cannot release a run. Once the store is up, this process
+// resumes the run or releases it, so that any process can take it.
 func TestGivenBackLater(t *testing.T) {
 	t.Parallel()
 	for _, served := range []bool{false, true} {

@@ -24,8 +24,8 @@ func limited(toStart, toClose, heartbeat time.Duration) flow.Node {
 		atom.Deferrable(atom.Deferral{Heartbeat: heartbeat})))
 }
 
-// TestRemoteLimits: the limit of work for workers that passes first determines when and how
-// the attempt fails. Work that no worker took was not begun, and is not undone.
+// TestRemoteLimits: the first limit that passes determines when and how an attempt for workers fails. Work that no
+// worker took has not started, and is not undone.
 //
 // Guarantee (Workers): Work that is not taken in time, or takes too long, fails with its own code. The next worker's
 // work continues.
@@ -89,9 +89,8 @@ func TestRemoteLimits(t *testing.T) {
 	}
 }
 
-// undertaken runs a flow. At the given times, workers take its task and never end it. If
-// the task must be undone, a worker undoes it. undertaken returns why the run failed, and
-// the work of the undo.
+// undertaken runs a flow. At the given times, workers take its task and never end it. If the task must be undone, a
+// worker undoes it. undertaken returns why the run failed, and the work of the undo.
 func undertaken(t *testing.T, eng *engine.Engine, at []time.Duration) (why []*atom.Failure, undo *engine.Work) {
 	t.Helper()
 	store := eng.Store()

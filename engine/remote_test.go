@@ -23,8 +23,7 @@ type reservation struct {
 	Seat string `json:"seat"`
 }
 
-// booked is a flow whose first task, and its undo, are done by workers, and whose
-// second fails.
+// booked is a flow with two tasks. Workers execute and undo the first. The second one fails.
 func booked() flow.Node {
 	return flow.Linear("trip",
 		atom.RemotePair[struct {
@@ -53,8 +52,8 @@ func finish(t *testing.T, store storage.Store, w *engine.Work, result any) {
 	}
 }
 
-// TestRemote: what workers do is executed and undone by them, under the keys that
-// other tasks have; what a typed task cannot have as its result fails it.
+// TestRemote: workers execute and undo tasks, under the keys that other tasks have. A result of the wrong type fails
+// the task.
 //
 // Guarantee (Workers): Workers undo what workers did, under the same keys, also in an unloaded or suspended run.
 // Also: `TestRemoteUnloaded`, `TestRemoteSuspended`, `TestRemoteMachine`, `TestRemoteSM4C`.
@@ -99,7 +98,7 @@ func TestRemote(t *testing.T) {
 	})
 }
 
-// TestRemoteBadResult: a typed task does not take any result.
+// TestRemoteBadResult: a typed task refuses a result of the wrong type.
 func TestRemoteBadResult(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		eng := newEngine(t, flow.Linear("f", atom.Remote[struct{}, int]("count", "count", atom.As("n"))), opts...)
@@ -111,8 +110,8 @@ func TestRemoteBadResult(t *testing.T) {
 	})
 }
 
-// TestRemoteUnloaded: a run whose work, or undo, waits for a worker has no owner. The
-// process that takes it over finds it where it was.
+// TestRemoteUnloaded: a run whose work, or undo, waits for a worker has no owner. The process that takes it over finds
+// it unchanged.
 func TestRemoteUnloaded(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		store := memstore.New()
@@ -123,7 +122,7 @@ func TestRemoteUnloaded(t *testing.T) {
 		}
 		waits := func(when string) {
 			t.Helper()
-			for range 3 { // taking it up changes nothing
+			for range 3 { // taking the run over changes nothing
 				if err := drive(); !errors.Is(err, engine.ErrWaiting) {
 					t.Fatalf("%s: %v, want that it waits", when, err)
 				}
@@ -159,7 +158,7 @@ func TestRemoteLease(t *testing.T) {
 			ended <- err
 		}()
 		stopped := take(t, store, "a")
-		other := take(t, store, "a") // waits until the lease is over
+		other := take(t, store, "a") // waits until the lease has expired
 		if other.Token != stopped.Token || other.Take != 2 || other.Attempt != 1 {
 			t.Errorf("the other was given %+v", other)
 		}
@@ -197,8 +196,8 @@ const remoteMachine = `{"StartAt":"Book","States":{
 	"Book":{"Type":"Task","Resource":"worker:book","Revert":{"Resource":"worker:unbook"},"Next":"Pay"},
 	"Pay":{"Type":"Task","Resource":"worker:pay","TimeoutSeconds":60,"Retry":[{"ErrorEquals":["Busy"],"IntervalSeconds":1}],"End":true}}}`
 
-// TestRemoteMachine: the resources of a machine may be work for workers, retried
-// and undone like others, also when no process has the run in memory meanwhile.
+// TestRemoteMachine: the resources of a machine may be work for workers. It is retried and undone like other tasks,
+// also if no process has the run in memory meanwhile.
 func TestRemoteMachine(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		m, err := asl.Parse("trip", []byte(remoteMachine))
@@ -225,7 +224,7 @@ func TestRemoteMachine(t *testing.T) {
 		if again.Attempt != 2 || again.Token == pay.Token || again.Key() != pay.Key() {
 			t.Errorf("to pay again: %+v", again)
 		}
-		undo := take(t, store, "worker:unbook") // once the time to pay is over
+		undo := take(t, store, "worker:unbook") // once the time limit of Pay has passed
 		if undo.Input.String() != `{"input":{"to":"Rome"},"output":{"seat":7}}` && undo.Undoes == nil {
 			t.Errorf("to undo: %+v with %s", undo, undo.Input)
 		}
@@ -250,8 +249,8 @@ func TestRemoteMachine(t *testing.T) {
 	})
 }
 
-// TestRemoteSuspended: an undo that a worker does is not lost when the run is
-// suspended meanwhile, whether it ends then or later.
+// TestRemoteSuspended: an undo by a worker is not lost if the run is suspended meanwhile. The undo may end before or
+// after the run is resumed.
 func TestRemoteSuspended(t *testing.T) {
 	t.Parallel()
 	for name, late := range map[string]bool{"ends meanwhile": false, "ends later": true} {
@@ -304,8 +303,8 @@ func testRemoteSuspended(t *testing.T, kind string, late bool, root flow.Node, o
 	reverted(t, <-ended)
 }
 
-// TestRemoteActivity: what a definition leaves to workers by an activity is leased
-// like other work; its own heartbeat holds beside the lease.
+// TestRemoteActivity: the work of an activity is leased like other work. Its own heartbeat limit holds beside the
+// lease.
 func TestRemoteActivity(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		m, err := asl.Parse("review", []byte(review))
@@ -316,7 +315,7 @@ func TestRemoteActivity(t *testing.T) {
 		store := eng.Store()
 		go func() {
 			first := take(t, store, activity)
-			second := take(t, store, activity) // a minute later both the lease and the heartbeat are over
+			second := take(t, store, activity) // a minute later, the lease and the heartbeat limit have expired
 			if second.Key() != first.Key() || second.Attempt != 2 && second.Take != 2 {
 				t.Errorf("it was given %+v", second)
 			}
@@ -334,8 +333,7 @@ func TestRemoteActivity(t *testing.T) {
 	})
 }
 
-// TestRemoteSM4C: functions of a state machine for cloud may be work for workers, and
-// what they did is undone by workers.
+// TestRemoteSM4C: functions in SM4C may be work for workers, and workers undo them.
 func TestRemoteSM4C(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		m, err := sm4c.Parse("trip.json", []byte(`{"name": "trip", "version": "1.0",
@@ -373,8 +371,8 @@ func TestRemoteSM4C(t *testing.T) {
 	})
 }
 
-// TestRefusedKeepsDue: a run that waits for a worker until a deadline stays due although an
-// engine with another flow, which refuses it, has taken it over in between.
+// TestRefusedKeepsDue: a run waits for a worker until a deadline. It stays due although an engine with another flow
+// took it over in between and refused it.
 func TestRefusedKeepsDue(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		store := memstore.New()

@@ -25,10 +25,10 @@ import (
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
-// A reopening is a machine, the task of it that does not succeed at first, and how the run ends because of that.
+// A reopening is a machine, with the task that does not succeed at first, and the resulting end of the run.
 type reopening struct {
 	machine string
-	timeout time.Duration // of the machine: what a process has waited for half as long does not come
+	timeout time.Duration // of the machine: what a process has awaited for half that time does not come
 	tasks   int           // number of its Task states
 	broken  int           // the task that does not succeed until the run is reopened
 	end     string        // fail, abandon or timeout
@@ -100,7 +100,7 @@ func anyReopening(rt *rapid.T, lasts bool) reopening {
 		text = `"StartAt": "T", "States": {"T": {"Type": "Task", "Resource": "task:0", "End": true}}`
 		r.tasks = 1
 	}
-	timeout := 100 * time.Second // more than twice what a machine takes
+	timeout := 100 * time.Second // more than twice the time of a machine
 	if lasts {
 		timeout *= 20
 	}
@@ -118,15 +118,15 @@ func anyReopening(rt *rapid.T, lasts bool) reopening {
 	return c
 }
 
-// A workshop does the tasks of a machine. Each takes a while, and its result says what it was given.
+// A workshop executes the tasks of a machine. Each takes a while, and its result contains its input.
 type workshop struct {
 	c     reopening
 	lasts bool
 
 	mu      sync.Mutex
 	fixed   bool
-	stuck   chan struct{} // gets a value when the broken task blocks
-	doubled string        // a call that was made again after it had succeeded
+	stuck   chan struct{} // receives when the broken task blocks
+	doubled string        // a call that was repeated after it had succeeded
 	process int
 	done    map[string]int // process in which a call succeeded
 	sure    func(call *atom.Call) bool
@@ -187,7 +187,7 @@ func (t workshopTask) Execute(ctx context.Context, in atom.Values) (atom.Value, 
 // reopeningInput is the input of all machines.
 var reopeningInput = engine.Input(atom.FromJSON([]byte(`{"items": [{"a": 1}, {"b": 2}, {"c": 3}]}`)))
 
-// play runs a machine until its task has broken it, reopens the run, and returns its output.
+// play runs a machine until its broken task has ended it, reopens the run, and returns its output.
 func (c reopening) play(t *testing.T, id string, lasts bool, open func() (storage.Store, error)) (string, error) {
 	m, err := asl.Parse("m", []byte(c.machine))
 	if err != nil {
@@ -245,7 +245,7 @@ func (c reopening) play(t *testing.T, id string, lasts bool, open func() (storag
 	}
 }
 
-// step drives the run with one process: to its failure, or on from there.
+// step drives the run with one process: to its failure, or from there.
 func (c reopening) step(t *testing.T, eng *engine.Engine, w *workshop, id string) (*engine.Result, error) {
 	t.Helper()
 	ctx := t.Context()
@@ -323,7 +323,7 @@ func (c reopening) compare(t *testing.T, rt *rapid.T, play func(c reopening) (st
 
 // TestReopenProperty draws machines and ends each without success at one of its tasks: the task fails, the run is
 // abandoned or times out. Then the run is reopened, and its processes die at any of its commits. Its output is that of
-// a run whose task succeeded at once, and nothing that had succeeded is called again.
+// a run whose task succeeded at once. No task is called again after it succeeded.
 //
 // Guarantee (G5): A state machine's run that failed, timed out or was cancelled, and is reopened, ends as if it had
 // succeeded at once, and repeats no success.

@@ -37,7 +37,7 @@ func newUnreliable(t *testing.T, machine string, opts ...engine.Option) *unrelia
 	return u
 }
 
-// events returns the types of the events of a run from a number on, with their numbers and predecessors.
+// events returns the types of a run's events from a number on, with their numbers and predecessors.
 func events(t *testing.T, store storage.Store, id string, from int64) string {
 	t.Helper()
 	var all []string
@@ -58,8 +58,8 @@ const retrying = `{"TimeoutSeconds": 60, "StartAt": "A", "States": {
 		"Retry": [{"ErrorEquals": ["Refused"], "MaxAttempts": 1, "IntervalSeconds": 1, "MaxDelaySeconds": 2}]},
 	"C": {"Type": "Pass", "Parameters": {"count.$": "$$.Execution.RedriveCount", "at.$": "$$.Execution.RedriveTime"}, "End": true}}}`
 
-// TestReopen reopens a run twice. Its retriers count from 0 each time, its time limit starts anew, the history
-// continues, and the context object tells of it.
+// TestReopen reopens a run twice. Its retriers count from 0 each time, its time limit starts again, the history
+// continues, and the context object shows it.
 func TestReopen(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		u := newUnreliable(t, retrying, opts...)
@@ -125,7 +125,7 @@ func decoded(t *testing.T, text string) (v any) {
 	return v
 }
 
-// TestReopenTimedOut reopens a run whose deadline has passed: it has all the time again.
+// TestReopenTimedOut reopens a run whose deadline has passed. The run has its full time again.
 func TestReopenTimedOut(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		u := newUnreliable(t, retrying, opts...)
@@ -153,7 +153,7 @@ func untilEnded(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// TestReopenRefused wants runs that cannot be reopened to be refused with the reason, and to stay as they are.
+// TestReopenRefused: runs that cannot be reopened are refused with the reason, and do not change.
 //
 // Guarantee (G5): A run that cannot be reopened is refused with the reason, unchanged.
 func TestReopenRefused(t *testing.T) {
@@ -203,7 +203,7 @@ func TestReopenRefused(t *testing.T) {
 	})
 }
 
-// TestReopenMapRun reopens a run because of a distributed Map whose second item failed: only the executions that did not
+// TestReopenMapRun reopens a run with a distributed Map whose second item failed. Only the executions that did not
 // succeed continue, and the results are complete.
 func TestReopenMapRun(t *testing.T) { //nolint:tparallel // the kinds take turns
 	for _, kind := range []string{"STANDARD", "EXPRESS"} {

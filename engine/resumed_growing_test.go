@@ -13,11 +13,11 @@ import (
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
-// lasts is a task that takes ten minutes, also when it is cancelled.
+// lasts is a task that takes ten minutes, also if it is cancelled.
 func lasts(context.Context, int) error { time.Sleep(10 * time.Minute); return nil }
 
-// resumed suspends the run of a growing flow after a minute and resumes it an hour later.
-// That must end within a day.
+// resumed suspends the run of a growing flow after a minute and resumes it an hour later. The run must then end within
+// a day.
 func resumed(t *testing.T, s *stage, l lang, opts ...engine.Option) (*engine.Result, error) {
 	t.Helper()
 	eng := newEngine(t, flow.Growing("f", l), append(opts, engine.WithTasks(parts{s}), engine.WithGrace(time.Hour))...)
@@ -34,8 +34,8 @@ func resumed(t *testing.T, s *stage, l lang, opts ...engine.Option) (*engine.Res
 	return eng.Run(ctx, "r")
 }
 
-// TestSuspendedAtLimit suspends a run that has reached a limit before all that it was in
-// the middle of has ended: the run is undone when it is resumed.
+// TestSuspendedAtLimit suspends a run that has reached a limit before its executing atoms have ended. It is undone when
+// it is resumed.
 func TestSuspendedAtLimit(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		s := &stage{do: script{"a": lasts}}
@@ -52,8 +52,8 @@ func TestSuspendedAtLimit(t *testing.T) {
 	})
 }
 
-// TestMoreAfterSuspension suspends a run until two of its tasks have ended. Its language
-// asks for more when it hears of one, and waits for nothing when it hears of the other.
+// TestMoreAfterSuspension suspends a run until two of its tasks have ended. When its language hears of one, it asks for
+// more. When it hears of the other, it waits for nothing.
 func TestMoreAfterSuspension(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		s := &stage{do: script{"a": lasts, "b": lasts}}
@@ -78,8 +78,8 @@ func TestMoreAfterSuspension(t *testing.T) {
 	})
 }
 
-// TestOverdueWhileEnding lets the process die while a run that its language has cancelled
-// waits for a task, and the deadline pass meanwhile: the run ends as cancelled.
+// TestOverdueWhileEnding: a run that its language has cancelled waits for a task. The process dies, and the deadline
+// passes meanwhile. The run ends as cancelled.
 func TestOverdueWhileEnding(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		dead := memstore.New()

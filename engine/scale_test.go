@@ -28,7 +28,7 @@ import (
 // only then: EBB_SCALE=1000000 go test ./engine -run TestScale -v -timeout 0
 // Without EBB_SCALE syncs cost nothing, as waiting for the disk shows nothing.
 
-// scale returns EBB_SCALE, or what is enough to see that nothing grows.
+// scale returns EBB_SCALE, or a number that is enough to see that nothing grows.
 func scale(t *testing.T, few int) int {
 	t.Helper()
 	n, err := strconv.Atoi(os.Getenv("EBB_SCALE"))
@@ -41,7 +41,7 @@ func scale(t *testing.T, few int) int {
 	return n
 }
 
-// measured reports whether figures are wanted, and not only that it works.
+// measured reports whether figures are wanted.
 func measured() bool { return os.Getenv("EBB_SCALE") != "" }
 
 func openScale(t *testing.T) (store *sqlstore.Store, file string) {
@@ -63,7 +63,7 @@ func openScale(t *testing.T) (store *sqlstore.Store, file string) {
 	return store, file
 }
 
-// liveHeap returns how many bytes are in use after collection.
+// liveHeap returns the number of bytes in use after a collection.
 func liveHeap() int64 {
 	var m runtime.MemStats
 	runtime.GC()
@@ -73,8 +73,7 @@ func liveHeap() int64 {
 
 const mib = 1 << 20
 
-// resident returns how much memory the process has, and had at most, in MiB; 0
-// where the system does not say.
+// resident returns the present and the largest memory of the process in MiB, or 0 if the system does not say.
 func resident() (now, peak int64) {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {
@@ -103,7 +102,7 @@ func sizeOf(t *testing.T, file string) int64 {
 	return sum
 }
 
-// stepwise is a language that adds one task after the other, to so many.
+// stepwise is a language that adds one task after the other, up to a number.
 type stepwise struct {
 	steps   int
 	reverts bool
@@ -140,9 +139,8 @@ func (s steps) Revert(context.Context, atom.Values, atom.Outcome[atom.Value]) (a
 
 func (steps) Reverts() bool { return true }
 
-// TestScaleLoop lets one run do step after step, stops it in the middle, goes on,
-// and looks at the heap: late there is no more of it than early, also when all
-// can be undone.
+// TestScaleLoop lets one run execute step after step, stops it in the middle, and resumes it. The heap is not larger
+// late than early, also if all steps can be undone.
 func TestScaleLoop(t *testing.T) {
 	n := scale(t, 20_000)
 	for _, reverts := range []bool{false, true} {
@@ -170,7 +168,7 @@ func TestScaleLoop(t *testing.T) {
 				if low == 0 || heap < low {
 					low = heap
 				}
-				last = heap // what tests before this one left behind is freed meanwhile, so only growth counts
+				last = heap // memory of earlier tests is freed meanwhile, so only growth counts
 			}
 		}}))
 		ctx, stop = context.WithCancel(t.Context())
@@ -217,7 +215,7 @@ func TestScaleTasks(t *testing.T) {
 		n, (compiled-before)/int64(n), (after-before)/int64(n), float64(n)/whole.Seconds(), sizeOf(t, file)/int64(n), peak)
 }
 
-// TestScaleWaiting makes many runs that wait, and wakes them.
+// TestScaleWaiting creates many runs that wait, and wakes them.
 func TestScaleWaiting(t *testing.T) {
 	n := scale(t, 2_000)
 	store, file := openScale(t)
@@ -294,8 +292,7 @@ func together(t *testing.T, n int, do func(id string) error) {
 	wg.Wait()
 }
 
-// TestScaleMessages sends one run message after message. What the run holds in memory
-// does not grow with the messages that it has taken.
+// TestScaleMessages sends one run message after message. The run's memory does not grow with the number of messages.
 //
 // Guarantee (Waiting and time): A run's live heap does not grow with received messages.
 func TestScaleMessages(t *testing.T) {

@@ -27,8 +27,8 @@ func (s undoSteps) Revert(context.Context, atom.Values, atom.Outcome[atom.Value]
 	return atom.Null, nil
 }
 
-// TestScaleUndo undoes very many steps, is stopped in the middle, and goes on. Late there is
-// no more heap than early, and the stop is heard at once.
+// TestScaleUndo undoes very many steps, is stopped in the middle, and continues. The heap is not larger late than
+// early, and the stop takes effect at once.
 //
 // Attack (Large runs): A run of millions of steps is undone, fully or at its bottom.
 // Result: Interruptible pages of the stack.
@@ -74,7 +74,7 @@ func TestScaleUndo(t *testing.T) {
 	}
 }
 
-// undoesFirst is stepwise that has its first step undone in the end, and no other.
+// undoesFirst is stepwise, but in the end it has only its first step undone.
 type undoesFirst struct{ stepwise }
 
 func (l undoesFirst) Grow(ask *flow.Ask) flow.Growth {
@@ -87,7 +87,7 @@ func (l undoesFirst) Grow(ask *flow.Ask) flow.Growth {
 	return l.stepwise.Grow(ask)
 }
 
-// A stackReader counts the pages of the undo stack that are read, and calls third at the third.
+// A stackReader counts the pages of the undo stack that are read, and calls third at the third page.
 type stackReader struct {
 	storage.Store
 
@@ -104,8 +104,8 @@ func (s *stackReader) Undos(ctx context.Context, run string, below int64, limit 
 	return page, err
 }
 
-// TestScaleUndoOfPart undoes what lies on the undo stack below very much else. The stack is
-// looked through a page at a time, and a stop is heard between two pages.
+// TestScaleUndoOfPart undoes an entry of the undo stack below very many others. The stack is read a page at a time, and
+// a stop takes effect between two pages.
 func TestScaleUndoOfPart(t *testing.T) {
 	const n = 500
 	file, _ := openScale(t)

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// cpuTime returns how long the process has computed.
+// cpuTime returns the CPU time of the process.
 func cpuTime() time.Duration {
 	var usage syscall.Rusage
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &usage)

@@ -16,9 +16,8 @@ import (
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
-// TestSecretsAreMasked runs a flow with a secret in its input, in a member of a
-// result, in a whole one and in details of progress, and looks for it where
-// people look. Atoms receive it as it is.
+// TestSecretsAreMasked runs a flow with a secret in its input, in a member of a result, in a whole result and in
+// details of progress. All views mask it. Atoms receive it unmasked.
 func TestSecretsAreMasked(t *testing.T) {
 	t.Parallel()
 	const secret = "hunter2"

@@ -12,8 +12,8 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// TestDrain: what executes when Serve is to stop may end, and that is recorded;
-// nothing more is begun. What takes longer than the drain is told to stop.
+// TestDrain: atoms that execute when Serve must stop may end, and their ends are recorded. No other atom starts. Atoms
+// that take longer than the drain are cancelled.
 //
 // Guarantee (Jobs): A draining process lets atoms end within the drain time, starts nothing and undoes nothing.
 func TestDrain(t *testing.T) {
@@ -68,8 +68,7 @@ func (s *stage) lasts(ctx context.Context, n int, d time.Duration) error {
 	}
 }
 
-// serveFor starts the run "r", serves until it is to stop, and returns how long
-// that took in all.
+// serveFor starts the run "r", serves until it must stop, and returns the total time.
 func serveFor(t *testing.T, eng *engine.Engine, d time.Duration, opts ...engine.ServerOption) time.Duration {
 	t.Helper()
 	began := time.Now()

@@ -13,9 +13,8 @@ import (
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
-// TestServerCrashProperty is TestCrashProperty on PostgreSQL, in real time: random
-// flows die at random commits, go on in another process, and end as they do when
-// they are left alone.
+// TestServerCrashProperty is TestCrashProperty on PostgreSQL, in real time. Processes of random flows die at random
+// commits, and others resume the runs, which end as without deaths.
 func TestServerCrashProperty(t *testing.T) {
 	where := onServer{postgrestest.DSN(t)}
 	if _, err := sqlstore.Migrate(t.Context(), where.dsn); err != nil {

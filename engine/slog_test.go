@@ -13,7 +13,7 @@ import (
 	"github.com/ebbflow/ebb/flow"
 )
 
-// TestWithSlog: an engine tells a slog.Logger what it logs.
+// TestWithSlog: an engine logs to a slog.Logger.
 func TestWithSlog(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer

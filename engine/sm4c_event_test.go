@@ -21,10 +21,9 @@ const twoEvents = `{"name": "m", "version": "1", "events": [{"name": "first"}, {
    {"nextState": "Late", "timeout": "PT1H"}]},
  {"name": "C"}, {"name": "Late"}]}`
 
-// TestEventIsOneCommit kills the process at each commit, and looks at what is
-// stored each time: an event is in the run's inbox and nothing came of it, or it
-// moved from there to the machine's inbox, or its transition was taken, with what that
-// has sent. The second event comes first, and is kept.
+// TestEventIsOneCommit kills the process at each commit and checks the stored records. An event is in the run's inbox
+// without an effect, or in the machine's inbox, or its transition was taken and sent its messages. The second event
+// arrives first, and is kept.
 //
 // Guarantee (State Machines For Cloud): After a death at each commit, an event is in the inbox, or was taken together
 // with its effect.
@@ -91,7 +90,7 @@ func eventsWithDeath(t *testing.T, m *sm4c.Machine, at death) (died bool) {
 	}
 }
 
-// wholeEvents fails the test when an event is lost, or there twice.
+// wholeEvents fails the test if an event is lost or stored twice.
 func wholeEvents(t *testing.T, m *sm4c.Machine, s storage.Store) {
 	t.Helper()
 	ctx := t.Context()

@@ -12,7 +12,7 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// Task implements [engine.Tasks]: functions reply as they are scripted.
+// Task implements [engine.Tasks]: functions reply as in the script.
 func (p *machinePlay) Task(name string) (atom.Body, error) { return &scriptedFunction{p, name}, nil }
 
 type scriptedFunction struct {
@@ -51,7 +51,7 @@ func (f *scriptedFunction) Execute(ctx context.Context, in atom.Values) (atom.Va
 	return atom.FromJSON(reply.Result), nil
 }
 
-// reply returns the reply to a call: the same when it is made again.
+// reply returns the reply to a call. A repeated call gets the same reply.
 func (f *scriptedFunction) reply(key string, args json.RawMessage) (*machineReply, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -80,7 +80,7 @@ func waitFor(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// scriptedFailure turns a scripted error into the failure that a task would give.
+// scriptedFailure turns a scripted error into the failure of a task.
 func scriptedFailure(text json.RawMessage) error {
 	var known struct{ Type, Message string }
 	var all map[string]any
@@ -99,12 +99,11 @@ func scriptedFailure(text json.RawMessage) error {
 	return f
 }
 
-// A dyingStore is that of a process that drives several runs, and dies at a
-// commit of any of them.
+// A dyingStore belongs to a process that drives several runs, and dies at a commit of any of them.
 type dyingStore struct {
 	storage.Store
 
-	death *death // nil, or at no commit: it lives
+	death *death // nil, or at no commit: it survives
 	die   func()
 
 	mu   sync.Mutex

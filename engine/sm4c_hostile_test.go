@@ -11,9 +11,8 @@ import (
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
-// TestHostileExpressions runs machines whose expressions would take all memory or
-// never end, beside one that means well: each fails by itself, within its budget,
-// and the other is not disturbed.
+// TestHostileExpressions runs machines whose expressions would take all memory or never end, beside a normal one. Each
+// fails within its budget, and does not disturb the normal one.
 //
 // Guarantee (State Machines For Cloud): A hostile expression fails its own run within its budget, none beside it.
 //
@@ -61,7 +60,7 @@ func TestHostileExpressions(t *testing.T) {
 			t.Fatal(err)
 		}
 		runs.Go(func() {
-			_, _ = eng.Run(t.Context(), name) // its end is looked at below
+			_, _ = eng.Run(t.Context(), name) // its end is checked below
 		})
 	}
 	runs.Wait()

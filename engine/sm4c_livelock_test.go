@@ -11,8 +11,8 @@ import (
 	"github.com/ebbflow/ebb/states"
 )
 
-// TestLivelocksOfSM4C lets machines compute without a wait: those that repeat themselves
-// fail as livelocks, and others may go on as far as runs may, wherever the process dies.
+// TestLivelocksOfSM4C lets machines compute without a wait. Those that repeat themselves fail as livelocks. Others
+// continue up to the limits of runs. Deaths change neither.
 //
 // Attack (Runs that grow or compute without end): A loop of computing SM4C states that writes history.
 // Result: `SM4C.Livelock` if its data repeats, else the run's limits.

@@ -24,14 +24,14 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// playMachine plays a case in virtual time. A death that happens is set to none.
+// playMachine plays a case in virtual time. It sets a death that happens to none.
 func playMachine(t *testing.T, c *conformance.MachineCase, where place, d *death) (end *conformance.MachineEnd) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) { end = playMachineNow(t, c, where, d) })
 	return end
 }
 
-// playMachineNow plays a case in the time that it is in.
+// playMachineNow plays a case in the current time.
 func playMachineNow(t *testing.T, c *conformance.MachineCase, where place, d *death) *conformance.MachineEnd {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -53,22 +53,21 @@ type machinePlay struct {
 	death   *death
 	flows   machineFlows
 	names   map[string]string          // of functions, by their tasks
-	outside storage.Store              // of the parties outside the process
-	inside  atomic.Pointer[dyingStore] // of the process that lives now
+	outside storage.Store              // of parties outside of the process
+	inside  atomic.Pointer[dyingStore] // of the current process
 	end     *conformance.MachineEnd
-	beside  func(run string) // drives a run that is not waited for
+	beside  func(run string) // drives a run for which no other waits
 
 	mu      sync.Mutex
 	replies *conformance.Replies
 	begun   map[string]*machineReply // by the key of the call
 }
 
-// A machineReply is the reply to a call that was begun, perhaps by a process that
-// has died since.
+// A machineReply is the reply to a call that a process started, perhaps one that has died.
 type machineReply struct {
 	*conformance.Reply
 
-	at time.Time // when it comes
+	at time.Time // when the reply comes
 }
 
 const (
@@ -77,7 +76,7 @@ const (
 	aLongTime  = 20 * 365 * 24 * time.Hour
 )
 
-// machineFlows are the flows of a case by their names: a catalog.
+// machineFlows are the flows of a case by their names. They form a catalog.
 type machineFlows map[string]*sm4c.Machine
 
 func (f machineFlows) Flow(_ context.Context, run *storage.Run) (flow.Node, error) {
@@ -90,7 +89,7 @@ func (f machineFlows) Flow(_ context.Context, run *storage.Run) (flow.Node, erro
 func (p *machinePlay) play(ctx context.Context) error {
 	if err := p.parse(); err != nil {
 		p.fail("SM4C.Definition", err.Error())
-		return nil // which is how the case is to end, or not
+		return nil // as the case expects, or not
 	}
 	var err error
 	if p.outside, err = p.where.open(ctx); err != nil {
@@ -117,7 +116,7 @@ func (p *machinePlay) play(ctx context.Context) error {
 			}
 			continue
 		}
-		events.Go(func() { // at one instant, messages go before timers
+		events.Go(func() { // at the same moment, messages come before timers
 			time.Sleep(time.Duration(e.AfterMS)*time.Millisecond - 1)
 			_ = p.tell(ctx, fmt.Sprint("event ", i), e.Event)
 		})
@@ -131,8 +130,7 @@ func (p *machinePlay) play(ctx context.Context) error {
 	return p.outside.Close()
 }
 
-// live lets one process after the other drive the runs, until all have ended or
-// wait for what does not come.
+// live lets one process after the other drive the runs, until all have ended or wait in vain.
 func (p *machinePlay) live(ctx context.Context) error {
 	for processes := 1; ; processes++ {
 		store, err := p.where.open(ctx)
@@ -159,7 +157,7 @@ func (p *machinePlay) live(ctx context.Context) error {
 	}
 }
 
-// drive drives the run, and beside it those that it begins and does not wait for.
+// drive drives the run, and beside it the runs that it starts and does not wait for.
 func (p *machinePlay) drive(ctx context.Context, eng *engine.Engine) error {
 	var group errgroup.Group
 	p.beside = func(run string) {
@@ -172,13 +170,13 @@ func (p *machinePlay) drive(ctx context.Context, eng *engine.Engine) error {
 		})
 	}
 	p.beside(playedRun)
-	for { // once all others are over, look for detached runs that the observer was not told of, lest two drive one
+	for { // after all others, look for detached runs that the observer missed, so that two never drive one
 		if err := group.Wait(); err != nil {
 			return err
 		}
 		left, err := detached(ctx, eng, playedRun)
 		if err != nil {
-			return nil //nolint:nilerr // it has died, or waited for long enough
+			return nil //nolint:nilerr // the process has died, or waited long enough
 		}
 		if len(left) == 0 {
 			return nil
@@ -232,8 +230,8 @@ func (p *machinePlay) fail(code, message string) {
 	}{code, &message}
 }
 
-// tell tells the run of an event, once for each key. The process that drives the
-// run hears of it at once when it is told by its own store; others may be slower.
+// tell sends an event to the run, once for each key. If its store is that of the process that drives the run, the
+// process hears of the event at once, otherwise perhaps later.
 func (p *machinePlay) tell(ctx context.Context, key string, event json.RawMessage) error {
 	l := storage.Message{Run: playedRun, Kind: flow.MessageEvent, Key: key, Body: atom.FromJSON(event), Sent: time.Now()}
 	if s := p.inside.Load(); s != nil && s.Send(ctx, l) == nil {
@@ -242,7 +240,7 @@ func (p *machinePlay) tell(ctx context.Context, key string, event json.RawMessag
 	return p.outside.Send(ctx, l)
 }
 
-// collect reads from the store what became of the run.
+// collect reads the end of the run from the store.
 func (p *machinePlay) collect(ctx context.Context, began time.Time) error {
 	s, end := p.outside, p.end
 	run, err := s.Run(ctx, playedRun)

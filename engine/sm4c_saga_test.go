@@ -15,7 +15,7 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// undoableCall returns an action that calls a function, and is undone by another.
+// undoableCall returns an action that calls a function, with another one as its undo.
 func undoableCall(do, undo string) string {
 	return `{"type": "invokeFunction", "functionName": "` + do + `", "waitForCompletion": true, "revert": {"functionName": "` + undo + `"}}`
 }
@@ -36,9 +36,8 @@ var (
 	sagaInner = `{"name": "inner", "version": "1", ` + sagaFunctions + `, "states": [{"name": "In", "start": true, "enterAction": ` + undoableCall("c", "not c") + `}]}`
 )
 
-// TestSagaInSM4C lets a machine fail whose calls, and whose subflow, can be undone,
-// with a death at each commit: at the end nothing of what was done is there, and
-// what was done first is undone last.
+// TestSagaInSM4C lets a machine fail whose calls and subflow can be undone, with a death at each commit. In the end no
+// effect remains, and the first effect was undone last.
 //
 // Guarantee (State Machines For Cloud): If the machine fails, Ebb undoes its actions in reverse order down to a pivot,
 // with a death at each commit.
@@ -112,8 +111,7 @@ func sagaWithDeath(t *testing.T, flows machineFlows, at *death) {
 	}
 }
 
-// TestSagaPivot lets a machine fail behind a point of no return: only what came
-// after it is undone.
+// TestSagaPivot lets a machine fail behind a point of no return. Only actions after it are undone.
 func TestSagaPivot(t *testing.T) {
 	t.Parallel()
 	text := `{"name": "m", "version": "1", ` + sagaFunctions + `, "states": [

@@ -10,9 +10,9 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// TestConformanceSM4C runs the recorded cases through the engine and a store, in
-// virtual time: once undisturbed, and then with a process that dies at each
-// commit in turn, before it is made or after, and another that goes on.
+// TestConformanceSM4C runs the recorded cases through the engine and a store, in virtual time. Each case runs once
+// undisturbed. Then it runs with a process that dies at each commit in turn, before or after it, and another process
+// that resumes the run.
 //
 // Guarantee (State Machines For Cloud): Every recorded case ends as recorded, also with a death before or after each
 // commit.
@@ -39,7 +39,7 @@ func TestConformanceSM4C(t *testing.T) {
 	})
 }
 
-// oneOf returns of how many recorded cases a test plays one: of all with EBB_CONFORMANCE_ALL.
+// oneOf returns n if a test plays one of n recorded cases. With EBB_CONFORMANCE_ALL, it plays all.
 func oneOf(n int) int {
 	if os.Getenv("EBB_CONFORMANCE_ALL") != "" {
 		return 1
@@ -53,8 +53,8 @@ func lastsLong(c *conformance.MachineCase) bool {
 	return end == nil || *end > time.Minute.Milliseconds()
 }
 
-// TestConformanceSM4CSQLite runs one of five recorded cases, of those that are
-// over within a minute, on SQLite files in the same two ways.
+// TestConformanceSM4CSQLite runs one of five recorded cases that end within a minute on SQLite files, in the same two
+// ways.
 func TestConformanceSM4CSQLite(t *testing.T) {
 	t.Parallel()
 	conformance.ForFiles(t, "sm4c", func(t *testing.T, file string) {
@@ -79,16 +79,16 @@ func TestConformanceSM4CSQLite(t *testing.T) {
 	})
 }
 
-// closedOnDisk is a place whose processes give up what they own when they die.
+// closedOnDisk is a place whose processes release their runs when they die.
 type closedOnDisk struct{ onDisk }
 
 func (closedOnDisk) died(s storage.Store) error { return s.Close() }
 
-// A playable case says of how a run of it ended what is not as expected, by aspect.
+// A playable case says, by aspect, what was unexpected in the end of a run.
 type playable[E any] interface{ Compare(end E) map[string]string }
 
-// playDying plays a case as often as there are places to die. It returns the
-// first end that is not what is expected, and how many deaths there were.
+// playDying plays a case as often as there are points of death. It returns the first unexpected end, and the number of
+// deaths.
 func playDying[C playable[E], E any](
 	t *testing.T, name string, c C, where func() place, play func(*testing.T, C, place, *death) E,
 ) (end E, died int) {

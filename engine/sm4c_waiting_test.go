@@ -25,9 +25,8 @@ const waitingMachine = `{"name": "waits", "version": "1", "events": [{"name": "g
    {"nextState": "Late", "timeout": "P30D"}]},
  {"name": "Done"}, {"name": "Late"}]}`
 
-// TestManyWait lets EBB_WAITING runs, 2,000 unless that is set, wait for an event
-// each, on disk, gives it to them, and sees them all end. What is held in memory
-// while they wait does not grow with them.
+// TestManyWait lets EBB_WAITING runs, by default 2,000, wait for an event each, on disk. It sends the events, and all
+// runs end. The memory during the waits does not grow with the number of runs.
 //
 // Guarantee (Waiting and time): 1,000 more waiting runs add less than 4 MiB of live heap. `EBB_WAITING` sets their
 // number.

@@ -9,9 +9,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestSoak plays EBB_SOAK random cases, for as long as that takes: nine of ten in
-// memory, dying at random commits, one of ten on a SQLite file, going on from
-// images taken at random syncs; and as many meetings of processes.
+// TestSoak plays EBB_SOAK random cases, for as long as they take. Nine of ten are in memory and die at random commits.
+// One of ten is on a SQLite file and resumes from images taken at random syncs. It also holds as many meetings of
+// processes.
 func TestSoak(t *testing.T) {
 	n, err := strconv.Atoi(os.Getenv("EBB_SOAK"))
 	if err != nil {
@@ -23,9 +23,8 @@ func TestSoak(t *testing.T) {
 	t.Run("disk", func(t *testing.T) { check(t, n/10, func(rt *rapid.T) { goOnFromImages(t, rt) }) })
 }
 
-// check is rapid.Check with so many cases, a tenth of them under -short, unless
-// the flag of rapid was set. The number is the whole test binary's, so its tests
-// are not parallel.
+// check is rapid.Check with the given number of cases, a tenth of them under -short, unless rapid's flag is set. The
+// number belongs to the whole test binary, so its tests are not parallel.
 func check(t *testing.T, times int, property func(*rapid.T)) {
 	t.Helper()
 	set := false
@@ -35,7 +34,7 @@ func check(t *testing.T, times int, property func(*rapid.T)) {
 	}
 	if checks := flag.Lookup("rapid.checks").Value; !set {
 		before := checks.String()
-		defer func() { _ = checks.Set(before) }() // it was accepted once
+		defer func() { _ = checks.Set(before) }() // it was accepted before
 		if err := checks.Set(strconv.Itoa(times)); err != nil {
 			t.Fatal(err)
 		}

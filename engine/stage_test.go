@@ -13,13 +13,12 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// stage is where the atoms of a test act: it notes what they did, in order, and
-// says how each call of an atom goes.
+// A stage is the world of a test's atoms. It records what they do, in order, and says how each call of an atom ends.
 type stage struct {
 	mu    sync.Mutex
 	acts  []string
 	calls map[string]int
-	do    map[string]func(ctx context.Context, n int) error // n is the how-many-eth call, from 1
+	do    map[string]func(ctx context.Context, n int) error // n is the number of the call, from 1
 	undo  map[string]func(ctx context.Context, n int) error
 }
 
@@ -34,7 +33,7 @@ func (s *stage) act(act string) int {
 	return s.calls[act]
 }
 
-// took returns what was done, and forgets it.
+// took returns the recorded actions, and clears them.
 func (s *stage) took() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -43,7 +42,7 @@ func (s *stage) took() []string {
 	return acts
 }
 
-// atom returns an atom that acts on the stage as "name" and "undo name".
+// atom returns an atom that records "name" and "undo name" on the stage.
 func (s *stage) atom(name string, opts ...atom.Option) *atom.Atom {
 	return atom.Untyped(name,
 		func(ctx context.Context, _ atom.Values) (any, error) {
@@ -68,7 +67,7 @@ func (s *stage) atom(name string, opts ...atom.Option) *atom.Atom {
 		}, opts...)
 }
 
-// script maps the names of atoms to how their calls go.
+// A script says how the calls of atoms end, by name.
 type script = map[string]func(ctx context.Context, n int) error
 
 var errRefused = atom.Errorf("Refused", "it will not")
@@ -84,7 +83,7 @@ func failsOnce(_ context.Context, n int) error {
 	return nil
 }
 
-// untilCancelled waits until it is told to stop.
+// untilCancelled waits until its context ends.
 func untilCancelled(ctx context.Context, _ int) error { <-ctx.Done(); return ctx.Err() }
 
 func wantActs(t *testing.T, s *stage, want ...string) {
@@ -121,7 +120,7 @@ func wantStates(t *testing.T, store storage.Store, run string, want ...string) {
 	}
 }
 
-// box is a list that goroutines share.
+// A box is a list that goroutines share.
 type box[T any] struct {
 	mu   sync.Mutex
 	list []T
@@ -133,7 +132,7 @@ func (b *box[T]) put(v T) {
 	b.list = append(b.list, v)
 }
 
-// at returns the nth, from the end when n is negative.
+// at returns the nth entry, from the end if n is negative.
 func (b *box[T]) at(n int) T {
 	b.mu.Lock()
 	defer b.mu.Unlock()

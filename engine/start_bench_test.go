@@ -13,8 +13,8 @@ import (
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
-// BenchmarkStart starts runs of a machine with one Pass state from 64 callers, on a file with synchronous=FULL. Each
-// run is durable, and has ended, when its caller continues.
+// BenchmarkStart starts runs of a machine with one Pass state from 64 callers, on a file with synchronous=FULL. When a
+// caller continues, its run is durable and has ended.
 func BenchmarkStart(b *testing.B) {
 	m, err := asl.Parse("pass", []byte(`{"StartAt":"Pass","States":{"Pass":{"Type":"Pass","End":true}}}`))
 	if err != nil {

@@ -33,7 +33,7 @@ func stays(name string) flow.Spec {
 	return flow.Spec{Name: name, Task: "do:" + name, Undo: &flow.Undo{Stays: true}}
 }
 
-// statuses returns what became of the atoms of a run, and of its steps as they are shown.
+// statuses returns the statuses of a run's atoms, and of its steps in the views.
 func statuses(t *testing.T, store storage.Store, run string) (stored, shown []string) {
 	t.Helper()
 	atoms, err := store.Atoms(t.Context(), run, storage.AtomQuery{})
@@ -81,8 +81,8 @@ func wantStatuses(t *testing.T, store storage.Store, run, undo string, want ...s
 	}
 }
 
-// TestStaysDone: what a task without Revert did stays done when the run is undone, and all views say so. TaskFlow's
-// states stay as they are.
+// TestStaysDone: the effect of a task without Revert stays done if the run is undone, and all views say so. TaskFlow's
+// states do not change.
 func TestStaysDone(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		s := &stage{do: script{"ship": alwaysFails}}
@@ -107,8 +107,8 @@ func TestStaysDone(t *testing.T) {
 	})
 }
 
-// TestMayStayDone: if it is not known whether a task without Revert had its effect, it may stay done. A task that said
-// that it failed has failed.
+// TestMayStayDone: if it is unknown whether a task without Revert had its effect, it may stay done. A task that
+// returned a failure has failed.
 func TestMayStayDone(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		s := &stage{}
@@ -125,8 +125,7 @@ func TestMayStayDone(t *testing.T) {
 	})
 }
 
-// TestStaysDoneOfEarlier: a retry that goes back over a task without Revert runs the task again. What it did before
-// stays done.
+// TestStaysDoneOfEarlier: a retry repeats a task without Revert. Its earlier effect stays done.
 func TestStaysDoneOfEarlier(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		s := &stage{do: script{"b": failsOnce}}
@@ -139,8 +138,8 @@ func TestStaysDoneOfEarlier(t *testing.T) {
 	})
 }
 
-// TestStaysDoneGrowing is TestStaysDone for a language: a point of no return, and the atom that an operator goes back
-// to, bound what the undo passes.
+// TestStaysDoneGrowing is TestStaysDone for a language. A point of no return, and the atom to which an operator
+// reverts, bound what the undo passes.
 func TestStaysDoneGrowing(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		pivot := stays("p")
@@ -188,7 +187,7 @@ func TestStaysDoneGrowing(t *testing.T) {
 	})
 }
 
-// TestPreviewStaysDone lists beside what a command would revert what stays done, and then that is what happens.
+// TestPreviewStaysDone lists what a command would revert, and what stays done. Then exactly that happens.
 func TestPreviewStaysDone(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		succeeds := lang(func(ask *flow.Ask) flow.Growth {

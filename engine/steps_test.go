@@ -14,7 +14,7 @@ import (
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
-// byPhase drives a run to rest by Steps, and returns its last error.
+// byPhase drives a run to rest with Steps, and returns its last error.
 func byPhase(eng *engine.Engine) func(ctx context.Context) error {
 	return func(ctx context.Context) (last error) {
 		for _, err := range eng.Steps(ctx, "run") {
@@ -24,8 +24,8 @@ func byPhase(eng *engine.Engine) func(ctx context.Context) error {
 	}
 }
 
-// TestHeedlessAnswerIsGivenUpUnderSteps wants something of runs that are driven phase by
-// phase, while their language ignores everything.
+// TestHeedlessAnswerIsGivenUpUnderSteps makes requests of runs that are driven phase by phase, while their language
+// ignores everything.
 func TestHeedlessAnswerIsGivenUpUnderSteps(t *testing.T) {
 	t.Parallel()
 	for how, request := range map[string]func(t *testing.T, eng *engine.Engine, s storage.Store, stop func()) error{
@@ -69,8 +69,8 @@ func TestHeedlessAnswerIsGivenUpUnderSteps(t *testing.T) {
 	}
 }
 
-// TestStepsLeftDuringHeedlessAnswer leaves the loop before a language is asked that never
-// answers: the run comes to rest all the same.
+// TestStepsLeftDuringHeedlessAnswer leaves the loop before a question to a language that never answers. The run rests
+// nevertheless.
 func TestStepsLeftDuringHeedlessAnswer(t *testing.T) {
 	t.Parallel()
 	s, heedless := memstore.New(), newHeedless(t, false)
@@ -93,8 +93,8 @@ func TestStepsLeftDuringHeedlessAnswer(t *testing.T) {
 	}
 }
 
-// TestStepsBroken breaks the loop by a panic, and by the end of its goroutine, at each
-// phase: the run then has no owner, and is resumed.
+// TestStepsBroken leaves the loop by a panic, and by the end of its goroutine, at each phase. The run then has no
+// owner, and is resumed.
 func TestStepsBroken(t *testing.T) {
 	t.Parallel()
 	for how, leave := range map[string]func(){"panic": func() { panic("the loop") }, "exit": runtime.Goexit} {
@@ -106,7 +106,7 @@ func TestStepsBroken(t *testing.T) {
 				phase, ended := 0, make(chan any)
 				go func() {
 					defer func() { ended <- recover() }()
-					for range eng.Steps(t.Context(), "run") { //nolint:errcheck // it is broken
+					for range eng.Steps(t.Context(), "run") { //nolint:errcheck // the loop is broken
 						if phase++; phase == at {
 							leave()
 						}
@@ -121,7 +121,7 @@ func TestStepsBroken(t *testing.T) {
 				if _, err := eng.Run(t.Context(), "run"); err != nil {
 					t.Fatalf("phase %d: %v", at, err)
 				}
-				acts := slices.Compact(stage.took()) // what was not committed is done again
+				acts := slices.Compact(stage.took()) // uncommitted work is repeated
 				if !slices.Equal(acts, []string{"a", "b"}) {
 					t.Errorf("phase %d: %q", at, acts)
 				}

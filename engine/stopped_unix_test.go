@@ -22,8 +22,7 @@ import (
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
-// twoSteps is a flow of a step that can be undone and one that does what it is
-// given; say is told of all that happens.
+// twoSteps is a flow of an undoable step and one that calls a function. say receives all events.
 func twoSteps(say func(string), second func(ctx context.Context) error) flow.Node {
 	undo := func(context.Context, atom.Values, atom.Outcome[atom.Value]) (any, error) {
 		say("undone")
@@ -35,8 +34,7 @@ func twoSteps(say func(string), second func(ctx context.Context) error) flow.Nod
 	)
 }
 
-// runStopped is what the process does that is stopped: its second step lasts until
-// it is told to end.
+// runStopped runs in the process that the test stops. Its second step lasts until it is cancelled.
 func runStopped(dsn string) error {
 	ctx := context.Background()
 	store, err := sqlstore.Open(ctx, dsn, sqlstore.Lease(3*time.Second)) // a busy machine renews it, too
@@ -62,9 +60,8 @@ func runStopped(dsn string) error {
 	return store.Close()
 }
 
-// TestStoppedOwner stops a process in the middle of a step, lets another end its
-// run, and wakes it: its step is told to end, it writes nothing, and undoes
-// nothing.
+// TestStoppedOwner stops a process in the middle of a step, lets another one end its run, and wakes it. Its step is
+// cancelled, it writes nothing, and it undoes nothing.
 func TestStoppedOwner(t *testing.T) {
 	t.Parallel()
 	t.Run("sqlite", func(t *testing.T) {
@@ -101,13 +98,13 @@ func stopsOwner(t *testing.T, dsn string, file bool) {
 		t.Fatalf("the other process said %q", said)
 	}
 	p.Halt(turn)
-	if file { // a stopped process looks like one that works: its lock has to be taken away by hand
+	if file { // a stopped process looks alive: its lock must be removed by hand
 		unlock(t, store, dsn, p.Process.Pid)
 	}
 	eng := newEngine(t, twoSteps(func(string) { t.Error("undone") }, func(context.Context) error { return nil }), engine.WithStore(store))
 	_, err = eng.Run(t.Context(), "r")
 	for isOwned(err) {
-		time.Sleep(10 * time.Millisecond) // until its lease is over
+		time.Sleep(10 * time.Millisecond) // until its lease has expired
 		_, err = eng.Run(t.Context(), "r")
 	}
 	if err != nil {
@@ -127,7 +124,7 @@ func stopsOwner(t *testing.T, dsn string, file bool) {
 	}
 }
 
-// recorded returns what the store has of a run.
+// recorded returns the stored records of a run.
 func recorded(t *testing.T, store storage.Store, id string) []any {
 	t.Helper()
 	run, err := store.Run(t.Context(), id)
@@ -139,7 +136,7 @@ func recorded(t *testing.T, store storage.Store, id string) []any {
 	return []any{run, atoms, history}
 }
 
-// unlock takes away the lock of a process.
+// unlock removes the lock of a process.
 func unlock(t *testing.T, store storage.Store, file string, pid int) {
 	t.Helper()
 	owners, err := store.Owners(t.Context())

@@ -16,8 +16,8 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// Surroundings are what a recorded execution met: tasks that answer as they did, and
-// workers that took its work.
+// Surroundings are the parties of a recorded execution: tasks with the recorded answers, and workers that take its
+// work.
 type surroundings struct {
 	t      *testing.T
 	record *conformance.Execution
@@ -39,7 +39,7 @@ func newSurroundings(t *testing.T, record *conformance.Execution) *surroundings 
 	return w
 }
 
-// later does something while the execution is under way.
+// later calls f while the execution is running.
 func (w *surroundings) later(do func()) {
 	go func() {
 		select {
@@ -70,7 +70,7 @@ func (w *surroundings) toil(arn, name string) {
 	}
 }
 
-// end ends what waits under a token as it was recorded.
+// end ends the wait for a token as recorded.
 func (w *surroundings) end(token string, a conformance.Answer) {
 	if a.TimedOut || a.Pending {
 		return
@@ -95,7 +95,7 @@ func (w *surroundings) answer(path, resource string, input atom.Value) conforman
 	return a
 }
 
-// ended returns the result or failure that an answer is.
+// ended returns the result or failure of an answer.
 func ended(a conformance.Answer) (atom.Value, *atom.Failure) {
 	if !a.Failed {
 		return atom.FromJSON(a.Output), nil
@@ -135,8 +135,7 @@ func bucketsOf(t *testing.T, record *conformance.Execution) *enginetasks.Registr
 	return r
 }
 
-// Instead implements [engine.Chooser]: what executions of other machines came to is
-// recorded.
+// Instead implements [engine.Chooser]: the ends of other machines' executions are recorded.
 func (w *surroundings) Instead(string, string) bool { return true }
 
 type recordedTask struct {

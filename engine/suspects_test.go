@@ -21,21 +21,21 @@ import (
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
-// A conduct is what a run does beside others.
+// A conduct says how a run behaves beside others.
 type conduct struct {
-	Kills bool          // the process that drives it, in its step Step
-	Step  int           // which of the steps takes Takes; the others take no time. With -1 it kills before anything is stored
+	Kills bool          // kills the process that drives it, in step Step
+	Step  int           // the step that takes Takes; the others take no time. -1: it kills before anything is stored
 	Takes time.Duration // until it ends, or kills
-	Later time.Duration // when it is started
+	Later time.Duration // time of its start
 	Waits bool          // Step fails once, and the run waits for the next attempt
 }
 
-// maxDeaths is how many deaths one killer may cause: 6 until its trial takes longer than it
-// needs to kill, 1 among many on trial, and what proves it: 3 alone, or 9 beside others. Of
-// several each may spoil what is proved about the others.
+// maxDeaths is the number of deaths that one killer may cause. 6 happen until its trial is longer than it needs to
+// kill, and 1 in a group on trial. The proof takes 3 deaths alone, or 9 beside others. Several killers may spoil the
+// proofs about each other.
 const maxDeaths = 6 + 1 + storage.ProofAlone*engine.DefaultMaxLost
 
-// A colony is some processes, each of which is started anew when it has died.
+// A colony is a set of processes. Each of them starts again after it has died.
 type colony struct {
 	t       *testing.T
 	records *memstore.Store
@@ -86,7 +86,7 @@ func (c *colony) live(ctx context.Context) {
 		living, kill := context.WithCancel(ctx)
 		p.kill = kill
 		eng := newEngine(c.t, c.steps(p), engine.WithStore(hasty{p.store, c, p}), engine.WithGrace(0))
-		_ = eng.Serve(living, engine.WithSlots(20)) // it has died
+		_ = eng.Serve(living, engine.WithSlots(20)) // the process has died
 		kill()
 		_ = p.store.Close()
 		t := time.NewTimer(100 * time.Millisecond)
@@ -156,7 +156,7 @@ func (c *colony) play(processes int) {
 	synctest.Wait()
 }
 
-// judge returns what went wrong.
+// judge returns the errors of the result.
 func (c *colony) judge() error {
 	killers := 0
 	var wrong strings.Builder
@@ -182,9 +182,9 @@ func (c *colony) judge() error {
 	return nil
 }
 
-// TestKillersAmongInnocents: of runs that are driven beside runs which kill their processes,
-// at random times and after random commits, all end, also those that wait between; the killers
-// are set aside after a bounded number of deaths.
+// TestKillersAmongInnocents drives innocent runs beside runs that kill their processes, at random times and after
+// random commits. All innocent runs end, also those that wait in between. The killers are set aside after a bounded
+// number of deaths.
 //
 // Attack (Runs and processes that die): A run kills its process again and again, after a commit or before it stores
 // anything, beside innocent runs.
@@ -221,8 +221,8 @@ func TestKillersAmongInnocents(t *testing.T) {
 	})
 }
 
-// TestKillerIsSetAside: a run that kills the processes which drive it is set aside with its
-// job, and says why; a process that runs it then begins anew.
+// TestKillerIsSetAside: a run that kills the processes that drive it is set aside with its job, and gives the reason. A
+// process that runs it later starts with a clean record.
 //
 // Guarantee (Jobs): Ebb sets aside [only the run that kills its processes](attacks.md#runs-and-processes-that-die).
 // Also: `cmd/ebb: TestScripts/serve` (real processes).

@@ -14,8 +14,8 @@ import (
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
-// TestSuspendOwned suspends a run that another engine drives. The call returns when the run
-// rests, and nothing was started.
+// TestSuspendOwned suspends a run that another engine drives. The call returns when the run rests, and no other atom
+// was started.
 func TestSuspendOwned(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		s := &stage{do: script{"a": func(context.Context, int) error { time.Sleep(time.Hour); return nil }}}
@@ -49,8 +49,8 @@ func TestSuspendOwned(t *testing.T) {
 	})
 }
 
-// TestSuspendUnowned suspends a run whose owner has died in the middle of an
-// atom: at once, and the atom is gone on with when the run is.
+// TestSuspendUnowned suspends a run whose owner has died in the middle of an atom. The call returns at once. The atom
+// is repeated when the run is resumed.
 func TestSuspendUnowned(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		dead := memstore.New()
@@ -82,8 +82,8 @@ func TestSuspendUnowned(t *testing.T) {
 	})
 }
 
-// TestHoldWaits lets requests to suspend wait in the inbox of a run. The process that
-// takes the run over starts nothing, unless another command came later.
+// TestHoldWaits lets requests to suspend wait in the inbox of a run. The process that takes the run over starts
+// nothing, unless another command came later.
 func TestHoldWaits(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		s := &stage{do: script{"a": func(ctx context.Context, _ int) error { <-ctx.Done(); return ctx.Err() }}}
@@ -144,8 +144,7 @@ func TestCommandOutlivesOwner(t *testing.T) {
 	})
 }
 
-// TestRevertToOfOwned takes back a run whose owner is told by message. The caller that
-// asked for it does not resume the run.
+// TestRevertToOfOwned reverts a part of a run by a message to its owner. The caller does not resume the run.
 func TestRevertToOfOwned(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		s := &stage{do: script{"c": untilCancelled}}

@@ -18,11 +18,9 @@ import (
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
-// A player plays a recorded case through engine and store. Its interrupts
-// strike in the observer, which is called when the change it tells of is
-// committed and nothing else has happened: a suspension asks the engine, a crash
-// leaves it there and then, by a panic that only the player catches. What
-// goes on after that has only what is in the store.
+// A player plays a recorded case through engine and store. Its interrupts happen in the observer, which is called when
+// a change is committed and nothing else has happened. A suspension asks the engine. A crash leaves the engine at once,
+// by a panic that only the player catches. The next process only has the stored records.
 type player struct {
 	storage.Store // of the present process
 
@@ -34,25 +32,25 @@ type player struct {
 	join    func() storage.Store // opens it for a process
 	eng     *engine.Engine
 	watch   *taskflowtest.Watch
-	waves   bool     // what runs side by side ends before anything follows from it
-	places  []strike // where interrupts are to strike, if not where the case says
+	waves   bool     // concurrent atoms end before anything follows from them
+	places  []strike // where interrupts happen, if not where the case says
 
 	interrupt *conformance.TaskFlowInterrupt
 	hits      int
 	told      int    // changes in this segment
 	commit    strike // the last one
 	fired     bool
-	strikes   []strike // of the interrupts that fired
+	strikes   []strike // number of interrupts that happened
 	seen      int64    // lines of history that earlier segments wrote
 	executed  map[string]bool
 	crashed   bool // at some time
 }
 
-// A strike is where an interrupt strikes: a commit, by the first and the last
-// of the changes it makes, counted within the segment from 1.
+// A strike is the place of an interrupt: a commit, by the first and the last of its changes, counted within the segment
+// from 1.
 type strike struct{ first, last int }
 
-// crash is what a process that dies panics with.
+// crash is the panic of a process that dies.
 type crash struct{}
 
 func newPlayer(t *testing.T, rec *conformance.TaskFlowRecord, opts ...engine.Option) *player {
@@ -67,7 +65,7 @@ func newPlayer(t *testing.T, rec *conformance.TaskFlowRecord, opts ...engine.Opt
 	}
 }
 
-// play plays the whole case. A flow that is refused is an outcome, too.
+// play plays the whole case. A refused flow is an outcome, too.
 func (p *player) play() *conformance.TaskFlowOutcome {
 	out := &conformance.TaskFlowOutcome{}
 	if err := p.begin(); err != nil {
@@ -101,8 +99,7 @@ func (p *player) faultf(format string, args ...any) {
 	p.t.Errorf("%s: "+format, append([]any{p.rec.Name}, args...)...)
 }
 
-// begin begins a new process: an engine over a newly built flow, and what the
-// store has.
+// begin starts a new process: an engine on a newly built flow, and the stored records.
 func (p *player) begin() error {
 	if p.Store != nil {
 		if err := p.Close(); err != nil {
@@ -140,8 +137,7 @@ func (p *player) segment(op string) conformance.TaskFlowRun {
 	return run
 }
 
-// drive runs the engine and returns what it raised, or that it crashed. What has
-// ended is run again.
+// drive runs the engine and returns what it raised, or that it crashed. It runs a run that has ended again.
 func (p *player) drive(op string) (raised []string, crashed bool) {
 	defer func() {
 		if x := recover(); x != nil {
@@ -164,13 +160,13 @@ func (p *player) drive(op string) (raised []string, crashed bool) {
 	return names(err), false
 }
 
-// Commit commits, and notes which changes are made by it.
+// Commit commits, and records the changes of the commit.
 func (p *player) Commit(ctx context.Context, c storage.Claim, cp *storage.Checkpoint) error {
 	p.commit = strike{p.told + 1, p.told + len(cp.History)}
 	return p.Store.Commit(ctx, c, cp)
 }
 
-// observe is told of each change, and interrupts the run at the right one.
+// observe receives each change, and interrupts the run at the right one.
 func (p *player) observe(ev engine.Event) {
 	p.told++
 	if p.waves && (ev.From == "RUNNING" || ev.From == "REVERTING") {
@@ -210,15 +206,15 @@ func (p *player) strikesAt(ev engine.Event) bool {
 	return p.hits == max(at.Nth, 1)
 }
 
-// endWave lets everything end that is running.
+// endWave ends all running atoms.
 func (p *player) endWave() {
 	for synctest.Wait(); p.world.Busy() > 0; synctest.Wait() {
 		time.Sleep(time.Millisecond)
 	}
 }
 
-// calls returns the calls of a segment. What was never begun is not undone,
-// unless it may have been begun before a crash.
+// calls returns the calls of a segment. An atom that never started is not undone, unless it may have started before a
+// crash.
 func (p *player) calls() []conformance.TaskFlowCall {
 	calls := p.world.Calls()
 	for _, call := range calls {
@@ -260,7 +256,7 @@ func (p *player) trace() []conformance.TaskFlowChange {
 	return trace
 }
 
-// final returns what is stored, as a reader sees it.
+// final returns the stored state, as a reader sees it.
 func (p *player) final() conformance.TaskFlowFinal {
 	if err := p.begin(); err != nil {
 		p.t.Fatal(err)
@@ -272,7 +268,7 @@ func (p *player) final() conformance.TaskFlowFinal {
 	return taskflowtest.Final(&p.rec.Case, p.eng.Plan(), s)
 }
 
-// names returns the failures that Run returned, as records write them.
+// names returns the failures that Run returned, in the form of records.
 func names(err error) []string {
 	var failures []*atom.Failure
 	if reverted, ok := errors.AsType[*engine.RevertedError](err); ok {
@@ -288,7 +284,7 @@ func names(err error) []string {
 	return all
 }
 
-// refusal returns TaskFlow's word for why a flow is refused.
+// refusal returns TaskFlow's name for the reason why a flow is refused.
 func refusal(err error) string {
 	for kind, word := range map[error]string{
 		flow.ErrDuplicate: "Duplicate", flow.ErrMissing: "MissingDependencies",

@@ -19,12 +19,12 @@ import (
 
 var (
 	serial     = engine.WithParallelism(1)
-	sideBySide = engine.WithParallelism(100) // no case has as many atoms
+	sideBySide = engine.WithParallelism(100) // more atoms than any case has
 	each       = engine.WithCheckpoints(engine.Each)
 )
 
-// TestConformanceTaskFlow plays the recorded cases, with their interrupts,
-// through engine and store, and compares everything.
+// TestConformanceTaskFlow plays the recorded cases, with their interrupts, through engine and store, and compares
+// everything.
 func TestConformanceTaskFlow(t *testing.T) {
 	t.Parallel()
 	forFiles(t, "each", func(t *testing.T, file string) {
@@ -36,11 +36,9 @@ func TestConformanceTaskFlow(t *testing.T) {
 		}
 		tally.Print(t)
 	})
-	// Under Step several changes share a commit, and an interrupt that waits for
-	// one of them strikes after the last, before anything was called on account of
-	// them. TaskFlow has no such place; then Each, which was compared with TaskFlow,
-	// says what is right: interrupted after the same last change, with what it
-	// called since the first taken back.
+	// Under Step, several changes share a commit. An interrupt at one of them happens after the last, before any call
+	// because of them. TaskFlow has no such place. Then the reference is Each, which was compared with TaskFlow:
+	// interrupted after the same last change, without the calls since the first.
 	forFiles(t, "step", func(t *testing.T, file string) {
 		tally := conformance.NewTaskFlowTally(file, "step")
 		within := conformance.NewTaskFlowTally(file, "step, interrupted within a commit, as each")
@@ -62,8 +60,7 @@ func TestConformanceTaskFlow(t *testing.T) {
 		tally.Print(t)
 		within.Print(t)
 	})
-	// The records that say so hold for an engine that runs atoms side by side, too.
-	// Here they end in the opposite order.
+	// These records also hold for an engine that runs atoms side by side. Here the atoms end in the opposite order.
 	forFiles(t, "parallel", func(t *testing.T, file string) {
 		tally := conformance.NewTaskFlowTally(file, "parallel")
 		for _, rec := range conformance.TaskFlow(t, file) {
@@ -79,8 +76,7 @@ func TestConformanceTaskFlow(t *testing.T) {
 	})
 }
 
-// TestTaskFlowDepartures plays the cases of our own, in the form of the recorded
-// ones, for each thing that Ebb does otherwise than TaskFlow.
+// TestTaskFlowDepartures plays our own cases, in the form of the recorded ones, one for each departure from TaskFlow.
 func TestTaskFlowDepartures(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("internal/scheduler/testdata/departures.jsonl")
@@ -104,9 +100,8 @@ func TestTaskFlowDepartures(t *testing.T) {
 	}
 }
 
-// TestTaskFlowAnyOrder plays the recorded cases with atoms side by side that take
-// any time, and new ones begun in between: the player's watch sees to it that
-// what must hold in any order does.
+// TestTaskFlowAnyOrder plays the recorded cases with concurrent atoms that take any time, and others that start in
+// between. The player's watch checks what must hold in any order.
 func TestTaskFlowAnyOrder(t *testing.T) {
 	t.Parallel()
 	forFiles(t, "any order", func(t *testing.T, file string) {
@@ -127,7 +122,7 @@ func TestTaskFlowAnyOrder(t *testing.T) {
 	})
 }
 
-// forFiles runs a subtest for each file of cases, all at once.
+// forFiles runs a parallel subtest for each file of cases.
 func forFiles(t *testing.T, name string, test func(t *testing.T, file string)) {
 	t.Helper()
 	t.Run(name, func(t *testing.T) {
@@ -139,7 +134,7 @@ func forFiles(t *testing.T, name string, test func(t *testing.T, file string)) {
 	})
 }
 
-// measures reports whether a record is a measure for Ebb, and counts it if not.
+// measures reports whether a record counts for Ebb. It counts those that do not.
 func measures(rec *conformance.TaskFlowRecord, tally *conformance.TaskFlowTally) bool {
 	why := rec.Departure()
 	if why != "" {
@@ -148,7 +143,7 @@ func measures(rec *conformance.TaskFlowRecord, tally *conformance.TaskFlowTally)
 	return why == ""
 }
 
-// struckWithin reports whether an interrupt struck at one of several changes.
+// struckWithin reports whether an interrupt happened at one of several changes.
 func (p *player) struckWithin() bool {
 	for _, s := range p.strikes {
 		if s.first < s.last {
@@ -158,8 +153,7 @@ func (p *player) struckWithin() bool {
 	return false
 }
 
-// lastFirst returns what lets calls that are begun together end in the opposite
-// order.
+// lastFirst makes calls that start together end in the opposite order.
 func lastFirst(rec *conformance.TaskFlowRecord) func(conformance.TaskFlowCall) {
 	place := rec.Case.Index()
 	return func(c conformance.TaskFlowCall) {
@@ -167,8 +161,7 @@ func lastFirst(rec *conformance.TaskFlowRecord) func(conformance.TaskFlowCall) {
 	}
 }
 
-// takeTime returns what lets each call take a time of its own, which only the
-// call and the seed determine.
+// takeTime gives each call a duration, which only the call and the seed determine.
 func takeTime(seed uint64) func(conformance.TaskFlowCall) {
 	return func(c conformance.TaskFlowCall) {
 		h := fnv.New64a()

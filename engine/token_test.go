@@ -14,12 +14,12 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// approval is a flow whose second atom is ended by the party that has its token.
+// approval is a flow whose second atom is ended by the holder of its token.
 type approval struct {
 	stage
 
 	tokens box[string]
-	ask    func(ctx context.Context) error // what the second atom does; nil defers
+	ask    func(ctx context.Context) error // the second atom's work; nil defers
 }
 
 func (a *approval) flow(d atom.Deferral) flow.Node {
@@ -50,8 +50,7 @@ func (a *approval) end(t *testing.T, store storage.Store, result any, failure *a
 	}
 }
 
-// TestDeferred lets an atom be ended by the party that has its token: while the run is
-// driven, and while it is only rows.
+// TestDeferred: the holder of a token ends its atom, while the run is driven, and while it is only rows.
 //
 // Guarantee (G2): A token is used once. An attempt that restarts after a process stop keeps its token.
 // Also: `TestDeferredSurvives`.
@@ -103,8 +102,7 @@ func TestDeferred(t *testing.T) {
 	})
 }
 
-// TestDeferredFails fails an attempt from elsewhere, and lets it be tried again
-// under another token.
+// TestDeferredFails fails an attempt by its token. The next attempt has another token.
 func TestDeferredFails(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		a := &approval{}
@@ -122,8 +120,7 @@ func TestDeferredFails(t *testing.T) {
 	})
 }
 
-// TestDeferredTimes lets the time of a token run out, with and without signs of
-// life.
+// TestDeferredTimes lets the time limits of a token pass, with and without heartbeats.
 func TestDeferredTimes(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		for code, d := range map[string]atom.Deferral{
@@ -181,8 +178,7 @@ func TestDeferredEarly(t *testing.T) {
 	})
 }
 
-// TestDeferredSurvives: an attempt whose process dies before it was deferred is
-// called again under the same token.
+// TestDeferredSurvives: an attempt whose process dies before it was deferred is repeated under the same token.
 func TestDeferredSurvives(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		a := &approval{}
@@ -207,7 +203,7 @@ func TestDeferredSurvives(t *testing.T) {
 	})
 }
 
-// TestCancelDeferred does not wait for the party that has the token.
+// TestCancelDeferred: a cancelled run does not wait for the holder of the token.
 func TestCancelDeferred(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		a := &approval{}
@@ -225,8 +221,7 @@ func TestCancelDeferred(t *testing.T) {
 	})
 }
 
-// TestAwaitSignal ends an atom by a signal, be it sent before or after the atom
-// began to wait.
+// TestAwaitSignal ends an atom by a signal that was sent before or after the atom began to wait.
 //
 // Guarantee (Waiting and time): A message that arrives early, in any order, or while no process drives the run, takes
 // effect once.
@@ -271,8 +266,8 @@ func TestAwaitSignal(t *testing.T) {
 	})
 }
 
-// TestSignalsBefore finds signals in the inbox that came before anything waited for
-// them, in the other order, and lets no token wait beside them.
+// TestSignalsBefore finds signals in the inbox that came before any atom waited for them, in the other order. No token
+// waits beside them.
 func TestSignalsBefore(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		s := &stage{}
@@ -313,7 +308,7 @@ func TestSignalsBefore(t *testing.T) {
 	})
 }
 
-// TestServe drives runs side by side, which wait as rows in between.
+// TestServe drives several runs, which wait as rows in between.
 func TestServe(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		s := &stage{do: script{"b": failsOnce}}
@@ -358,8 +353,7 @@ func TestServe(t *testing.T) {
 	})
 }
 
-// TestResultOfAnother fails an attempt that is ended with something that its task
-// cannot return.
+// TestResultOfAnother fails an attempt that is ended with a result of the wrong type.
 func TestResultOfAnother(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		s := &stage{}
@@ -384,7 +378,7 @@ func TestResultOfAnother(t *testing.T) {
 	})
 }
 
-// TestServeGoesOn serves on beside runs that cannot be driven.
+// TestServeGoesOn: Serve continues beside runs that it cannot drive.
 func TestServeGoesOn(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		s := &stage{}

@@ -22,7 +22,7 @@ import (
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
-// polls is a flow that is tried so often: only the last try succeeds.
+// polls is a flow of which only the last of many tries succeeds.
 func polls(tries int, retry *atom.Atom, each func(n int), failure string) *flow.LinearFlow {
 	n := 0
 	return flow.Linear("poll", atom.Func("ask", func(context.Context, struct{}) (string, error) {
@@ -35,7 +35,7 @@ func polls(tries int, retry *atom.Atom, each func(n int), failure string) *flow.
 	})).WithRetry(retry)
 }
 
-// upTo are the numbers from 1.
+// upTo returns the numbers from 1.
 func upTo(n int) []int {
 	out := make([]int, n)
 	for i := range out {
@@ -44,8 +44,7 @@ func upTo(n int) []int {
 	return out
 }
 
-// TestTriesAreLinear tries flows often and four times as often: the bytes and rows
-// that a try writes are as many.
+// TestTriesAreLinear tries a flow often and four times as often. The bytes and rows for each try are the same.
 func TestTriesAreLinear(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -86,16 +85,16 @@ func TestTriesAreLinear(t *testing.T) {
 	}
 }
 
-// A witness is a retry that gives up after so many tries, and compares all that
-// it is told with what has happened.
+// A witness is a retry that gives up after the given number of tries, and compares the history that it is given with
+// what happened.
 type witness struct {
 	tries   int
 	failure func(try int) string
 	forgets bool
-	wrong   string // what was not as it has happened
+	wrong   string // differences from what happened
 }
 
-// plain is the history of so many tries that have failed.
+// plain is the history of the given number of failed tries.
 func (w *witness) plain(n int) atom.History {
 	var h atom.History
 	for i := 1; i <= n; i++ {
@@ -138,9 +137,8 @@ type forgetful struct{ *witness }
 
 func (forgetful) Forgetful() {}
 
-// TestTriesAnywhere lets a flow be tried often, perhaps within one that is tried
-// again, by processes that die at random commits: the retry always sees what has
-// happened, however much of it its record holds.
+// TestTriesAnywhere tries a flow often, perhaps inside one that is retried, in processes that die at random commits.
+// The retry always gets the true history, for any number of tries in its record.
 func TestTriesAnywhere(t *testing.T) {
 	records := map[string]func() (process func() storage.Store){
 		"memory": func() func() storage.Store {
@@ -223,8 +221,7 @@ func triedAnywhere(t *testing.T, rt *rapid.T, process func() storage.Store) {
 	}
 }
 
-// TestTriesUnread lets a process that goes on fail to read the tries that a
-// retry wants to see: the run stops where it is, and the next process ends it.
+// TestTriesUnread: a process cannot read the tries that a retry needs. The run stops, and the next process ends it.
 func TestTriesUnread(t *testing.T) {
 	t.Parallel()
 	m := memstore.New()
@@ -246,8 +243,7 @@ func TestTriesUnread(t *testing.T) {
 	}
 }
 
-// TestTriesOfOlder goes on with a run whose retry has many tries in its record, as
-// Ebb left them when there was no other place for them.
+// TestTriesOfOlder resumes a run whose retry has many tries in its record, as earlier versions of Ebb stored them.
 func TestTriesOfOlder(t *testing.T) {
 	t.Parallel()
 	m := memstore.New()
@@ -287,8 +283,7 @@ func TestTriesOfOlder(t *testing.T) {
 	}
 }
 
-// TestScaleTries tries one flow very often, and looks at the heap: late there is
-// no more of it than early, unless the retry is one that wants to see all tries.
+// TestScaleTries tries one flow very often. The heap is not larger late than early, unless the retry needs all tries.
 func TestScaleTries(t *testing.T) {
 	n := min(scale(t, 300), 100_000) // each is three commits
 	for _, forgets := range []bool{true, false} {

@@ -13,8 +13,8 @@ import (
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
-// TestUnchanged starts runs on a record, before and after it changes, by Start and by Run. A run
-// that is refused has executed nothing, and a run that exists resumes whatever became of it.
+// TestUnchanged starts runs on a record, before and after it changes, with Start and with Run. A refused run has
+// executed nothing. An existing run resumes after any change of the record.
 func TestUnchanged(t *testing.T) {
 	t.Parallel()
 	store, executed := memstore.New(), 0

@@ -15,8 +15,7 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// chain is a language whose flow is one piece of work after the other; it fails
-// after the last.
+// chain is a language whose flow is one node after the other. It fails after the last.
 func chain(specs ...flow.Spec) lang {
 	return func(ask *flow.Ask) flow.Growth {
 		next := 0
@@ -64,8 +63,7 @@ func TestPivotGrowing(t *testing.T) {
 	})
 }
 
-// TestPolicyGrowing does what the undo of a language's task says about its
-// failing.
+// TestPolicyGrowing applies the policy of a language's task for a failing revert.
 func TestPolicyGrowing(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		run := func(p atom.RevertPolicy, undo func(ctx context.Context, n int) error) (*engine.Engine, *stage, *engine.Result, error) {
@@ -121,8 +119,8 @@ func TestPolicyGrowing(t *testing.T) {
 	})
 }
 
-// TestSecondNodeOfName lets a language give a node the name of one that has ended: that
-// is a failure which names the node when the first can be undone, which then is undone.
+// TestSecondNodeOfName lets a language give a node the name of one that has ended. If the first one can be undone, the
+// run fails with that name, and the first one is undone.
 //
 // Attack (Runs that grow or compute without end): A Go grower reuses the name of a node that can still be undone.
 // Result: The run fails with that name; the first node is undone.

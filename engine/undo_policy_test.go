@@ -15,7 +15,7 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// TestRevertAgain tries a revert that fails again, after a while.
+// TestRevertAgain retries a failed revert after a while.
 func TestRevertAgain(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		third := func(_ context.Context, n int) error {
@@ -37,8 +37,7 @@ func TestRevertAgain(t *testing.T) {
 	})
 }
 
-// TestRevertFailsAndStops is TaskFlow's way, and how an operator goes on from
-// there.
+// TestRevertFailsAndStops checks TaskFlow's policy, and how an operator continues.
 func TestRevertFailsAndStops(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		s := &stage{do: script{"c": alwaysFails}, undo: script{"b": failsOnce}}
@@ -65,7 +64,7 @@ func TestRevertFailsAndStops(t *testing.T) {
 	})
 }
 
-// TestRevertFailsAndGoesOn undoes what is left all the same.
+// TestRevertFailsAndGoesOn undoes the other atoms nevertheless.
 func TestRevertFailsAndGoesOn(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		s := &stage{do: script{"c": alwaysFails}, undo: script{"b": alwaysFails}}
@@ -80,7 +79,7 @@ func TestRevertFailsAndGoesOn(t *testing.T) {
 	})
 }
 
-// TestRevertFailsAndParks lets a human decide.
+// TestRevertFailsAndParks lets a person decide.
 //
 // Guarantee (G4): A run whose undo failed needs a person. Listing, JSON, log and exit status 4 say so until that person
 // decides.
@@ -91,7 +90,7 @@ func TestRevertFailsAndParks(t *testing.T) {
 		eng := newEngine(t, flow.Linear("f", s.atom("a"), s.atom("b", atom.IfRevertFails(atom.Park)), s.atom("c")), opts...)
 		for id, o := range map[string]engine.Command{"again": engine.RetryRevert("b"), "skip": engine.Skip("b"), "abandon": engine.Abandon("leave it")} {
 			s.calls = nil
-			for range 2 { // running it again changes nothing
+			for range 2 { // running the run again changes nothing
 				res, err := eng.Run(t.Context(), id)
 				if !errors.Is(err, engine.ErrSuspended) || !res.Run.Hold || res.Run.Failure == nil {
 					t.Fatalf("got %v, hold %t, failure %v; want a parked run", err, res.Run.Hold, res.Run.Failure)
@@ -121,7 +120,7 @@ func TestRevertFailsAndParks(t *testing.T) {
 	})
 }
 
-// TestRevertTimeout gives a revert its own time.
+// TestRevertTimeout gives a revert its own time limit.
 func TestRevertTimeout(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		s := &stage{do: script{"b": alwaysFails}, undo: script{"a": untilCancelled}}
@@ -135,7 +134,7 @@ func TestRevertTimeout(t *testing.T) {
 	})
 }
 
-// TestPivot passes a point of no return: what came before it stays done.
+// TestPivot passes a point of no return. The atoms before it stay done.
 //
 // Guarantee (G4): Nothing before a passed pivot is undone.
 // Also: `TestPivotWithinRetry`, `TestPivotGrowing`.
@@ -168,8 +167,7 @@ func TestPivot(t *testing.T) {
 	})
 }
 
-// TestPivotWithinRetry shows that a retry cannot go back before a point of no
-// return inside its own flow.
+// TestPivotWithinRetry: a retry cannot undo what came before a point of no return inside its own flow.
 func TestPivotWithinRetry(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		s := &stage{do: script{"c": alwaysFails}}
@@ -181,7 +179,7 @@ func TestPivotWithinRetry(t *testing.T) {
 	})
 }
 
-// TestAttempts tries one task again by itself: nothing is undone in between.
+// TestAttempts retries one task by itself. Nothing is undone in between.
 //
 // Guarantee (G2): All attempts of a task carry the same key.
 func TestAttempts(t *testing.T) {
@@ -248,8 +246,8 @@ func TestAttemptsSurvive(t *testing.T) {
 	})
 }
 
-// TestRevertDelayed tells observers of each attempt to undo an atom that failed
-// and is to be made again, of planned atoms and of those of a language.
+// TestRevertDelayed informs observers of each failed attempt of a revert that is retried, for planned atoms and for
+// those of a language.
 func TestRevertDelayed(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		s := &stage{do: script{"c": alwaysFails}, undo: script{"b": func(_ context.Context, n int) error {

@@ -15,8 +15,8 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// backing is a language that does a, b and c, one after the other, undoes what
-// came after a, and then does d; it ends with what it was told.
+// backing is a language that executes a, b and c, one after the other, undoes what came after a, and then executes d.
+// It ends with the events that it heard.
 func backing(specs ...flow.Spec) lang {
 	return func(ask *flow.Ask) flow.Growth {
 		switch c := &ask.Cause; c.Kind {
@@ -41,7 +41,7 @@ func backing(specs ...flow.Spec) lang {
 	}
 }
 
-// TestUndoing has a part of a run undone, which then goes on.
+// TestUndoing undoes a part of a run, which then continues.
 func TestUndoing(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		s := &stage{undo: script{"undo b": failsOnce}}
@@ -73,8 +73,7 @@ func TestUndoing(t *testing.T) {
 	})
 }
 
-// TestUndoingFails tells a language that a part of a run cannot be undone, or
-// lets a human decide.
+// TestUndoingFails tells a language that a part of a run cannot be undone, or lets a person decide.
 func TestUndoingFails(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		run := func(end atom.RevertEnd, undo func(ctx context.Context, n int) error) (*engine.Engine, *stage, error) {
@@ -111,7 +110,7 @@ func TestUndoingFails(t *testing.T) {
 	})
 }
 
-// TestUndoingBeneath undoes what lies deep beneath what flows beside did.
+// TestUndoingBeneath undoes entries of the stack below those of concurrent flows.
 func TestUndoingBeneath(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		const beside = 200

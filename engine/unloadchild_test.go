@@ -15,8 +15,8 @@ import (
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
-// TestUnloadBesideAChild: a run whose child run works in this process does not only wait. Neither Run with Unload nor
-// Serve cuts the child's task off.
+// TestUnloadBesideAChild: a run whose child run executes in this process does not only wait. Neither Run with Unload
+// nor Serve interrupts the child's task.
 func TestUnloadBesideAChild(t *testing.T) {
 	for _, serve := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
-// overtaken is a store to which something happens just before a time limit ends a token, or just after.
+// overtaken is a store with an event just before or after a time limit ends a token.
 type overtaken struct {
 	storage.Store
 
@@ -34,8 +34,8 @@ func (s *overtaken) EndToken(ctx context.Context, id string, end storage.TokenEn
 }
 
 // TestUntakenOverdue lets the time limit of work pass, then undoes the run. If no worker has taken the work, nothing of
-// it stays done, and its undo is not called, also if the process dies when the limit has just ended the work. If a worker
-// has taken it, also just before, its outcome is unknown.
+// it stays done, and its undo is not called. This also holds if the process dies right after the limit has ended the
+// work. If a worker has taken it, also just before, its outcome is unknown.
 //
 // Guarantee (Waiting and time): Work whose time limit passed before a worker has taken it is not reverted, and no view
 // shows it as undone or as staying done, also if its process dies meanwhile. A worker that takes it at the same moment
@@ -54,7 +54,7 @@ func TestUntakenOverdue(t *testing.T) {
 			"just before, stays": {taken: true, late: true, stays: true},
 		} {
 			if language == "sm4c" {
-				continue // its calls have no deadline: the machine cancels them, and then their work is withdrawn
+				continue // its calls have no deadline: the machine cancels them, which withdraws their work
 			}
 			t.Run(language+"/"+name, func(t *testing.T) {
 				inEach(t, func(t *testing.T, opts ...engine.Option) {
@@ -91,7 +91,7 @@ func TestUntakenOverdue(t *testing.T) {
 						go drive()
 						synctest.Wait()
 					}
-					close(failing) // a flow in Go waits for what runs
+					close(failing) // a Go flow waits for executing atoms
 					wantWithdrawn(t, store, c.queue, how.taken)
 					undone := 1
 					if how.taken && !how.stays {
@@ -111,7 +111,7 @@ func TestUntakenOverdue(t *testing.T) {
 						tokens, _ := store.RunTokens(t.Context(), "r")
 						t.Fatalf("the run waits for a worker: %+v", tokens)
 					}
-					inItsOwnRun := c.run != "r" // the node that began the run does not know how far it got
+					inItsOwnRun := c.run != "r" // the node that started the run does not know how far it got
 					wantUndo(t, store, undone, how.stays && (how.taken || inItsOwnRun))
 				})
 			})

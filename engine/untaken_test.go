@@ -31,10 +31,11 @@ func (s staffed) Task(name string) (atom.Body, error) {
 	return s.stage.Task(name)
 }
 
-// workLimit is how long the work of atWork may take, also until a worker takes it.
+// workLimit is the time limit of the work of atWork, including the wait for a worker.
 const workLimit = 30 * time.Minute
 
-// atWork are flows of a task "a", and then of work for a worker beside a task "c". stays says that nothing undoes the work.
+// atWork are flows of a task "a", and then of work for a worker beside a task "c". stays means that nothing undoes the
+// work.
 var atWork = map[string]struct {
 	queue string
 	run   string // the run that has the work
@@ -104,7 +105,7 @@ func besides(t *testing.T, resource string, stays bool) flow.Node {
 	return m.Flow()
 }
 
-// meddled is a store to which something happens just before work is taken out of its queue, or when it is out.
+// meddled is a store with an event just before or after work is removed from its queue.
 type meddled struct {
 	storage.Store
 
@@ -135,7 +136,7 @@ func (s *meddled) Token(ctx context.Context, id string) (storage.Token, error) {
 // TestUntaken undoes runs while the work of one of their tasks is in its queue. If no worker has taken the work, none
 // can take it afterwards, its undo is not called, and nothing of it stays done. If a worker has taken it, also just
 // before, its outcome is unknown. A process that dies in between changes nothing. All this also holds for an item of a
-// list, whose run has ended when the undo of its parent goes on.
+// list, whose run has ended when the undo of its parent continues.
 //
 // Guarantee (Waiting and time): Work that was cancelled before a worker has taken it is not reverted, and no view shows
 // it as undone or as staying done, also if its process dies meanwhile. A worker that takes it at the same moment
@@ -196,7 +197,7 @@ func TestUntaken(t *testing.T) {
 					}
 					for step, err := range eng.Preview(t.Context(), "r", engine.Cancel("enough")) {
 						if strings.HasSuffix(t.Name(), "serial_each") {
-							break // the record that the work is in its queue is not committed before c has ended
+							break // the record of the queued work is not committed before c has ended
 						}
 						isWork := step.Path == "b" || strings.HasSuffix(step.Path, "B") || strings.Contains(step.Path, "parallel[0]")
 						if err != nil || isWork && (!how.taken || how.late) {
@@ -233,7 +234,7 @@ func TestUntaken(t *testing.T) {
 						tokens, _ := store.RunTokens(t.Context(), "r")
 						t.Fatalf("the run waits for a worker: %+v", tokens)
 					}
-					inItsOwnRun := c.run != "r" // the node that began the run does not know how far it got
+					inItsOwnRun := c.run != "r" // the node that started the run does not know how far it got
 					wantUndo(t, store, undone, how.stays && (how.taken || inItsOwnRun))
 					acts := s.took()
 					if want := []string{"undo a done"}; !cmp.Equal(want, acts[len(acts)-1:]) {

@@ -33,8 +33,7 @@ func half(t *testing.T, s *stage, root flow.Node, opts ...engine.Option) storage
 	return eng.Store()
 }
 
-// TestAcceptChange goes on with a flow that has other atoms than the one the run
-// was begun on.
+// TestAcceptChange continues a run with a flow whose atoms differ from those of the flow on which the run started.
 //
 // Guarantee (G7): Ebb refuses a run whose flow changed structure, and executes nothing.
 // Also: `TestChangedFlow` (an ended run).
@@ -83,7 +82,7 @@ func TestAcceptChangeForgets(t *testing.T) {
 	})
 }
 
-// TestEarlierFlow ends a run on the version it was begun on.
+// TestEarlierFlow ends a run on the version on which it started.
 //
 // Guarantee (G7): A run ends on the version it started on, if that is named as an earlier version.
 func TestEarlierFlow(t *testing.T) {
@@ -105,8 +104,8 @@ func TestEarlierFlow(t *testing.T) {
 	})
 }
 
-// TestFlows drives runs of several flows. They are told apart by name where they have the
-// same structure, and what is wrong with one is told before anything runs.
+// TestFlows drives runs of several flows. Flows with the same structure are distinguished by name, and mistakes in one
+// are reported before anything runs.
 func TestFlows(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -144,7 +143,7 @@ func TestFlows(t *testing.T) {
 	}
 }
 
-// TestAgain runs what has ended once more.
+// TestAgain runs ended runs again.
 func TestAgain(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		s := &stage{do: script{"b": failsOnce}}
@@ -155,7 +154,7 @@ func TestAgain(t *testing.T) {
 		_, err = eng.Run(t.Context(), "r")
 		reverted(t, err)
 		wantActs(t, s)
-		for range 2 { // the second time there is nothing to do
+		for range 2 { // nothing is left to do the second time
 			res, err := eng.Run(t.Context(), "r", engine.Rerun())
 			if err != nil {
 				t.Fatal(err)
@@ -178,7 +177,7 @@ func TestAgain(t *testing.T) {
 	})
 }
 
-// TestSteps runs phase by phase, as TaskFlow's run_iter yields it, and leaves in between.
+// TestSteps runs phase by phase, as TaskFlow's run_iter yields them, and leaves the loop in between.
 func TestSteps(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		s := &stage{}

@@ -14,8 +14,8 @@ import (
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
-// TestWaitedForASlot: what waits for a free slot is not a part of how long an atom takes. Observers and the views of the
-// history say the same of both, also of reverts.
+// TestWaitedForASlot: the wait for a free slot is not part of an atom's duration. Observers and the views of the
+// history agree on both, also for reverts.
 func TestWaitedForASlot(t *testing.T) {
 	for _, slots := range []int{1, 2, 10} {
 		synctest.Test(t, func(t *testing.T) {
@@ -73,7 +73,7 @@ func TestWaitedForASlot(t *testing.T) {
 	}
 }
 
-// TestPauseBetweenAttempts: the pause between two attempts is not a part of how long an atom or its revert takes. The
+// TestPauseBetweenAttempts: the pause between two attempts is not part of the duration of an atom or its revert. The
 // tree of a live run, the tree of the stored one and observers agree.
 func TestPauseBetweenAttempts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

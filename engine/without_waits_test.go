@@ -15,8 +15,8 @@ import (
 	"github.com/ebbflow/ebb/flow/sm4c"
 )
 
-// TestWithoutWaits runs machines in both languages that wait, pause before retries, and have limits of time. Only the
-// limits take their time.
+// TestWithoutWaits runs machines in both languages that wait, pause before retries, and have time limits. Only the
+// limits take time.
 func TestWithoutWaits(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -52,7 +52,7 @@ func TestWithoutWaits(t *testing.T) {
 	}
 }
 
-// rootOf returns the flow of a definition, in the language that name begins with.
+// rootOf returns the flow of a definition, in the language at the start of name.
 func rootOf(t *testing.T, name, text string) flow.Node {
 	t.Helper()
 	if strings.HasPrefix(name, "sm4c") {
@@ -69,7 +69,7 @@ func rootOf(t *testing.T, name, text string) flow.Node {
 	return m.Flow()
 }
 
-// busyTwice returns tasks of which one fails twice.
+// busyTwice returns tasks, one of which fails twice.
 func busyTwice() *enginetasks.Registry {
 	r := &enginetasks.Registry{}
 	r.Add("local:busy", busyTask{})

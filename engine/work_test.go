@@ -16,13 +16,12 @@ import (
 
 const activity = "arn:aws:states:us-east-1:1:activity:review"
 
-// review is a state machine whose work is done by workers, and tried again when
-// nothing is heard of one.
+// review is a state machine whose work workers do. It is retried if a worker sends no heartbeat.
 const review = `{"StartAt":"Review","States":{"Review":{"Type":"Task","Resource":"` + activity + `","HeartbeatSeconds":60,
 	"Retry":[{"ErrorEquals":["States.HeartbeatTimeout"],"IntervalSeconds":1}],"End":true}}}`
 
-// TestTakeWork lets workers of an activity do the work of a state machine: one
-// dies, one takes long and is heard of, one finds nothing to do.
+// TestTakeWork lets workers of an activity do the work of a state machine. One dies, one takes long and sends
+// heartbeats, one finds no work.
 func TestTakeWork(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {
 		m, err := asl.Parse("review", []byte(review))
@@ -57,7 +56,7 @@ func TestTakeWork(t *testing.T) {
 	})
 }
 
-// twoWorkers take the same work: one dies, the other takes long and is heard of.
+// twoWorkers take the same work. One dies, the other takes long and sends heartbeats.
 func twoWorkers(t *testing.T, store storage.Store) {
 	t.Helper()
 	first, err := engine.TakeWork(t.Context(), store, activity, "dies")

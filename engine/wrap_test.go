@@ -11,9 +11,8 @@ import (
 	"github.com/ebbflow/ebb/states"
 )
 
-// TestWrapperFails shows that an error of a wrapper, or a panic in it, is the
-// failure of the task: also after the task's own success, which is then undone
-// as one that may have had its effect in part.
+// TestWrapperFails: an error or a panic of a wrapper is the failure of the task, also after the task's own success. The
+// task is then undone, because it may have had its effect in part.
 func TestWrapperFails(t *testing.T) {
 	t.Parallel()
 	after := func(fail func() error) atom.Wrapper {
