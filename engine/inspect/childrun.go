@@ -30,6 +30,28 @@ func childRun(run string, a *storage.Atom) string {
 	return id
 }
 
+// childBelow returns the path of the atom that began a run to which the path leads, and that run; nil if there is none.
+func childBelow(
+	ctx context.Context, store storage.Reader, run, path string,
+) (began string, child *storage.Run, err error) {
+	for i, c := range path {
+		if c != '/' {
+			continue
+		}
+		a, err := store.Atom(ctx, run, path[:i])
+		var r storage.Run
+		if id := childRun(run, &a); err == nil && id != "" {
+			if r, err = store.Run(ctx, id); err == nil {
+				return path[:i], &r, nil
+			}
+		}
+		if err != nil && !errors.Is(err, storage.ErrNotFound) {
+			return "", nil, err
+		}
+	}
+	return "", nil, nil
+}
+
 // graft puts the steps of child runs below the steps that began them. Left is how many runs may still be read.
 func (t *Tree) graft(ctx context.Context, store storage.Reader, left *int) error {
 	for _, s := range slices.Collect(t.begun) {

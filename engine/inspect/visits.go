@@ -233,6 +233,18 @@ func (r *visitReader) attempt(visit *Visit, v *flow.Visit, e *storage.Entry) {
 func atomVisits(ctx context.Context, store storage.Reader, run *storage.Run, of string,
 	yield func(Visit, error) bool,
 ) {
+	if began, child, err := childBelow(ctx, store, run.ID, of); err != nil {
+		yield(Visit{}, err)
+		return
+	} else if child != nil {
+		for v, err := range Visits(ctx, store, child, nil, of[len(began)+1:]) {
+			v.Path = began + "/" + v.Path
+			if !yield(v, err) {
+				return
+			}
+		}
+		return
+	}
 	for a, err := range Atoms(ctx, store, run) {
 		if err != nil {
 			yield(Visit{}, err)

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ebbflow/ebb/internal/visible"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -20,7 +21,7 @@ type Wake struct {
 
 // Wakes lists what would let the run continue, given what it waits for.
 func (w *Diagnosis) Wakes(waits []Wait) []Wake {
-	id := w.Run.ID
+	id := visible.Word(w.Run.ID)
 	if w.Run.State.Ended() {
 		if w.Run.Undo != storage.UndoFailed {
 			return nil
@@ -37,7 +38,7 @@ func (w *Diagnosis) Wakes(waits []Wait) []Wake {
 		}
 	}
 	for _, event := range w.lacks() {
-		list = append(list, Wake{By: "event", Event: event, Command: "ebb signal " + id + " " + event})
+		list = append(list, Wake{By: "event", Event: event, Command: "ebb signal " + id + " " + visible.Word(event)})
 	}
 	for _, one := range waits {
 		if one.Token != "" {
@@ -49,7 +50,9 @@ func (w *Diagnosis) Wakes(waits []Wait) []Wake {
 	}
 	for _, one := range waits {
 		if one.Kind == WaitsForSignal {
-			list = append(list, Wake{By: "event", Path: one.Path, Event: one.Name, Command: "ebb signal " + id + " " + one.Name})
+			list = append(list, Wake{
+				By: "event", Path: one.Path, Event: one.Name, Command: "ebb signal " + id + " " + visible.Word(one.Name),
+			})
 		}
 	}
 	if !w.Alive() && w.Run.Definition != "" {
@@ -79,16 +82,30 @@ func (w *Diagnosis) lacks() []string {
 // Mends lists the commands with which an operator can continue a run whose revert failed.
 func (w *Diagnosis) Mends(waits []Wait) []Wake {
 	var list []Wake
-	later := ""
-	if w.Run.Definition == "" && !w.Alive() { // the flow is in a Go program, which applies the command when it runs
-		later = " --no-wait"
-	}
 	for _, one := range waits {
 		if one.Kind == WaitsForMending {
-			list = append(list,
-				Wake{By: "command", Path: one.Path, Command: "ebb retry --revert " + w.Run.ID + " " + one.Path + later},
-				Wake{By: "command", Path: one.Path, Command: "ebb skip " + w.Run.ID + " " + one.Path + later})
+			retry, skip := MendCommands(&w.Run, one.Path, w.Alive())
+			for _, command := range []string{retry, skip} {
+				list = append(list, Wake{By: "command", Path: one.Path, Command: command})
+			}
 		}
 	}
 	return list
+}
+
+// MendCommands returns the commands that retry the revert of an atom, or count it as undone. If the path is "", retry
+// is for all reverts that failed, and skip is "". Alive says that a process drives the run.
+func MendCommands(run *storage.Run, path string, alive bool) (retry, skip string) {
+	words := " " + visible.Word(run.ID)
+	if path != "" {
+		words += " " + visible.Word(path)
+	}
+	if run.Definition == "" && !alive { // the flow is in a Go program, which applies the command when it runs
+		words += " --no-wait"
+	}
+	retry = "ebb retry --revert" + words
+	if path != "" {
+		skip = "ebb skip" + words
+	}
+	return retry, skip
 }

@@ -6,8 +6,9 @@
 //	visible.Line("a\x1b[2Jb")   // a\x1b[2Jb, on one line
 //	visible.Lines("a\n\u202eb") // a, and below it \u202eb
 //	visible.JSON(text)          // the same JSON value, with escapes of JSON
+//	visible.Word("a b")         // 'a b', for a command line that a reader pastes
 //
-// The functions change nothing in their own results, so text may pass through them twice. A backslash stays as it is:
+// All but Word change nothing in their own results, so text may pass through them twice. A backslash stays as it is:
 // the result is for people. Programs read JSON.
 package visible
 

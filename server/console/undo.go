@@ -3,7 +3,9 @@ package console
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/ebbflow/ebb/engine/inspect"
 	"github.com/ebbflow/ebb/states"
@@ -33,18 +35,22 @@ func (p *runPage) undo(ctx context.Context) (node, error) {
 		return nil, err
 	}
 	u := &p.why.Undo
+	waits := p.why.Waits()
 	return fragment{
 		p.paths("Could not be undone", u.Stuck.Count, u.Stuck.First, func(path string) node {
+			if slices.ContainsFunc(waits, func(w inspect.Wait) bool {
+				return w.Kind == inspect.WaitsForMending && strings.HasPrefix(path, w.Path+"/")
+			}) { // an atom of a run that the atom at w.Path began, and commands are for that one
+				return el("b", words(path))
+			}
 			if v := p.visit; v.operates {
 				return fragment{
 					el("b", words(path)), words(" "), v.button("run", "retry-revert", p.run.ID, "f.atom", path),
 					v.button("run", "skip", p.run.ID, "f.atom", path),
 				}
 			}
-			return fragment{
-				el("b", words(path)), words(" "), say("{0} or {1}", code("ebb retry --revert "+p.run.ID+" "+path),
-					code("ebb skip "+p.run.ID+" "+path)),
-			}
+			retry, skip := inspect.MendCommands(&p.run, path, p.why.Alive())
+			return fragment{el("b", words(path)), words(" "), say("{0} or {1}", code(retry), code(skip))}
 		}),
 		p.paths("⊥ Points of no return that were passed", len(passed), passed, plain),
 		when(len(passed) > 0, soft(say("Neither these nor what they depended on is undone."))),

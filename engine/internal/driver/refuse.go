@@ -66,7 +66,7 @@ func (r *run) onStack(path string) error {
 			return err
 		}
 	}
-	return fmt.Errorf("%q is not an atom that was done and can be undone", path)
+	return fmt.Errorf("%q is not an atom that was done and can be undone; a dry run (--dry-run) lists those", path)
 }
 
 // onTop returns an error unless the atom at the path is the next one to undo.

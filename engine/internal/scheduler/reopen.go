@@ -104,6 +104,8 @@ var (
 	errSucceeded = errors.New("the run has succeeded; there is nothing to retry")
 	errUndone    = errors.New("the run was undone, or partly undone, and what was undone is never reopened; start " +
 		"another run")
+	errUndoFailed = errors.New("its undo failed, and what was undone is never reopened; retry the failed " +
+		"reverts instead (--revert)")
 	errReopensWhole = errors.New("a run of a language is retried where it failed; name no atom to retry from")
 )
 
@@ -116,14 +118,16 @@ func (s *Scheduler) reopens(o *OperatorCommand) bool {
 // refuseReopening returns why a run of a growing flow cannot be reopened.
 func (s *Scheduler) refuseReopening(o *OperatorCommand) error {
 	switch {
-	case o.Path != "":
-		return errReopensWhole
 	case s.flow == states.FlowSuccess:
 		return errSucceeded
-	case s.flow == states.FlowReverted, s.stack.unwound, s.RevertFailed(), s.undoes():
+	case s.flow == states.FlowFailure && s.RevertFailed():
+		return errUndoFailed
+	case s.flow == states.FlowReverted, s.stack.unwound, s.undoes():
 		return errUndone
 	case s.flow != states.FlowFailure:
 		return errNotEnded
+	case o.Path != "":
+		return errReopensWhole
 	default:
 		_, _, err := OpenAtEnd(&s.rec[0])
 		return err

@@ -7,6 +7,7 @@ import (
 	"github.com/ebbflow/ebb/cmd/ebb/internal/exit"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/view"
 	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/internal/visible"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -20,9 +21,9 @@ func (s subcommands) cancelCommand() *cobra.Command {
 		Refuse: func(run *storage.Run) error {
 			switch {
 			case run.Undo == storage.UndoFailed && run.State.Ended():
-				return exit.RunIs(run, "nothing to cancel; %s", view.MendHint(run.ID, ""))
+				return exit.RunIs(run, "nothing to cancel; %s", view.MendHint(run, ""))
 			case run.State.Ended() && undoable(run):
-				return exit.RunIs(run, "nothing to cancel; ebb revert %s undoes it", run.ID)
+				return exit.RunIs(run, "nothing to cancel; ebb revert %s undoes it", visible.Word(run.ID))
 			case run.State.Ended():
 				return exit.RunIs(run, "nothing to cancel")
 			}

@@ -29,7 +29,7 @@ func (s subcommands) revertCommand() *cobra.Command {
 			case run.State == states.FlowReverted:
 				return exit.RunIs(run, "nothing to revert")
 			case run.State.Ended() && run.Undo == storage.UndoFailed:
-				return exit.RunIs(run, "it could not be undone; %s", view.MendHint(run.ID, ""))
+				return exit.RunIs(run, "it could not be undone; %s", view.MendHint(run, ""))
 			case run.State.Ended() && !undoable(run):
 				return exit.RunIs(run, "nothing that it did can be undone")
 			}

@@ -64,7 +64,7 @@ func (s subcommands) show(ctx context.Context, store storage.Store, id string) e
 		fmt.Fprintln(s.Out, line)
 	}
 	if t.Partial {
-		fmt.Fprintf(s.Out, "not all steps are shown; all of them: ebb show -o json %s\n", visible.Line(id))
+		fmt.Fprintf(s.Out, "not all steps are shown; all of them: ebb show -o json %s\n", visible.Word(id))
 	}
 	if run.Bytes >= view.Mebibyte {
 		fmt.Fprintf(s.Out, "it has written %s\n", view.Written(&run))
@@ -87,7 +87,7 @@ func (s subcommands) show(ctx context.Context, store storage.Store, id string) e
 		}
 		view.End(s.Out, &run, &undo, s.Page())
 		if run.Undo == storage.UndoFailed {
-			fmt.Fprintln(s.Out, view.MendHint(id, t.StuckAt()))
+			fmt.Fprintln(s.Out, view.MendHint(&run, t.StuckAt()))
 		}
 		return nil
 	}
@@ -98,14 +98,14 @@ func (s subcommands) show(ctx context.Context, store storage.Store, id string) e
 	case owner != nil:
 		_, err = fmt.Fprintf(s.Out, "run by process %d on %s\n", owner.PID, visible.Line(owner.Host))
 	case run.State == states.FlowSuspended && at != "":
-		_, err = fmt.Fprintln(s.Out, view.MendHint(id, at))
+		_, err = fmt.Fprintln(s.Out, view.MendHint(&run, at))
 	case isExecution(&run):
 		_, err = fmt.Fprintln(s.Out, "no process drives it; ebb serve continues it")
 	case run.Definition == "":
 		_, err = fmt.Fprintf(s.Out, "no process drives it; it continues when the program that has the flow %s runs it\n",
 			visible.Line(run.Flow))
 	default:
-		_, err = fmt.Fprintf(s.Out, "no process drives it; resume it with: ebb resume %s\n", visible.Line(id))
+		_, err = fmt.Fprintf(s.Out, "no process drives it; resume it with: ebb resume %s\n", visible.Word(id))
 	}
 	return err
 }

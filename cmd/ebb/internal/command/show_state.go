@@ -58,8 +58,8 @@ func (s subcommands) showState(ctx context.Context, store storage.Store, id, sta
 		}
 	}
 	if more := n - visitsShown/2 - len(last); more > 0 {
-		fmt.Fprintf(s.Out, "… %d more visits; all of them: ebb show -o json --state %s %s\n", more, visible.Line(state),
-			visible.Line(id))
+		fmt.Fprintf(s.Out, "… %d more visits; all of them: ebb show -o json --state %s %s\n", more, visible.Word(state),
+			visible.Word(id))
 	}
 	for i := range last {
 		view.Visit(s.Out, &last[i], s.Page())
@@ -77,7 +77,9 @@ func visitIn(text string, states []string) (string, bool) {
 		return text, true
 	}
 	for path := text; path != ""; path, _ = inspect.CutPath(path) {
-		if slices.Contains(states, nodepath.Unescape(nodepath.Unnumbered(nodepath.Last(path)))) {
+		last := nodepath.Last(path)
+		if slices.Contains(states, nodepath.State(last)) || // of a name that ends like an index, too
+			slices.Contains(states, nodepath.Unescape(nodepath.Unnumbered(last))) {
 			return path, true
 		}
 	}

@@ -189,10 +189,10 @@ func noticeTold(s *session.Session, run *storage.Run, owner *storage.Owner) {
 // noticeSuspended prints how to resume a run that an operator suspended or whose revert failed.
 func noticeSuspended(s *session.Session, run *storage.Run) {
 	if run.Failure != nil && run.Outcome == storage.Unfinished {
-		s.Noticef("suspended; %s", view.MendHint(run.ID, run.Failure.Atom))
+		s.Noticef("suspended; %s", view.MendHint(run, run.Failure.Atom))
 		return
 	}
-	s.Noticef("suspended; resume it with: ebb resume %s", run.ID)
+	s.Noticef("suspended; resume it with: ebb resume %s", visible.Word(run.ID))
 }
 
 // IsHeld reports whether no process resumes a run until an operator asks for it. A held run that has not begun is

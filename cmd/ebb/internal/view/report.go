@@ -103,11 +103,11 @@ func End(out io.Writer, run *storage.Run, undo *inspect.Undo, p Page) {
 }
 
 // MendHint returns how to continue after an undo that failed, and because of which atom if that is known.
-func MendHint(run, atom string) string {
+func MendHint(run *storage.Run, atom string) string {
+	all, _ := inspect.MendCommands(run, "", false)
 	if atom == "" {
-		atom = "ATOM"
+		return fmt.Sprintf("%s retries the failed reverts, ebb why %s says more", all, visible.Word(run.ID))
 	}
-	return fmt.Sprintf("ebb retry --revert %[1]s retries the failed reverts, ebb skip %[1]s %[2]s counts it "+
-		"as undone",
-		visible.Line(run), visible.Line(atom))
+	_, skip := inspect.MendCommands(run, atom, false)
+	return fmt.Sprintf("%s retries the failed reverts, %s counts it as undone", all, skip)
 }
