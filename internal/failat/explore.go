@@ -101,8 +101,8 @@ func (x *Explorer) Prepare(h Host) string {
 }
 
 // NothingSeen is why no case can be judged if no atom changes the world.
-const NothingSeen = "FailAt: State shows nothing of what the flow does: it is the same before and after each atom, so " +
-	"nothing could be found"
+const NothingSeen = "FailAt: State shows nothing of what the flow does: it is the same before and after each atom, " +
+	"so nothing could be found"
 
 // look reports what cannot be judged: effects that State does not show, and atoms that do not run.
 func (x *Explorer) look(h Host, p *played) string {
