@@ -186,6 +186,10 @@ var ruleCases = []ruleCase{
 	{rule: "delimiters", bad: inJSONata(`{"Type": "Succeed", "Output": "1 %}"}`), good: inJSONata(`{"Type": "Succeed", "Output": "1%"}`), schema: true},
 	{rule: "not-evaluated", bad: inJSONata(`{"Type": "Succeed", "Output": " {% 1 %}"}`), good: inJSONata(`{"Type": "Succeed", "Output": "{% 1 %}"}`)},
 	{rule: "not-evaluated", bad: inJSONata(`{"Type": "Succeed", "Output": {"x.$": "$.x"}}`), good: inJSONata(`{"Type": "Succeed", "Output": {"x": 1}}`)},
+	{
+		rule: "expression-in-path", bad: machineOf(`"A": {"Type": "Pass", "Parameters": {"x": "{% 1 %}"}, "End": true}`),
+		good: machineOf(`"A": {"Type": "Pass", "QueryLanguage": "JSONata", "Output": {"x": "{% 1 %}"}, "End": true}`),
+	},
 
 	{
 		rule: "state-name", bad: machineOf(`"A": {"Type": "Pass", "Next": ""}, "": {"Type": "Succeed"}`),

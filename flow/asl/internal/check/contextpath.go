@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ebbflow/ebb/flow/asl/internal/syntax"
 	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
@@ -20,22 +21,55 @@ var contextMembers = map[string][]string{
 
 // contextPath warns of a path into the context object that names nothing there.
 func (c *checker) contextPath(n *node, path string) {
-	rest, is := strings.CutPrefix(path, "$$.")
-	if !is {
-		return
+	if rest, is := strings.CutPrefix(path, "$$."); is {
+		c.contextMember(n, "$$", strings.Split(rest, "."))
 	}
+}
+
+// contextMember warns of members of the context object that do not exist, or not in this state. The root is how the
+// query language writes the context object.
+func (c *checker) contextMember(n *node, root string, parts []string) {
 	at := ""
-	for part := range strings.SplitSeq(rest, ".") {
+	for _, part := range parts {
 		members := contextMembers[at]
 		if members == nil || strings.ContainsAny(part, "[]*?@()'\" ") || part == "" {
-			return
+			break
 		}
 		if !slices.Contains(members, part) {
+			around := strings.TrimSuffix(root+"."+at, ".")
 			c.Fixf(ruleContext, n, c.DidYouMean(ruleContext, part, members, func(name string) string {
-				return strings.TrimSuffix("$$."+at, ".") + "." + name
-			}), "the context object has no %s", jsontext.Cut("$$."+rest))
+				return around + "." + name
+			}), "the context object has no %s", jsontext.Cut(root+"."+strings.Join(parts, ".")))
 			return
 		}
 		at = strings.TrimPrefix(at+"."+part, ".")
 	}
+	switch {
+	case c.reverting: // the state is another one by then
+	case at == "Task.Token" && !c.waitsForToken():
+		c.Fixf(ruleContext, n, "let its Resource end in "+syntax.PatternToken, "%s.Task.Token is there only in a Task that "+
+			"waits for its token", root)
+	case strings.HasPrefix(at, "Map") && !inMap(n):
+		c.Valuef(ruleContext, n, "%s.%s is there only in a Map state and the states in it", root, at)
+	}
+}
+
+// waitsForToken reports whether the state that is being read is a Task whose token another party has, or may be one.
+func (c *checker) waitsForToken() bool {
+	if c.state == nil {
+		return false
+	}
+	resource := c.state.Get("Resource")
+	return resource != nil && (resource.Kind != jsontext.String || strings.Contains(resource.Str, "${") ||
+		strings.Contains(resource.Str, ":activity:") || strings.HasSuffix(resource.Str, syntax.PatternToken))
+}
+
+// inMap reports whether a value stands in a Map state.
+func inMap(n *node) bool {
+	for ; n != nil; n = n.Parent {
+		if kind, is := kindOf(n); is && kind == syntax.MapState {
+			return true
+		}
+	}
+	return false
 }

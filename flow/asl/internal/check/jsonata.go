@@ -131,6 +131,9 @@ func (c *checker) within(n *node, offset int) int {
 func (c *checker) useStates(n *node, use jsonata.Use) {
 	name, there := use.Members[0], c.statesMembers(n)
 	if slices.Contains(there, name) {
+		if name == "context" {
+			c.contextMember(n, "$states.context", use.Members[1:])
+		}
 		return
 	}
 	fix := c.DidYouMean(ruleStates, name, there, func(name string) string { return "$states." + name })

@@ -126,6 +126,7 @@ func (payloadRule) read(c *checker, n *node) expression.Payload {
 
 // template reads a payload template of JSONPath; nil if it contains nothing to evaluate.
 func (c *checker) template(n *node) *expression.Template {
+	c.expressionInPath(n)
 	t, evaluated := &expression.Template{}, false
 	static := make(map[string]bool, len(n.Members))
 	for _, m := range n.Members {
@@ -176,6 +177,14 @@ func (c *checker) undollared(m jsontext.Member) {
 	if v := m.Value; v.Kind == jsontext.String && (looksDynamic(v.Str) || looksIntrinsic(v.Str)) {
 		c.Fixf(ruleNoDollar, v, "name it "+jsontext.Quote(m.Name+".$"),
 			"the value for the field %s looks like a path but is taken as it stands", jsontext.Quote(m.Name))
+	}
+}
+
+// expressionInPath warns of a text of JSONPath that looks like an expression of JSONata.
+func (c *checker) expressionInPath(n *node) {
+	if n.Kind == jsontext.String && strings.HasPrefix(n.Str, expressionStart) && strings.HasSuffix(n.Str, expressionEnd) {
+		c.Fixf(ruleExpressionInPath, n, `set "QueryLanguage": "JSONata"`,
+			"%s looks like an expression of JSONata but is taken as it stands", nameOf(n))
 	}
 }
 

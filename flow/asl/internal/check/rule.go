@@ -61,6 +61,7 @@ var (
 		"A JSONata expression stands between {% and %}, with nothing around them.")
 	ruleNotEvaluated = rules.New("not-evaluated", noDollar, flow.SeverityWarning,
 		"In JSONata, what looks like a JSONPath field or an expression is one.")
+	ruleExpressionInPath = rules.Doubtful("expression-in-path", "In JSONPath, no text stands between {% and %}.")
 
 	// States and transitions.
 	ruleStateName = rules.New("state-name", "INVALID_STATE_NAME", flow.SeverityError,

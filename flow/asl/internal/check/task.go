@@ -26,6 +26,10 @@ func (resourceRule) read(c *checker, n *node) syntax.Resource {
 		return r
 	}
 	r.At = n.At
+	if pattern := r.LambdaPattern(); pattern != "" {
+		c.Fixf(ruleKnownIntegration, n, "write arn:aws:states:::lambda:invoke"+syntax.PatternToken+
+			", and FunctionName in its parameters", "the ARN of a Lambda function has no pattern %s", pattern)
+	}
 	switch patterns, known := r.Patterns(); {
 	case c.Express && r.Activity:
 		c.Valuef(ruleExpress, n, "Express state machine does not support Activity ARN")

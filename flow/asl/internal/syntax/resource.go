@@ -76,12 +76,26 @@ func ParseResource(uri string) (Resource, bool) {
 	default:
 		r.Service, r.Action = kind, arn[6]
 	}
+	r.Pattern = patternOf(r.Action)
+	return r, true
+}
+
+// patternOf returns the pattern with which a text ends, or "".
+func patternOf(text string) string {
 	for _, pattern := range []string{PatternSync, PatternSync2, PatternToken} {
-		if strings.HasSuffix(r.Action, pattern) {
-			r.Pattern = pattern
+		if strings.HasSuffix(text, pattern) {
+			return pattern
 		}
 	}
-	return r, true
+	return ""
+}
+
+// LambdaPattern returns the pattern with which the ARN of a Lambda function ends by mistake; else "".
+func (r *Resource) LambdaPattern() string {
+	if !r.Lambda {
+		return ""
+	}
+	return patternOf(r.URI)
 }
 
 // patternsOf are the patterns that services have of those that the language
