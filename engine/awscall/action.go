@@ -18,7 +18,7 @@ import (
 	"github.com/ebbflow/ebb/internal/webclient"
 )
 
-// codeParameters is the code of the failure of parameters that the service cannot be given.
+// codeParameters is the code of the failure of parameters that do not fit the service.
 const codeParameters = "States.Runtime"
 
 // An action is the body of a task.
@@ -41,7 +41,7 @@ func (a *action) Revert(ctx context.Context, in atom.Values, _ atom.Outcome[atom
 	return a.call(ctx, in, atom.RevertKey(ctx))
 }
 
-// Reverts reports that Revert does something.
+// Reverts reports that Revert has an effect.
 func (*action) Reverts() bool { return true }
 
 func (a *action) call(ctx context.Context, in atom.Values, key string) (atom.Value, error) {
@@ -66,7 +66,7 @@ func (a *action) call(ctx context.Context, in atom.Values, key string) (atom.Val
 	if err != nil {
 		return nil, a.broken(ctx, err)
 	}
-	defer func() { _ = answer.Body.Close() }() // it was read as far as it is wanted
+	defer func() { _ = answer.Body.Close() }() // everything needed was read
 	text, err := io.ReadAll(io.LimitReader(answer.Body, atom.MaxValue+1))
 	switch {
 	case err != nil:
@@ -88,7 +88,7 @@ func decoded(text []byte) (any, error) {
 	return tree, err
 }
 
-// misfit returns the failure of parameters that the service cannot be given.
+// misfit returns the failure of parameters that do not fit the service.
 func (a *action) misfit(given atom.Value, err error) error {
 	what := "Parameters"
 	const shown = 1000
@@ -99,7 +99,7 @@ func (a *action) misfit(given atom.Value, err error) error {
 	return atom.Errorf(codeParameters, "The %s '%s' could not be used to start the Task: [%w]", what, text, err)
 }
 
-// broken returns the failure of a request that brought no whole answer: the context's own when that has ended.
+// broken returns the failure of a request without a complete answer: the context's own failure if it has ended.
 func (a *action) broken(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

@@ -45,7 +45,7 @@ func (a *action) result(answer *http.Response, text []byte) (atom.Value, error) 
 
 func requestID(answer *http.Response) string { return answer.Header.Get("X-Amzn-Requestid") }
 
-// read returns what the service answered, by the names of the integration, and the ID of the request in it.
+// read returns the service's answer, with the names of the integration, and the ID of the request in it.
 func (a *action) read(text []byte) (out map[string]any, id string, err error) {
 	out = map[string]any{}
 	if a.of.protocol == "query" {
@@ -75,7 +75,7 @@ func (a *action) read(text []byte) (out map[string]any, id string, err error) {
 	return out, "", nil
 }
 
-// ofJSON returns a value of the service by the names of the integration. It leaves out members that are null.
+// ofJSON returns a value of the service with the names of the integration. It leaves out members that are null.
 func (a *action) ofJSON(s *shape, value any) any {
 	if s = a.of.named(s); s == nil {
 		return value
@@ -163,7 +163,7 @@ func parseXML(text []byte) (*node, error) {
 	return root, xml.Unmarshal(text, root)
 }
 
-// child returns the first element with a name in n; nil if there is none.
+// child returns the first element with a name in n, or nil.
 func (n *node) child(name string) *node {
 	if n != nil {
 		for _, c := range n.Children {
@@ -182,7 +182,7 @@ func (n *node) content() string {
 	return strings.TrimSpace(n.Text)
 }
 
-// ofXML returns a value of the service by the names of the integration.
+// ofXML returns a value of the service with the names of the integration.
 func (a *action) ofXML(s *shape, n *node) any {
 	if s = a.of.named(s); s == nil {
 		return n.content()
@@ -298,7 +298,7 @@ func (a *action) told(answer *http.Response, text []byte) (code, message, id str
 	return code[strings.LastIndexByte(code, '#')+1:], refusal.Message, cmp.Or(requestID(answer), noID)
 }
 
-// shortened returns the beginning of an answer that is not in the form of the service.
+// shortened returns the start of an answer that is not in the form of the service.
 func shortened(text []byte) string {
 	const most = 1000
 	return strings.ToValidUTF8(string(bytes.TrimSpace(text[:min(len(text), most)])), "")

@@ -18,7 +18,7 @@ import (
 	"github.com/ebbflow/ebb/internal/sigv4"
 )
 
-// A server answers all calls in one way, and keeps the last request.
+// A server answers all calls in the same way, and keeps the last request.
 type server struct {
 	*httptest.Server
 
@@ -68,7 +68,7 @@ func (s *server) caller(t *testing.T) *Caller {
 	return &Caller{Endpoint: to, Region: "eu-west-1", Credentials: &Credentials{AccessKey: "id", Secret: "secret", Session: "session"}}
 }
 
-// execute does the task of a resource.
+// execute executes the task of a resource.
 func execute(t *testing.T, c *Caller, resource, input string) (string, *atom.Failure) {
 	t.Helper()
 	body, err := c.Task(resource)

@@ -52,14 +52,14 @@ func (c *Caller) Task(name string) (atom.Body, error) {
 	return c.task(name, &is)
 }
 
-// An integration is the name of an action, read.
+// An integration is the parsed name of an action.
 type integration struct {
 	service, action string
 	pattern         string // what is waited for: "", .sync, .sync:2 or .waitForTaskToken
 	sdk             bool   // arn:aws:states:::aws-sdk:…
 }
 
-// errorPrefix returns the beginning of the names of errors, for a service that may not be known.
+// errorPrefix returns the prefix of the names of errors, also for an unknown service.
 func (i *integration) errorPrefix(s *service) string {
 	switch {
 	case !i.sdk && optimized[i.service].errors != "":
@@ -112,10 +112,10 @@ func (c *Caller) task(name string, is *integration) (atom.Body, error) {
 type optimizedService struct {
 	key     string // name in the archive; "" means the name in the ARN
 	errors  string // prefix of its errors
-	service string // its name in causes; Exception behind it is the name of an error without a name of its own
+	service string // its name in causes; with the suffix Exception, the name of an error without a name of its own
 }
 
-// optimized has the optimized integrations that are called by the actions of the service itself.
+// optimized has the optimized integrations that call actions of the service itself.
 var optimized = map[string]optimizedService{
 	"athena":    {"", "Athena", "AmazonAthena"},
 	"codebuild": {"", "CodeBuild", "AWSCodeBuild"},

@@ -14,13 +14,13 @@ import (
 //go:embed services.zip
 var archive []byte
 
-// maxService bounds the text of one service.
+// maxService bounds the length of a service's text.
 const maxService = 4 << 20
 
-// protocols are the ones that the package has.
+// protocols are those that the package supports.
 var protocols = []string{"json", "query"}
 
-// A service is what is known of one service: the lines of its operations and shapes, which are read when they are used.
+// A service holds the lines of a service's operations and shapes. They are parsed when they are used.
 type service struct {
 	protocol    string
 	jsonVersion string
@@ -34,7 +34,7 @@ type service struct {
 	shapes map[string]*shape
 }
 
-// A shape is what a value looks like.
+// A shape describes the form of a value.
 type shape struct {
 	kind      byte // see the comment of the package
 	of        *shape
@@ -70,7 +70,7 @@ var (
 	services   = map[string]*service{}
 )
 
-// serviceOf returns a service by its name in the ARNs of SDK integrations; nil if it is not known.
+// serviceOf returns a service by its name in the ARNs of SDK integrations, or nil.
 func serviceOf(key string) *service {
 	servicesMu.Lock()
 	defer servicesMu.Unlock()
@@ -122,7 +122,7 @@ func parsed(text string) *service {
 	return s
 }
 
-// operation returns the shapes of what an action takes and answers; nil for one that it does not have.
+// operation returns the shapes of an action's input and output, or nil for an unknown action.
 func (s *service) operation(name string) (input, output *shape, ok bool) {
 	line, ok := s.lines[name]
 	if !ok || name == "" || strings.IndexByte("@!", name[0]) >= 0 {
@@ -132,7 +132,7 @@ func (s *service) operation(name string) (input, output *shape, ok bool) {
 	return s.shape(in), s.shape(out), true
 }
 
-// shape returns the shape in the line of that name; nil if there is none.
+// shape returns the shape in the line of that name, or nil.
 func (s *service) shape(name string) *shape {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -149,7 +149,7 @@ func (s *service) shape(name string) *shape {
 	return is
 }
 
-// named returns the shape that a use of a shape stands for; nil if it is not known.
+// named returns the shape to which a use refers, or nil.
 func (s *service) named(is *shape) *shape {
 	if is != nil && is.kind == '@' {
 		return s.shape("@" + is.name)
@@ -160,7 +160,7 @@ func (s *service) named(is *shape) *shape {
 // A reader reads a shape from a line.
 type reader struct{ text string }
 
-// until returns what stands before the next of some characters, and leaves that one.
+// until returns the text before the next of some characters, and does not read that character.
 func (r *reader) until(ends string) (before string) {
 	i := strings.IndexAny(r.text, ends)
 	if i < 0 {

@@ -139,7 +139,7 @@ func (s *shape) field(name string) *field {
 	return nil
 }
 
-// text returns a value for a text: others than texts as JSON.
+// text returns the text of a value: other values than texts become JSON.
 func text(value any) (string, error) {
 	if s, ok := value.(string); ok {
 		return s, nil
@@ -151,8 +151,7 @@ func text(value any) (string, error) {
 	return string(bytes.TrimSuffix(out.Bytes(), []byte("\n"))), err
 }
 
-// bytes returns a value for bytes: in SDK integrations they are the text itself, and elsewhere the text has them in
-// Base64.
+// bytes returns the bytes of a value: in SDK integrations they are the text itself, otherwise the text is Base64.
 func (w *writer) bytes(value any) (string, error) {
 	s, err := text(value)
 	if w.sdk {
@@ -178,7 +177,7 @@ func (w *writer) time(kind byte, name string, value any) (any, error) {
 	return json.Number(strconv.FormatFloat(float64(at.UnixMilli())/1000, 'f', -1, 64)), nil //nolint:mnd // ms in a second
 }
 
-// flatten adds a value to the form. Name is where it stands, and parent is where what contains it stands.
+// flatten adds a value to the form. name is the value's place, and parent the place of its container.
 func (w *writer) flatten(s *shape, parent, name string, value any) {
 	if s = w.of.named(s); s == nil {
 		return

@@ -46,7 +46,7 @@ func TestFailAtAnswers(t *testing.T) {
 	enginetest.FailAt(t, waiting(48*time.Hour))
 }
 
-// TestFailAtNamesWhatNobodyAnswers says what to do if nothing answers, and nothing bounds the wait.
+// TestFailAtNamesWhatNobodyAnswers says what to do if no answer comes and nothing bounds the wait.
 func TestFailAtNamesWhatNobodyAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &reporter{}
@@ -60,7 +60,7 @@ func TestFailAtNamesWhatNobodyAnswers(t *testing.T) {
 	})
 }
 
-// TestFailAtFindsEndlessWait finds a wait that nothing ends if the answer does not come, and nothing else.
+// TestFailAtFindsEndlessWait finds a wait that never ends without an answer, and nothing else.
 func TestFailAtFindsEndlessWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &reporter{}

@@ -2,7 +2,7 @@
 //
 // [FailAt] answers a question that tests of single tasks leave open: if the flow fails, is everything back where it
 // was? FailAt asks this for every atom that can fail, for every way to fail, and for every point at which the process
-// can die. You say how to make a world, which flow changes the world, and what must be back:
+// can die. You say how to create a world, which flow changes the world, and what must be restored:
 //
 //	func TestOrder(t *testing.T) {
 //		enginetest.FailAt(t, enginetest.World[*Shop]{
@@ -12,9 +12,8 @@
 //		})
 //	}
 //
-// A flow of ten atoms has about a hundred cases, which take some hundredths of a
-// second. A failed case reports how each atom changed the world, and which atom is the
-// likely culprit.
+// A flow of ten atoms has about a hundred cases, which take some hundredths of a second. A failed case reports how each
+// atom changed the world, and which atom is the likely culprit.
 //
 // # Time
 //

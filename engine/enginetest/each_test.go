@@ -19,7 +19,7 @@ type parcel struct {
 	ID string `json:"id"`
 }
 
-// put stores a parcel. The carelessness of a bad depot is that it forgets the key.
+// put stores a parcel. A bad depot forgets the key.
 func (d *depot) put(careless bool) *atom.Atom {
 	return atom.Pair("put", func(ctx context.Context, in parcel) (string, error) {
 		d.parcels[atom.IdempotencyKey(ctx)] = in.ID
@@ -46,7 +46,7 @@ func depots(f func(d *depot) flow.Node) enginetest.World[*depot] {
 	}
 }
 
-// TestFailAtEach makes each item fail, and lets the process die in the middle of the list: the run resumes there.
+// TestFailAtEach makes each item fail, and lets the process die in the middle of the list, where the run then resumes.
 //
 // Guarantee (Waiting and time): A list with a crash at any point ends as without it; with a failed item, it is undone.
 // Also: `engine: TestScaleEachResumes`.
@@ -63,7 +63,7 @@ func TestFailAtEach(t *testing.T) {
 	}
 }
 
-// TestFailAtEachFindsWhatIsWrong shows that a Revert that is wrong for one item is found.
+// TestFailAtEachFindsWhatIsWrong finds a Revert that is wrong for one item.
 func TestFailAtEachFindsWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	r := &reporter{}

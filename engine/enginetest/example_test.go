@@ -17,7 +17,7 @@ type Hall struct {
 	paid  map[string]bool // by idempotency key
 }
 
-// hold is right: it may be called twice, and is undone whatever became of it.
+// hold is right: it may be called twice, and its Revert handles every outcome.
 func hold(h *Hall) *atom.Atom {
 	return atom.Pair("hold-seat",
 		func(context.Context, struct{}) (struct{}, error) {
@@ -30,7 +30,7 @@ func hold(h *Hall) *atom.Atom {
 		})
 }
 
-// pay has a mistake: when the answer of the bank is lost, it takes it for a no.
+// pay has a mistake: if the answer of the bank is lost, it treats it as a refusal.
 func pay(h *Hall) *atom.Atom {
 	return atom.Pair("pay",
 		func(ctx context.Context, _ struct{}) (struct{}, error) {
@@ -49,7 +49,7 @@ func pay(h *Hall) *atom.Atom {
 		})
 }
 
-// In a test, t is its *testing.T; this one prints what it is told.
+// In a test, t is its *testing.T. This one prints the messages.
 func ExampleFailAt() {
 	t := printer{}
 	enginetest.FailAt(t, enginetest.World[*Hall]{

@@ -57,7 +57,7 @@ func FailAt[W any](tb testing.TB, w World[W]) {
 	})
 }
 
-// explore runs the cases, each by run, which is given what finds out what is wrong.
+// explore runs the cases with run, which gets the explorer.
 func explore[W any](tb testing.TB, w *World[W], run func(name string, try func(tb testing.TB) string)) {
 	tb.Helper()
 	x := failat.New(w.world())

@@ -23,13 +23,13 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// bugs are flows with one mistake each, and what FailAt must say about it.
+// bugs are flows with one mistake each, and the expected findings of FailAt.
 var bugs = map[string]struct {
 	flow    func(s *shop) flow.Node
 	options func(s *shop) []engine.Option
 	culprit string
-	cases   []string // some of those that must fail
-	right   []string // some of those that must not
+	cases   []string // some of the cases that must fail
+	right   []string // some of the cases that must not fail
 }{
 	"missing undo": {
 		flow: func(s *shop) flow.Node {
@@ -221,9 +221,8 @@ func machine(text string) flow.Node {
 	return m.Flow()
 }
 
-// TestFindsBugs shows that each kind of mistake is found by the cases that can
-// show it and by no others, and is put down to the atom that has it. What is said
-// is in testdata.
+// TestFindsBugs: exactly the cases that can show a mistake find it, and name the atom with the mistake. testdata has
+// the texts.
 func TestFindsBugs(t *testing.T) {
 	t.Parallel()
 	for name, bug := range bugs {
@@ -268,7 +267,7 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-// rightFlows undo all they do, whatever fails.
+// rightFlows undo all their effects, for any failure.
 var rightFlows = map[string]func(s *shop) flow.Node{
 	"atom":   func(s *shop) flow.Node { return s.charge() },
 	"linear": func(s *shop) flow.Node { return flow.Linear("order", s.reserve(), s.charge(), s.parcel("ship")) },
@@ -337,8 +336,7 @@ var rightFlows = map[string]func(s *shop) flow.Node{
 	},
 }
 
-// TestRightFlowsPass shows that flows which undo what they do pass, in virtual
-// time, whatever they are made of.
+// TestRightFlowsPass: flows of all kinds that undo their effects pass, in virtual time.
 //
 // Guarantee (G5): Example flows pass with any atom failing in any way, and a death after each commit and effect. So
 // does a flow that discovers its work in real files.
@@ -360,7 +358,7 @@ func TestRightFlowsPass(t *testing.T) {
 	}
 }
 
-// BenchmarkFailAt measures what a linear flow of so many atoms costs.
+// BenchmarkFailAt measures the cost of a linear flow by its number of atoms.
 func BenchmarkFailAt(b *testing.B) {
 	for _, n := range []int{10, 50} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {

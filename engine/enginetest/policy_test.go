@@ -12,8 +12,7 @@ import (
 	"github.com/ebbflow/ebb/flow"
 )
 
-// TestPivot shows that what stands before a point of no return may stay once
-// that is passed, and that what comes behind it may not.
+// TestPivot: atoms before a passed point of no return may stay done, and atoms after it may not.
 func TestPivot(t *testing.T) {
 	t.Parallel()
 	with := func(ship func(s *shop) *atom.Atom) func(s *shop) flow.Node {
@@ -35,8 +34,7 @@ func TestPivot(t *testing.T) {
 	}
 }
 
-// TestAttempts shows that a task which is tried again by itself must be
-// idempotent, since nothing is undone in between.
+// TestAttempts: a task that is retried by itself must be idempotent, because nothing is undone in between.
 func TestAttempts(t *testing.T) {
 	t.Parallel()
 	world := func(charge func(s *shop) do, wait time.Duration) enginetest.World[*shop] {
@@ -57,15 +55,15 @@ func TestAttempts(t *testing.T) {
 	}
 }
 
-// TestPolicies shows that the policies of undoing are followed: what is tried
-// again is undone in the end, what rests for a human is not.
+// TestPolicies checks the policies of undoing. A revert that is retried succeeds in the end. One that waits for a
+// person does not.
 func TestPolicies(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		opts []atom.Option
 		want string
 	}{
-		"tried again": {[]atom.Option{atom.RevertAttempts(3, atom.Backoff{})}, ""}, // one of which may be lost in a crash
+		"tried again": {[]atom.Option{atom.RevertAttempts(3, atom.Backoff{})}, ""}, // a crash may lose one of them
 		"stop":        {nil, "The run could not be undone"},
 		"go on":       {[]atom.Option{atom.IfRevertFails(atom.GoOnUndoing)}, "The run could not be undone"},
 		"park":        {[]atom.Option{atom.IfRevertFails(atom.Park)}, "The run did not end: it rests SUSPENDED."},

@@ -24,7 +24,7 @@ func newShop(testing.TB) *shop {
 	return &shop{Stock: 5, Parcels: map[string]bool{}, done: map[string]bool{}}
 }
 
-// shown is what tests compare of a shop.
+// shown is the part of a shop that tests compare.
 type shown struct {
 	Stock, Paid int
 	Parcels     map[string]bool
@@ -32,7 +32,7 @@ type shown struct {
 
 func (s *shop) state() any { return shown{s.Stock, s.Paid, s.Parcels} }
 
-// once does f unless it was done under the call's key.
+// once calls f unless it was called under the call's key.
 func (s *shop) once(ctx context.Context, f func()) {
 	if key := atom.IdempotencyKey(ctx); !s.done[key] {
 		s.done[key] = true
@@ -40,7 +40,7 @@ func (s *shop) once(ctx context.Context, f func()) {
 	}
 }
 
-// back does f if what it undoes was done under the call's key.
+// back calls f if the effect that it reverts happened under the call's key.
 func (s *shop) back(ctx context.Context, f func()) {
 	if key := atom.IdempotencyKey(ctx); s.done[key] {
 		delete(s.done, key)
@@ -54,7 +54,7 @@ type (
 	undo = func(context.Context, none, atom.Outcome[string]) error
 )
 
-// task is a right one: it is idempotent, and undone whatever its Revert is told.
+// task is correct: it is idempotent, and its Revert handles every outcome.
 func (s *shop) task(name string, there, back func()) *atom.Atom {
 	return atom.Pair(name, s.does(there), s.undoes(back))
 }
@@ -78,17 +78,16 @@ func (s *shop) put()    { s.Stock++ }
 func (s *shop) pay()    { s.Paid += 30 }
 func (s *shop) refund() { s.Paid -= 30 }
 
-// reserve and charge are right tasks.
+// reserve and charge are correct tasks.
 func (s *shop) reserve() *atom.Atom { return s.task("reserve", s.take, s.put) }
 func (s *shop) charge() *atom.Atom  { return s.task("charge", s.pay, s.refund) }
 
-// parcel is a right task about the parcel of that name.
+// parcel is a correct task about the parcel of that name.
 func (s *shop) parcel(name string) *atom.Atom {
 	return s.task(name, func() { s.Parcels[name] = true }, func() { delete(s.Parcels, name) })
 }
 
-// Task lets a shop be the registry of a language's tasks: do:x makes the parcel
-// x, undo:x takes it back, drop:x drops it.
+// Task makes a shop the registry of a language's tasks: do:x creates the parcel x, undo:x removes it, drop:x loses it.
 func (s *shop) Task(name string) (atom.Body, error) {
 	how, what, _ := strings.Cut(name, ":")
 	switch how {
@@ -127,7 +126,7 @@ func (b shopTask) Revert(ctx context.Context, _ atom.Values, _ atom.Outcome[atom
 
 func (b shopTask) Reverts() bool { return b.how == "undo" }
 
-// A reporter is a testing.TB that keeps what it is told.
+// A reporter is a testing.TB that keeps the messages.
 type reporter struct {
 	testing.TB
 
@@ -145,7 +144,7 @@ func (r *reporter) Logf(format string, args ...any) {
 	r.logs = append(r.logs, fmt.Sprintf(format, args...))
 }
 
-// failAt is FailAt in a shop, with what it would have told a test.
+// failAt runs FailAt in a shop, and returns the messages to a test.
 func failAt(w enginetest.World[*shop]) *reporter {
 	r := &reporter{}
 	if w.New == nil {

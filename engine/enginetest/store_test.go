@@ -11,8 +11,8 @@ import (
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
-// TestDieAt lets the process of a run die at each of its commits in turn. What
-// was done after the last one is done again, and nothing else.
+// TestDieAt lets the process of a run die at each of its commits in turn. Only the work after the last commit is
+// repeated.
 func TestDieAt(t *testing.T) {
 	t.Parallel()
 	for n := range 4 {
@@ -44,7 +44,7 @@ func TestDieAt(t *testing.T) {
 	}
 }
 
-// TestDieAtStep shows that a step of a run without an owner is a commit, too.
+// TestDieAtStep: a step of a run without an owner is a commit, too.
 func TestDieAtStep(t *testing.T) {
 	t.Parallel()
 	records := memstore.New()

@@ -11,9 +11,8 @@ import (
 
 const broken = "ENGINETEST_BROKEN"
 
-// TestSubtests runs this very test in another process, where it fails, and looks
-// at what go test says: each case is a subtest with a name of its own, and only
-// those that show the mistake fail.
+// TestSubtests runs this test in another process, where it fails, and checks the output of go test. Each case is a
+// subtest with its own name, and only those that show the mistake fail.
 func TestSubtests(t *testing.T) {
 	t.Parallel()
 	if os.Getenv(broken) != "" {

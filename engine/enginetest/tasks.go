@@ -31,8 +31,8 @@ type TaskCall struct {
 	atom.Call
 
 	Task  string     // its name
-	Input atom.Value // what the task was given
-	Told  string     // what a call that undoes was told: done, failed or unknown; "" for others
+	Input atom.Value // input of the task
+	Told  string     // outcome that a call to undo was told: done, failed or unknown; "" for others
 }
 
 // String shows the call on one line.
@@ -69,7 +69,7 @@ func (s *Tasks) Calls() []TaskCall {
 	return slices.Clone(s.calls)
 }
 
-// Task returns the task of that name, or an error that names those there are.
+// Task returns the task of that name, or an error with the names of all tasks.
 func (s *Tasks) Task(name string) (atom.Body, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -80,7 +80,7 @@ func (s *Tasks) Task(name string) (atom.Body, error) {
 	return &scripted{s, name}, nil
 }
 
-// scripted is one of the tasks.
+// A scripted is one of the tasks.
 type scripted struct {
 	tasks *Tasks
 	name  string
@@ -113,7 +113,7 @@ func (b *scripted) answer(ctx context.Context, in atom.Values, told string) (ato
 	}
 }
 
-// next notes the call and takes the answer to it.
+// next records the call and returns the answer to it.
 func (s *Tasks) next(call TaskCall) any {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -16,8 +16,8 @@ import (
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
-// TestLongWaits shows what the documentation says: a flow that waits for days
-// takes no time in a bubble, and SQLite works in one, too.
+// TestLongWaits checks the documentation: a flow that waits for days takes no time in virtual time, and SQLite also
+// works there.
 func TestLongWaits(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

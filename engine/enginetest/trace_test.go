@@ -15,8 +15,7 @@ import (
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
-// declined runs an order whose payment is tried twice and declined, and returns
-// where it is kept.
+// declined runs an order whose payment is tried twice and declined, and returns its store.
 func declined(t *testing.T) storage.Store {
 	t.Helper()
 	s, store := newShop(t), memstore.New()
@@ -86,8 +85,7 @@ func TestUndone(t *testing.T) {
 	}
 }
 
-// TestNoSuchRun shows that a run which is not there is a failure of the test, not
-// an empty answer.
+// TestNoSuchRun: a run that does not exist fails the test, and is not an empty answer.
 func TestNoSuchRun(t *testing.T) {
 	t.Parallel()
 	r, store := &reporter{}, memstore.New()
@@ -100,8 +98,7 @@ func TestNoSuchRun(t *testing.T) {
 	}
 }
 
-// TestTasks runs a state machine with scripted tasks: the answers come in turn,
-// and the calls are noted.
+// TestTasks runs a state machine with scripted tasks. The answers come in turn, and the calls are recorded.
 func TestTasks(t *testing.T) {
 	t.Parallel()
 	tasks := new(enginetest.Tasks).
@@ -135,8 +132,7 @@ func TestTasks(t *testing.T) {
 	enginetest.Undone(t, store, "r", "Book")
 }
 
-// TestNoSuchTask shows that the error names a task that the test did not script, and the
-// tasks that it did.
+// TestNoSuchTask: the error names a task that the test did not script, and the tasks that it did.
 func TestNoSuchTask(t *testing.T) {
 	t.Parallel()
 	_, err := new(enginetest.Tasks).On("pay").On("book").Task("boat")

@@ -14,7 +14,7 @@ import (
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
-// hotel is a world in the database that keeps the runs.
+// A hotel is a world in the database of the runs.
 type hotel struct {
 	file string
 	db   *sql.DB
@@ -62,7 +62,7 @@ func (h *hotel) state() any {
 	return counts
 }
 
-// book books something with exec.
+// book inserts a booking with exec.
 func book(what string, exec func(ctx context.Context, text, what string) error) *atom.Atom {
 	return atom.Pair("book-"+what,
 		func(ctx context.Context, _ none) (none, error) {
@@ -73,7 +73,7 @@ func book(what string, exec func(ctx context.Context, text, what string) error) 
 		})
 }
 
-// within writes in the database's own transaction of the run, beside does not.
+// within writes in the run's own transaction. beside does not.
 func within(ctx context.Context, text, what string) error {
 	_, err := atom.Tx(ctx, func(tx *sql.Tx) (none, error) {
 		_, err := tx.ExecContext(ctx, text, what)
@@ -87,9 +87,8 @@ func (h *hotel) beside(ctx context.Context, text, what string) error {
 	return err
 }
 
-// TestStore shows that a world may live in the database of the run: what is
-// written by atom.Tx is written once wherever the process dies, and what is
-// written beside it is found not to be.
+// TestStore: a world may be in the database of the run. Writes with atom.Tx happen once, at any point of death. FailAt
+// finds that other writes do not.
 func TestStore(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

@@ -13,8 +13,8 @@ import (
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
-// A World is a flow together with what it changes, as [FailAt] needs to know
-// it. W is whatever the user's test works on: a fake bank, a folder, a database.
+// A World is a flow together with the world that it changes, for [FailAt]. W is the object of the user's test: a fake
+// bank, a folder, a database.
 type World[W any] struct {
 	// New returns a fresh world. Each case gets its own. Required.
 	New func(tb testing.TB) W

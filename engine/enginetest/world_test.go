@@ -17,8 +17,7 @@ import (
 
 func order(s *shop) flow.Node { return flow.Linear("order", s.reserve(), s.charge(), s.parcel("ship")) }
 
-// TestWorldIsNoGround shows that FailAt says so when nothing can be built on a
-// world, rather than finding nothing in it.
+// TestWorldIsNoGround: FailAt reports a world in which it cannot judge anything. It does not pass.
 func TestWorldIsNoGround(t *testing.T) {
 	t.Parallel()
 	worlds, runs := 0, 0
@@ -78,8 +77,7 @@ func TestWorldIsNoGround(t *testing.T) {
 	}
 }
 
-// TestSaysWhatItDidNotTry shows what is logged when a part of the flow is not
-// put to the test.
+// TestSaysWhatItDidNotTry checks the log if a part of the flow is not tested.
 func TestSaysWhatItDidNotTry(t *testing.T) {
 	t.Parallel()
 	r := failAt(enginetest.World[*shop]{Flow: rightFlows["decider"], State: func(s *shop) any { return s.Stock }})
@@ -110,7 +108,7 @@ func TestMaxCases(t *testing.T) {
 	}
 }
 
-// TestStays shows that what may stay is no difference, and that all else is.
+// TestStays: effects that may stay are not a difference, and all others are.
 func TestStays(t *testing.T) {
 	t.Parallel()
 	notify := func(s *shop) flow.Node {
@@ -129,8 +127,7 @@ func TestStays(t *testing.T) {
 	}
 }
 
-// TestCodes shows that retries which only heed certain codes are put to the test
-// with these.
+// TestCodes: retries that only handle certain codes are tested with these codes.
 func TestCodes(t *testing.T) {
 	t.Parallel()
 	picky := func(s *shop) flow.Node {
@@ -147,7 +144,7 @@ func TestCodes(t *testing.T) {
 	}
 }
 
-// TestRealTime shows that a world may have goroutines which no bubble can hold.
+// TestRealTime: a world may have goroutines that cannot be in virtual time.
 func TestRealTime(t *testing.T) {
 	t.Parallel()
 	bubbles := 0
@@ -165,8 +162,7 @@ func TestRealTime(t *testing.T) {
 	}
 }
 
-// inBubble reports whether it is called in a bubble of synctest, which cannot
-// be in another.
+// inBubble reports whether the caller is in a bubble of synctest, which cannot contain another one.
 func inBubble(t *testing.T) (in bool) {
 	t.Helper()
 	defer func() { in = recover() != nil }()
@@ -174,8 +170,7 @@ func inBubble(t *testing.T) (in bool) {
 	return false
 }
 
-// TestNewIsGivenTheCase shows that what New leaves behind is cleaned up after
-// each case, and that it may fail the test.
+// TestNewIsGivenTheCase: the resources of New are cleaned up after each case, and New may fail the test.
 func TestNewIsGivenTheCase(t *testing.T) {
 	t.Parallel()
 	open, most := 0, 0
@@ -193,7 +188,7 @@ func TestNewIsGivenTheCase(t *testing.T) {
 	}
 }
 
-// TestOptions shows that the engine and the run get what the world has for them.
+// TestOptions: the engine and the run get the options of the world.
 func TestOptions(t *testing.T) {
 	t.Parallel()
 	amount, times := atom.NewKey[int]("amount"), atom.NewKey[int]("times")

@@ -15,8 +15,8 @@ import (
 	"github.com/ebbflow/ebb/atom"
 )
 
-// CodeArgument is the code of a failed call if its input is not the JSON of the method's message, or if its server must
-// not be called. No call was made.
+// CodeArgument is the code of a call whose input is not valid JSON of the method's message, or whose server is not
+// allowed. No call was made.
 const CodeArgument = "Grpc.Argument"
 
 // idleTime is how long a connection is kept for the next call.
@@ -44,7 +44,7 @@ func newCall(c *Caller, method protoreflect.MethodDescriptor, files *protoregist
 	}
 }
 
-// empty gives the client the message that it reads an answer into.
+// empty returns an empty message for the client to read an answer into.
 func empty(spec connect.Spec, message any) error {
 	method, is := spec.Schema.(protoreflect.MethodDescriptor)
 	into, ok := message.(*dynamicpb.Message)
@@ -64,7 +64,7 @@ func (c *call) Revert(ctx context.Context, in atom.Values, _ atom.Outcome[atom.V
 	return c.call(ctx, in.Input(), atom.RevertKey(ctx))
 }
 
-// Reverts reports that Revert does something.
+// Reverts reports that Revert has an effect.
 func (c *call) Reverts() bool { return true }
 
 // call makes the call. The deadline of ctx goes with it, and the end of ctx cancels it.

@@ -19,8 +19,7 @@ import (
 // Scheme begins the names of tasks that are methods.
 const Scheme = "grpc"
 
-// A Caller finds methods and calls them. It may be used by any number of goroutines, and is not changed after its first
-// use.
+// A Caller finds methods and calls them. Any number of goroutines may use it. Do not change it after its first use.
 type Caller struct {
 	// Documents returns the schema of a URI, as [Schema] returned it. It should return the same schema for each call,
 	// such as the one that is stored with a definition. Each schema is read once.
@@ -104,7 +103,7 @@ func (c *Caller) schema(uri string) (*protoregistry.Files, error) {
 	return files, nil
 }
 
-// client returns what makes the calls.
+// client returns the client of the calls.
 func (c *Caller) client() *http.Client {
 	if c.Client != nil {
 		return c.Client
@@ -112,7 +111,7 @@ func (c *Caller) client() *http.Client {
 	return defaultClient()
 }
 
-// errRedirected is why a call ends whose server names another one.
+// errRedirected is the error of a call whose server redirects to another one.
 var errRedirected = errors.New("the server redirects, which gRPC does not have")
 
 // defaultClient returns a client that speaks HTTP/2 only, with TLS and without.

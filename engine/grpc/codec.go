@@ -6,13 +6,13 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// maxDepth is how deep the messages of an answer may nest.
+// maxDepth is the maximum nesting of the messages of an answer.
 const maxDepth = 100
 
-// A codec writes and reads messages. Unlike the codec of the client's library, it bounds how deep they nest.
+// A codec writes and reads messages. Unlike the codec of the client's library, it bounds their nesting.
 type codec struct{}
 
-// Name returns the name of the content type's subtype: application/grpc+proto.
+// Name returns the subtype of the content type: application/grpc+proto.
 func (codec) Name() string { return "proto" }
 
 // Marshal returns the bytes of a message.

@@ -17,11 +17,11 @@ import (
 // CodePrefix begins the codes of failures that are a status of gRPC: Grpc.NOT_FOUND.
 const CodePrefix = "Grpc."
 
-// maxDetails is how many details of a status become part of a failure.
+// maxDetails is the maximum number of details of a status that become part of a failure.
 const maxDetails = 20
 
-// failure returns the failure that a call ended with. Its details are {"status": 5, "details": […]}, the number of the
-// status and the details in JSON, each with its type as "@type". If ctx ended, the failure is the reason of that.
+// failure returns the failure of a call. Its details are {"status": 5, "details": […]}: the number of the status, and
+// the details in JSON, each with its type as "@type". If ctx ended, the failure is its cause.
 func (c *call) failure(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -73,7 +73,7 @@ func (c *call) detail(detail *connect.ErrorDetail) json.RawMessage {
 			}
 		}
 	}
-	name, _ := json.Marshal(detail.Type()) // a text always has a JSON
+	name, _ := json.Marshal(detail.Type()) // every text has a JSON form
 	members["@type"] = name
 	text, _ := json.Marshal(members) // all members are JSON
 	return text

@@ -12,7 +12,7 @@ import (
 	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
-// input returns the message that the JSON of a task's input is. If the input is wrong, the failure names the field.
+// input returns the message for the JSON of a task's input. If the input is wrong, the failure names the field.
 func (c *call) input(in atom.Value) (*dynamicpb.Message, error) {
 	text, err := compact(in.JSON())
 	if err != nil {
@@ -29,7 +29,7 @@ func (c *call) input(in atom.Value) (*dynamicpb.Message, error) {
 	return message, nil
 }
 
-// place finds line and column in an error of the decoder. The input has one line.
+// place finds the line and the column in an error of the decoder. The input has one line.
 var place = regexp.MustCompile(`^proto:\s*(?:syntax error\s*)?\(line \d+:(\d+)\):\s*`)
 
 // wrongField says what is wrong with an input, and names the field by its path, such as lines[2].price.
@@ -49,7 +49,7 @@ func wrongField(text []byte, err error, message string) string {
 	return "the argument " + field + ": " + said + " (" + message + ")"
 }
 
-// fieldAt returns the path of the innermost member that an offset is in; "" if there is none.
+// fieldAt returns the path of the innermost member that contains an offset, or "".
 func fieldAt(text []byte, offset int) string {
 	node, err := jsontext.Parse(text, jsonDepth)
 	if err != nil {
@@ -78,5 +78,5 @@ func fieldAt(text []byte, offset int) string {
 	return field
 }
 
-// jsonDepth is how deep an input may nest to be searched: two levels for each message, one for its list.
+// jsonDepth is the maximum nesting of an input that is searched: two levels for each message, one for its list.
 const jsonDepth = 2*maxDepth + 1

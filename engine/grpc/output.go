@@ -26,8 +26,8 @@ func (c *call) output(message *dynamicpb.Message) (atom.Value, error) {
 	return atom.FromJSON(text), nil
 }
 
-// atLeast returns a lower bound of the size of a message in JSON. It stops when the bound exceeds most. An answer of
-// few bytes can be a large JSON, because the JSON repeats the names of fields and enum values.
+// atLeast returns a lower bound of the size of a message in JSON. It stops when the bound exceeds most. A short answer
+// can have a large JSON form, because JSON repeats the names of fields and enum values.
 func atLeast(message protoreflect.Message, most int) int {
 	size := 0
 	fields := message.Descriptor().Fields()

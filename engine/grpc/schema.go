@@ -23,12 +23,12 @@ import (
 	"github.com/ebbflow/ebb/internal/redact"
 )
 
-// The limits within which schemas are read.
+// Limits of schemas.
 const (
-	maxFiles    = 200              // that a schema may consist of, imports included
+	maxFiles    = 200              // number of files, imports included
 	maxSchema   = 4 << 20          // bytes of all its files
-	maxError    = 1 << 10          // bytes of an error, which quotes names
-	compileTime = 10 * time.Second // that compiling them may take
+	maxError    = 1 << 10          // length of an error, which quotes names
+	compileTime = 10 * time.Second // time to compile them
 )
 
 // IsSchema reports whether a URI names a schema by its ending: .proto for the text, and .binpb, .pb, .desc, .protoset
@@ -73,7 +73,7 @@ func Schema(ctx context.Context, uri string, load func(uri string) ([]byte, erro
 	return toJSON(set)
 }
 
-// loading is the loading of the files of a schema.
+// A loading is the state while the files of a schema are loaded.
 type loading struct {
 	load   func(uri string) ([]byte, error)
 	uri    string // of the first file
@@ -116,14 +116,14 @@ func (l *loading) find(name string) (protocompile.SearchResult, error) {
 // errBuiltIn lets the compiler use its own copy of a file.
 var errBuiltIn = errors.New("the file is built in")
 
-// isLocal reports whether a name stays below the folder that it is looked up in.
+// isLocal reports whether a name stays below the folder in which it is looked up.
 func isLocal(name string) bool {
 	return name != "" && name == path.Clean(name) && !path.IsAbs(name) && name != ".." &&
 		!strings.HasPrefix(name, "../") &&
 		!strings.ContainsAny(name, "\\:?#")
 }
 
-// pathOf returns the path that a URI has.
+// pathOf returns the path of a URI.
 func pathOf(uri string) string {
 	u, err := url.Parse(uri)
 	if err != nil {
@@ -173,7 +173,7 @@ func fromSet(text []byte) ([]byte, error) {
 	return toJSON(set)
 }
 
-// toJSON drops what calls do not need, which are comments and options of others, and returns the JSON.
+// toJSON drops comments and unknown options, which calls do not need, and returns the JSON.
 func toJSON(set *descriptorpb.FileDescriptorSet) ([]byte, error) {
 	for _, file := range set.GetFile() {
 		file.SourceCodeInfo = nil

@@ -13,7 +13,7 @@ import (
 	"github.com/ebbflow/ebb/engine/grpc"
 )
 
-// files are the files that can be loaded, by their URIs; asked are the URIs that were asked for.
+// files are the files that can be loaded, by their URIs. asked are the URIs that were requested.
 type files struct {
 	texts map[string]string
 	asked []string
@@ -127,7 +127,7 @@ func TestHostileSchemas(t *testing.T) {
 	}
 }
 
-// FuzzSchema: whatever a file holds, it is read or refused in bounded time.
+// FuzzSchema: any file is read or refused in bounded time.
 func FuzzSchema(f *testing.F) {
 	f.Add([]byte(orders), true)
 	f.Add([]byte(money), true)

@@ -10,9 +10,9 @@ import (
 )
 
 const (
-	// attemptLines is how many lines of a history AttemptsOf reads at most, the latest ones.
+	// attemptLines is the maximum number of lines that AttemptsOf reads of a history, the latest ones.
 	attemptLines = 20_000
-	// KeptAttempts is how many attempts AttemptsOf returns at most, the latest ones.
+	// KeptAttempts is the maximum number of attempts that AttemptsOf returns, the latest ones.
 	KeptAttempts = 50
 )
 
@@ -28,8 +28,8 @@ type AtomAttempt struct {
 	Result      atom.Value    // of an attempt that succeeded; secrets are masked
 }
 
-// AttemptsOf returns the latest attempts of an atom of a run, in their order, from the history. more says that there
-// may be earlier ones: it reads only the latest lines of the history. Errors are the store's.
+// AttemptsOf returns the latest attempts of an atom of a run, in order, from the history. It reads only the latest
+// lines of the history. more says that there may be earlier attempts. Errors are the store's.
 func AttemptsOf(ctx context.Context, store storage.Reader, run *storage.Run, a *storage.Atom) (
 	all []AtomAttempt, more bool, err error,
 ) {
@@ -56,7 +56,7 @@ func ofRevert(to states.Task) bool {
 	return to == states.TaskReverting || to == states.TaskReverted || to == states.TaskRevertFailure
 }
 
-// attempted takes a line of the history of an atom into its attempts.
+// attempted adds a line of the history of an atom to its attempts.
 func attempted(all []AtomAttempt, run *storage.Run, e *storage.Entry) []AtomAttempt {
 	from, to := states.Task(e.From), states.Task(e.To)
 	now := AtomAttempt{Number: max(e.Attempt, 1), Incarnation: e.Incarnation, Undo: ofRevert(to)}
@@ -74,7 +74,7 @@ func attempted(all []AtomAttempt, run *storage.Run, e *storage.Entry) []AtomAtte
 	switch {
 	case !last.Began.IsZero() && last.Ended.IsZero():
 		now.Began, all = last.Began, all[:len(all)-1]
-	case last.Number == now.Number: // it had ended, and then became something else
+	case last.Number == now.Number: // it had ended, and then changed again
 		last.Retried = last.Retried || to == states.TaskRetrying
 		return all
 	}

@@ -14,7 +14,7 @@ import (
 // If an atom of a Go flow begins a run (flow.Each, flow.Run), views show the steps of that run below the atom. Runs of
 // a language are shown on their own.
 
-// maxChildRuns is how many child runs a tree shows the steps of.
+// maxChildRuns is the maximum number of child runs whose steps a tree shows.
 const maxChildRuns = 30
 
 // childRun returns the id of the run that an atom of a Go flow began; "" if there is none.
@@ -76,7 +76,7 @@ func (t *Tree) graft(ctx context.Context, store storage.Reader, left *int) error
 	return nil
 }
 
-// begun yields the steps that began a run, in the order of the tree.
+// begun yields the steps that started a run, in the order of the tree.
 func (t *Tree) begun(yield func(*Step) bool) {
 	for steps := slices.Clone(t.Top.children); len(steps) > 0; {
 		s := steps[0]
@@ -87,7 +87,7 @@ func (t *Tree) begun(yield func(*Step) bool) {
 	}
 }
 
-// take puts the steps of a tree below a step. What was undone there was undone while the step was, and stands for it.
+// take puts the steps of a tree below a step. The undone steps there replace the step in the list of undone steps.
 func (t *Tree) take(s *Step, sub *Tree) {
 	for steps := slices.Clone(sub.Top.children); len(steps) > 0; steps = steps[1:] {
 		inside := steps[0]

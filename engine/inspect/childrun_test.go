@@ -14,8 +14,8 @@ import (
 	"github.com/ebbflow/ebb/flow"
 )
 
-// TestTreeShowsChildRuns shows the items of an Each, and the steps of a flow that runs for each, below their node: few
-// of many, and what was undone there in the order of undoing.
+// TestTreeShowsChildRuns shows, below their node, the items of an Each, and the steps of a flow that runs for each
+// item. It shows few of many, and undone ones in the order of the undo.
 func TestTreeShowsChildRuns(t *testing.T) {
 	t.Parallel()
 	numbers := atom.NewKey[[]int]("numbers")
@@ -79,7 +79,7 @@ func TestTreeShowsChildRuns(t *testing.T) {
 	}
 }
 
-// told returns a step and what is below it as a text.
+// told returns a step and the steps below it as a text.
 func told(s *inspect.Step) string {
 	text := s.Path + " " + s.State.String()
 	few, rest := s.Shown()

@@ -21,7 +21,7 @@ type FailedState struct {
 	Catches  [][]string `json:"catchers,omitempty"` // errors that its catchers name, in order; none applied
 }
 
-// mostFailed is how many states a failure is followed through.
+// mostFailed is the maximum number of states through which a failure is followed.
 const mostFailed = 20
 
 // Ending returns the states whose failure ended a run, the innermost first. It returns none for a run that has not
@@ -46,7 +46,7 @@ func Ending(ctx context.Context, store storage.Reader, run *storage.Run, tracer 
 			switch v.Stage {
 			case flow.VisitEntered: // perhaps again, after a redrive
 				failed = slices.DeleteFunc(failed, func(f FailedState) bool { return f.Path == v.Path })
-			case flow.VisitTried, flow.VisitLeft: // what failed inside is over
+			case flow.VisitTried, flow.VisitLeft: // failures inside are over
 				failed = slices.DeleteFunc(failed, func(f FailedState) bool { return nodepath.Inside(f.Path, v.Path) })
 			case flow.VisitFailed:
 				if v.State != "" && len(failed) < mostFailed {
@@ -71,8 +71,8 @@ func Ending(ctx context.Context, store storage.Reader, run *storage.Run, tracer 
 	return failed, nil
 }
 
-// Stopped reports whether a run ended as a cancellation asked: nothing of it was undone, or its undo did not fail. The
-// state of such a run is FAILURE, although no work failed.
+// Stopped reports whether a run ended as a cancellation requested: nothing of it was undone, or its undo did not fail.
+// The state of such a run is FAILURE, although no work failed.
 func Stopped(run *storage.Run) bool {
 	return run.State == states.FlowFailure && run.Outcome == storage.Cancelled && run.Undo != storage.UndoFailed
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// endingSentences says how a run came to its failure.
+// endingSentences describe how a run failed.
 func endingSentences(w *Diagnosis) []string {
 	run := &w.Run
 	if !run.State.Ended() || run.Failure == nil {
@@ -29,7 +29,7 @@ func endingSentences(w *Diagnosis) []string {
 	if len(w.Failed) == 0 {
 		at := run.Failure.Atom
 		if slices.Contains(w.Undo.Stuck.First, at) {
-			return nil // its undo failed there, which other sentences say
+			return nil // its undo failed there, which other sentences describe
 		}
 		if at != "" {
 			return []string{fmt.Sprintf("It failed at %s: %s.", visible.Line(at), Cause(run.Failure))}

@@ -54,16 +54,16 @@ func Explain(ctx context.Context, store storage.Reader, id string, plans ...*flo
 
 // An explanation is an incomplete trace.
 type explanation struct {
-	ctx   context.Context // of the call of Explain
+	ctx   context.Context // context of Explain
 	store storage.Reader
 	run   *storage.Run
 	atoms map[string]*storage.Atom // atoms that were read, by path; nil for an atom that does not exist
 
 	before func(path string) []string // returns the atoms directly before it
 	order  map[string]int             // rises with time, or along the plan
-	last   string                     // what ended last, if it is known
+	last   string                     // the atom that ended last, if known
 
-	plan  *flow.Plan            // nil when only the history tells
+	plan  *flow.Plan            // nil if only the history is available
 	input map[string]atom.Value // with a plan
 
 	steps map[string]bool // that are in the trace

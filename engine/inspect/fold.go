@@ -15,11 +15,11 @@ const (
 	keptOfOthers = 100                 // steps of one flow that are in no group
 	keptInAll    = 2000
 
-	// KeptUndone is how many steps [Tree] keeps in Undone: the first and the last ones, half of each.
+	// KeptUndone is the number of steps that [Tree] keeps in Undone: the first and the last ones, half of each.
 	KeptUndone = 100
 )
 
-// rank returns how much a step matters; 0 is the most.
+// rank returns how much a step matters. 0 matters most.
 func rank(s *Step) int { return rankOf(s.Status()) }
 
 func rankOf(status storage.Status) int {
@@ -45,7 +45,7 @@ func (t *Tree) meet(c *Change) {
 	above, name := CutPath(c.Path)
 	parent := t.parent(above)
 	if parent == nil {
-		return // it is inside of what is folded
+		return // it is inside of a folded step
 	}
 	s := newStep(c.Path, name)
 	for _, text := range befores(c) {
@@ -64,8 +64,8 @@ func (t *Tree) meet(c *Change) {
 	t.add(parent, s)
 }
 
-// befores returns what may have become of a step before a change. Of a step that nothing reverts, the state that
-// it was in is not the one that it is counted under.
+// befores returns the possible statuses of a step before a change. A step that nothing reverts is counted under another
+// status than its state.
 func befores(c *Change) []string {
 	if !c.stays() {
 		return []string{c.From}
@@ -95,13 +95,13 @@ func (t *Tree) parent(path string) *Step {
 	return s
 }
 
-// full reports whether the parent keeps as many such steps as it may.
+// full reports whether the parent keeps the maximum of such steps.
 func (t *Tree) full(parent, s *Step) bool {
 	same, most := siblings(parent, s)
 	return same >= most || len(t.steps) >= keptInAll
 }
 
-// siblings returns how many steps of the same kind the parent keeps, and the maximum.
+// siblings returns the number of steps of the same kind that the parent keeps, and the maximum.
 func siblings(parent, s *Step) (same, most int) {
 	for _, other := range parent.children {
 		if other.numbered == s.numbered {
@@ -128,7 +128,7 @@ func (t *Tree) add(parent, s *Step) {
 		t.fold(parent, least)
 		t.drop(least)
 	}
-	// Until something becomes of it, it only holds others
+	// Until it has a state, it only contains others
 	parent.Inner = parent.Inner || parent.State == states.TaskPending
 	parent.children = append(parent.children, s)
 	t.steps[s.Path] = s
@@ -155,7 +155,7 @@ func (t *Tree) fold(parent, s *Step) {
 	t.Partial = true
 }
 
-// drop forgets a step and what is below it.
+// drop removes a step and the steps below it.
 func (t *Tree) drop(s *Step) {
 	delete(t.steps, s.Path)
 	for _, c := range s.children {

@@ -8,8 +8,8 @@ import (
 	"github.com/ebbflow/ebb/atom"
 )
 
-// TestFold keeps a tree small that very much happens in, counts what it does not keep, and
-// shows what failed and what is undone, wherever that is.
+// TestFold keeps the tree of a very large run small. It counts the steps that it does not keep, and shows failed and
+// undone ones at any place.
 func TestFold(t *testing.T) {
 	t.Parallel()
 	const n = 30_000
@@ -71,7 +71,8 @@ func TestFold(t *testing.T) {
 	}
 }
 
-// TestUndoneAfterTimer: a call that begins after the timer of its timeout, which is below it, is listed when it is undone.
+// TestUndoneAfterTimer: a call that starts after the timer of its timeout, which is below it, is listed if it is
+// undone.
 func TestUndoneAfterTimer(t *testing.T) {
 	t.Parallel()
 	tr := NewTree("machine", "one")

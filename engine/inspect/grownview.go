@@ -37,10 +37,10 @@ func GrownView(ctx context.Context, store storage.Reader, run *storage.Run) (dra
 // grown is the diagram of a run as it is built.
 type grown struct{ view draw.View }
 
-// A span is a step in the diagram: its nodes that began first and ended last, and the time between.
+// A span is a step in the diagram: its first and last nodes, and the time between.
 type span struct {
 	first, last  []string
-	began, ended time.Time // ended is zero if the step goes on
+	began, ended time.Time // ended is zero if the step has not ended
 }
 
 // level draws the steps below a step, in the group of that ID.
@@ -60,7 +60,7 @@ func (g *grown) level(of *Step, in string) span {
 	return g.ordered(spans)
 }
 
-// ordered connects spans, in the order in which they began, and returns the span of all of them.
+// ordered connects spans, in the order in which they started, and returns the span of all of them.
 func (g *grown) ordered(spans []span) span {
 	var all span
 	follows, followed := make([]bool, len(spans)), make([]bool, len(spans))
@@ -106,7 +106,7 @@ func (g *grown) step(s *Step, in string) span {
 // before reports whether a step that began no later than the other had ended when the other began.
 func (s *span) before(other *span) bool { return !s.ended.IsZero() && !s.ended.After(other.began) }
 
-// between reports whether one of the steps came after the one and before the other.
+// between reports whether one of the steps came after the first one and before the other.
 func between(steps []span, one, other *span) bool {
 	return slices.ContainsFunc(steps, func(s span) bool { return one.before(&s) && s.before(other) })
 }

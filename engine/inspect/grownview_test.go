@@ -15,8 +15,8 @@ import (
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
-// TestGrownView: without a diagram of its flow, a run is drawn by what began next after what. Each task takes a second,
-// and the first call fails.
+// TestGrownView: without a diagram of its flow, a run is drawn by the order of its steps. Each task takes a second, and
+// the first call fails.
 func TestGrownView(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

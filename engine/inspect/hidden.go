@@ -1,6 +1,6 @@
 package inspect
 
-// hiddenToken stands for a token.
+// hiddenToken replaces a token.
 const hiddenToken = "TOKEN"
 
 // HideTokens hides the tokens that the run waits for. A caller that has a token may end its atom, so a caller that may

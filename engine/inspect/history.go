@@ -9,10 +9,10 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// History yields the lines of the history of a run that tell what happened, after the one with the number. It leaves
-// out that the undo went through atoms that nothing reverts: TaskFlow's states of them are those of a revert, but
-// nothing was reverted. It also leaves out the atom that a growing flow is. All views read the history through it, page
-// by page. It ends with the store's error if the store fails.
+// History yields the lines of the history of a run after the line with the given number. It leaves out the undo of
+// atoms that nothing reverts: TaskFlow's states of them are those of a revert, but nothing was reverted. It also leaves
+// out the atom that represents a growing flow. All views read the history through it, page by page. It ends with the
+// store's error if the store fails.
 func History(ctx context.Context, store storage.Reader, run *storage.Run, after int64) iter.Seq2[storage.Entry, error] {
 	return func(yield func(storage.Entry, error) bool) {
 		l, err := linesOf(ctx, store, run)
@@ -26,7 +26,7 @@ func History(ctx context.Context, store storage.Reader, run *storage.Run, after 
 
 // lines say which lines of a history to show, and which child runs continue it.
 type lines struct {
-	passes map[string]bool // atoms that the undo passes without reverting them
+	passes map[string]bool // atoms that the undo passes without a revert
 	begun  []begunRun      // child runs of a Go flow, at most one more than a view shows
 }
 

@@ -14,8 +14,8 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// TestHistory: no line says that something was reverted which nothing reverts. The lines keep their numbers, so that a
-// reader can go on after one.
+// TestHistory: no line reports a revert of an atom that nothing reverts. The lines keep their numbers, so that a reader
+// can continue after one.
 func TestHistory(t *testing.T) {
 	t.Parallel()
 	does := func(context.Context, struct{}) (struct{}, error) { return struct{}{}, nil }

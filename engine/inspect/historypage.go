@@ -62,7 +62,7 @@ func linesAmong(ctx context.Context, store storage.Reader, run *storage.Run, pag
 	}
 	for i := range atoms {
 		if atoms[i].Path == flow.GrowingPath {
-			clear(l.passes) // what grows says itself what was not reverted
+			clear(l.passes) // a growing flow says itself what was not reverted
 			break
 		}
 		if atoms[i].UndoPasses() {

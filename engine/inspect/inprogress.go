@@ -6,7 +6,7 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// stepsRead is how many atoms InProgress reads at most: a run may have any number.
+// stepsRead is the maximum number of atoms that InProgress reads, because a run may have any number.
 const stepsRead = 200
 
 // InProgress returns the paths of up to most atoms that are in progress in a run, and whether there may be more. A run

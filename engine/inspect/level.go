@@ -143,7 +143,7 @@ func (l *levelScan) countItems(ctx context.Context, store storage.Reader, r *Row
 	return err
 }
 
-// fill adds what an atom says of itself.
+// fill adds the data of an atom.
 func (r *Row) fill(a Atom) {
 	r.Kind, r.Run, r.Status, r.Attempt, r.Failure = a.Kind, a.Run, a.Status, a.Attempt, a.Failure
 	r.Started, r.Ended, r.Due, r.Progress = a.Started, a.Ended, a.Due, a.Progress

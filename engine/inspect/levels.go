@@ -13,7 +13,8 @@ import (
 const (
 	keptLevels = 16      // levels that [Levels] remembers
 	keptRows   = 150_000 // rows of all these levels; a row takes some 200 bytes
-	// mostChanges is how many lines of a history are read to bring a level up to date. If there are more, it is read anew.
+	// mostChanges is the maximum number of lines of a history that are read to update a level. If there are more, the
+	// level is read again.
 	mostChanges = 2000
 )
 
@@ -32,7 +33,7 @@ type knownLevel struct {
 
 	mu      sync.Mutex // held while the level is read
 	scan    *levelScan // nil until it was read; its children do not change
-	commits int64      // of the run, at least so many of which scan has
+	commits int64      // of the run; scan has at least this number
 	entries int64      // of the history, likewise
 	rows    atomic.Int64
 }
@@ -101,7 +102,7 @@ func (ls *Levels) find(place *Place) *knownLevel {
 	return k
 }
 
-// forget drops the levels that were not used for longest, until the rest is small.
+// forget drops the least recently used levels until the rest is small enough.
 func (ls *Levels) forget() {
 	ls.mu.Lock()
 	defer ls.mu.Unlock()

@@ -21,7 +21,7 @@ import (
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
-// A looked is a store that calls look after each commit, before any other one.
+// A looked store calls look after each commit, before any other commit.
 type looked struct {
 	storage.Store
 
@@ -49,7 +49,7 @@ func (r failingLast) Task(name string) (atom.Body, error) {
 	return r.busyOnce.Task(name)
 }
 
-// TestLevels: levels that are remembered are those that are read, after each commit of runs of all kinds.
+// TestLevels: remembered levels equal levels that are read, after each commit of runs of all kinds.
 func TestLevels(t *testing.T) {
 	t.Parallel()
 	step := func(name string, fails bool) flow.Node {
@@ -130,7 +130,8 @@ func TestLevels(t *testing.T) {
 	}
 }
 
-// sameLevels compares the level below a path, and all below it, with those that are read anew. It returns how many.
+// sameLevels compares the level below a path, and all levels below it, with levels that are read again. It returns
+// their number.
 func sameLevels(t *testing.T, levels *inspect.Levels, store storage.Reader, run *storage.Run, below string) int {
 	t.Helper()
 	q := inspect.LevelQuery{Below: below, Limit: 100}
@@ -156,7 +157,7 @@ func sameLevels(t *testing.T, levels *inspect.Levels, store storage.Reader, run 
 	return n
 }
 
-// A counted store counts the atoms that are read in pages, as whole levels are.
+// A counted store counts the atoms that are read in pages, as for whole levels.
 type counted struct {
 	looked
 
@@ -169,7 +170,7 @@ func (s *counted) Atoms(ctx context.Context, run string, q storage.AtomQuery) ([
 	return atoms, err
 }
 
-// TestLevelsReadOnce: a level that has 1,000 atoms is not read again after each further commit, only what has changed.
+// TestLevelsReadOnce: a level with 1,000 atoms is not read again after each commit. Only changed atoms are.
 func TestLevelsReadOnce(t *testing.T) {
 	t.Parallel()
 	done := flow.Unordered("done")
@@ -207,7 +208,7 @@ func TestLevelsReadOnce(t *testing.T) {
 	if _, err := eng.Run(t.Context(), "r"); err != nil {
 		t.Fatal(err)
 	}
-	const each = 16 // to see that nothing is below a new step, the atoms after it are read, up to a small page
+	const each = 16 // to see that nothing is below a new step, a small page of the atoms after it is read
 	if more := store.atoms - after; looks < 20 || more > each*looks {
 		t.Errorf("after the first of %d looks, %d atoms were read in pages; want at most %d for each", looks, more, each)
 	}

@@ -12,27 +12,27 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// A store has the atoms of a run in the order of their paths, and values beside them. One pass over the paths below a
-// place finds what is directly below it, in which order it began, and how many items each has.
+// A store has the atoms of a run in the order of their paths, with values. One pass over the paths below a place finds
+// the children directly below it, their order, and the number of items of each.
 
 const (
-	// mostScanned is how many atoms one pass reads. They are read in about a second.
+	// mostScanned is the maximum number of atoms of one pass, which takes about a second.
 	mostScanned = 400_000
-	// mostInside is how many atoms inside of one child are read, before the pass goes on behind the child.
+	// mostInside is the number of atoms inside one child that are read before the pass continues after the child.
 	mostInside = 150_000
 )
 
-// A scanned is what a pass knows of a child of a place.
+// A scanned holds the results of a pass for a child of a place.
 type scanned struct {
 	path   string // in the run of the place
 	name   string // below the place
-	number int    // of an item; -1 if it is none
+	number int    // number of an item, or -1
 	began  time.Time
 	status storage.Status
-	atom   bool   // it has an atom; else the status is the one inside that matters most
+	atom   bool   // it has an atom; otherwise the status is the most important one inside
 	inside int    // atoms inside of it
 	strip  Strip  // of its items
-	run    string // id of the run that it began, whose steps are shown below it
+	run    string // id of the run that it started, whose steps are shown below it
 }
 
 // A levelScan is a pass over the atoms below a place.
@@ -44,7 +44,7 @@ type levelScan struct {
 	partial bool // there are atoms that were not read
 }
 
-// scanLevel finds what is directly below a place, in the order of the level: what has a name by its start, and then
+// scanLevel finds the children directly below a place, in the order of the level: named ones by their start, and then
 // the items by their numbers.
 func scanLevel(ctx context.Context, store storage.Reader, place *Place) (*levelScan, error) {
 	l := &levelScan{place: place, byPath: map[string]*scanned{}}
@@ -63,7 +63,7 @@ func scanLevel(ctx context.Context, store storage.Reader, place *Place) (*levelS
 
 func compareScanned(a, b *scanned) int {
 	if a.began.IsZero() != b.began.IsZero() && a.number < 0 && b.number < 0 {
-		return cmp.Compare(b.began.UnixNano(), a.began.UnixNano()) // what has not begun comes last
+		return cmp.Compare(b.began.UnixNano(), a.began.UnixNano()) // children that have not started come last
 	}
 	if a.number < 0 && b.number < 0 {
 		return cmp.Or(a.began.Compare(b.began), cmp.Compare(a.name, b.name))
@@ -96,7 +96,7 @@ func (l *levelScan) pass(ctx context.Context, store storage.Reader, prefix strin
 	}
 }
 
-// take adds an atom. If enough is known of the child that it is inside of, it returns a path behind the child.
+// take adds an atom. If the child around it needs no more atoms, it returns a path after the child.
 func (l *levelScan) take(a *storage.Atom) (behind string) {
 	path, depth, ok := l.childOf(a.Path)
 	if !ok {
@@ -132,7 +132,7 @@ func (l *levelScan) take(a *storage.Atom) (behind string) {
 	return path + "[9\U0010FFFF"
 }
 
-// childOf returns the path of the child of the place that a path leads through, and how far below the child it ends.
+// childOf returns the path of the child of the place through which a path leads, and how far below the child it ends.
 func (l *levelScan) childOf(path string) (child string, depth int, ok bool) {
 	if path == flow.GrowingPath {
 		return "", 0, false
@@ -143,7 +143,7 @@ func (l *levelScan) childOf(path string) (child string, depth int, ok bool) {
 			return path, depth, true
 		}
 		if len(above) <= len(l.place.Path) {
-			break // a name that begins as the place does
+			break // a name with the place as its prefix
 		}
 		path = above
 	}
@@ -164,15 +164,15 @@ func (l *levelScan) child(path string) *scanned {
 	return c
 }
 
-// at returns the scan with what is now known of its place, for a reader of its own.
+// at returns a copy of the scan for a reader.
 func (l *levelScan) at(place *Place) *levelScan {
 	of := *l
 	of.place = place
 	return &of
 }
 
-// after returns the scan with what the history tells after a number of lines. It reads the children that have changed,
-// and all that is inside of one if something changed there. It returns false if the whole place must be read.
+// after returns the scan with the changes of the history after a number of lines. It reads the children that have
+// changed, and all atoms inside a child if something changed there. It returns false if the whole place must be read.
 func (l *levelScan) after(
 	ctx context.Context, store storage.Reader, place *Place, lines int64,
 ) (next *levelScan, ok bool, err error) {
@@ -218,7 +218,7 @@ func (l *levelScan) after(
 }
 
 // changed returns the paths of the children that the history names after a number of lines, and whether something
-// changed inside of them. It returns false if the history has very many lines.
+// inside them changed. It returns false if the history has very many lines.
 func (l *levelScan) changed(
 	ctx context.Context, store storage.Reader, place *Place, lines int64,
 ) (changed map[string]bool, ok bool, err error) {
@@ -238,7 +238,7 @@ func (l *levelScan) changed(
 	return changed, true, nil
 }
 
-// with returns the scan with children that were read anew. The map of l then belongs to the result.
+// with returns the scan with children that were read again. The result then owns the map of l.
 func (l *levelScan) with(fresh *levelScan) *levelScan {
 	next := *l
 	next.all = slices.Clone(l.all)

@@ -26,7 +26,7 @@ func LevelView(l *Level, title string) draw.View {
 		spans[i] = span{[]string{n.ID}, []string{n.ID}, r.Started, r.Ended}
 	}
 	slices.SortStableFunc(spans, func(a, b span) int {
-		if a.began.IsZero() != b.began.IsZero() { // what has not begun comes last
+		if a.began.IsZero() != b.began.IsZero() { // children that have not started come last
 			return cmp.Compare(b.began.UnixNano(), a.began.UnixNano())
 		}
 		return a.began.Compare(b.began)

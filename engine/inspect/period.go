@@ -9,30 +9,30 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// A Period is a part of the time of a step: an attempt, or what passed before one.
+// A Period is a part of the time of a step: an attempt, or the time before one.
 type Period struct {
 	Kind   PeriodKind
 	Began  time.Time
-	Ended  time.Time      // zero if it goes on
+	Ended  time.Time      // zero while it continues
 	Number int            // of the attempt, counted from 1 in each execution; of a pause: of the attempt after it
-	Taken  bool           // of an attempt: it is the part after a worker took the work
-	Status storage.Status // of an attempt: what it came to, such as FAILURE; "" while it goes on
+	Taken  bool           // of an attempt: the part after a worker took the work
+	Status storage.Status // of an attempt: its result, such as FAILURE; "" while it continues
 
 	retried bool
 }
 
-// A PeriodKind says what passed in a [Period].
+// A PeriodKind is the kind of a [Period].
 type PeriodKind string
 
 // The kinds of periods.
 const (
-	PeriodAttempt PeriodKind = "attempt" // the task executed, or waited for what [Step.Wait] says
+	PeriodAttempt PeriodKind = "attempt" // the task executed, or waited as [Step.Wait] says
 	PeriodPause   PeriodKind = "pause"   // the pause before the next attempt
 	PeriodSlot    PeriodKind = "slot"    // the attempt waited until the process had a free slot
 	PeriodQueue   PeriodKind = "queue"   // the attempt waited until a worker took its work
 )
 
-// keptPeriods is how many attempts a step keeps, the latest ones.
+// keptPeriods is the number of attempts that a step keeps, the latest ones.
 const keptPeriods = 30
 
 // spanned begins an attempt.
@@ -40,7 +40,7 @@ func (t *Times) spanned(at time.Time) {
 	number := 1
 	if n := len(t.periods); n > 0 {
 		last := &t.periods[n-1]
-		if last.Ended.IsZero() { // of a revert: no line tells when an attempt ended
+		if last.Ended.IsZero() { // of a revert: no line says when an attempt ended
 			last.Ended, last.Status, last.retried = at, storage.Status(states.TaskRevertFailure.String()), true
 		}
 		if last.retried {
@@ -53,7 +53,7 @@ func (t *Times) spanned(at time.Time) {
 	}
 }
 
-// taken begins the part of the attempt after a worker took its work. An attempt that began at once did not wait.
+// taken starts the part of the attempt after a worker took its work. An attempt that began at once did not wait.
 func (t *Times) taken(at time.Time) {
 	n := len(t.periods)
 	if n == 0 || !t.periods[n-1].Ended.IsZero() || t.periods[n-1].Taken || !at.After(t.periods[n-1].Began) {
@@ -64,7 +64,7 @@ func (t *Times) taken(at time.Time) {
 	t.periods = append(t.periods, Period{Kind: PeriodAttempt, Began: at, Number: last.Number, Taken: true})
 }
 
-// closed ends the attempt that goes on. If it has ended, it may be retried.
+// closed ends the current attempt. If it has ended, it may be retried.
 func (t *Times) closed(c *Change) {
 	n := len(t.periods)
 	if n == 0 {
@@ -78,7 +78,7 @@ func (t *Times) closed(c *Change) {
 		return
 	}
 	last.Ended, last.Status = c.ended(), to
-	if c.From != states.TaskReverting.String() { // that says the attempt that is reverted
+	if c.From != states.TaskReverting.String() { // this is the attempt that is reverted
 		last.Number = max(last.Number, c.Attempt)
 	}
 	if slot := min(c.Waited, last.Ended.Sub(last.Began)); slot >= time.Millisecond {
@@ -89,7 +89,7 @@ func (t *Times) closed(c *Change) {
 }
 
 // Periods returns the latest attempts of all executions, the waits for slots, and the pauses before further attempts,
-// in their order. Only the last one may go on.
+// in order. Only the last one may continue.
 func (t *Times) Periods() []Period {
 	var all []Period
 	for i := range t.periods {
@@ -105,8 +105,8 @@ func (t *Times) Periods() []Period {
 	return all
 }
 
-// spanWait returns what an atom waits for in place of executing; "" if it executes. Of an atom of a flow in Go whose
-// token was used, the record does not tell.
+// spanWait returns what an atom waits for, or "" if it executes. The record of a Go flow's atom does not say this once
+// its token was used.
 func spanWait(a *storage.Atom) WaitKind {
 	var spec flow.Spec
 	if a.Spec.Decode(&spec) != nil {

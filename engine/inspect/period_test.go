@@ -19,7 +19,7 @@ import (
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
-// TestPeriods: a step has each attempt with what it came to, and the pauses between them. It says what it waits for.
+// TestPeriods: a step has each attempt with its result, and the pauses between them. It says what it waits for.
 func TestPeriods(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -69,8 +69,8 @@ func TestPeriods(t *testing.T) {
 	})
 }
 
-// TestPeriodsOfWorker: the time until a worker takes the work of a state is apart from the time that the worker needs.
-// A task that begins at once is not divided.
+// TestPeriodsOfWorker: the time until a worker takes the work of a state is separate from the worker's own time. A task
+// that starts at once is not divided.
 func TestPeriodsOfWorker(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -9,8 +9,8 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// PivotsIn returns which entries of the undo stack of a run are points of no return, by their paths: an undo stops
-// above them, see [flow.Spec]. Errors are the store's.
+// PivotsIn returns the paths of the points of no return on the undo stack of a run: an undo stops above them, see
+// [flow.Spec]. Errors are the store's.
 func PivotsIn(ctx context.Context, store storage.Reader, run string, stack []storage.Undo) (map[string]bool, error) {
 	pivots := map[string]bool{}
 	for some := range slices.Chunk(stack, atomsAtOnce) {

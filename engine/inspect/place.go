@@ -8,12 +8,12 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// A Place is where a path of a run's tree leads. Below an atom of a Go flow that began a run (flow.Each, flow.Run), a
-// path continues in that run.
+// A Place is the target of a path in a run's tree. Below an atom of a Go flow that started a run (flow.Each, flow.Run),
+// a path continues in that run.
 type Place struct {
 	Run    storage.Run // run that the atoms at the place belong to
 	Path   string      // path in that run; "" is the run itself
-	Prefix string      // what stands before the paths of that run in the tree: "" or a path and a slash
+	Prefix string      // prefix of that run's paths in the tree: "" or a path and a slash
 }
 
 // PlaceOf follows a path of the tree of a run, such as each/17/Pack. A path that leads nowhere is a place, too, without
@@ -37,14 +37,14 @@ func PlaceOf(ctx context.Context, store storage.Reader, run *storage.Run, path s
 	return p, nil
 }
 
-// into returns the place in the run that an atom began.
+// into returns the place in the run that an atom started.
 func (p Place) into(ctx context.Context, store storage.Reader, a *storage.Atom) (Place, error) {
 	run, err := store.Run(ctx, childRun(p.Run.ID, a))
 	rest := strings.TrimPrefix(strings.TrimPrefix(p.Path, a.Path), "/")
 	return Place{run, rest, p.Prefix + a.Path + "/"}, err
 }
 
-// deepestPath is how many parts of a path may lead into child runs.
+// deepestPath is the maximum number of parts of a path that may lead into child runs.
 const deepestPath = 50
 
 // prefixes returns the path, and the paths above it that end before a slash, the shortest first.

@@ -42,17 +42,17 @@ func PlanView(ctx context.Context, store storage.Store, run *storage.Run) (draw.
 	return v.Colored(r.became).Counted(r.counts), nil
 }
 
-// A planReader reads what became of the atoms of a run.
+// A planReader reads the statuses of the atoms of a run.
 type planReader struct {
-	ctx      context.Context //nolint:containedctx // of the call that reads
+	ctx      context.Context //nolint:containedctx // context of the call
 	store    storage.Store
 	unfolded map[string]bool   // paths of nodes whose runs are drawn
 	became   map[string]string // by the paths of the nodes that are drawn
 	counts   map[string]string // by paths
-	many     map[string]bool   // paths of nodes that stand for what is below them
+	many     map[string]bool   // paths of nodes that stand for the nodes below them
 }
 
-// read takes in a run whose paths begin with a prefix.
+// read adds a run whose paths start with a prefix.
 func (r *planReader) read(id, prefix string) error {
 	for a, err := range storage.EachAtom(r.ctx, r.store, id, storage.AtomQuery{}) {
 		if err != nil {

@@ -17,8 +17,8 @@ import (
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
-// TestPlanView draws the run of a flow without its code: the diagram of the plan, with what became of each atom. It is
-// stored once. Where none is stored, that is the error.
+// TestPlanView draws the run of a flow without its code: the diagram of the plan, with the status of each atom. The
+// diagram is stored once. Without a stored one, the result is an error.
 func TestPlanView(t *testing.T) {
 	t.Parallel()
 	store, ctx := memstore.New(), t.Context()

@@ -34,7 +34,7 @@ func (w *Diagnosis) Sentences(now time.Time) []string {
 	return append(list, advice(w, waits)...)
 }
 
-// tells describes the state of the run's language, and which transition lacks what.
+// tells describes the state of the run's language, and what each transition lacks.
 func tells(w *Diagnosis, now time.Time) []string {
 	m := w.Machine
 	if m == nil {
@@ -136,7 +136,7 @@ func advice(w *Diagnosis, waits []Wait) []string {
 	return list
 }
 
-// suspicion describes what the deaths of processes mean for a run; nothing if they mean nothing.
+// suspicion describes what the deaths of processes mean for a run, or returns nothing.
 func suspicion(w *Diagnosis, now time.Time) []string {
 	run := &w.Run
 	s := &run.Suspicion

@@ -54,7 +54,7 @@ func Atoms(ctx context.Context, store storage.Reader, run *storage.Run) iter.Seq
 	}
 }
 
-// An atomReader yields atoms. It remembers which atoms it has yielded by eight bytes of each.
+// An atomReader yields atoms. It remembers the atoms that it has yielded by eight bytes of each.
 type atomReader struct {
 	run   *storage.Run
 	seed  maphash.Seed
@@ -63,7 +63,7 @@ type atomReader struct {
 	yield func(Atom, error) bool
 }
 
-// first reports whether a path is that of an atom that was not yielded.
+// first reports whether the atom of a path was not yielded yet.
 func (r *atomReader) first(path string) bool {
 	sum := maphash.String(r.seed, path)
 	if _, told := r.told[sum]; told || path == flow.GrowingPath {
@@ -73,7 +73,7 @@ func (r *atomReader) first(path string) bool {
 	return true
 }
 
-// next takes a path, and yields the atoms at the paths once there are more of them than some.
+// next adds a path, and yields the atoms at the paths once there are enough of them.
 func (r *atomReader) next(ctx context.Context, store storage.Reader, path string, more int) bool {
 	if path != "" {
 		r.paths = append(r.paths, path)

@@ -9,19 +9,19 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// A Strip counts the items of a Map, a fork or a flow.Each by what became of them, those that matter most first.
+// A Strip counts the items of a Map, a fork or a flow.Each by their status, the most important one first.
 type Strip struct {
 	Counts []StatusCount `json:"counts,omitempty"`
 	More   bool          `json:"more,omitzero"` // there are items that were not counted
 }
 
-// A StatusCount is how many items have a status.
+// A StatusCount is the number of items with a status.
 type StatusCount struct {
 	Status string `json:"status"` // a text of [storage.Status]
 	Count  int    `json:"count"`
 }
 
-// Items returns how many items were counted.
+// Items returns the number of counted items.
 func (s Strip) Items() int {
 	n := 0
 	for _, c := range s.Counts {
@@ -30,7 +30,7 @@ func (s Strip) Items() int {
 	return n
 }
 
-// String returns such as "2 FAILURE, 38 SUCCESS". It is "" if there are no items.
+// String returns a text such as "2 FAILURE, 38 SUCCESS". It is "" without items.
 func (s Strip) String() string {
 	parts := make([]string, 0, len(s.Counts)+1)
 	for _, c := range s.Counts {

@@ -2,15 +2,15 @@ package inspect
 
 import "time"
 
-// Times measures the attempts of a task or of its revert. All views take what they show from here, so a duration is
-// the same everywhere, and the same that observers get.
+// Times measures the attempts of a task or of its revert. All views use it, so a duration is the same everywhere, and
+// the same that observers get.
 type Times struct {
 	Began   time.Time     // start of the first attempt
 	Tried   time.Time     // start of the latest attempt
 	Ended   time.Time     // end of the latest attempt; zero while it executes
 	Waited  time.Duration // how long the latest attempt waited for a free slot
-	Paused  time.Duration // time between attempts, of all of them; unknown of a revert
-	periods []Period      // of all executions, the latest ones; the last one may go on
+	Paused  time.Duration // time between all attempts; unknown for a revert
+	periods []Period      // of all executions, the latest ones; the last one may continue
 }
 
 // Took returns how long the latest attempt took, or has taken by now, without the wait for a slot.

@@ -23,8 +23,8 @@ type Tree struct {
 	Ended     time.Time             // when the run ended; zero if it has not
 	Stopped   bool                  // it was cancelled, see [Stopped]
 	Top       Step                  // the root, whose children are the steps of the flow
-	steps     map[string]*Step      // that are kept, see fold.go
-	open      map[string]*openVisit // by the level of the language that is in it, see visit.go
+	steps     map[string]*Step      // kept steps, see fold.go
+	open      map[string]*openVisit // by the language's level in it, see visit.go
 	Undone    []*Step               // steps that were reverted, or are being reverted, in that order
 	Forgotten int                   // number of steps left out of Undone, between its first and last ones
 	Partial   bool                  // steps were left out, here or in Undone
@@ -34,9 +34,9 @@ type Tree struct {
 type Step struct {
 	Path     string         // place in the run, such as "Ship[3]/Pack#2"
 	Name     string         // how it is shown below its parent, see [CutPath]
-	State    states.Task    // its state; of a step that nothing reverts, the one before the undo passed it
+	State    states.Task    // its state; of a step that nothing reverts, the state before the undo passed it
 	Stays    storage.Status // STAYS_DONE or MAY_STAY_DONE if the undo passed it and nothing reverts it; "" otherwise
-	Earlier  bool           // what an earlier execution of it did stays done, or may
+	Earlier  bool           // the effect of an earlier execution stays done, or may
 	Attempt  int            // counted from 1
 	Progress float64        // progress that the task reported, from 0 to 1
 	Details  atom.Value     // details that the task reported with its progress
@@ -55,7 +55,7 @@ type Step struct {
 	numbered bool           // it may be one of a group
 	run      string         // id of the run that it began, whose steps are shown below it
 	children []*Step
-	folded   map[storage.Status]int // how many of the children are not kept, by what became of them
+	folded   map[storage.Status]int // number of children that are not kept, by their status
 }
 
 // A Change is something that happened to a run or to one of its steps, for [Tree.Apply].
@@ -245,9 +245,9 @@ func (t *Tree) Apply(c *Change) {
 	t.change(s, c)
 }
 
-// change takes a change of state into a step.
+// change applies a change of state to a step.
 func (t *Tree) change(s *Step, c *Change) {
-	// Of a pending step that is Inner, only steps below it were known: a call begins after the timer of its timeout.
+	// For a pending step that is Inner, only steps below it were known: a call starts after the timer of its timeout.
 	s.Inner = s.Inner && s.State != states.TaskPending || c.Inner
 	s.Timer, s.Due = s.Timer || c.Timer, c.Due
 	if c.stays() {
@@ -266,7 +266,7 @@ func (t *Tree) change(s *Step, c *Change) {
 	}
 }
 
-// apply takes a change into a step that is not being undone.
+// apply applies a change to a step that is not being undone.
 func (s *Step) apply(c *Change) {
 	s.Attempt = max(s.Attempt, c.Attempt)
 	if c.Failure != nil {
@@ -293,14 +293,14 @@ func (s *Step) Status() storage.Status {
 	return storage.Status(s.State.String())
 }
 
-// applyUndo takes a change into a step that is being undone.
+// applyUndo applies a change to a step that is being undone.
 func (t *Tree) applyUndo(s *Step, c *Change) {
 	if c.Failure != nil {
 		s.UndoFail = c.Failure
 	}
 	switch s.State {
 	case states.TaskReverting:
-		if c.From == c.To { // an attempt failed, and the next one will begin without another change
+		if c.From == c.To { // an attempt failed, and the next one starts without another change
 			s.UndoTry = c.Attempt + 1
 			s.Undo.again(c.Due)
 			return

@@ -13,22 +13,22 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// An Undo says which atoms of a run were undone, which could not be undone, and what stays done. [UndoOf] reads it.
+// An Undo says which atoms of a run were undone, which could not be undone, and which stay done. [UndoOf] reads it.
 type Undo struct {
 	Undone      int   // number of atoms that were reverted
 	Stuck       Paths // atoms whose revert failed
-	StaysDone   Paths // atoms that nothing reverts: what they did stays done
+	StaysDone   Paths // atoms that nothing reverts: their effects stay done
 	MayStayDone Paths // as StaysDone, but whether they had their effect is not known
 	More        bool  // the run has more child runs than are read, so that the numbers may be too small
 }
 
-// Paths are paths of atoms in the order of undoing. Of very many only the first are kept.
+// Paths are paths of atoms in the order of the undo. Of very many only the first are kept.
 type Paths struct {
 	First []string // the first of them
 	Count int      // number of all
 }
 
-// keptPaths is how many paths are kept.
+// keptPaths is the number of kept paths.
 const keptPaths = 100
 
 func (p *Paths) add(path string) {
@@ -43,9 +43,9 @@ func (p *Paths) remove(path string) {
 	}
 }
 
-// UndoOf reads from the history what the undo of a run came to, with the child runs that atoms of a Go flow began.
-// Their paths begin with that of the atom. An atom that a retry ran and undid twice counts once. Errors are those of
-// the store.
+// UndoOf reads from the history how the undo of a run went, with the child runs that atoms of a Go flow started. Their
+// paths start with that of the atom. An atom that a retry ran and undid twice counts once. Errors are those of the
+// store.
 func UndoOf(ctx context.Context, store storage.Reader, run *storage.Run) (Undo, error) {
 	r := undoReader{store: store, left: maxChildRuns, undone: map[uint64]struct{}{}, seed: maphash.MakeSeed()}
 	err := r.read(ctx, run, "")
@@ -53,7 +53,7 @@ func UndoOf(ctx context.Context, store storage.Reader, run *storage.Run) (Undo, 
 	return r.Undo, err
 }
 
-// An undoReader reads what an undo came to. It remembers which atoms were undone by eight bytes of each.
+// An undoReader reads how an undo went. It remembers which atoms were undone by eight bytes of each.
 type undoReader struct {
 	Undo
 
@@ -63,13 +63,13 @@ type undoReader struct {
 	seed   maphash.Seed
 }
 
-// read takes in a run whose paths begin with a prefix.
+// read adds a run whose paths start with a prefix.
 func (r *undoReader) read(ctx context.Context, run *storage.Run, prefix string) error {
 	l, err := linesOf(ctx, r.store, run)
 	if err != nil {
 		return err
 	}
-	holds := map[string]bool{} // atoms that stand for the steps of the runs that they began
+	holds := map[string]bool{} // atoms that stand for the steps of the runs that they started
 	for _, b := range l.begun {
 		if r.left == 0 {
 			r.More = true
@@ -99,7 +99,7 @@ func (r *undoReader) read(ctx context.Context, run *storage.Run, prefix string) 
 	return nil
 }
 
-// add takes in a line. The atom of a holder is not counted, unless its revert failed.
+// add adds a line. The atom of a holder is not counted, unless its revert failed.
 func (r *undoReader) add(e *storage.Entry, holder bool) {
 	switch {
 	case e.Kind == storage.EntryStays:
@@ -118,8 +118,7 @@ func (r *undoReader) add(e *storage.Entry, holder bool) {
 	}
 }
 
-// String says what was undone and what was not, such as "undone 1, stays done 1: charge"; "" if the undo came to
-// nothing.
+// String says what was undone and what was not, such as "undone 1, stays done 1: charge". It is "" without an undo.
 func (u *Undo) String() string {
 	var parts []string
 	if u.Undone > 0 || u.Stuck.Count+u.StaysDone.Count+u.MayStayDone.Count > 0 {
@@ -156,8 +155,8 @@ func Undone(ctx context.Context, store storage.Reader, run *storage.Run) iter.Se
 	return pathsIn(ctx, store, run, beginsUndo)
 }
 
-// Left yields the paths of the atoms that the undo of a run passed, and that have the status:
-// [storage.StatusStaysDone] or [storage.StatusMayStayDone]. It reads as [Undone] does.
+// Left yields the paths of the atoms that the undo of a run passed, with the given status: [storage.StatusStaysDone] or
+// [storage.StatusMayStayDone]. It reads as [Undone] does.
 func Left(ctx context.Context, store storage.Reader, run *storage.Run, status storage.Status) iter.Seq2[string, error] {
 	return pathsIn(ctx, store, run, func(e *storage.Entry) bool {
 		return e.Kind != storage.EntryAtom && e.Status() == status
@@ -175,13 +174,13 @@ func pathsIn(
 
 // A pathReader yields paths.
 type pathReader struct {
-	ctx   context.Context //nolint:containedctx // of the call that reads
+	ctx   context.Context //nolint:containedctx // context of the call
 	store storage.Reader
 	some  func(*storage.Entry) bool
 	yield func(string, error) bool
 }
 
-// read yields the paths of a run, behind a prefix. It returns false if the caller wants no more.
+// read yields the paths of a run, with a prefix. It returns false if the caller needs no more.
 func (r *pathReader) read(run *storage.Run, prefix string) bool {
 	told := map[string]bool{} // atoms whose child runs were read
 	for e, err := range History(r.ctx, r.store, run, 0) {
@@ -212,14 +211,14 @@ func (r *pathReader) read(run *storage.Run, prefix string) bool {
 	return true
 }
 
-// undoes reports whether a line says that an atom began to be undone or that, if it began a run, that run may have
+// undoes reports whether a line says that the undo of an atom started or that, if it started a run, that run may have
 // undone itself.
 func undoes(e *storage.Entry) bool {
 	to := states.Task(e.To)
 	return beginsUndo(e) || e.Kind == storage.EntryAtom && (to == states.TaskFailure || to == states.TaskCancelled)
 }
 
-// childAt returns the run that the atom at a path began; nil if there is none.
+// childAt returns the run that the atom at a path started, or nil.
 func (r *pathReader) childAt(run *storage.Run, path string) (*storage.Run, error) {
 	atoms, err := r.store.AtomsAt(r.ctx, run.ID, path)
 	if err != nil || len(atoms) == 0 {
@@ -236,7 +235,7 @@ func (r *pathReader) childAt(run *storage.Run, path string) (*storage.Run, error
 	return &child, err
 }
 
-// beginsUndo reports whether an entry of a history says that an atom began to be undone.
+// beginsUndo reports whether an entry of a history says that the undo of an atom started.
 func beginsUndo(e *storage.Entry) bool {
 	from := states.Task(e.From)
 	return e.Kind == storage.EntryAtom && states.Task(e.To) == states.TaskReverting &&

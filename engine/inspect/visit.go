@@ -11,8 +11,8 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// A state of a language may have no atom: it only computes, or ends before it begins to work. The visit of such a
-// state is a step of the tree, too.
+// A state of a language may have no atom: it only computes, or ends before it starts to work. The visit of such a state
+// is a step of the tree, too.
 
 // An openVisit is a visit that an atom may show.
 type openVisit struct {
@@ -28,7 +28,7 @@ func Traced(tracer flow.Tracer, e *storage.Entry) []flow.Visit {
 	})
 }
 
-// visit takes what happened to the visit of a state into the tree.
+// visit applies an event of a visit to the tree.
 func (t *Tree) visit(v *flow.Visit, at time.Time) {
 	path := v.Path
 	switch {
@@ -57,7 +57,7 @@ func (t *Tree) visit(v *flow.Visit, at time.Time) {
 	}
 }
 
-// visitChange returns what a visit means for its step.
+// visitChange returns the change of a visit's step.
 func visitChange(v *flow.Visit, at time.Time) *Change {
 	c := &Change{From: states.TaskRunning.String(), At: at, Attempt: 1, Failure: v.Failure}
 	switch {
@@ -85,7 +85,7 @@ func (t *Tree) visitStep(path string, v *flow.Visit, c *Change) {
 	}
 }
 
-// shown notes that an atom shows the visit that its level is in.
+// shown records that an atom shows the visit of its level.
 func (t *Tree) shown(path string) {
 	level, last := "", path
 	if i := strings.LastIndexByte(path, '/'); i >= 0 {

@@ -49,7 +49,7 @@ type Attempt struct {
 	Failure *Failure   `json:"failure,omitempty"` // why it failed
 }
 
-// mostAttempts is how many attempts of a visit are kept.
+// mostAttempts is the number of attempts of a visit that are kept.
 const mostAttempts = 100
 
 // Visits yields the visits of states of a run in the order in which they ended, and then those that have not ended.
@@ -100,11 +100,11 @@ func Visits(ctx context.Context, store storage.Reader, run *storage.Run, tracer 
 // A visitReader has the visits that have not ended.
 type visitReader struct {
 	secrets *storage.Secrets
-	of      string            // what selects visits; "" if all are read, without values
+	of      string            // selects visits; "" if all are read, without values
 	open    map[string]*Visit // by path
 }
 
-// read takes what happened to a visit, and returns the visit if it has ended.
+// read applies an event to a visit, and returns the visit if it has ended.
 func (r *visitReader) read(v *flow.Visit, e *storage.Entry) *Visit {
 	if v.State == "" || r.of != "" && !selects(r.of, v.State, v.Path) {
 		return nil
@@ -146,7 +146,7 @@ func selects(of, state, path string) bool {
 	return isChild && strings.HasPrefix(path, of+"/")
 }
 
-// call takes in that the task of an open visit of the given state began, or an atom below the visit.
+// call records that the task of an open visit of the given state started, or an atom below the visit.
 func (r *visitReader) call(e *storage.Entry) {
 	if r.of == "" || e.Kind != storage.EntryAtom || states.Task(e.To) != states.TaskRunning {
 		return
@@ -163,7 +163,7 @@ func (r *visitReader) call(e *storage.Entry) {
 	}
 }
 
-// complete reads what atoms say of a visit of the given state.
+// complete reads the atoms of a visit of the given state.
 func (r *visitReader) complete(ctx context.Context, store storage.Reader, run *storage.Run, v *Visit) error {
 	if r.of == "" {
 		return nil
@@ -201,7 +201,7 @@ func (v *Visit) readCalls(ctx context.Context, store storage.Reader, run *storag
 	return nil
 }
 
-// value returns a value with secrets masked; nil unless a state is given.
+// value returns a value with secrets masked, or nil if no state is given.
 func (r *visitReader) value(v atom.Value) atom.Value {
 	if r.of == "" || len(v) == 0 {
 		return nil

@@ -33,7 +33,7 @@ func (busyOnce) Revert(context.Context, atom.Values, atom.Outcome[atom.Value]) (
 	return atom.Null, nil
 }
 
-// TestAttemptsOfVisit: the pause before a retry of a state is not a part of the attempt.
+// TestAttemptsOfVisit: the pause before a retry of a state is not part of the attempt.
 func TestAttemptsOfVisit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m, err := asl.Parse("m", []byte(`{"StartAt": "Pay", "States": {"Pay": {"Type": "Task", "Resource": "exec:pay", `+

@@ -14,7 +14,7 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// A grouping is a Waiting that is being made.
+// A grouping is a Waiting under construction.
 type grouping struct {
 	Waiting
 
@@ -23,7 +23,7 @@ type grouping struct {
 	owners map[string]*storage.Owner
 	groups map[waitKey]*WaitGroup
 	limits bool // there are limits on runs
-	places int  // runs of which the limit may still be asked
+	places int  // runs whose limit may still be read
 }
 
 type waitKey struct {
@@ -31,7 +31,7 @@ type waitKey struct {
 	name string
 }
 
-// begin reads what is asked of the store as a whole: processes, limits, runs that need a person, and parked jobs.
+// begin reads the facts of the whole store: processes, limits, runs that need a person, and parked jobs.
 func (g *grouping) begin(ctx context.Context) error {
 	owners, err := g.store.Owners(ctx)
 	if err != nil {
@@ -57,7 +57,7 @@ func (g *grouping) begin(ctx context.Context) error {
 	return errors.Join(g.persons(ctx), g.jobs(ctx), g.messages(ctx))
 }
 
-// persons groups the runs that need a person, of which some have ended.
+// persons groups the runs that need a person. Some of them have ended.
 func (g *grouping) persons(ctx context.Context) error {
 	q := storage.RunQuery{Stuck: true, Limit: waitingRuns}
 	n, err := g.store.CountRuns(ctx, q)
@@ -153,7 +153,7 @@ func (g *grouping) addRun(ctx context.Context, run *storage.Run, p *storage.Prog
 	}
 	w.Atoms = slices.DeleteFunc(p.Atoms, func(a storage.Atom) bool { return !inMiddle(&a) })
 	waits := w.Waits()
-	if len(waits) > 1 { // the deadline is what a run waits for only if there is nothing else
+	if len(waits) > 1 { // a run waits for its deadline only if there is nothing else
 		waits = slices.DeleteFunc(waits, func(one Wait) bool { return one.Kind == WaitsForDeadline })
 	}
 	switch {
@@ -223,7 +223,7 @@ func (g *grouping) soon(due time.Time) string {
 	}
 }
 
-// atomName returns the name of the atom at a path, without the numbers of its iteration and of its repetition.
+// atomName returns the name of the atom at a path, without the numbers of its iteration and repetition.
 func atomName(path string) string {
 	name := path[strings.LastIndexByte(path, '/')+1:]
 	if cut, _, found := nodepath.CutIndex(name); found && cut != "" {
@@ -262,7 +262,7 @@ func (w *WaitGroup) earlier(since, due time.Time) {
 	}
 }
 
-// urgency orders kinds of groups: first those that do not end by themselves.
+// urgency orders kinds of groups: those that do not end by themselves come first.
 var urgency = []WaitKind{
 	WaitsForPerson, WaitsForProcess, WaitsForParkedJob, WaitsForParked, WaitsForOperator, WaitsForPlace, WaitsForWorker,
 	WaitsForToken, WaitsForSignal, WaitsForMessage, WaitsForRun, WaitsForRetry, WaitsForUndoAgain, WaitsForTime,

@@ -6,7 +6,7 @@ import (
 	"github.com/ebbflow/ebb/internal/visible"
 )
 
-// Sentence says for people what the runs of the group wait for.
+// Sentence describes for people what the runs of the group wait for.
 func (w *WaitGroup) Sentence() string {
 	name := quoted(w.Name)
 	switch w.Kind {

@@ -19,8 +19,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// undone is a flow whose second task fails, so that its first is undone. It
-// takes a minute forth and a second back.
+// undone is a flow whose second task fails, so that its first is undone. It takes a minute forward and a second back.
 func undone() flow.Node {
 	first := atom.Pair("first",
 		func(ctx context.Context, _ struct{}) (int, error) {

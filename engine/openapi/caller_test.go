@@ -31,7 +31,7 @@ const document = `{"openapi": "3.0.3", "info": {"title": "shop", "version": "1"}
     "responses": {"200": {"description": "ok"}}}},
  "/teapot": {"get": {"operationId": "brew", "servers": [{"url": "/other"}], "responses": {"200": {"description": "ok"}}}}}}`
 
-// A service answers requests, and notes them.
+// A service answers requests and records them.
 type service struct {
 	answer http.HandlerFunc
 
@@ -61,8 +61,7 @@ func (s *service) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, nil
 }
 
-// TestMachineCallsREST runs machines whose function is an operation, with
-// arguments wherever they can be.
+// TestMachineCallsREST runs machines whose function is an operation, with arguments in all places.
 func TestMachineCallsREST(t *testing.T) {
 	t.Parallel()
 	ok := func(body string) http.HandlerFunc {
@@ -170,7 +169,7 @@ func runMachine(t *testing.T, s *service, operation, arguments string) *engine.R
 	return res
 }
 
-// TestDocuments looks at what is said of documents and operations that are wrong.
+// TestDocuments checks the errors of wrong documents and operations.
 func TestDocuments(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ task, document, want string }{

@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// A head keeps the first bytes that are written to it and drops the rest. So a program that writes without end neither
+// A head keeps the first bytes that are written to it and drops the rest. So a program that writes endlessly neither
 // blocks nor fills the memory.
 type head struct {
 	kept  bytes.Buffer
 	limit int
-	over  bool // more was written than is kept
+	over  bool // more was written than the limit
 }
 
 // Write keeps as much of p as the limit allows.
@@ -23,7 +23,7 @@ func (h *head) Write(p []byte) (int, error) {
 	return h.kept.Write(p)
 }
 
-// Bytes returns what was kept.
+// Bytes returns the kept bytes.
 func (h *head) Bytes() []byte { return h.kept.Bytes() }
 
 // A tail keeps the last bytes that are written to it.

@@ -25,9 +25,8 @@ type Bucket interface {
 	// List returns up to n objects whose keys begin with prefix and sort after the key
 	// after, in the order of the bytes of their keys.
 	List(prefix, after string, n int) ([]Object, error)
-	// Write writes the text at an offset and cuts the object off behind it. It creates
-	// the object if there is none. The text survives a crash of the machine once Write
-	// has returned.
+	// Write writes the text at an offset and cuts the object off behind it. It creates the object if it does not exist.
+	// The text survives a crash of the machine once Write has returned.
 	Write(key string, offset int64, text string) error
 }
 
@@ -43,8 +42,8 @@ type Object struct {
 // symbolic link. Only the user of this process may read the files and folders that the bucket creates.
 func Folder(dir string) Bucket { return folder{dir: dir} }
 
-// SharedFolder is Folder with other modes: new files and folders have the folder's mode, whatever the umask. So every
-// user of the folder may use them in the same way.
+// SharedFolder is Folder with other modes: new files and folders have the folder's mode, with any umask. So every user
+// of the folder may use them in the same way.
 func SharedFolder(dir string) Bucket { return folder{dir, true} }
 
 type folder struct {
@@ -64,7 +63,7 @@ func (f folder) modes(root *os.Root) (file, dir fs.FileMode, err error) {
 	return info.Mode() & 0o666, info.Mode() & (fs.ModePerm | fs.ModeSetgid), nil
 }
 
-// makeAll makes the folders of a name that are not there.
+// makeAll creates the missing folders of a name.
 func makeAll(root *os.Root, name string, mode fs.FileMode) error {
 	if name == "." {
 		return nil
@@ -79,12 +78,12 @@ func makeAll(root *os.Root, name string, mode fs.FileMode) error {
 	}
 	err := root.Mkdir(name, mode.Perm())
 	switch {
-	case errors.Is(err, fs.ErrExist): // by another process, or what is no folder, as opening the file will say
+	case errors.Is(err, fs.ErrExist): // created by another process; or not a folder, which opening the file reports
 		return nil
 	case err != nil:
 		return err
 	}
-	return root.Chmod(name, mode) // whatever the umask
+	return root.Chmod(name, mode) // with any umask
 }
 
 func (f folder) Open(key string) (io.ReadSeekCloser, error) {
@@ -113,7 +112,7 @@ func (f folder) Write(key string, offset int64, text string) (err error) {
 	file, err := regularfile.Open(root, name, os.O_RDWR|os.O_CREATE|os.O_EXCL, fileMode)
 	switch {
 	case err == nil:
-		if err = file.Chmod(fileMode); err != nil { // whatever the umask
+		if err = file.Chmod(fileMode); err != nil { // with any umask
 			err = errors.Join(err, file.Close())
 		}
 	case errors.Is(err, fs.ErrExist):
@@ -190,7 +189,7 @@ func (l *listing) add(dir string) error {
 		case strings.HasPrefix(name, l.prefix) && name > l.after:
 			info, err := fs.Stat(l.files, name)
 			if err != nil || !info.Mode().IsRegular() {
-				continue // it leads out of the folder, or is gone
+				continue // it leads out of the folder, or no longer exists
 			}
 			l.found = append(l.found, Object{Key: name, Size: info.Size(), Modified: info.ModTime()})
 		}

@@ -37,8 +37,7 @@ func TestBucketsHoldRegularFiles(t *testing.T) {
 	}
 }
 
-// TestBucketModes: what is made in a bucket has one mode, whatever the umask: that of the
-// user alone, or that of the folder.
+// TestBucketModes: new files of a bucket have one mode, with any umask: for the user alone, or the folder's.
 //
 // Attack (Files): Another user reads the results of a distributed Map under a umask of 022 or 0.
 // Result: Modes 0600 and 0700, or with `--file-mode folder` the bucket folder's.

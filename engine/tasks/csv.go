@@ -16,8 +16,8 @@ import (
 // delimiters are the values of CSVDelimiter.
 var delimiters = map[string]rune{"": ',', "COMMA": ',', "PIPE": '|', "SEMICOLON": ';', "SPACE": ' ', "TAB": '\t'}
 
-// rows gives an object for each row of a CSV file. A row that is too short has ""
-// for what is missing; of one that is too long the end is dropped.
+// rows returns an object for each row of a CSV file. A too short row has "" for missing fields. The end of a too long
+// one is dropped.
 type rows struct {
 	*objectText
 

@@ -2,5 +2,5 @@ package tasks
 
 import "syscall"
 
-// dieWithParent has the kernel kill the program when Ebb dies, however it dies.
+// dieWithParent makes the kernel kill the program when Ebb dies, in any way.
 func dieWithParent(attr *syscall.SysProcAttr) { attr.Pdeathsig = syscall.SIGKILL }

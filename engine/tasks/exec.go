@@ -19,8 +19,8 @@ import (
 	"github.com/ebbflow/ebb/atom"
 )
 
-// Codes of failures that calls of programs and servers give. Exit statuses and
-// signals have codes of their own, see the package's page.
+// Codes of failures of calls of programs and servers. Exit statuses and signals have their own codes, see the package's
+// page.
 const (
 	CodeNotFound = "Exec.NotFound"        // the program does not exist or is not executable
 	CodeNoJSON   = "Runtime.MarshalError" // the result is not JSON; AWS Lambda has this name for it
@@ -32,14 +32,13 @@ const (
 
 const (
 	defaultGrace = 5 * time.Second
-	// maxCause is how much of standard error, or of a server's answer, becomes a
-	// failure's message, in bytes.
+	// maxCause is the number of bytes of standard error, or of a server's answer, that become a failure's message.
 	maxCause = 4 << 10
 )
 
 // A program is the body of an exec: task.
 type program struct {
-	resource string // without the arguments, which may be secrets, for errors
+	resource string // for errors: without the arguments, which may be secrets
 	path     string // as it is started
 	args     []string
 	env      []string
@@ -57,7 +56,7 @@ func (r *Registry) program(resource, line string) (atom.Body, error) {
 	}
 	p := &program{resource: "exec:" + words[0], path: words[0], args: words[1:], env: r.Env, grace: r.Grace}
 	if strings.ContainsRune(filepath.ToSlash(p.path), '/') && !filepath.IsAbs(p.path) {
-		// Absolute, so that nothing depends on how exec resolves it.
+		// Absolute, so that the result does not depend on the rules of package exec.
 		if p.path, err = filepath.Abs(filepath.Join(r.Dir, p.path)); err != nil {
 			return nil, fmt.Errorf("tasks: %s: %w", p.resource, err)
 		}
@@ -68,7 +67,7 @@ func (r *Registry) program(resource, line string) (atom.Body, error) {
 	return p, nil
 }
 
-// split cuts a line into words at blanks; quotes keep blanks.
+// split splits a line into words at blanks. Quotes keep blanks.
 func split(line string) ([]string, error) {
 	var words []string
 	var word strings.Builder
@@ -102,7 +101,7 @@ func split(line string) ([]string, error) {
 	return words, nil
 }
 
-// check returns an error when the program is not there or may not be run.
+// check returns an error if the program does not exist or may not be executed.
 func (p *program) check() error {
 	if _, err := exec.LookPath(p.path); err != nil {
 		return p.notFound(err)
@@ -126,17 +125,16 @@ func (p *program) Execute(ctx context.Context, in atom.Values) (atom.Value, erro
 	return p.run(ctx, argument(in), "")
 }
 
-// Revert runs the program as one that undoes another: EBB_REVERT is 1, and
-// EBB_OUTCOME tells what is known of the other.
+// Revert runs the program as the undo of another one: EBB_REVERT is 1, and EBB_OUTCOME has the outcome of the other
+// one.
 func (p *program) Revert(ctx context.Context, in atom.Values, did atom.Outcome[atom.Value]) (atom.Value, error) {
 	return p.run(ctx, argument(in), did.String())
 }
 
-// Reverts reports that Revert does something.
+// Reverts reports that Revert has an effect.
 func (p *program) Reverts() bool { return true }
 
-// argument returns what a task from outside of Go is given: the one argument of
-// a language, or all arguments as an object.
+// argument returns the input of a task outside of Go: the one argument of a language, or all arguments as an object.
 func argument(in atom.Values) atom.Value {
 	if v := in.Input(); v != nil {
 		return v
@@ -158,7 +156,7 @@ func (p *program) run(ctx context.Context, in atom.Value, outcome string) (atom.
 	switch {
 	case how.failed():
 		return nil, failed(how, out, errs)
-	case errors.Is(err, exec.ErrWaitDelay): // it ended well
+	case errors.Is(err, exec.ErrWaitDelay): // it ended successfully
 	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
 		return nil, atom.Errorf(CodeNotFound, "%w", p.notFound(err))
 	case err != nil:
@@ -170,7 +168,7 @@ func (p *program) run(ctx context.Context, in atom.Value, outcome string) (atom.
 	return result(out.Bytes(), "the output")
 }
 
-// result returns the value that a task's output stands for.
+// result returns the value of a task's output.
 func result(text []byte, what string) (atom.Value, error) {
 	text = bytes.TrimSpace(text)
 	switch {
@@ -182,7 +180,7 @@ func result(text []byte, what string) (atom.Value, error) {
 	return atom.FromJSON(text), nil
 }
 
-// begin returns the first characters of a text that came from outside.
+// begin returns the first characters of an external text.
 func begin(text []byte, limit int) string {
 	if len(text) > limit {
 		return strings.ToValidUTF8(string(text[:limit]), "\uFFFD") + "…"
@@ -190,16 +188,15 @@ func begin(text []byte, limit int) string {
 	return strings.ToValidUTF8(string(text), "\uFFFD")
 }
 
-// An exit is how a program ended. The zero exit is that of one that ended well, or
-// did not start.
+// An exit says how a program ended. The zero exit is that of a program that succeeded, or did not start.
 type exit struct {
 	status int
-	signal string // the name of the signal that ended it, such as KILL; "" if none did
+	signal string // name of the signal that ended it, such as KILL, or ""
 }
 
 func (e exit) failed() bool { return e.status != 0 || e.signal != "" }
 
-// failed returns the failure of a program that ended with another status than 0.
+// failed returns the failure of a program with an exit status other than 0.
 func failed(how exit, out *head, errs *tail) error {
 	var said struct {
 		Error string `json:"Error"`
@@ -215,7 +212,7 @@ func failed(how exit, out *head, errs *tail) error {
 	return atom.Errorf(code, "%s", errs)
 }
 
-// environment tells a program which call it is.
+// environment returns the variables that describe the call to the program.
 func environment(ctx context.Context, outcome string) []string {
 	call := atom.CurrentCall(ctx)
 	env := []string{
@@ -224,7 +221,7 @@ func environment(ctx context.Context, outcome string) []string {
 		"EBB_PATH=" + call.Path,
 		"EBB_INCARNATION=" + strconv.Itoa(call.Incarnation),
 		"EBB_ATTEMPT=" + strconv.Itoa(call.Attempt),
-		"TRACEPARENT=" + call.Trace, // not that of this process, whose run it is not
+		"TRACEPARENT=" + call.Trace, // not this process's own, which belong to another run
 	}
 	if call.Revert {
 		return append(env, "EBB_REVERT=1", "EBB_OUTCOME="+outcome)

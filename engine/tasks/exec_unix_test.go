@@ -123,8 +123,7 @@ func TestExecEnvironment(t *testing.T) {
 	}
 }
 
-// TestExecKillsGroup cancels a program whose child ignores SIGTERM, and sees
-// that neither is left.
+// TestExecKillsGroup cancels a program whose child ignores SIGTERM. Neither remains.
 func TestExecKillsGroup(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -166,7 +165,7 @@ func TestExecKillsGroup(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for running(pid) { // a killed process is there until it is reaped
+		for running(pid) { // a killed process exists until it is reaped
 			if t.Context().Err() != nil {
 				t.Fatalf("process %d is still there", pid)
 			}
@@ -174,7 +173,7 @@ func TestExecKillsGroup(t *testing.T) {
 	}
 }
 
-// running reports whether a process is there and no zombie.
+// running reports whether a process exists and is not a zombie.
 func running(pid int) bool {
 	if syscall.Kill(pid, 0) != nil {
 		return false

@@ -8,23 +8,22 @@ import (
 	"github.com/ebbflow/ebb/flow/asl"
 )
 
-// A chain names objects that are to be read one after the other. Its places are
-// what at gives.
+// A chain names objects that are read one after the other. Its places are those that at returns.
 type chain interface {
-	// open moves to the object at a place, "" being the first. It returns io.EOF when
-	// there is none, and what is to be known to read it.
+	// open moves to the object at a place. "" is the first. It returns the facts needed to read it, or io.EOF if there
+	// is none.
 	open(at string) (place, *asl.ReaderConfig, error)
-	// behind returns the place behind the object that was opened.
+	// behind returns the place after the opened object.
 	behind() string
 }
 
-// flattened gives the items of all objects of a chain.
+// flattened returns the items of all objects of a chain.
 type flattened struct {
 	items  items
 	chain  chain
-	object string // place of the object that is being read
-	inside source // nil: none is
-	from   string // place inside the next that is opened
+	object string // place of the current object
+	inside source // nil if no object is open
+	from   string // place within the next opened object
 }
 
 func (t items) openAll(c chain, from string) (source, error) {
@@ -65,13 +64,13 @@ func (f *flattened) next() (asl.Item, error) {
 	}
 }
 
-// listed are the objects of a listing. The place of one is the key of the one
-// before it, with a slash ahead so that it is never empty.
+// A listed is the chain of the objects of a listing. The place of an object is the key of the one before, after a
+// slash, so that it is never empty.
 type listed struct {
 	items   items
 	place   place
 	config  *asl.ReaderConfig
-	objects *objects // nil until the first is opened
+	objects *objects // nil until the first object is opened
 	last    string
 }
 

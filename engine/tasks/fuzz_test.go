@@ -8,8 +8,7 @@ import (
 	"github.com/ebbflow/ebb/engine/tasks"
 )
 
-// FuzzParseMocks reads any file as mocks: it is refused with its name, or
-// answers.
+// FuzzParseMocks reads any file as mocks. The file is refused with its name, or answers.
 func FuzzParseMocks(f *testing.F) {
 	f.Add(mockText, "paid")
 	f.Add(`{"StateMachines": {"m": {"TestCases": {"c": {"S": "R"}}}}, "MockedResponses": {"R": {"0-9": {"Return": null}}}}`, "")
@@ -33,7 +32,7 @@ func FuzzParseMocks(f *testing.F) {
 	})
 }
 
-// FuzzTask looks for tasks of any name: there is one, or an error that names it.
+// FuzzTask looks for tasks of any name. It gets one, or an error that names it.
 func FuzzTask(f *testing.F) {
 	for _, name := range []string{
 		"exec:./book.sh 'a b' c", "exec:\"", "https://example.org/x?y", "http://[::1", "local",

@@ -12,7 +12,7 @@ import (
 	"syscall"
 )
 
-// execute runs a command that was made with ctx to its end, and ends all that it started.
+// execute runs a command that was made with ctx to its end, and ends all processes that it started.
 func execute(ctx context.Context, cmd *exec.Cmd) (exit, error) {
 	if cmd.Err != nil {
 		return exit{}, cmd.Err
@@ -29,7 +29,7 @@ func execute(ctx context.Context, cmd *exec.Cmd) (exit, error) {
 	return exit{}, err
 }
 
-// A group is a program and all that it starts.
+// A group is a program with all processes that it starts.
 type group struct{ cmd *exec.Cmd }
 
 // inGroup makes cmd the head of a process group of its own.
@@ -41,15 +41,15 @@ func inGroup(cmd *exec.Cmd) group {
 
 // run runs the program to its end, then kills what is left of the group.
 func (g group) run() error {
-	// To the kernel the parent that a program dies with is the thread that
-	// started it, so that thread has to live as long.
+	// For the kernel, the parent with which a program dies is the thread that started it, so this thread must live as
+	// long.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	if err := g.cmd.Start(); err != nil {
 		return err
 	}
 	err := g.cmd.Wait()
-	_ = killGroup(g.cmd.Process.Pid, syscall.SIGKILL) // nearly always there is nothing left
+	_ = killGroup(g.cmd.Process.Pid, syscall.SIGKILL) // usually nothing is left
 	return err
 }
 
@@ -74,7 +74,7 @@ func exitOf(state *os.ProcessState) exit {
 	return exitBy(status)
 }
 
-// exitBy returns what a wait status says.
+// exitBy returns the exit of a wait status.
 func exitBy(status syscall.WaitStatus) exit {
 	if !status.Signaled() {
 		return exit{status: status.ExitStatus()}

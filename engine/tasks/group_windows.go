@@ -8,8 +8,8 @@ import (
 	"unsafe"
 )
 
-// execute runs a command that was made with ctx to its end. Windows has no process
-// groups that can be signaled, so when ctx ends the program is killed.
+// execute runs a command that was made with ctx to its end. Windows cannot signal process groups, so the end of ctx
+// kills the program.
 func execute(_ context.Context, cmd *exec.Cmd) (exit, error) {
 	err := cmd.Run()
 	if failure, ok := errors.AsType[*exec.ExitError](err); ok {

@@ -34,7 +34,7 @@ func (r *Registry) server(resource string) (atom.Body, error) {
 	return &server{url: resource, shown: redact.URL(resource), client: r.http()}, nil
 }
 
-// http returns what asks servers.
+// http returns the client for servers.
 func (r *Registry) http() *http.Client {
 	if r.Client == nil {
 		return webclient.Default()
@@ -42,21 +42,21 @@ func (r *Registry) http() *http.Client {
 	return r.Client
 }
 
-// Execute asks the server.
+// Execute sends the request.
 func (s *server) Execute(ctx context.Context, in atom.Values) (atom.Value, error) {
 	return s.post(ctx, in, atom.IdempotencyKey(ctx))
 }
 
-// Revert asks the server under the revert's own idempotency key.
+// Revert sends the request under the revert's own idempotency key.
 func (s *server) Revert(ctx context.Context, in atom.Values, _ atom.Outcome[atom.Value]) (atom.Value, error) {
 	return s.post(ctx, in, atom.RevertKey(ctx))
 }
 
-// Reverts reports that Revert does something.
+// Reverts reports that Revert has an effect.
 func (s *server) Reverts() bool { return true }
 
-// post sends the input. Key is the request's own: the undo of a booking is
-// another request than the booking, and must not be answered as its repetition.
+// post sends the input. key belongs to the request: the undo of a booking is another request than the booking, so a
+// server must not treat it as a repetition.
 func (s *server) post(ctx context.Context, in atom.Values, key string) (atom.Value, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url, bytes.NewReader(argument(in).JSON()))
 	if err != nil {
@@ -76,9 +76,9 @@ func (s *server) post(ctx context.Context, in atom.Values, key string) (atom.Val
 	if err != nil {
 		return nil, broken(ctx, err)
 	}
-	defer func() { _ = answer.Body.Close() }() // it was read as far as it is wanted
+	defer func() { _ = answer.Body.Close() }() // everything needed was read
 	if answer.StatusCode < 200 || answer.StatusCode > 299 {
-		body, _ := io.ReadAll(io.LimitReader(answer.Body, maxCause+1)) // what came is still of use
+		body, _ := io.ReadAll(io.LimitReader(answer.Body, maxCause+1)) // the part that came is still useful
 		return nil, atom.Errorf("Http.StatusCode."+strconv.Itoa(answer.StatusCode), "%s", begin(bytes.TrimSpace(body),
 			maxCause))
 	}
@@ -92,14 +92,13 @@ func (s *server) post(ctx context.Context, in atom.Values, key string) (atom.Val
 	return result(body, "the answer of "+s.shown)
 }
 
-// broken returns the failure of a request that brought no whole answer: the
-// context's own when that has ended.
+// broken returns the failure of a request without a complete answer: the context's own failure if it has ended.
 func broken(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	if wrapped, ok := errors.AsType[*url.Error](err); ok {
-		err = wrapped.Err // the method and URL are known to the reader of the failure
+		err = wrapped.Err // the reader of the failure knows the method and URL
 	}
 	if strings.Contains(err.Error(), "Location header") { // whose text it has, and parts of that
 		return atom.Errorf(CodeSocket, "the server redirects to what is not a valid URL")

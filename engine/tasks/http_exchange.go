@@ -11,7 +11,7 @@ import (
 	"github.com/ebbflow/ebb/flow/asl/teststate"
 )
 
-// sent records a request of an HTTP task that is tested.
+// sent records a request of a tested HTTP task.
 func sent(e *teststate.Exchange, req *http.Request) {
 	if e == nil {
 		return
@@ -28,7 +28,7 @@ func sent(e *teststate.Exchange, req *http.Request) {
 	*e = teststate.Exchange{Request: out}
 }
 
-// received records the response to an HTTP task that is tested.
+// received records the response to a tested HTTP task.
 func received(e *teststate.Exchange, answer *http.Response, body []byte) {
 	if e == nil {
 		return

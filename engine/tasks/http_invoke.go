@@ -22,9 +22,8 @@ import (
 // httpInvoke is the resource of AWS's HTTP tasks.
 const httpInvoke = "arn:aws:states:::http:invoke"
 
-// request is the body of an HTTP task: its input names the endpoint and the request. The
-// connection that AWS demands for authentication is ignored: headers identify the
-// caller.
+// A request is the body of an HTTP task. Its input names the endpoint and the request. It ignores the connection that
+// AWS demands for authentication: headers identify the caller.
 type request struct {
 	client *http.Client
 	allow  func(*url.URL) error // nil allows all URLs
@@ -53,17 +52,17 @@ type answered struct {
 	StatusText   string              `json:"StatusText"`
 }
 
-// Execute asks.
+// Execute sends the request.
 func (r request) Execute(ctx context.Context, in atom.Values) (atom.Value, error) {
 	return r.ask(ctx, in, atom.IdempotencyKey(ctx))
 }
 
-// Revert asks under the revert's own idempotency key.
+// Revert sends the request under the revert's own idempotency key.
 func (r request) Revert(ctx context.Context, in atom.Values, _ atom.Outcome[atom.Value]) (atom.Value, error) {
 	return r.ask(ctx, in, atom.RevertKey(ctx))
 }
 
-// Reverts reports that Revert does something.
+// Reverts reports that Revert has an effect.
 func (request) Reverts() bool { return true }
 
 func (r request) ask(ctx context.Context, in atom.Values, key string) (atom.Value, error) {
@@ -90,7 +89,7 @@ func (r request) ask(ctx context.Context, in atom.Values, key string) (atom.Valu
 		}
 		return nil, err
 	}
-	defer func() { _ = answer.Body.Close() }() // it was read as far as it is wanted
+	defer func() { _ = answer.Body.Close() }() // everything needed was read
 	body, err := io.ReadAll(io.LimitReader(answer.Body, atom.MaxValue+1))
 	received(exchange, answer, body)
 	switch {
@@ -142,7 +141,7 @@ func (r request) do(req *http.Request) (*http.Response, error) {
 	return client.Do(req) //nolint:gosec // allow has checked the URL, and checks those of redirects
 }
 
-// request returns what is to be asked.
+// request builds the request.
 func (a *asking) request(ctx context.Context) (*http.Request, error) {
 	u, err := url.Parse(a.Endpoint)
 	switch {
@@ -233,7 +232,7 @@ func texts(value json.RawMessage) []string {
 	return out
 }
 
-// text returns a text as it stands, and all else as JSON.
+// text returns a text unchanged, and any other value as JSON.
 func text(value json.RawMessage) string {
 	var s string
 	if json.Unmarshal(value, &s) == nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/ebbflow/ebb/flow/asl/teststate"
 )
 
-// An HTTP task asks what its input says, and tells all of the answer.
+// An HTTP task sends the request of its input, and returns the whole answer.
 func TestHTTPInvoke(t *testing.T) {
 	t.Parallel()
 	s := serve(t, func(w http.ResponseWriter, req *http.Request) {
@@ -136,7 +136,7 @@ func TestHTTPInvokeExchange(t *testing.T) {
 	}
 }
 
-// TestHTTPInvokeAllows names URLs at run time, of which the operator allows some, and follows redirects to others.
+// TestHTTPInvokeAllows names URLs at run time, some of which the operator allows, and follows redirects to others.
 func TestHTTPInvokeAllows(t *testing.T) {
 	t.Parallel()
 	var asked []string

@@ -16,7 +16,7 @@ import (
 	"github.com/ebbflow/ebb/internal/webclient"
 )
 
-// asked is what a server was asked.
+// asked records the request to a server.
 type asked struct {
 	Method, Key, Type, Run, Path, Attempt, Trace string
 	Body                                         any
@@ -29,7 +29,7 @@ func serve(t *testing.T, h http.HandlerFunc) *httptest.Server {
 	return s
 }
 
-// reach returns the body that asks a test server, whose connections end with it.
+// reach returns the body that calls a test server. Its connections end with the server.
 func reach(t *testing.T, s *httptest.Server, path string) atom.Body {
 	t.Helper()
 	r := &tasks.Registry{Client: s.Client()}

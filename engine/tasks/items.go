@@ -12,11 +12,11 @@ import (
 	"github.com/ebbflow/ebb/flow/asl"
 )
 
-// items is the task that reads the items of a distributed Map, a page at a time. It
-// keeps nothing from page to page: the place in the file goes with the question.
+// items is the task that reads the items of a distributed Map, a page at a time. It keeps nothing between pages: the
+// question contains the place in the file.
 type items struct{ registry *Registry }
 
-// A source gives one item after the other, then io.EOF.
+// A source returns one item after the other, then io.EOF.
 type source interface {
 	next() (asl.Item, error)
 	io.Closer
@@ -47,14 +47,14 @@ func (t items) Execute(ctx context.Context, in atom.Values) (atom.Value, error) 
 			return nil, err
 		}
 		if size += len(item.Value) + len(item.Next) + len(item.Source); q.Bytes > 0 && size > q.Bytes && len(page.Items) > 0 {
-			break // it begins the next page
+			break // it starts the next page
 		}
 		page.Items = append(page.Items, item)
 	}
 	return atom.Encode(page)
 }
 
-// Revert does nothing: what was read is as it was.
+// Revert does nothing: reading had no effect.
 func (items) Revert(context.Context, atom.Values, atom.Outcome[atom.Value]) (atom.Value, error) {
 	return atom.Null, nil
 }
@@ -71,7 +71,7 @@ type place struct {
 	Prefix string `json:"Prefix"`
 }
 
-// uri is how the context object tells of it.
+// uri is the URI in the context object.
 func (p *place) uri() string {
 	if p.Key == "" {
 		return "S3://" + p.Bucket
@@ -101,7 +101,7 @@ func (t items) open(q *asl.ItemQuery) (source, error) {
 	return t.openObject(&p, config, q.From)
 }
 
-// openObject opens an object as what it holds.
+// openObject opens an object by its type.
 func (t items) openObject(p *place, config *asl.ReaderConfig, from string) (source, error) {
 	switch config.InputType {
 	case "CSV":

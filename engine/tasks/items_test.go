@@ -22,7 +22,7 @@ const (
 	listObjects = "arn:aws:states:::s3:listObjectsV2"
 )
 
-// bucketOf returns tasks that have a bucket b with files of these texts.
+// bucketOf returns tasks with a bucket b that has files with these texts.
 func bucketOf(t *testing.T, files map[string]string) *tasks.Registry {
 	t.Helper()
 	dir := t.TempDir()
@@ -55,7 +55,7 @@ func page(t *testing.T, r *tasks.Registry, q *asl.ItemQuery) (asl.ItemPage, erro
 	return p, err
 }
 
-// read reads all items, so many at once.
+// read reads all items, in pages of the given size.
 func read(t *testing.T, r *tasks.Registry, q asl.ItemQuery, limit int) ([]string, error) {
 	t.Helper()
 	items := []string{}
@@ -93,7 +93,7 @@ func zipped(t *testing.T, text string) string {
 const inventoryManifest = `{"sourceBucket": "x", "destinationBucket": "arn:aws:s3:::b", "fileFormat": "CSV",
 	"fileSchema": "Bucket, Key, Size", "files": [{"key": "data/1.csv.gz", "size": 1}, {"key": "data/2.csv", "size": 1}]}`
 
-// itemCases are what files hold, and what is read from them.
+// itemCases are contents of files, with the items that are read.
 var itemCases = []struct {
 	name     string
 	resource string
@@ -223,8 +223,7 @@ var itemCases = []struct {
 	},
 }
 
-// TestReadItems reads each file at once, and item by item as it is when a Map has
-// one slot: the same must come of it.
+// TestReadItems reads each file at once, and item by item as for a Map with one slot. The results must be equal.
 func TestReadItems(t *testing.T) {
 	t.Parallel()
 	for _, c := range itemCases {
@@ -258,7 +257,7 @@ func TestReadItems(t *testing.T) {
 	}
 }
 
-// TestListItems lists objects in the order of S3, which is that of bytes.
+// TestListItems lists objects in the order of S3, which compares bytes.
 func TestListItems(t *testing.T) {
 	t.Parallel()
 	r := bucketOf(t, map[string]string{"p/b/x": "12", "p/b-x": "", "p/a": "1", "p/b.txt": "", "q": "", "p/c/d/e": ""})
@@ -285,8 +284,7 @@ func TestListItems(t *testing.T) {
 	}
 }
 
-// TestReadItemsBounded refuses an item that does not end before it fills the memory,
-// and fills a page up to its size.
+// TestReadItemsBounded refuses an item that does not end before it fills the memory. It fills a page up to its size.
 func TestReadItemsBounded(t *testing.T) {
 	t.Parallel()
 	r := bucketOf(t, map[string]string{
@@ -310,8 +308,7 @@ func TestReadItemsBounded(t *testing.T) {
 	}
 }
 
-// TestWriteObjects writes parts twice, as a process does that died in between, and
-// never outside of the folder.
+// TestWriteObjects writes parts twice, like a process that died in between, and never outside of the folder.
 func TestWriteObjects(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

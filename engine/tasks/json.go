@@ -11,7 +11,7 @@ import (
 	"github.com/ebbflow/ebb/flow/asl"
 )
 
-// elements gives the elements of an array in a JSON file.
+// elements returns the elements of an array in a JSON file.
 type elements struct {
 	*objectText
 
@@ -20,11 +20,10 @@ type elements struct {
 	source string
 }
 
-// errNoArray is what AWS says of a file that holds no array where there should be
-// one.
+// errNoArray is AWS's error for a file without an array where one is expected.
 var errNoArray = errors.New("Attempting to map over non-iterable node.") //nolint:staticcheck,revive // AWS's words
 
-// inArray stands for what was read of an array before, which ended with an element.
+// inArray replaces the part of an array that was read before. That part ended with an element.
 const inArray = "[0"
 
 func (t items) openJSON(p *place, pointer, from string) (source, error) {
@@ -98,7 +97,7 @@ func (e *elements) enter(token json.Token, part string) error {
 	return fmt.Errorf("there is no %q", part)
 }
 
-// skip moves over a value, however large it is.
+// skip skips a value of any size.
 func (e *elements) skip() error {
 	for depth := 0; ; {
 		e.renew()
@@ -133,7 +132,7 @@ func (e *elements) next() (asl.Item, error) {
 	return asl.Item{Value: value, Source: e.source, Next: strconv.FormatInt(e.at+e.json.InputOffset(), 10)}, nil
 }
 
-// unexpected is an error, io.EOF being one, too.
+// unexpected returns an error, also for io.EOF.
 func unexpected(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF

@@ -10,15 +10,15 @@ import (
 	"github.com/ebbflow/ebb/atom"
 )
 
-// lambdaInvoke is the service by which functions are called by their names.
+// lambdaInvoke is the service that calls functions by their names.
 const lambdaInvoke = "arn:aws:states:::lambda:invoke"
 
-// CodeNoFunction is AWS's code for a call of a function that does not exist; here, that
-// is not mapped.
+// CodeNoFunction is AWS's code for a call of a function that does not exist. Here it means that the function is not
+// mapped.
 const CodeNoFunction = "Lambda.ResourceNotFoundException"
 
-// function returns the task of a Lambda function. It looks for the name or ARN as it is, then for the ARN without a
-// version, then for the bare name. A bare name finds a function that is known by its ARN, too.
+// function returns the task of a Lambda function. It looks for the name or ARN as given, then for the ARN without a
+// version, then for the bare name. A bare name also finds a function that is mapped by its ARN.
 func (r *Registry) function(called string) (atom.Body, bool) {
 	names := []string{called}
 	if parts := strings.Split(called, ":"); strings.HasPrefix(called, "arn:") && len(parts) >= 7 {
@@ -64,7 +64,7 @@ func (i invocation) Execute(ctx context.Context, in atom.Values) (atom.Value, er
 	return invoked(result, "$LATEST", http.StatusOK)
 }
 
-// Revert lets the function undo.
+// Revert calls the function to undo.
 func (i invocation) Revert(ctx context.Context, in atom.Values, did atom.Outcome[atom.Value]) (atom.Value, error) {
 	body, payload, err := i.find(in)
 	if err != nil {
@@ -73,7 +73,7 @@ func (i invocation) Revert(ctx context.Context, in atom.Values, did atom.Outcome
 	return body.Revert(ctx, atom.Single(payload), did)
 }
 
-// Reverts reports that Revert may do something.
+// Reverts reports that Revert may have an effect.
 func (invocation) Reverts() bool { return true }
 
 // An invocationInput is the input of lambda:invoke.
@@ -116,7 +116,7 @@ func (i invocation) find(in atom.Values) (body atom.Body, payload atom.Value, er
 	return f, payload, nil
 }
 
-// invoked returns what the service makes of a function's result.
+// invoked returns the service's result for a function's result.
 func invoked(result atom.Value, version string, status int) (atom.Value, error) {
 	if len(result) == 0 {
 		result = atom.Null

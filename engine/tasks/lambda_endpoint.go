@@ -16,7 +16,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 )
 
-// The codes of calls of functions at an endpoint. They are those of AWS.
+// Codes of calls of functions at an endpoint, as on AWS.
 const (
 	codeFunctionUnknown = "Lambda.Unknown"            // the function failed without an errorType
 	codeFunctionReach   = "Lambda.SdkClientException" // the endpoint could not be reached
@@ -31,7 +31,8 @@ type remoteFunction struct {
 	header    http.Header
 }
 
-// functionName has the names of functions as AWS writes them. No other name may choose a path of the endpoint.
+// functionName matches the names of functions as AWS writes them. Other names could choose another path of the
+// endpoint.
 var functionName = regexp.MustCompile(`^(?:arn:[a-z0-9-]+:lambda:[a-z0-9-]*:)?(?:\d{12}:)?(?:function:)?` +
 	`[a-zA-Z0-9_-]{1,140}(?::[a-zA-Z0-9_$-]{1,128})?$`)
 
@@ -55,10 +56,10 @@ func (f *remoteFunction) Revert(ctx context.Context, in atom.Values, _ atom.Outc
 	return a.payload, err
 }
 
-// Reverts reports that Revert does something.
+// Reverts reports that Revert has an effect.
 func (*remoteFunction) Reverts() bool { return true }
 
-// An invokedFunction is what the endpoint answered.
+// An invokedFunction is the answer of the endpoint.
 type invokedFunction struct {
 	payload atom.Value
 	status  int
@@ -92,7 +93,7 @@ func (f *remoteFunction) call(ctx context.Context, payload atom.Value, key strin
 		}
 		return a, err
 	}
-	defer func() { _ = answer.Body.Close() }() // it was read as far as it is wanted
+	defer func() { _ = answer.Body.Close() }() // everything needed was read
 	body, err := io.ReadAll(io.LimitReader(answer.Body, atom.MaxValue+1))
 	switch {
 	case err != nil && ctx.Err() != nil:

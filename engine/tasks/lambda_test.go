@@ -9,7 +9,7 @@ import (
 	"github.com/ebbflow/ebb/engine/tasks"
 )
 
-// reply answers with its name and what it was given.
+// reply returns its name and its input.
 type reply string
 
 func (r reply) Execute(_ context.Context, in atom.Values) (atom.Value, error) {
@@ -24,7 +24,7 @@ func (reply) Reverts() bool { return true }
 
 const payARN = "arn:aws:lambda:eu-west-1:123456789012:function:Pay"
 
-// A function is found by whatever it is known by.
+// A function is found by each of its names.
 func TestFunctions(t *testing.T) {
 	t.Parallel()
 	for _, known := range []string{payARN, payARN + ":7", "Pay"} {
@@ -62,8 +62,7 @@ func said(v atom.Value, err error) string {
 	return v.String()
 }
 
-// A service that waits is found without the pattern, and what nothing is mapped
-// to says how.
+// A service that waits is found without its suffix. The error for an unmapped resource says how to map it.
 func TestServices(t *testing.T) {
 	t.Parallel()
 	r := &tasks.Registry{}

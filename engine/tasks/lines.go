@@ -12,7 +12,7 @@ import (
 	"github.com/ebbflow/ebb/flow/asl"
 )
 
-// lines gives the value in each line of a JSONL file. Empty lines are skipped.
+// lines returns the value in each line of a JSONL file. It skips empty lines.
 type lines struct {
 	*objectText
 

@@ -8,10 +8,10 @@ import (
 	"github.com/ebbflow/ebb/flow/asl"
 )
 
-// listPage is how many objects are listed at once.
+// listPage is the number of objects in one listing.
 const listPage = 1000
 
-// objects gives the objects of a bucket, as S3 lists them.
+// objects returns the objects of a bucket, as S3 lists them.
 type objects struct {
 	bucket Bucket
 	place  place
@@ -30,7 +30,7 @@ func (t items) openList(p *place, from string) (*objects, error) {
 
 func (*objects) Close() error { return nil }
 
-// object returns the next object, io.EOF behind the last.
+// object returns the next object, or io.EOF after the last.
 func (o *objects) object() (Object, error) {
 	if len(o.found) == 0 && !o.end {
 		found, err := o.bucket.List(o.place.Prefix, o.after, listPage)

@@ -16,10 +16,10 @@ import (
 	"github.com/ebbflow/ebb/engine/tasks"
 )
 
-// unsupervised has the test's binary run programs as a process that does not call Supervise.
+// unsupervised makes the test's binary run programs as a process that does not call Supervise.
 const unsupervised = "TASKS_UNSUPERVISED"
 
-// childFolder has the test's binary run ./task.sh of that folder, and tell how it ended.
+// childFolder makes the test's binary run ./task.sh of that folder, and report how it ended.
 const childFolder = "TASKS_CHILD"
 
 // childFence is the fence of the calls of such a process.
@@ -46,7 +46,7 @@ func beChild(dir string) int {
 		_, err = body.Execute(ctx, atom.Single(atom.Null))
 	}
 	if err != nil {
-		_, _ = fmt.Fprintln(os.Stdout, failure(err).Code) // the parent may be gone
+		_, _ = fmt.Fprintln(os.Stdout, failure(err).Code) // the parent may have ended
 		return 1
 	}
 	return 0
@@ -62,7 +62,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// calling returns a context as the engine makes it for a call.
+// calling returns the context that the engine makes for a call.
 func calling(t *testing.T, call atom.Call) context.Context {
 	t.Helper()
 	return atom.WithCall(t.Context(), &call)
@@ -71,8 +71,8 @@ func calling(t *testing.T, call atom.Call) context.Context {
 // script writes a shell program.
 func script(t *testing.T, path, text string) {
 	t.Helper()
-	// A program that is forked meanwhile would hold the file open for writing,
-	// and what is open for writing cannot be run.
+	// A program that another goroutine forks meanwhile would hold the file open for writing. A file that is open for
+	// writing cannot be executed.
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()
 	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+text), 0o700); err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/ebbflow/ebb/flow/asl"
 )
 
-// manifest are the files that a manifest names. The place of one is its number.
+// A manifest is the chain of the files that a manifest names. The place of a file is its number.
 type manifest struct {
 	files  []place
 	config asl.ReaderConfig
@@ -32,7 +32,7 @@ func (m *manifest) open(at string) (place, *asl.ReaderConfig, error) {
 
 func (m *manifest) behind() string { return strconv.Itoa(m.last + 1) }
 
-// maxManifest is how large a manifest may be.
+// maxManifest is the maximum size of a manifest.
 const maxManifest = 16 * atom.MaxValue
 
 // openManifest opens the files that a manifest names: that of an S3 inventory, or a

@@ -15,21 +15,20 @@ import (
 	"github.com/ebbflow/ebb/internal/nodepath"
 )
 
-// CodeNoMock is the code of the failure if a mocked state is tried more often than its mock has
-// answers.
+// CodeNoMock is the code of the failure if a mocked state is tried more often than its mock has answers.
 const CodeNoMock = "Ebb.NoMock"
 
 // maxMocked is the highest attempt a mock may have an answer for.
 const maxMocked = 10_000
 
-// Mocks answer for states in place of their tasks. An answer depends on the state's name and on the
-// number of the attempt within the visit. So a resumed run gets the same answers. Undoing a mocked
-// state does nothing, because the state had no real effect.
+// Mocks answer for states in place of their tasks. An answer depends on the state's name and on the number of the
+// attempt within the visit. So a resumed run gets the same answers. Undoing a mocked state does nothing, because the
+// state had no real effect.
 type Mocks struct {
 	states map[string]mock
 }
 
-// A mock is what one state answers.
+// A mock is the answer of one state.
 type mock struct {
 	name    string // in MockedResponses
 	answers []answer
@@ -87,7 +86,7 @@ func ParseMocks(name string, text []byte, machine, testCase string) (*Mocks, err
 	return f.Mocks(machine, testCase)
 }
 
-// Check returns all that is wrong in the test cases of the file.
+// Check returns all problems in the test cases of the file.
 func (f *MockFile) Check() error {
 	var problems []error
 	for _, machine := range slices.Sorted(maps.Keys(f.text.StateMachines)) {
@@ -100,7 +99,7 @@ func (f *MockFile) Check() error {
 }
 
 // Mocks returns the mocks of a test case. If the file has one machine, its name does not matter. If the machine has one
-// case, testCase may be "". All that is wrong in the case is reported at once.
+// case, testCase may be "". It reports all problems of the case at once.
 func (f *MockFile) Mocks(machine, testCase string) (*Mocks, error) {
 	name, file := f.name, &f.text
 	m, ok := file.StateMachines[machine]
@@ -203,7 +202,7 @@ func attempts(key string) (first, last int, ok bool) {
 	return first, last, err == nil && 0 <= first && first <= last && last <= maxMocked
 }
 
-// unreadable returns the error of a text that is no mock file, with its place.
+// unreadable returns the error of a text that is not a mock file, with its position.
 func unreadable(name string, text []byte, at int64, err error) error {
 	if broken, ok := errors.AsType[*json.SyntaxError](err); ok {
 		at = broken.Offset
@@ -212,14 +211,14 @@ func unreadable(name string, text []byte, at int64, err error) error {
 		at = wrong.Offset
 		err = fmt.Errorf("%s must not be %s", strings.ReplaceAll(wrong.Field, ".", "/"), wrong.Value)
 	}
-	before := text[:min(max(int(at)-1, 0), len(text))] // offsets are behind what is wrong
+	before := text[:min(max(int(at)-1, 0), len(text))] // offsets are after the problem
 	line := 1 + bytes.Count(before, []byte("\n"))
 	column := len(before) - bytes.LastIndexByte(before, '\n')
 	return fmt.Errorf("tasks: %s:%d:%d: %s (a mock file has StateMachines and MockedResponses, as Step Functions Local's)",
 		name, line, column, strings.TrimPrefix(err.Error(), "json: "))
 }
 
-// list returns the names in a map, for people.
+// list returns the names in a map as a text.
 func list[V any](m map[string]V) string {
 	if len(m) == 0 {
 		return "none"
@@ -244,17 +243,17 @@ func (m *Mocks) cover(state string) bool {
 // mocked is a task that asks the mocks first.
 type mocked struct {
 	mocks   *Mocks
-	body    atom.Body // what does the task when no mock does; nil when there is nothing
-	missing error     // why there is nothing
+	body    atom.Body // the task without a mock; nil if there is none
+	missing error     // why there is none
 }
 
-// Execute answers as the mock of the calling state does, or does the task.
+// Execute answers with the mock of the calling state, or executes the task.
 func (b mocked) Execute(ctx context.Context, in atom.Values) (atom.Value, error) {
 	call := atom.CurrentCall(ctx)
 	if m, ok := b.mocks.of(stateOf(call.Path)); ok {
 		result, err := m.answer(call.Attempt)
 		if err == nil && call.Token != "" {
-			err = atom.ErrEnded // it is the state's result, also when others were to give that
+			err = atom.ErrEnded // it is the state's result, also if another party would give it
 		}
 		return result, err
 	}
@@ -276,10 +275,10 @@ func (b mocked) Revert(ctx context.Context, in atom.Values, did atom.Outcome[ato
 	return b.body.Revert(ctx, in, did)
 }
 
-// Reverts reports whether there is, or may be, something to undo.
+// Reverts reports whether there may be something to undo.
 func (b mocked) Reverts() bool { return b.body == nil || b.body.Reverts() }
 
-// answer returns what the mock answers to an attempt, counted from 1.
+// answer returns the mock's answer to an attempt, counted from 1.
 func (m mock) answer(attempt int) (atom.Value, error) {
 	if n := attempt - 1; n >= 0 && n < len(m.answers) {
 		return m.answers[n].value, m.answers[n].failure
@@ -288,6 +287,5 @@ func (m mock) answer(attempt int) (atom.Value, error) {
 		len(m.answers), attempt-1)
 }
 
-// stateOf returns the name of the state that the atom at path is a visit of:
-// Pay for Fork[0]/Pay#2.
+// stateOf returns the name of the state that the atom at path visits: Pay for Fork[0]/Pay#2.
 func stateOf(path string) string { return nodepath.State(nodepath.Last(path)) }

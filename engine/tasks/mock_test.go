@@ -13,7 +13,7 @@ import (
 	"github.com/ebbflow/ebb/flow/asl"
 )
 
-// nothing is a body that says that it was asked.
+// nothing is a body that reports its call.
 type nothing struct{}
 
 func (nothing) Execute(context.Context, atom.Values) (atom.Value, error) {
@@ -158,7 +158,7 @@ func TestParseMocksRefuses(t *testing.T) {
 	}
 }
 
-// A mocked state of which others were to give the result has that of the mock.
+// A mocked state whose result another party would give has the result of the mock.
 func TestMockedToken(t *testing.T) {
 	t.Parallel()
 	m, err := asl.Parse("m", []byte(`{"StartAt": "Ask", "States": {"Ask": {"Type": "Task", "Resource": "arn:aws:states:::sqs:sendMessage.waitForTaskToken",

@@ -24,16 +24,16 @@ const (
 	nameTimeout = time.Minute
 	// nameNotice is when such a wait is logged.
 	nameNotice = 2 * time.Second
-	// namePause is how long it waits at first before it tries the name again, namePauseMax at last.
+	// namePause is the first pause before another try for the name, namePauseMax the longest.
 	namePause    = time.Millisecond
 	namePauseMax = 50 * time.Millisecond
-	// maxHolder is how much is read of what a supervisor says about itself, in bytes.
+	// maxHolder is the number of bytes that are read of a supervisor's description.
 	maxHolder = 512
 )
 
 // nameOf returns the name of the atom whose call ctx belongs to. It is unique on this machine, and names a socket in
-// the abstract namespace. A socket of that name exists as long as a program of the atom runs. It is "" outside of an
-// engine.
+// the abstract namespace. A socket of that name exists while a program of the atom runs. Outside of an engine, nameOf
+// returns "".
 func nameOf(ctx context.Context) string {
 	scope := atom.Scope(ctx)
 	if scope == "" {
@@ -44,8 +44,8 @@ func nameOf(ctx context.Context) string {
 	return "@ebb-" + hex.EncodeToString(sum[:16])
 }
 
-// takeName returns a socket that has the name of the atom, or nil when it has none. As long as
-// a program of an earlier attempt has the name, takeName has it ended, and waits for that.
+// takeName returns a socket with the name of the atom, or nil if the atom has no name. If a program of an earlier
+// attempt has the name, takeName has the program ended, and waits for that.
 func takeName(ctx context.Context) (*os.File, error) {
 	address := &net.UnixAddr{Name: nameOf(ctx), Net: "unix"}
 	if address.Name == "" {
@@ -82,7 +82,7 @@ func takeName(ctx context.Context) (*os.File, error) {
 	}
 }
 
-// listen takes a name. It returns syscall.EADDRINUSE when it is taken.
+// listen takes a name. If it is taken, it returns syscall.EADDRINUSE.
 func listen(address *net.UnixAddr) (*os.File, error) {
 	listener, err := net.ListenUnix("unix", address)
 	if err != nil {
@@ -92,22 +92,21 @@ func listen(address *net.UnixAddr) (*os.File, error) {
 	return socket, errors.Join(err, listener.Close())
 }
 
-// yielded has the supervisor that holds a name end its program, and waits until it has or ctx
-// ends. It reports whether there was one.
+// yielded makes the supervisor that holds a name end its program, and waits until it has or ctx ends. It reports
+// whether there was a supervisor.
 func yielded(ctx context.Context, address *net.UnixAddr, holder *atomic.Value) bool {
 	conn, err := new(net.Dialer).DialContext(ctx, "unix", address.Name)
 	if err != nil {
 		return false
 	}
-	stop := context.AfterFunc(ctx, func() { _ = conn.Close() }) // ends what is read below
+	stop := context.AfterFunc(ctx, func() { _ = conn.Close() }) // ends the read below
 	defer func() {
 		stop()
-		_ = conn.Close() // all was said
+		_ = conn.Close() // everything was sent
 	}()
 	if uid, ours := holderOf(conn); !ours {
-		// It may be an Ebb of that user that works with the same database, so the attempt
-		// waits. What it says of itself is not read: it may also be a process that only
-		// wants to hold the attempt up.
+		// It may be an Ebb of that user that works with the same database, so the attempt waits. The description is not
+		// read, because the process may only want to delay the attempt.
 		holder.Store("a process of user " + strconv.FormatUint(uint64(uid), 10) + " has the name of the atom on this machine")
 		return false
 	}
@@ -125,8 +124,8 @@ func yielded(ctx context.Context, address *net.UnixAddr, holder *atomic.Value) b
 	return true
 }
 
-// holderOf returns the user whose process listens at the other end, and whether it is a
-// supervisor of this user or of root.
+// holderOf returns the user of the process that listens at the other end, and whether it is a supervisor of this user
+// or of root.
 func holderOf(conn net.Conn) (uid uint32, ours bool) {
 	socket, is := conn.(*net.UnixConn)
 	if !is {

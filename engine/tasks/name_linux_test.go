@@ -21,7 +21,7 @@ func listenAs(t *testing.T, uid int, name string) {
 	result, over := make(chan error), make(chan struct{})
 	go func() {
 		defer close(over)
-		runtime.LockOSThread() // and it stays so: the thread is of no use to others
+		runtime.LockOSThread() // for good: no other goroutine can use the thread
 		if _, _, e := syscall.RawSyscall(syscall.SYS_SETRESUID, ^uintptr(0), uintptr(uid), ^uintptr(0)); e != 0 {
 			result <- e
 			return
@@ -53,8 +53,8 @@ func listenAs(t *testing.T, uid int, name string) {
 	})
 }
 
-// TestForeignName: what the process of another user says of itself, which has taken the
-// name of an atom, is not believed. The log names the user.
+// TestForeignName: a process of another user has taken the name of an atom. Its description is not read. The log names
+// the user.
 //
 // Attack (Programs): Another user takes the name of an atom, to delay its attempts.
 // Result: Bounded: 1 min, then the attempt fails; log and failure name the user. The name is a hash of database,

@@ -10,18 +10,18 @@ import (
 	"strings"
 )
 
-// maxItem is how large the text of one item may be.
+// maxItem is the maximum size of the text of one item.
 const maxItem = 1 << 20
 
-// An objectText is the text of an object from an offset on. A compressed object is
-// read as what it was: its text up to the offset is read, too.
+// An objectText is the text of an object from an offset on. A compressed object is decompressed from its start, so the
+// text before the offset is read, too.
 type objectText struct {
 	text    io.Reader
 	closers []io.Closer
-	left    int // bytes that may be read before the next item has come
+	left    int // bytes that may be read before the next item
 }
 
-// openText opens an object's text at an offset, "" being its begin.
+// openText opens an object's text at an offset. "" is its start.
 func (t items) openText(p *place, from string) (*objectText, int64, error) {
 	offset, err := offsetOf(from)
 	if err != nil {
@@ -69,10 +69,10 @@ func offsetOf(from string) (int64, error) {
 	return offset, nil
 }
 
-// renew lets as much be read as one item may have.
+// renew allows reading the size of another item.
 func (o *objectText) renew() { o.left = 2 * maxItem }
 
-// Read implements [io.Reader]. It fails when an item does not end.
+// Read implements [io.Reader]. It fails if an item does not end.
 func (o *objectText) Read(b []byte) (int, error) {
 	if o.left <= 0 {
 		return 0, fmt.Errorf("an item is larger than %d bytes", maxItem)

@@ -29,7 +29,7 @@ func (t writing) Execute(_ context.Context, in atom.Values) (atom.Value, error) 
 	return atom.Null, nil
 }
 
-// Revert leaves the results where they are, as the work that they tell of was done.
+// Revert leaves the results in place, because the work that they describe was done.
 func (writing) Revert(context.Context, atom.Values, atom.Outcome[atom.Value]) (atom.Value, error) {
 	return atom.Null, nil
 }

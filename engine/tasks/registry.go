@@ -30,15 +30,15 @@ type Registry struct {
 	// Schemes find tasks by the scheme of their names, the word before the first colon,
 	// such as openapi. They take precedence over the built-in schemes.
 	Schemes map[string]func(name string) (atom.Body, error)
-	// Lambda calls the Lambda functions that nothing else stands for: the URL of a server that has the Invoke operation
-	// of AWS Lambda's API. Nil calls none of them.
+	// Lambda is the URL of a server with the Invoke operation of AWS Lambda's API. Ebb calls it for Lambda functions
+	// without a mapping or mock. Nil calls none of them.
 	Lambda *url.URL
 	// Allow returns an error for a URL that must not be requested although the input of arn:aws:states:::http:invoke
 	// names it, or although a server redirects such a request to it. Nil allows all.
 	Allow func(*url.URL) error
 	// Mocks answer in place of the tasks of the states they name.
 	Mocks *Mocks
-	// OnlyMocks lets nothing be called but readers and writers of buckets: a state without a mock fails.
+	// OnlyMocks calls nothing but readers and writers of buckets. A state without a mock fails.
 	OnlyMocks bool
 
 	bodies  map[string]atom.Body
@@ -116,7 +116,7 @@ func (r *Registry) find(name string) (atom.Body, error) {
 		return request{r.http(), r.Allow}, nil
 	case strings.HasPrefix(resource, "arn:") && strings.Contains(resource, ":activity:"):
 		return workersOf(resource) // a revert; the States Language itself waits for the work of its states
-	case resource == name && strings.HasPrefix(name, "arn:aws:lambda:"): // what it is mapped to is not mapped again
+	case resource == name && strings.HasPrefix(name, "arn:aws:lambda:"): // the target of a mapping is not mapped again
 		if body, ok := r.function(resource); ok {
 			return body, nil
 		}
@@ -141,7 +141,7 @@ func (r *Registry) find(name string) (atom.Body, error) {
 	}
 }
 
-// known returns the body of a name that was added or mapped, nil for others.
+// known returns the body of a name that was added or mapped, or nil.
 func (r *Registry) known(name string) atom.Body {
 	_, mapped := r.mapped[name]
 	if r.bodies[name] == nil && !mapped {
@@ -154,13 +154,13 @@ func (r *Registry) known(name string) atom.Body {
 	return body
 }
 
-// names returns all that was added or mapped.
+// names returns all names that were added or mapped.
 func (r *Registry) names() []string {
 	return slices.AppendSeq(slices.Sorted(maps.Keys(r.bodies)), maps.Keys(r.mapped))
 }
 
-// withoutPattern cuts off how a service's resource says what is waited for, and
-// reports whether it did.
+// withoutPattern cuts off the part of a service's resource that says what to wait for, and reports whether there was
+// one.
 func withoutPattern(resource string) (string, bool) {
 	if strings.HasPrefix(resource, "arn:") {
 		for _, pattern := range []string{".sync", ".sync:2", ".waitForTaskToken"} {
@@ -172,7 +172,7 @@ func withoutPattern(resource string) (string, bool) {
 	return resource, false
 }
 
-// registered tells what there is, for the end of a message.
+// registered lists the names, for the end of a message.
 func (r *Registry) registered() string {
 	if known := slices.Sorted(maps.Keys(r.bodies)); len(known) > 0 {
 		return "; registered are " + strings.Join(known, ", ")
@@ -192,7 +192,7 @@ func (r *Registry) unknown(name, resource string) error {
 // exist or is not executable. Use it before a run begins. A mocked state needs no task.
 func (r *Registry) Check(name, state string) error {
 	if service, _ := withoutPattern(name); r.Mocks.cover(state) || service == asl.StartExecution {
-		return nil // a run of its own does the latter, when there is nothing in its place
+		return nil // without a task in its place, a child run does this
 	}
 	body, err := r.find(name)
 	if err != nil {

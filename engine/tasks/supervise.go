@@ -4,9 +4,8 @@ import "sync/atomic"
 
 var supervising atomic.Bool
 
-// Supervise makes programs, and every process that they started, end when this process
-// ends, in whatever way it ends. Call it once at the start of main, and of TestMain. The ebb
-// command does.
+// Supervise makes programs, and every process that they started, end when this process ends, in any way. Call it once
+// at the start of main, and of TestMain. The ebb command does.
 //
 // On Linux and other Unix systems each program is then started by a supervisor:
 // this process's own binary, started again. The supervisor is no second run of

@@ -21,8 +21,8 @@ import (
 	"github.com/ebbflow/ebb/internal/childtest"
 )
 
-// trees are programs that start others. Each makes the file ready once all run, and then does
-// what its folder's file "then" says.
+// trees are programs that start others. Each creates the file ready once all run, and then executes the file "then" of
+// its folder.
 var trees = map[string]string{
 	"in the background":          `sleep 600 & sleep 600 & (sleep 600; sleep 600) &`,
 	"pipeline":                   `sleep 600 | cat | cat &`,
@@ -41,8 +41,8 @@ var trees = map[string]string{
 // familyOf is in the environment of all processes of a tree.
 const familyOf = "TREE="
 
-// grow writes a program into a new folder, and returns the folder and what is in the environment of
-// all of its processes. They are killed when the test ends.
+// grow writes a program into a new folder. It returns the folder and the variable in the environment of all of its
+// processes. They are killed when the test ends.
 func grow(t *testing.T, tree, then string) (dir, family string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -56,7 +56,7 @@ func grow(t *testing.T, tree, then string) (dir, family string) {
 	return dir, family
 }
 
-// members returns the processes that have a variable in their environment and are no zombies.
+// members returns the processes that have a variable in their environment and are not zombies.
 func members(t *testing.T, variable string) (pids []int) {
 	t.Helper()
 	all, err := filepath.Glob("/proc/[0-9]*")
@@ -73,7 +73,7 @@ func members(t *testing.T, variable string) (pids []int) {
 	return pids
 }
 
-// waitFor waits until something is so.
+// waitFor waits until a condition holds.
 func waitFor(t *testing.T, what string, so func() bool) {
 	t.Helper()
 	limit := time.Now().Add(time.Minute)
@@ -98,7 +98,7 @@ func waitGone(t *testing.T, family string) {
 	waitFor(t, "all processes are gone", func() bool { return len(members(t, family)) == 0 })
 }
 
-// noneLeft fails the test when a process of a family is there now.
+// noneLeft fails the test if a process of a family exists.
 func noneLeft(t *testing.T, family string) {
 	t.Helper()
 	for _, pid := range members(t, family) {
@@ -182,8 +182,8 @@ func TestCanceledProgramLeavesNothing(t *testing.T) {
 	}
 }
 
-// TestTerminatedTreeHasGrace: what a program started may end in its own way when the call is
-// canceled, though the program itself has ended at once, and is in a session of its own.
+// TestTerminatedTreeHasGrace: when the call is canceled, the processes that a program started may end in their own way.
+// This holds although the program itself has ended at once, and they are in their own session.
 func TestTerminatedTreeHasGrace(t *testing.T) {
 	t.Parallel()
 	dir, family := grow(t, `
@@ -260,7 +260,7 @@ func TestProgramDescriptors(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = leaky.Close() }()        // it was only opened
-	leaked, err := syscall.Dup(int(leaky.Fd())) // as a parent that knows no O_CLOEXEC would hand it on
+	leaked, err := syscall.Dup(int(leaky.Fd())) // as a parent that does not use O_CLOEXEC would pass it on
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -377,7 +377,7 @@ func TestStaleAttemptWaits(t *testing.T) {
 	waitGone(t, family)
 }
 
-// A testlog hands on what is logged.
+// A testlog passes on log entries.
 type testlog struct{ lines chan string }
 
 func (l testlog) Write(line []byte) (int, error) {

@@ -21,8 +21,8 @@ import (
 	"github.com/ebbflow/ebb/internal/supervisor"
 )
 
-// ownBinary is what a supervisor is started from. On Linux it is the file that this process
-// began with, also when another one has replaced it since.
+// ownBinary is the file from which supervisors are started. On Linux it is the file with which this process started,
+// even if another file has replaced it since.
 var ownBinary = "/proc/self/exe"
 
 // prepareSupervision reports whether supervisors can be started. On Linux they need a /proc
@@ -85,7 +85,7 @@ func supervise(ctx context.Context, program *exec.Cmd, name *os.File) (*supervis
 		Path: ownBinary, Args: append([]string{supervisor.Marker, fence, named, program.Path}, program.Args...),
 		Env: program.Env, Dir: program.Dir, Stdin: program.Stdin, Stdout: program.Stdout, Stderr: program.Stderr,
 		ExtraFiles: files, WaitDelay: program.WaitDelay,
-		SysProcAttr: &syscall.SysProcAttr{Setpgid: true}, // a terminal's Ctrl-C is for Ebb alone
+		SysProcAttr: &syscall.SysProcAttr{Setpgid: true}, // only Ebb receives a terminal's Ctrl-C
 	}
 	err = s.cmd.Start()
 	_ = theirs.Close() // it is the supervisor's
@@ -119,7 +119,7 @@ func socketPair() (ours *net.UnixConn, theirs *os.File, err error) {
 	return nil, nil, errors.Join(err, theirs.Close())
 }
 
-// end has all terminated, and killed after grace unless it has finished.
+// end has all processes terminated, and killed after grace unless the supervisor has finished.
 func (s *supervised) end(grace time.Duration, finished <-chan struct{}) {
 	_, _ = s.control.Write([]byte{supervisor.Terminate}) // the supervisor may have ended
 	timer := time.NewTimer(grace)
@@ -135,7 +135,7 @@ func (s *supervised) end(grace time.Duration, finished <-chan struct{}) {
 // for that.
 func (s *supervised) outcome(ctx context.Context, err error) (exit, error) {
 	_ = s.control.SetReadDeadline(time.Now().Add(time.Second)) // all was written
-	said, _ := io.ReadAll(s.control)                           // up to where it ended
+	said, _ := io.ReadAll(s.control)                           // up to its end
 	pid := 0
 	var how *exit
 	for ; len(said) >= supervisor.ReportSize; said = said[supervisor.ReportSize:] {
@@ -167,7 +167,7 @@ func (s *supervised) outcome(ctx context.Context, err error) (exit, error) {
 	return exit{}, err
 }
 
-// endGroup kills what is left of a process group, and waits for its end.
+// endGroup kills the rest of a process group, and waits for its end.
 func endGroup(pid int) {
 	for begin := time.Now(); pid > 0 && killGroup(pid, syscall.SIGKILL) == nil && time.Since(begin) < time.Second; {
 		time.Sleep(time.Millisecond)

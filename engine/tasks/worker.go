@@ -7,7 +7,7 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// workerScheme begins the names of tasks that are done by workers.
+// workerScheme is the prefix of the names of tasks that workers do.
 const workerScheme = "worker"
 
 // workersOf returns the body whose calls are work of a kind for workers.
@@ -19,8 +19,7 @@ func workersOf(kind string) (atom.Body, error) {
 	return atom.Work(kind), nil
 }
 
-// Queue implements [atom.Queued]: what no mock does, is work for workers where it
-// would be without mocks.
+// Queue implements [atom.Queued]: without a mock, the call is work for workers as without mocks.
 func (b mocked) Queue(c *atom.Call) string {
 	if q, ok := b.body.(atom.Queued); ok && !b.mocks.cover(stateOf(c.Path)) {
 		return q.Queue(c)

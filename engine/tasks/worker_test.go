@@ -8,9 +8,8 @@ import (
 	"github.com/ebbflow/ebb/engine/tasks"
 )
 
-// TestWorker: a resource worker:KIND, and what is mapped to one, is work of that kind
-// for workers, forth and back; but for states that are mocked, and never within
-// another task.
+// TestWorker: a resource worker:KIND, or one that is mapped to it, is work of that kind for workers, to execute and to
+// revert. Mocked states, and tasks inside other tasks, are not.
 func TestWorker(t *testing.T) {
 	t.Parallel()
 	r := &tasks.Registry{}

@@ -123,8 +123,8 @@ func play(t *testing.T, text, input string, caller *ebbgrpc.Caller) (*engine.Res
 		engine.Trace("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"))
 }
 
-// TestUnaryCall calls a method of Google's server with plain text and with TLS: all fields of the answer are in the
-// result, the default ones too, and the metadata has the idempotency key and the traceparent.
+// TestUnaryCall calls a method of Google's server, in plain text and with TLS. The result has all fields of the answer,
+// also those with default values. The metadata has the idempotency key and the traceparent.
 func TestUnaryCall(t *testing.T) {
 	t.Parallel()
 	get := map[string]answer{"Get": func(_ context.Context, in, out *dynamicpb.Message) error {
@@ -243,7 +243,7 @@ func TestWrongInputNamesTheField(t *testing.T) {
 	}
 }
 
-// TestSlowServer: when a call times out, the server's context ends, and the machine goes on with null.
+// TestSlowServer: when a call times out, the server's context ends, and the machine continues with null.
 func TestSlowServer(t *testing.T) {
 	t.Parallel()
 	ended := make(chan error, 1)
@@ -262,7 +262,7 @@ func TestSlowServer(t *testing.T) {
 	}
 }
 
-// TestDeadline: the server is told the deadline of a call's context.
+// TestDeadline: the server receives the deadline of a call's context.
 func TestDeadline(t *testing.T) {
 	t.Parallel()
 	left := make(chan time.Duration, 1)

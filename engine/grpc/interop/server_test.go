@@ -16,7 +16,7 @@ import (
 	"google.golang.org/protobuf/types/dynamicpb"
 )
 
-// An answer is what a method of the server does with a request.
+// An answer is the server's function for a method.
 type answer func(ctx context.Context, in *dynamicpb.Message, out *dynamicpb.Message) error
 
 // A shop is a server of Google's library that has the unary methods of a service.
@@ -75,7 +75,7 @@ func serveOn(t *testing.T, on net.Listener, schema []byte, answers map[string]an
 	return s
 }
 
-// note keeps what a call was made with.
+// note records the metadata of a call.
 func (s *shop) note(ctx context.Context, in *dynamicpb.Message) {
 	md, _ := metadata.FromIncomingContext(ctx)
 	text, _ := protojson.Marshal(in)
@@ -84,7 +84,7 @@ func (s *shop) note(ctx context.Context, in *dynamicpb.Message) {
 	s.seen, s.in = append(s.seen, md), append(s.in, string(text))
 }
 
-// calls returns what the calls were made with.
+// calls returns the metadata of the calls.
 func (s *shop) calls() []metadata.MD {
 	s.mu.Lock()
 	defer s.mu.Unlock()
