@@ -13,6 +13,7 @@ import (
 type Diagnosis struct {
 	Run      storage.Run               // record of the run
 	Owner    *storage.Owner            // process that drives or last drove the run; nil if there is none
+	Server   *storage.Owner            // process that takes up the run when it is due, see [Server]; nil if none is known
 	Atoms    []storage.Atom            // atoms in progress, at most 1,000, without inputs and results
 	More     int                       // number of atoms in progress beyond those in Atoms
 	Timers   []storage.TimerRow        // timers of the run that have not fired
@@ -38,6 +39,9 @@ func Diagnose(ctx context.Context, store storage.Store, run storage.Run) (*Diagn
 		if owners[i].ID == run.Owner {
 			w.Owner = &owners[i]
 		}
+	}
+	if w.Server, err = Server(ctx, store, &run, owners); err != nil {
+		return nil, err
 	}
 	if err := w.readAtoms(ctx, store); err != nil {
 		return nil, err

@@ -98,8 +98,8 @@ func stands(w *Diagnosis) string {
 	case w.Alive():
 		return fmt.Sprintf("%s, and process %d on %s drives it.", text, w.Owner.PID, visible.Line(w.Owner.Host))
 	case w.Owner != nil:
-		return fmt.Sprintf("%s. No process drives it: process %d on %s, which drove it, has died.", text, w.Owner.PID,
-			visible.Line(w.Owner.Host))
+		return fmt.Sprintf("%s. No process drives it: process %d on %s, which drove it, has died.%s", text, w.Owner.PID,
+			visible.Line(w.Owner.Host), served(w.Server))
 	case run.State == states.FlowSuspended && len(w.Mends(w.Waits())) > 0:
 		return text + ", because a revert failed and an operator must decide."
 	case SetAside(run):
@@ -107,12 +107,21 @@ func stands(w *Diagnosis) string {
 	case run.State == states.FlowSuspended:
 		return text + ", on purpose."
 	case run.State == states.FlowPending:
-		return text + " and was never run."
+		return text + " and was never run." + served(w.Server)
 	case run.State == states.FlowSuspending:
-		return text + ". No process drives it: the process that was suspending it has died."
+		return text + ". No process drives it: the process that was suspending it has died." + served(w.Server)
 	default:
-		return text + ". No process drives it."
+		return text + ". No process drives it." + served(w.Server)
 	}
+}
+
+// served says which process takes up a run.
+func served(server *storage.Owner) string {
+	if server == nil {
+		return ""
+	}
+	return fmt.Sprintf(" Process %d on %s serves it, and takes it up when it is due.", server.PID,
+		visible.Line(server.Host))
 }
 
 // advice describes what would make the run continue.

@@ -11,7 +11,7 @@ import (
 
 // A Wake is something that would let a run that waits continue. By says what; fields that another By uses are zero.
 type Wake struct {
-	By      string    `json:"by"`                // "owner", "timer", "token", "event" or "command"
+	By      string    `json:"by"`                // "owner", "server", "timer", "token", "event" or "command"
 	At      time.Time `json:"at,omitzero"`       // "timer": when it fires, in UTC
 	Path    string    `json:"path,omitempty"`    // path of the atom that would continue; "" is the run
 	Token   string    `json:"token,omitempty"`   // "token": the token to complete
@@ -29,8 +29,12 @@ func (w *Diagnosis) Wakes(waits []Wait) []Wake {
 		return w.Mends(waits)
 	}
 	var list []Wake
-	if w.Alive() {
-		list = append(list, Wake{By: "owner"})
+	if w.Alive() || w.Server != nil {
+		by := "owner"
+		if !w.Alive() {
+			by = "server"
+		}
+		list = append(list, Wake{By: by})
 		for _, one := range waits {
 			if !one.Due.IsZero() && one.Token == "" {
 				list = append(list, Wake{By: "timer", At: one.Due, Path: one.Path})
@@ -55,7 +59,7 @@ func (w *Diagnosis) Wakes(waits []Wait) []Wake {
 			})
 		}
 	}
-	if !w.Alive() && w.Run.Definition != "" {
+	if !w.Alive() && w.Server == nil && w.Run.Definition != "" {
 		list = append(list, Wake{By: "command", Command: "ebb resume " + id})
 	}
 	return list
