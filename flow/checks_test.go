@@ -58,7 +58,7 @@ func TestSymbolUses(t *testing.T) {
 			t.Errorf("%s: got %v; want %q", name, err, c.text)
 		}
 	}
-	// With open inputs, what a decider lacks is an input of each run.
+	// With open inputs, a value that a decider lacks is an input of each run.
 	plan, err := flow.CompileOpen(decided(flow.When(atom.NewKey[float64]("rsk"), func(float64) bool { return true })), nil)
 	if err != nil || len(plan.Inputs) != 1 || plan.Inputs[0].Symbol != "rsk" {
 		t.Errorf("%v: inputs %v", err, plan)

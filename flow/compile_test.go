@@ -70,7 +70,7 @@ func TestGrowing(t *testing.T) {
 	}
 }
 
-// TestInputs shows what a plan needs of the run's input, and what it warns of.
+// TestInputs checks which inputs a plan needs, and its warnings.
 func TestInputs(t *testing.T) {
 	t.Parallel()
 	plan, err := flow.Compile(flow.Linear("f", gives("a", "x", "in"), gives("b", "", "x", "in"),
@@ -153,8 +153,7 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// BenchmarkCompile compiles chains in which each task requires what the one
-// before provides.
+// BenchmarkCompile compiles chains in which each task requires the result of the one before.
 func BenchmarkCompile(b *testing.B) {
 	for _, n := range []int{1_000, 100_000} {
 		nodes := make([]flow.Node, n)

@@ -13,7 +13,7 @@ type Severity string
 const (
 	SeverityError       Severity = "ERROR"       // the definition is not legal
 	SeverityUnsupported Severity = "UNSUPPORTED" // it is legal, but this version of Ebb cannot run it
-	SeverityWarning     Severity = "WARNING"     // it can be run, but hardly does what was meant
+	SeverityWarning     Severity = "WARNING"     // it can run, but probably does not do what was meant
 )
 
 // A DiagnosticCode names the kind of a problem, in the words of the language's
@@ -30,7 +30,7 @@ type Diagnostic struct {
 	Pointer  string         `json:"pointer"`        // JSON pointer to the value; "" is the whole definition
 	Line     int            `json:"line"`           // line, counted from 1
 	Column   int            `json:"column"`         // column in characters, counted from 1
-	Message  string         `json:"message"`        // what is wrong
+	Message  string         `json:"message"`        // the problem
 	Fix      string         `json:"fix,omitempty"`  // how to fix it
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/ebbflow/ebb/flow"
 )
 
-// TestOrder shows what comes directly before what.
+// TestOrder checks which node comes directly before which.
 func TestOrder(t *testing.T) {
 	t.Parallel()
 	shared := task("a")

@@ -11,7 +11,7 @@ import (
 	"github.com/ebbflow/ebb/flow"
 )
 
-// TestLink shows what links add to what is inferred.
+// TestLink checks what links add to the inferred order.
 func TestLink(t *testing.T) {
 	t.Parallel()
 	a, b, c := gives("a", "x"), gives("b", "", "x"), task("c")
@@ -148,7 +148,7 @@ func TestDeciders(t *testing.T) {
 	}
 }
 
-// TestDecide shows what a decider over results is given.
+// TestDecide checks the arguments of a decider over results.
 func TestDecide(t *testing.T) {
 	t.Parallel()
 	a, b := task("a"), task("b")
@@ -161,7 +161,7 @@ func TestDecide(t *testing.T) {
 	}
 }
 
-// TestWhen shows what a decider over a key is given.
+// TestWhen checks the arguments of a decider over a key.
 func TestWhen(t *testing.T) {
 	t.Parallel()
 	a, b := gives("a", "n"), task("b")

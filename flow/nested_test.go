@@ -102,7 +102,7 @@ func TestEachProvides(t *testing.T) {
 	}
 }
 
-// TestNestedProblems shows what is reported of nodes that begin runs.
+// TestNestedProblems checks the problems of nodes that start runs.
 func TestNestedProblems(t *testing.T) {
 	t.Parallel()
 	type in struct {

@@ -9,8 +9,8 @@ import (
 	"github.com/ebbflow/ebb/flow"
 )
 
-// TestCompileOpen: what nothing provides is an input; what comes too late, or does
-// not fit, is a mistake all the same.
+// TestCompileOpen: a symbol that no atom provides is an input. One that comes too late, or does not fit, is a mistake
+// nevertheless.
 func TestCompileOpen(t *testing.T) {
 	t.Parallel()
 	type in struct {

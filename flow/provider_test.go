@@ -160,8 +160,7 @@ func TestProvidersAreReached(t *testing.T) {
 	})
 }
 
-// TestAllProviders shows that every provider of a symbol is told, and that one
-// may stop.
+// TestAllProviders yields every provider of a symbol, and the caller may stop.
 func TestAllProviders(t *testing.T) {
 	t.Parallel()
 	plan := compile(t, flow.Unordered("f", gives("a", "x"), gives("b", "y"), task("c", atom.ProvidesElements("x", "z"))))

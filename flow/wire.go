@@ -172,7 +172,7 @@ func (p *Plan) Providers(of int32, symbol string, yield func(provider int32, par
 			continue
 		}
 		if f := &p.flows[lca]; from < at && f.arranged == unordered {
-			// No other child of f is visible either: go on in front of them.
+			// No other child of f is visible either: continue in front of them.
 			i = sort.Search(i, func(k int) bool { return p.Atoms[list[k].atom].Node >= f.firsts[0] })
 		}
 	}

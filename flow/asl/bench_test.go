@@ -41,7 +41,7 @@ func BenchmarkLoop(b *testing.B) {
 	}
 }
 
-// BenchmarkPass walks through a chain of 400 states that hand on what they get.
+// BenchmarkPass walks through a chain of 400 states that pass on their input.
 func BenchmarkPass(b *testing.B) {
 	var text strings.Builder
 	text.WriteString(`{"StartAt": "S0", "States": {`)

@@ -8,7 +8,7 @@ import (
 	"github.com/ebbflow/ebb/flow"
 )
 
-// TestBudget shows that a long walk is cut into answers, and goes on.
+// TestBudget shows that a long walk is divided into several answers.
 //
 // Guarantee (G9): long walks through computing states: several answers with small notes; 300 such states cost no commit
 // of their own.
@@ -30,7 +30,7 @@ const counter = `{"StartAt": "More?", "States": {
 	"Pop": {"Type": "Pass", "InputPath": "$.left[1:]", "ResultPath": "$.left", "Next": "More?"},
 	"Done": {"Type": "Succeed"}}}`
 
-// TestLongChain shows that what a machine without loops remembers does not grow.
+// TestLongChain: the memory of a machine without loops does not grow.
 func TestLongChain(t *testing.T) {
 	t.Parallel()
 	var text strings.Builder

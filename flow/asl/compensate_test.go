@@ -17,8 +17,7 @@ func booking(name, rest string) string {
 	return `"` + name + `": {"Type": "Task", "Resource": "do:` + name + `", "Revert": "undo:` + name + `", ` + rest + `}`
 }
 
-// TestCompensation undoes what a catcher says before the machine goes on, and
-// what a state did before it is begun again.
+// TestCompensation undoes what a catcher names before the machine continues, and the work of a state before its retry.
 func TestCompensation(t *testing.T) {
 	t.Parallel()
 	const fails = `"Next": "Z", "Catch": [{"ErrorEquals": ["States.ALL"], "ResultPath": "$.e", "Next": "Z", "Revert": `

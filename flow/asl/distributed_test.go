@@ -193,12 +193,12 @@ func TestDistributedMap(t *testing.T) {
 	}
 }
 
-// TestDistributedMapReadsInputOnce counts what a map run allocates for each item of the
-// state's input: no more with many items than with few.
+// TestDistributedMapReadsInputOnce counts the allocations of a map run for each item of the state's input. They do not
+// grow with the number of items.
 //
 // Attack (Large runs): A distributed Map over 100,000 items in its input.
 // Result: Reads the input once: 1.2 s of computing.
-func TestDistributedMapReadsInputOnce(t *testing.T) { // not parallel: it counts what the process allocates
+func TestDistributedMapReadsInputOnce(t *testing.T) { // not parallel: it counts the process's allocations
 	perItem := func(items int, fields string) float64 {
 		var input strings.Builder
 		for i := range items {
@@ -273,7 +273,7 @@ func TestMapRunEvents(t *testing.T) {
 	}
 }
 
-// TestMapNames gives what a map run makes the names that AWS gives it.
+// TestMapNames gives the parts of a map run the names that AWS gives.
 func TestMapNames(t *testing.T) {
 	t.Parallel()
 	for _, execution := range []string{"STANDARD", "EXPRESS"} {

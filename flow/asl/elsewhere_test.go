@@ -11,9 +11,8 @@ import (
 	"github.com/ebbflow/ebb/atom"
 )
 
-// TestTaskToken hands a task its token, tells the history what the call
-// answered, and ends the task as the token was ended. Each attempt has a token
-// of its own.
+// TestTaskToken passes a task its token, records the call's answer in the history, and ends the task by its token. Each
+// attempt has its own token.
 func TestTaskToken(t *testing.T) {
 	t.Parallel()
 	m := parse(t, alone(`{"Type": "Task", "Resource": "arn:aws:states:::lambda:invoke.waitForTaskToken", "HeartbeatSecondsPath": "$.beat",
@@ -80,8 +79,7 @@ func TestActivity(t *testing.T) {
 	}
 }
 
-// wantHistory compares the events with lines of type, what they follow from,
-// details and, where the test gives it, the body.
+// wantHistory compares the events with lines of type, predecessor, details and, if the test gives it, the body.
 func wantHistory(t *testing.T, s *simulator, want string) {
 	t.Helper()
 	lines := strings.Split(strings.TrimSpace(want), "\n")

@@ -99,7 +99,7 @@ func found(text []byte, document any, p *flow.Diagnostic) []Finding {
 			one.Location = ""
 		}
 	case "template":
-		// AWS does not say what is wrong with the call.
+		// AWS does not name the fault of the call.
 		if strings.Contains(one.Message, invalidCall) {
 			one.Message = fmt.Sprintf("The value for the field '%s' %s", path.last(), invalidCall)
 		}

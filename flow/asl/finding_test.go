@@ -78,7 +78,7 @@ func TestVariableReferences(t *testing.T) {
 	}
 }
 
-// TestFindingOfAnInvalidCall has AWS's words, whatever is wrong with the call (asl.md a.8).
+// TestFindingOfAnInvalidCall has AWS's words for every fault of the call (asl.md a.8).
 func TestFindingOfAnInvalidCall(t *testing.T) {
 	t.Parallel()
 	for _, call := range []string{"x", "States.Formt('{}')", "States.UUID(1)", "States.Format("} {

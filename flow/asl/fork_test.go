@@ -86,7 +86,7 @@ func TestMap(t *testing.T) {
 	}
 }
 
-// TestMapFails shows what the history tells of a Map whose iteration fails.
+// TestMapFails checks the history of a Map whose iteration fails.
 func TestMapFails(t *testing.T) {
 	t.Parallel()
 	m := parse(t, `{"StartAt": "Each", "States": {"Each": {"Type": "Map", "End": true, "ItemProcessor": {"StartAt": "In", "States": {

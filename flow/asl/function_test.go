@@ -93,8 +93,7 @@ func TestIntrinsicProblems(t *testing.T) {
 	}
 }
 
-// TestNumbersAreOneKind shows that what a function computes can stand wherever a
-// number can.
+// TestNumbersAreOneKind: the results of functions can be used wherever a number can.
 func TestNumbersAreOneKind(t *testing.T) {
 	t.Parallel()
 	m := parse(t, `{"StartAt": "A", "States": {

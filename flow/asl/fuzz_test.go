@@ -50,8 +50,8 @@ var fuzzSeeds = []string{
 	`{`, `[]`, `{"StartAt": "\ud800", "States": null}`,
 }
 
-// FuzzParse shows that no text makes Parse panic, and that a machine that was
-// parsed never gives an internal error, whatever its tasks answer.
+// FuzzParse: no text makes Parse panic, and a parsed machine never gives an internal error, for any answers of its
+// tasks.
 func FuzzParse(f *testing.F) {
 	for _, seed := range fuzzSeeds {
 		f.Add([]byte(seed), uint64(1))
@@ -130,9 +130,8 @@ func randomJSON(r *rand.Rand, depth int) string {
 	return string(text)
 }
 
-// FuzzQuery shows that no expression in a definition makes Parse panic, that what
-// is wrong with one is reported inside of it, and that what is accepted gives
-// neither an internal error nor more than a state may hand on.
+// FuzzQuery: no expression in a definition makes Parse panic. The problem of an invalid one is reported inside it. A
+// valid one gives neither an internal error nor a value that is too large to pass on.
 func FuzzQuery(f *testing.F) {
 	for _, seed := range []string{
 		`$states.input.a + 1`, `[1..10000000]`, `$pad('', 1e9)`, `($f := function() { $f() }; $f())`, `$states.input.b.(x & "\u00fc\n")`, `"\"`, `order.id`,
@@ -167,8 +166,7 @@ func FuzzQuery(f *testing.F) {
 	})
 }
 
-// FuzzIntrinsic shows that no text makes the reader of intrinsic functions panic,
-// and that what it accepts never gives an internal error.
+// FuzzIntrinsic: no text makes the parser of intrinsic functions panic, and a valid one never gives an internal error.
 func FuzzIntrinsic(f *testing.F) {
 	for _, seed := range []string{
 		`States.Format('a\\'{}\\{', $.a)`, `States.Array(1, -2.5e3, true, null, $$.State.Name, $v)`, `States.ArrayRange(1, 10, $.a)`,

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestThrough goes through iterations that only compute: no node is added for them,
-// the way may take several answers, and what it comes to is what nodes come to.
+// TestThrough passes through iterations that only compute. No node is added for them, the way may take several answers,
+// and the result equals that of nodes.
 func TestThrough(t *testing.T) {
 	t.Parallel()
 	const items = 1200

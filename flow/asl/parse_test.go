@@ -32,7 +32,7 @@ func lines(all flow.Diagnostics) []string {
 	return out
 }
 
-// TestParseProblems shows for each rule what is reported, and where.
+// TestParseProblems checks the report of each rule, and its position.
 func TestParseProblems(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -252,7 +252,7 @@ func TestParseProblems(t *testing.T) {
 	}
 }
 
-// TestParseWarnings shows what is warned of and runs all the same.
+// TestParseWarnings checks warnings about definitions that run nevertheless.
 func TestParseWarnings(t *testing.T) {
 	t.Parallel()
 	m, err := asl.Parse("orders.asl.json", []byte(`{

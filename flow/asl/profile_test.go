@@ -85,8 +85,7 @@ func TestProfileTimeout(t *testing.T) {
 	}
 }
 
-// TestProfileRules shows what is legal under one profile and not under the
-// other.
+// TestProfileRules checks what is legal under one profile and not under the other.
 func TestProfileRules(t *testing.T) {
 	t.Parallel()
 	name := strings.Repeat("n", 100)

@@ -18,7 +18,7 @@ func queried(state string) string {
 	return `{"QueryLanguage": "JSONata", "StartAt": "S", "States": {"S": ` + state + `}}`
 }
 
-// TestQueries shows what states in JSONata hand on.
+// TestQueries checks the outputs of states in JSONata.
 func TestQueries(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, state, input, want string }{
@@ -109,7 +109,7 @@ func TestQueryLongFault(t *testing.T) {
 	}
 }
 
-// TestQueryFaults shows what is said of expressions that go wrong, and where.
+// TestQueryFaults checks the messages about expressions that fail, and their positions.
 func TestQueryFaults(t *testing.T) {
 	t.Parallel()
 	const expression = "The JSONata expression '%s' specified for the field '%s' %s"
@@ -184,8 +184,7 @@ func TestQueryFaults(t *testing.T) {
 	}
 }
 
-// TestQueryRetry shows that an evaluation that failed is retried and caught like
-// any other failure, whether before the task or behind it.
+// TestQueryRetry: an evaluation that failed is retried and caught like any other failure, before the task and after it.
 func TestQueryRetry(t *testing.T) {
 	t.Parallel()
 	handled := func(field string) string {
@@ -276,7 +275,7 @@ func TestQueryLanguages(t *testing.T) {
 	}
 }
 
-// TestQueryHistory shows what the events of a failed evaluation follow from.
+// TestQueryHistory checks the predecessors of the events of a failed evaluation.
 func TestQueryHistory(t *testing.T) {
 	t.Parallel()
 	m := parse(t, `{"QueryLanguage": "JSONata", "StartAt": "A", "States": {
@@ -300,7 +299,7 @@ func TestQueryHistory(t *testing.T) {
 	}
 }
 
-// assigned returns the variables that an event tells of.
+// assigned returns the variables in an event.
 func assigned(t *testing.T, e flow.Event) string {
 	t.Helper()
 	var details struct {
@@ -312,8 +311,7 @@ func assigned(t *testing.T, e flow.Event) string {
 	return string(details.AssignedVariables)
 }
 
-// TestQueryBounds shows that no expression takes long or gives what no payload
-// may be, however often it is evaluated.
+// TestQueryBounds: no expression takes long or returns a value that a payload cannot be, for any number of evaluations.
 func TestQueryBounds(t *testing.T) {
 	t.Parallel()
 	const tooLarge = "FAILED States.DataLimitExceeded: The state/task 'S' returned a result with a size exceeding the maximum number of bytes service limit."
@@ -366,7 +364,7 @@ func TestQueryAnswers(t *testing.T) {
 	}
 }
 
-// TestQueryRevert shows what the task is given that undoes a state in JSONata.
+// TestQueryRevert checks the input of the task that undoes a state in JSONata.
 func TestQueryRevert(t *testing.T) {
 	t.Parallel()
 	m := parse(t, queried(`{"Type": "Task", "Resource": "exec:x", "Next": "F", "Revert": {"Resource": "exec:y",

@@ -11,7 +11,7 @@ import (
 	"github.com/ebbflow/ebb/flow/asl"
 )
 
-// TestUndo shows what the task is given that undoes another.
+// TestUndo checks the input of the task that undoes another.
 func TestUndo(t *testing.T) {
 	t.Parallel()
 	whole := `"exec:cancel"`
@@ -71,7 +71,7 @@ func TestUndoFails(t *testing.T) {
 	}
 }
 
-// TestFlowWarns: the flow of a machine warns of what the definition is warned of, so that engine.New logs it.
+// TestFlowWarns: the flow of a machine has the warnings of its definition, so that engine.New logs them.
 func TestFlowWarns(t *testing.T) {
 	t.Parallel()
 	m, err := asl.Parse("m", []byte(`{"StartAt": "A", "States": {

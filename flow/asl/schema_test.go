@@ -23,7 +23,7 @@ var update = flag.Bool("update", false, "write what is generated")
 
 const schemaFile = "../../docs/reference/asl.schema.json"
 
-// TestSchemaFile shows that the file for editors is what the tables say.
+// TestSchemaFile: the file for editors agrees with the tables.
 func TestSchemaFile(t *testing.T) {
 	t.Parallel()
 	if *update {
@@ -40,8 +40,7 @@ func TestSchemaFile(t *testing.T) {
 	}
 }
 
-// TestSchema shows that the schema accepts what the rules accept, and refuses
-// what breaks a rule that a schema can express.
+// TestSchema: the schema accepts what the rules accept, and refuses violations of rules that a schema can express.
 func TestSchema(t *testing.T) {
 	t.Parallel()
 	v := newSchemaTest(t)
@@ -102,7 +101,7 @@ func newSchemaTest(t *testing.T) *schemaTest {
 	return v
 }
 
-// judge returns what is wrong with a JSON text.
+// judge returns the problem of a JSON text.
 func (v *schemaTest) judge(text string) string {
 	var value any
 	if err := json.Unmarshal([]byte(text), &value); err != nil {
@@ -111,7 +110,7 @@ func (v *schemaTest) judge(text string) string {
 	return v.check(v.root, value, "")
 }
 
-// check returns what a value breaks first of a schema.
+// check returns the first rule of a schema that a value violates.
 func (v *schemaTest) check(schema, value any, at string) string {
 	s, ok := schema.(map[string]any)
 	if !ok {

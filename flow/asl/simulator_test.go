@@ -55,7 +55,7 @@ type call struct {
 
 type answer struct {
 	output    string // JSON
-	submitted string // JSON: what a task returned that was ended by its token; "" is {}
+	submitted string // JSON: the result of a call whose task its token ended; "" is {}
 	worker    string // the worker that took the work
 	failure   *atom.Failure
 	after     time.Duration
@@ -242,7 +242,7 @@ func (s *simulator) ask(f *simFlow, cause flow.Cause) {
 	}
 }
 
-// rollBack undoes what a flow wants undone.
+// rollBack undoes the part that a flow wants undone.
 func (s *simulator) rollBack(f *simFlow, want *flow.Undoing) {
 	cause := flow.Cause{Kind: flow.Undone, Note: want.Note}
 	within := func(path, name string) bool {
@@ -364,7 +364,7 @@ func (s *simulator) nested(n *simNode) {
 	s.at(sub.now, func() { s.nodeEnded(n, cause) })
 }
 
-// nodeEnded tells of the end of a node.
+// nodeEnded reports the end of a node.
 func (s *simulator) nodeEnded(n *simNode, cause flow.Cause) {
 	if n.gone || n.flow.over {
 		return
@@ -414,7 +414,7 @@ func (s *simulator) work(n *simNode) {
 		if n.spec.Pivot && cause.Kind == flow.Ended {
 			s.undone = nil
 		}
-		if n.spec.Reverts() { // once, however often it was tried
+		if n.spec.Reverts() { // once, for any number of tries
 			s.undone = append(slices.DeleteFunc(s.undone, func(o *simNode) bool { return o == n }), n)
 		}
 		s.nodeEnded(n, cause)
@@ -499,7 +499,7 @@ func (s *simulator) close(f *simFlow, end *flow.End) {
 	s.ask(n.flow, cause)
 }
 
-// cancel ends whatever a flow has open.
+// cancel ends all open nodes of a flow.
 func cancel(f *simFlow) {
 	for _, n := range f.open {
 		n.gone = true

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// chain returns the types of the events, each with what it follows from.
+// chain returns the types of the events, each with its predecessor.
 func (s *simulator) chain() string {
 	var lines []string
 	for _, e := range s.events {
@@ -18,8 +18,7 @@ func (s *simulator) chain() string {
 	return strings.Join(lines, " ")
 }
 
-// TestToldOfFailures shows what the history is told when something inside a Parallel
-// or Map state fails, or the state itself does.
+// TestToldOfFailures checks the history if something inside a Parallel or Map state fails, or the state itself.
 func TestToldOfFailures(t *testing.T) {
 	t.Parallel()
 	in := func(state string) string { return `{"StartAt": "I", "States": {"I": ` + state + `}}` }
@@ -81,8 +80,7 @@ func TestToldOfFailures(t *testing.T) {
 	}
 }
 
-// TestToldOfStop shows that the history of an execution that was stopped tells of no
-// state, but of map runs.
+// TestToldOfStop: the history of a stopped execution has the ends of map runs, but not of states.
 func TestToldOfStop(t *testing.T) {
 	t.Parallel()
 	const wait = `{"StartAt": "%s", "States": {"%[1]s": {"Type": "Wait", "Seconds": 9, "End": true}}}`
@@ -98,8 +96,7 @@ func TestToldOfStop(t *testing.T) {
 	}
 }
 
-// TestPathCauses shows how a path that names nothing is told, depending on where it
-// stands.
+// TestPathCauses checks the causes of a path that names nothing, by its place.
 func TestPathCauses(t *testing.T) {
 	t.Parallel()
 	parameters := func(x string) string {

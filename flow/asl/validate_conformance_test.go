@@ -44,8 +44,8 @@ func TestConformanceASLValidation(t *testing.T) {
 	tally.Demand(t, "code", 0.9)
 }
 
-// TestConformanceASLSamples validates definitions from real life, of which all
-// are legal, and counts those that this version can run.
+// TestConformanceASLSamples validates real definitions of users, which are all legal, and counts those that this
+// version can run.
 func TestConformanceASLSamples(t *testing.T) {
 	t.Parallel()
 	tally := conformance.NewAspects("asl/samples")

@@ -33,8 +33,7 @@ func TestVariables(t *testing.T) {
 	}
 }
 
-// TestVariablesLimit shows that variables cannot grow beyond what a flow can
-// remember.
+// TestVariablesLimit: variables cannot grow beyond the memory of a flow.
 //
 // Guarantee (G9): variables of a state machine, 384 KiB.
 func TestVariablesLimit(t *testing.T) {

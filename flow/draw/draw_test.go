@@ -94,7 +94,7 @@ func TestUnfoldedIsBounded(t *testing.T) {
 	}
 }
 
-// TestGrowingHasNoPicture draws a flow of which only its run shows what there is.
+// TestGrowingHasNoPicture draws a flow whose nodes are only known from its run.
 func TestGrowingHasNoPicture(t *testing.T) {
 	t.Parallel()
 	grows := flow.Growing("g", unknown{})

@@ -50,8 +50,7 @@ func anyView() *rapid.Generator[draw.View] {
 	})
 }
 
-// TestTextsStayTexts: whatever a view holds, its texts stay within quotes, and a
-// picture of n things has about n lines.
+// TestTextsStayTexts: for any view, its texts stay within quotes, and a picture of n nodes and edges has about n lines.
 func TestTextsStayTexts(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -93,7 +93,7 @@ func TestFewCrossings(t *testing.T) {
 	}
 }
 
-// TestSVGIsXML: whatever a view holds, the image is well-formed, and has no element or attribute but its own.
+// TestSVGIsXML: for any view, the image is well-formed, and has no element or attribute but its own.
 func TestSVGIsXML(t *testing.T) {
 	t.Parallel()
 	const elements = " svg title style defs marker path text rect circle polygon g a "

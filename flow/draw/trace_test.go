@@ -66,8 +66,8 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-// TestExplainAnything: whatever a trace holds, its text ends, has a bounded number
-// of lines, and nothing that moves a cursor.
+// TestExplainAnything: for any trace, the text ends, has a bounded number of lines, and contains nothing that moves a
+// cursor.
 func TestExplainAnything(t *testing.T) {
 	t.Parallel()
 	id := rapid.SampledFrom([]string{"", "a", "b", "c", "d\x1b[2J", "e\n"})

@@ -7,7 +7,7 @@ import (
 	"github.com/ebbflow/ebb/flow/sm4c"
 )
 
-// TestProblems shows what is said of definitions that are wrong, and where.
+// TestProblems checks the messages about wrong definitions, and their positions.
 func TestProblems(t *testing.T) {
 	t.Parallel()
 	for definition, want := range map[string]string{

@@ -13,7 +13,7 @@ var updateSchema = flag.Bool("update", false, "rewrite the schema for editors")
 
 const schemaFile = "../../docs/reference/sm4c.schema.json"
 
-// TestSchemaFile shows that the file for editors is what the tables say.
+// TestSchemaFile: the file for editors agrees with the tables.
 func TestSchemaFile(t *testing.T) {
 	t.Parallel()
 	if *updateSchema {

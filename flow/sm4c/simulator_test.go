@@ -11,15 +11,14 @@ import (
 	"github.com/ebbflow/ebb/flow"
 )
 
-// A world runs languages in virtual time, without an engine: it holds the
-// contract of package flow and nothing else. A question and its answer are one
-// step; what was committed with it is all that the next one knows.
+// A world runs languages in virtual time, without an engine. It only implements the contract of package flow. A
+// question and its answer are one step. The next question knows only what was committed.
 type world struct {
 	// flows are the languages by the names of their flows.
 	flows map[string]flow.Language
 	// task says how a task ends; nil gives every task its input back.
 	task func(call call) answer
-	// sent is told of each event that is sent.
+	// sent receives each event that is sent.
 	sent func(m flow.Message)
 	// steps is how many steps are taken before the world is left as it is; 0 is
 	// many.
@@ -156,7 +155,7 @@ func (w *world) tell(r *simRun, kind flow.MessageKind, name string, body []byte)
 	}
 }
 
-// live goes on until nothing is left that could happen.
+// live continues until nothing more can happen.
 func (w *world) live() {
 	for steps := 0; len(w.queue) > 0 && w.fault == nil; steps++ {
 		if steps == w.steps && steps > 0 {
@@ -472,7 +471,7 @@ func (w *world) closeRun(r *simRun, end *flow.End) {
 	w.at(w.now, func() { w.ended(n, cause) })
 }
 
-// cancel ends whatever a flow has open.
+// cancel ends all open nodes of a flow.
 func cancel(f *simFlow) {
 	for _, n := range f.open {
 		cancelNode(n)

@@ -16,8 +16,8 @@ import (
 	"github.com/ebbflow/ebb/flow/swf/internal/history"
 )
 
-// seen has what the tests have seen of the tables: each event, each cause of a failure, each type of timeout. Random
-// tests do not count.
+// seen holds the rows of the tables that the tests have seen: each event, each cause of a failure, each type of
+// timeout. Random tests do not count.
 var seen = coverage{rows: map[string]map[string]bool{}, of: map[string]int{}}
 
 type coverage struct {

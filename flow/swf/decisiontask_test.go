@@ -109,8 +109,8 @@ func TestNotBlocking(t *testing.T) {
 	r.ends(9, "ActivityTaskStarted", "DecisionTaskCompleted", "MarkerRecorded", "TimerStarted", "CancelTimerFailed", "WorkflowExecutionCompleted")
 }
 
-// TestEffectsAfterTheBatch is the fourth trap: the execution closes although its decisions start a child, signal
-// another execution and cancel an activity. The child starts and the signal arrives all the same.
+// TestEffectsAfterTheBatch: the execution closes although its decisions start a child, signal another execution and
+// cancel an activity. The child starts and the signal arrives nevertheless.
 func TestEffectsAfterTheBatch(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, swf.Settings{})

@@ -48,7 +48,7 @@ type simRun struct {
 	labels map[string]string
 	end    *flow.End
 	parent *simNode
-	person string // what a person must decide; "" for nothing
+	person string // what a person must decide, or ""
 	listen bool
 }
 
@@ -98,7 +98,7 @@ func (w *world) create(c *flow.Child, parent *simNode) *simRun {
 	return r
 }
 
-// settle lets happen what happens at once.
+// settle executes everything that happens at once.
 func (w *world) settle() {
 	for len(w.ready) > 0 {
 		f := w.ready[0]
@@ -416,7 +416,7 @@ func (w *world) advance(d time.Duration) {
 	w.now = until
 }
 
-// record appends events, each of which must be as the table says.
+// record appends events, and compares each with the table.
 func (r *simRun) record(g *flow.Growth) {
 	w := r.world
 	w.t.Helper()

@@ -36,7 +36,7 @@ var closeBy = map[string]func(w *world, r *simRun){
 	},
 }
 
-// stop lets an operator end a run.
+// stop ends a run as an operator.
 func (w *world) stop(r *simRun) {
 	w.t.Helper()
 	g := w.lang.Grow(&flow.Ask{
@@ -173,7 +173,7 @@ func TestUndoUnknown(t *testing.T) {
 	}
 }
 
-// TestUndoFails lets an undo fail: a person must decide, and the execution stays open until then.
+// TestUndoFails lets an undo fail. A person must decide, and the execution stays open until then.
 func TestUndoFails(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, swf.Settings{Undo: undoes})

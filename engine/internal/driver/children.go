@@ -19,7 +19,8 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// childID returns the id of the run that an attempt of a node begins. Attempts are counted anew in each incarnation.
+// childID returns the id of the run that an attempt of a node starts. Attempts are counted from 1 again in each
+// incarnation.
 func childID(run, path string, incarnation, attempt int, child *flow.Child) string {
 	if child.ID != "" {
 		return child.ID
@@ -34,8 +35,8 @@ func childID(run, path string, incarnation, attempt int, child *flow.Child) stri
 	return id
 }
 
-// plannedChildID returns the id of the run that an attempt of an atom of a plan begins. Attempts are
-// counted anew in each incarnation.
+// plannedChildID returns the id of the run that an attempt of an atom of a plan starts. Attempts are counted from 1
+// again in each incarnation.
 func plannedChildID(run, path string, incarnation, attempt int) string {
 	id := run + "/" + path
 	if incarnation > 0 || attempt > 1 {
@@ -284,7 +285,7 @@ func (c *children) dropChild(o origin, leave bool) error {
 	return nil
 }
 
-// checkResult lets an atom of the plan fail that cannot have the output of its run as its result.
+// checkResult makes an atom of the plan fail if the output of its run cannot be its result.
 func (c *children) checkResult(o origin, ev *scheduler.Event) {
 	if ev.Failure != nil {
 		return
@@ -313,7 +314,7 @@ func (c *children) within(o origin, ev *scheduler.Event) {
 	ev.Failure = &f
 }
 
-// outputs returns what the run of a plan provides at its end, for the run that began it: an object of its symbols.
+// outputs returns the results of a plan's run for the parent run: an object of its symbols.
 func (c *children) outputs() atom.Value {
 	symbols := slices.Sorted(c.plan.Symbols)
 	args, vals := make([]atom.Arg, len(symbols)), make([]atom.Value, len(symbols))

@@ -122,7 +122,7 @@ func (d *Driver) startQueued() (err error) {
 	return d.enter(states.EngineWaiting)
 }
 
-// waitAndAnalyze waits until something concerns the run, and analyzes that. It returns ErrWaiting if the process is to
+// waitAndAnalyze waits until something concerns the run, and analyzes that. It returns ErrWaiting if the process must
 // leave the run meanwhile.
 func (d *Driver) waitAndAnalyze() error {
 	if same, err := d.unchanged(); err != nil {

@@ -25,7 +25,7 @@ func BegunBy(run string, a *storage.Atom) (id string, awaited bool) {
 	return id, open && (spec.Child == nil || !spec.Child.Detached)
 }
 
-// An origin is what a child run belongs to: a grown node, or an atom of the plan.
+// An origin is the owner of a child run: a grown node, or an atom of the plan.
 type origin struct {
 	node *scheduler.Node
 	atom int32 // -1 if it is a node

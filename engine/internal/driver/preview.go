@@ -8,7 +8,7 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// A standing says what is to be known of an entry of the undo stack.
+// A standing says what is known of an entry of the undo stack.
 type standing struct {
 	step   PreviewStep
 	gone   bool // it was undone already

@@ -11,7 +11,7 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// A RequestKind is what a caller wants of a run.
+// A RequestKind is the kind of a caller's request to a run.
 type RequestKind uint8
 
 // The kinds of requests.
@@ -44,7 +44,7 @@ type Request struct {
 
 	number int64 // of the requests of this process
 	done   chan struct{}
-	turn   chan struct{} // receives when the caller is to load the run itself
+	turn   chan struct{} // receives if the caller must load the run itself
 	gone   func() error  // see Gone
 
 	receipt string // id of the token that will hold the answer, if the request is passed on to another process
@@ -66,7 +66,7 @@ var (
 // Done is closed when the request was answered and the answer is durable, or when Err is set.
 func (r *Request) Done() <-chan struct{} { return r.done }
 
-// Turn receives when no driver answers the requests of the run: the caller is to load the run.
+// Turn receives if no driver answers the requests of the run: the caller must load the run.
 func (r *Request) Turn() <-chan struct{} { return r.turn }
 
 // End answers the caller, with the answer that the request has, or with an error.
@@ -119,7 +119,7 @@ func (q *Requests) Added() int64 {
 	return q.added
 }
 
-// Lead reports whether the caller of the request is to load the run. Then it must call Led afterwards.
+// Lead reports whether the caller of the request must load the run. Then it must call Led afterwards.
 func (q *Requests) Lead(r *Request) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -257,8 +257,8 @@ func (q *Requests) Fail(run string, by int64, err error) {
 	q.next(run, l)
 }
 
-// Await waits until a request was answered. lead is called when the caller is to load the run, and wake to wake a
-// driver of this process; wake reports whether there is one. If ctx ends before a driver has taken the request, Await
+// Await waits until a request was answered. lead is called if the caller must load the run, and wake to wake a driver
+// of this process; wake reports whether there is one. If ctx ends before a driver has taken the request, Await
 // withdraws it and returns the error of ctx.
 func (q *Requests) Await(ctx context.Context, r *Request, wake func() bool, lead func()) error {
 	r.gone = ctx.Err

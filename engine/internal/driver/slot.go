@@ -2,8 +2,8 @@ package driver
 
 import "context"
 
-// A Slot lets a child run be driven beside its parent. A run holds the slot while it does something, and frees it
-// while it only waits. Therefore, a run that waits for its children never keeps the children from being driven.
+// A Slot lets a child run be driven beside its parent. A run holds the slot while it executes, and frees it while it
+// only waits. Therefore, a run that waits for its children never blocks them.
 type Slot struct {
 	Places chan struct{}
 	held   bool

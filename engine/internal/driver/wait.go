@@ -421,7 +421,7 @@ func (d *Driver) endedAgain(ev *scheduler.Event, id string) (bool, error) {
 		case child.Undo == storage.UndoFailed:
 			command = inbox.RetryRevert
 		default:
-			return true, nil // nothing more is to be undone
+			return true, nil // the undo is complete
 		}
 	}
 	_, messages, err := storage.AllMessages(d.storing, d.env.Store, id)

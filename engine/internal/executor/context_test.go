@@ -47,8 +47,7 @@ func TestCallContext(t *testing.T) {
 
 type contextKey struct{}
 
-// TestCallContextReaches ends what was derived from the context of a call, without a
-// goroutine of its own for each.
+// TestCallContextReaches ends contexts that were derived from the context of a call, without a goroutine for each.
 func TestCallContextReaches(t *testing.T) {
 	for name, derive := range map[string]func(context.Context) (context.Context, context.CancelFunc){
 		"cancel": context.WithCancel,

@@ -7,9 +7,9 @@ import (
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
 )
 
-// TestCancelWaitingCalls cancels and abandons very many calls that wait for a place, while
-// others of them are taken: what that allocates is proportional to how many there are.
-func TestCancelWaitingCalls(t *testing.T) { // not parallel: it counts what the process allocates
+// TestCancelWaitingCalls cancels and abandons very many calls that wait for a place, while others start. The
+// allocations are proportional to their number.
+func TestCancelWaitingCalls(t *testing.T) { // not parallel: it counts the process's allocations
 	const calls = 6000
 	x := &Executor{Settings: &Settings{}}
 	nodes := make([]scheduler.Node, calls)

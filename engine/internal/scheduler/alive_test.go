@@ -15,7 +15,7 @@ import (
 // exceeded is why a run fails that reaches a limit.
 var exceeded = &atom.Failure{Code: "Limit"}
 
-// checkAlive compares what the scheduler counts to what is open.
+// checkAlive compares the scheduler's counts with the open nodes.
 func (g *gardener) checkAlive() {
 	alive, values := int64(0), int64(0)
 	size := func(vs ...atom.Value) {
@@ -49,8 +49,8 @@ func (g *gardener) checkAfter(c *scheduler.Command, growth *flow.Growth) {
 	}
 }
 
-// TestExceeded lets each question to the language of each program reach a limit, and
-// the process die after each commit: the run fails so, and all is undone.
+// TestExceeded lets each question to the language of each program reach a limit, and the process die after each commit.
+// The run fails with the limit, and everything is undone.
 func TestExceeded(t *testing.T) {
 	t.Parallel()
 	for _, c := range toyPrograms {
@@ -80,8 +80,8 @@ func TestExceeded(t *testing.T) {
 	}
 }
 
-// TestExceededSuspended suspends each program after every commit, and lets it reach a limit
-// anywhere: a run that is suspended while it fails goes on failing when it is resumed.
+// TestExceededSuspended suspends each program after every commit, and lets it reach a limit anywhere. A run that is
+// suspended while it fails continues to fail when it is resumed.
 func TestExceededSuspended(t *testing.T) {
 	t.Parallel()
 	for _, c := range toyPrograms {

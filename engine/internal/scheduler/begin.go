@@ -26,7 +26,7 @@ func (s *Scheduler) begin(ev *Event) {
 	}
 	s.failing.fatal, s.ending.parked = nil, false
 	s.forgetAsks()
-	s.failing.ops, s.failing.opAt, s.cancels.left = s.failing.ops[:0], 0, nil // the records tell what was postponed
+	s.failing.ops, s.failing.opAt, s.cancels.left = s.failing.ops[:0], 0, nil // the records say what was postponed
 	s.lookAround()
 	switch {
 	case reopens:

@@ -89,8 +89,8 @@ func (s *Scheduler) leaveNode(n *Node) {
 	s.cancelled(n)
 }
 
-// spares reports whether a node that is to be cancelled waits until its language has answered. When the run's own flow
-// is ended from outside, the language may leave child runs running.
+// spares reports whether a node to cancel waits until its language has answered. If the run's own flow is ended from
+// outside, the language may leave child runs running.
 func (c *cancelling) spares(n *Node) bool {
 	return c.scope.Parent == nil && c.scope.outside != flow.Begin && c.scope.ending == nil &&
 		n.Spec.Kind == flow.Nested && n.Awaits() && !n.dropped()

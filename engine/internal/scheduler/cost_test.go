@@ -60,7 +60,7 @@ func spin(plan *flow.Plan, fails func(a int32) bool) (end states.Flow, commands 
 				ev = scheduler.Event{Kind: scheduler.Continue}
 			case scheduler.Over:
 				return c.FlowTo, commands
-			default: // flow states, what is remembered
+			default: // flow states, the remembered ones
 			}
 		}
 		if ev.Kind == scheduler.Idle && at < len(ended) {
@@ -78,8 +78,7 @@ func spin(plan *flow.Plan, fails func(a int32) bool) (end states.Flow, commands 
 
 func never(int32) bool { return false }
 
-// TestRetryBeforeLongTail shows that trying a part again costs nothing for what
-// comes after it and was never begun.
+// TestRetryBeforeLongTail: retrying a part costs nothing for later parts that never started.
 func TestRetryBeforeLongTail(t *testing.T) {
 	t.Parallel()
 	count := func(tail int) int {
@@ -97,8 +96,7 @@ func TestRetryBeforeLongTail(t *testing.T) {
 	}
 }
 
-// TestCommandsPerTask shows what a task costs in commands: begun, executed,
-// ended.
+// TestCommandsPerTask counts the commands of a task: to start, execute and end it.
 func TestCommandsPerTask(t *testing.T) {
 	t.Parallel()
 	const n = 1000

@@ -16,8 +16,8 @@ import (
 	"github.com/ebbflow/ebb/states"
 )
 
-// driver drives the scheduler of one case as simply as can be: calls are made
-// as their command is met, one after the other, and what is persisted is a copy.
+// A driver drives the scheduler of one case in the simplest way. It makes calls as it meets their commands, one after
+// the other, and persists copies.
 type driver struct {
 	t     rapid.TB
 	c     *conformance.TaskFlowCase
@@ -37,7 +37,7 @@ type driver struct {
 	now    time.Time
 	waited time.Duration // in all
 
-	// next picks which of the completions at hand is told next; -1 is none yet.
+	// next selects the completion that is reported next; -1 means none yet.
 	next func(n int) int
 
 	kept struct {
@@ -52,7 +52,7 @@ type driver struct {
 	fired     bool
 	done      bool
 	answer    *scheduler.Event
-	ended     []scheduler.Event // completions not told yet
+	ended     []scheduler.Event // completions not reported yet
 }
 
 func newDriver(t rapid.TB, c *conformance.TaskFlowCase) (*driver, error) {
@@ -79,7 +79,7 @@ func (d *driver) build() error {
 	return nil
 }
 
-// reload goes on with nothing but what was persisted.
+// reload continues with only the persisted records.
 func (d *driver) reload() {
 	if err := d.build(); err != nil {
 		d.t.Fatal(err)
@@ -163,7 +163,7 @@ func (d *driver) following() scheduler.Event {
 	return scheduler.Event{Kind: scheduler.Idle}
 }
 
-// step tells one event and does what is commanded.
+// step reports one event and carries out the commands.
 func (d *driver) step(ev scheduler.Event) {
 	ev.Now = d.now
 	cmds := slices.Clone(d.sched.Step(ev))
@@ -189,7 +189,7 @@ func (d *driver) step(ev scheduler.Event) {
 	}
 }
 
-// wait lets time pass until the first wait is over.
+// wait lets time pass until the first wait ends.
 func (d *driver) wait() {
 	if len(d.waits) == 0 {
 		d.t.Fatalf("stalled in %v", d.sched.Flow())
@@ -318,9 +318,8 @@ func (d *driver) askRetry(c *scheduler.Command) *scheduler.Event {
 	return ev
 }
 
-// askDeciders lets the deciders of an atom vote. Of those that say no, the one
-// that leaves out most counts; one whose link comes from an atom that was left
-// out has no say.
+// askDeciders lets the deciders of an atom vote. Of those that say no, the one that leaves out most counts. A decider
+// whose link comes from an atom that was left out has no vote.
 func (d *driver) askDeciders(a int32) *scheduler.Event {
 	ev := &scheduler.Event{Kind: scheduler.Voted, Depth: flow.DepthAtom}
 	results := flow.Results{}

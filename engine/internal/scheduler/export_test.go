@@ -5,7 +5,7 @@ import "github.com/ebbflow/ebb/atom"
 // Children returns the child flows of a fork that are open.
 func (n *Node) Children() []*Scope { return n.children }
 
-// CancelInPartsOf lets one Step cancel at most so many nodes and child flows.
+// CancelInPartsOf limits the number of nodes and child flows that one Step cancels.
 func (s *Scheduler) CancelInPartsOf(n int) { s.cancels.partSize = n }
 
 // Results returns the results that a fork has so far.

@@ -33,7 +33,7 @@ func TestForkBeginsInSteps(t *testing.T) {
 	if g.check(); g.flow != states.FlowSuccess {
 		t.Errorf("it ended %v", g.flow)
 	}
-	if g.longest > 2*suspendAt { // what was begun is taken up in one Step
+	if g.longest > 2*suspendAt { // one Step resumes all that started
 		t.Errorf("a Step led to %d commands", g.longest)
 	}
 }

@@ -21,8 +21,8 @@ type gardener struct {
 	each    bool // commit each change by itself
 	crashAt int  // after which commit the process dies; 0 is never
 	gap     int  // how many commits later it dies again, one more each time; 0 is not again
-	stopAt  int  // after which commit the run is to be suspended; 0 is never
-	limitAt int  // in place of which answer of the language the run reaches a limit; 0 is never
+	stopAt  int  // the commit after which the run is suspended; 0 is never
+	limitAt int  // the answer of the language in place of which the run reaches a limit; 0 is never
 	parts   int  // how much is cancelled at once
 	pick    func(n int) int
 	defers  func() bool         // whether a question is answered later; nil is never
@@ -60,7 +60,7 @@ type gardener struct {
 	asks     int
 	longest  int  // how many commands a Step led to at most
 	limited  bool // it has reached its limit
-	later    bool // a question is to be answered later
+	later    bool // a question must be answered later
 	dead     bool
 }
 
@@ -77,7 +77,7 @@ func newGardener(tb rapid.TB, program toyFlow) *gardener {
 	}
 }
 
-// play runs to the end, through a crash or a suspension if there is to be one.
+// play runs to the end, through a crash or a suspension if there is one.
 func (g *gardener) play() {
 	for {
 		if g.process(); !g.dead {
@@ -150,7 +150,7 @@ func (g *gardener) next() {
 	g.wait()
 }
 
-// wait lets time pass until the next wait is over.
+// wait lets time pass until the next wait ends.
 func (g *gardener) wait() {
 	var first *scheduler.Node
 	for n, due := range g.waits {
@@ -192,8 +192,7 @@ func (g *gardener) pass(to time.Time) {
 	}
 }
 
-// feed tells an event, and does what is commanded until nothing more is asked.
-// It returns how many commands there were.
+// feed reports an event, and carries out commands until there are no more. It returns their number.
 func (g *gardener) feed(ev scheduler.Event) int {
 	n := 0
 	for asked := true; asked && !g.dead; {
@@ -224,7 +223,7 @@ func (g *gardener) feed(ev scheduler.Event) int {
 	return n
 }
 
-// more lets the scheduler go on, now or later, perhaps after a commit.
+// more lets the scheduler continue, now or later, perhaps after a commit.
 func (g *gardener) more() *scheduler.Event {
 	if g.pick(2) == 0 {
 		if g.flush(); g.dead {
@@ -403,7 +402,7 @@ func (g *gardener) ask(c *scheduler.Command) *scheduler.Event {
 	return &scheduler.Event{Kind: scheduler.Grown, Growth: &growth}
 }
 
-// checkUndone checks that what a flow wanted undone is.
+// checkUndone checks that the parts that a flow wanted undone are undone.
 func (g *gardener) checkUndone(ask *flow.Ask) {
 	step := decode[toyFlow](ask.Memory).Steps[decode[toyNote](ask.Cause.Note).At]
 	for _, path := range slices.Backward(g.pushed) {
@@ -424,7 +423,7 @@ func (g *gardener) checkUndone(ask *flow.Ask) {
 	}
 }
 
-// checkNote checks that a join is told the note of the child that decided it.
+// checkNote checks that a join receives the note of the child that decided it.
 func (g *gardener) checkNote(c *scheduler.Command) {
 	note, attempt := decode[string](c.Cause.EndNote), int(c.Node.Rec.Attempt)
 	if want := scheduler.ChildPath(c.Node.Path, attempt, c.Cause.Index); c.Cause.Kind == flow.JoinFailed && note != want {
@@ -435,8 +434,7 @@ func (g *gardener) checkNote(c *scheduler.Command) {
 	}
 }
 
-// launch makes the calls that are due: their effects happen now, their ends are
-// told later.
+// launch makes the calls that are due. Their effects happen now, their ends are reported later.
 func (g *gardener) launch() {
 	for _, c := range g.calls {
 		g.sched.MarkCalled(c.Node, c.Atom)

@@ -156,8 +156,7 @@ func TestGrowth(t *testing.T) {
 	}
 }
 
-// TestGrowthCrash lets each program crash after every commit: it ends as
-// without.
+// TestGrowthCrash lets each program crash after every commit. It ends as without a crash.
 //
 // Guarantee (G5): Growing flows end the same with a death after every commit. Random ones keep success or failure after
 // repeated deaths.
@@ -175,7 +174,7 @@ func TestGrowthCrash(t *testing.T) {
 	}
 }
 
-// The completion at hand that is told next.
+// The completion that is reported next.
 func first(int) int  { return 0 }
 func last(n int) int { return n - 1 }
 
@@ -196,8 +195,7 @@ func crashes(t *testing.T, program toyFlow, each bool, pick func(n int) int, end
 	}
 }
 
-// TestGrowthSuspend suspends each program after every commit and resumes it from what was
-// kept.
+// TestGrowthSuspend suspends each program after every commit and resumes it from the stored records.
 func TestGrowthSuspend(t *testing.T) {
 	t.Parallel()
 	for _, c := range toyPrograms {
@@ -222,8 +220,8 @@ func TestGrowthSuspend(t *testing.T) {
 	}
 }
 
-// TestAborted shows what a language is told of the nodes that were ended
-// because a child failed, or because the flow was overdue.
+// TestAborted checks what a language hears of nodes that were ended because a child failed, or because the flow was
+// overdue.
 func TestAborted(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

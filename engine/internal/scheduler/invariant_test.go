@@ -12,16 +12,14 @@ import (
 	"github.com/ebbflow/ebb/states"
 )
 
-// guard holds a driver's steps against what must hold in any order, and what
-// it comes to against its end.
+// A guard checks that a driver's steps are legal in any order, and compares the result with the driver's end.
 func guard(d *driver) {
 	w := taskflowtest.NewWatch(d.plan, d.t.Errorf)
 	d.saw = func(c *scheduler.Command) { w.Changed(c.Atom, c.From, c.To) }
 	d.rested = func() { w.Rested(d.kept.flow, false) }
 }
 
-// TestAnyOrder plays the recorded cases with completions told in any order and
-// new work begun in between.
+// TestAnyOrder plays the recorded cases with completions in any order, and new work that starts in between.
 func TestAnyOrder(t *testing.T) {
 	t.Parallel()
 	conformance.ForFiles(t, "taskflow", func(t *testing.T, file string) {
@@ -43,8 +41,8 @@ func TestAnyOrder(t *testing.T) {
 	})
 }
 
-// TestConformanceTaskFlowWaves plays the recorded cases that do not depend on
-// order with each wave's completions told in another one.
+// TestConformanceTaskFlowWaves plays the recorded cases that do not depend on order, with the completions of each wave
+// in another order.
 func TestConformanceTaskFlowWaves(t *testing.T) {
 	t.Parallel()
 	conformance.ForFiles(t, "taskflow", func(t *testing.T, file string) {
@@ -85,9 +83,8 @@ func TestAnyFlow(t *testing.T) {
 	})
 }
 
-// TestCrash lets random flows die after any write: they end as they do when
-// they are left alone, and what is done, or is not, is the same. Whether an atom
-// that is not done was begun at all may depend on when others ended.
+// TestCrash lets random flows die after any write. They end as without a death, with the same atoms done. Whether an
+// atom that is not done was started may depend on when others ended.
 //
 // Guarantee (G5): Random flows end the same with a death after any write of the scheduler, or repeated deaths around
 // random commits.

@@ -20,8 +20,8 @@ func (waiters) Grow(ask *flow.Ask) (g flow.Growth) {
 	return g
 }
 
-// TestPostponedCosts lets questions pile up that are not answered now, as when many
-// timers fire at once: postponing one costs nothing that grows with the others.
+// TestPostponedCosts lets postponed questions accumulate, as if many timers fired at once. The cost of postponing one
+// does not grow with the number of the others.
 func TestPostponedCosts(t *testing.T) {
 	g := newGardener(t, toyFlow{})
 	g.lang = waiters{}

@@ -51,7 +51,7 @@ func spinLoop(tb testing.TB, l loop, each func(n int)) {
 					tb.Fatalf("ended %v after %d steps with %d to undo", c.FlowTo, n, s.Undos())
 				}
 				return
-			default: // what is kept
+			default: // the stored records
 			}
 		}
 	}

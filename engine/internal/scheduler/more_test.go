@@ -31,8 +31,8 @@ func (goingOn) Grow(ask *flow.Ask) flow.Growth {
 	return g
 }
 
-// TestMoreComesFirst lets two tasks end before a flow hears of the first, as when it was
-// suspended. It asks for more then, and is asked that before it hears of the second.
+// TestMoreComesFirst lets two tasks end before a flow hears of the first, as during a suspension. The flow then asks
+// for more, and gets this question before it hears of the second.
 func TestMoreComesFirst(t *testing.T) {
 	t.Parallel()
 	for _, each := range []bool{true, false} {
@@ -65,8 +65,8 @@ func TestMoreComesFirst(t *testing.T) {
 	}
 }
 
-// TestStoppedNotAskedAbout postpones the question what the end of a task means until the
-// run is overdue: the task is stopped with the others, and is not asked about any more.
+// TestStoppedNotAskedAbout postpones the question about the end of a task until the run is overdue. The task is stopped
+// with the others, and the question is not asked.
 func TestStoppedNotAskedAbout(t *testing.T) {
 	t.Parallel()
 	g := newGardener(t, toyFlow{Deadline: time.Minute, Steps: []toyStep{work("a"), work("b")}})
@@ -84,8 +84,8 @@ func TestStoppedNotAskedAbout(t *testing.T) {
 	}
 }
 
-// TestOverdueWhileEnding lets a run's time pass that its language has ended already, while
-// the process is down: the run ends as its language said.
+// TestOverdueWhileEnding: a run that its language has ended becomes overdue while the process is down. The run ends as
+// its language said.
 func TestOverdueWhileEnding(t *testing.T) {
 	t.Parallel()
 	for crash := 0; ; crash++ {

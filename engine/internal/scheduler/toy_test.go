@@ -27,7 +27,7 @@ type toyStep struct {
 	After   time.Duration `json:",omitempty"` // timer: how long; else: before it starts, and before it is tried again
 	Flows   []toyFlow     `json:",omitempty"` // of a fork
 	Slots   int           `json:",omitempty"` // of a fork
-	Clean   bool          `json:",omitempty"` // of a fork: what it did is undone before it is tried again
+	Clean   bool          `json:",omitempty"` // of a fork: its work is undone before a retry
 	Pivot   bool          `json:",omitempty"`
 	Under   string        `json:",omitempty"`
 	To      string        `json:",omitempty"`
@@ -36,7 +36,7 @@ type toyStep struct {
 // beside stands for the step of a task that runs beside a step.
 const beside = -1
 
-// toyNote is what the language is told about a node.
+// toyNote is the language's note of a node.
 type toyNote struct{ At, Retries int }
 
 // toy is the language.
@@ -49,7 +49,7 @@ func decode[T any](v atom.Value) (out T) {
 	return out
 }
 
-// Grow tells an event for each cause, so that a test can see what was asked.
+// Grow adds an event for each cause, so that a test can see the questions.
 func (toy) Grow(ask *flow.Ask) flow.Growth {
 	var g flow.Growth
 	c := &ask.Cause
@@ -107,11 +107,11 @@ func (toy) Grow(ask *flow.Ask) flow.Growth {
 	return g
 }
 
-// Undo gives an undo what the step was given.
+// Undo returns the input of the step for its undo.
 func (toy) Undo(ask *flow.UndoAsk) (atom.Value, error) { return ask.Spec.Input, nil }
 
-// input is what a step's node is given after so many failed tries: a task the
-// step itself, a fork the programs of its children.
+// input is the input of a step's node after the given number of failed tries: for a task the step itself, for a fork
+// the programs of its children.
 func (s toyStep) input(tried int) atom.Value {
 	if s.Kind != "fork" {
 		s.Fails -= tried
@@ -127,8 +127,7 @@ func (s toyStep) input(tried int) atom.Value {
 	return atom.MustEncode(flows)
 }
 
-// fork returns the node of a fork that was tried so often; each time that what it
-// did was undone, it is another node.
+// fork returns the node of a fork after the given number of tries. After each undo of its work, it is another node.
 func (s toyStep) fork(note toyNote, tried int) flow.Spec {
 	name := s.Name
 	if tried > 0 {

@@ -16,8 +16,7 @@ func undoing(under, to string) toyStep { return toyStep{Kind: "undo", Name: "u",
 
 func stuck(name string) toyStep { return toyStep{Kind: "work", Name: name, Undo: true, Stuck: true} }
 
-// undoPrograms are programs that undo a part of what they did, with how they
-// end, whatever crashes.
+// undoPrograms are programs that undo a part of their work, with their expected ends, with any crashes.
 var undoPrograms = []struct {
 	name    string
 	program toyFlow
@@ -97,7 +96,7 @@ var undoPrograms = []struct {
 	},
 }
 
-// TestUndoing undoes parts of what was done, and the rest at the end.
+// TestUndoing undoes parts of the work, and the rest at the end.
 //
 // Guarantee (G4): A part of a growing flow is undone before the flow continues, beside branches that continue, with a
 // death at every commit.
@@ -123,8 +122,7 @@ func TestUndoing(t *testing.T) {
 	}
 }
 
-// TestUndoingCrash lets each program crash after every commit, and suspends it
-// there: it ends as without.
+// TestUndoingCrash lets each program crash after every commit, and suspends it there. It ends as without either.
 func TestUndoingCrash(t *testing.T) {
 	t.Parallel()
 	for _, c := range undoPrograms {
@@ -153,8 +151,8 @@ func TestUndoingCrash(t *testing.T) {
 	}
 }
 
-// TestStackStaysSmall shows that what was undone beneath others leaves the stack
-// with them: flows side by side undo what they did, again and again.
+// TestStackStaysSmall: entries that were undone below others leave the stack with them. Concurrent flows undo their
+// work repeatedly.
 func TestStackStaysSmall(t *testing.T) {
 	t.Parallel()
 	branch := chain(work("x"), work("y"), undoing("", ""))
@@ -170,7 +168,7 @@ func TestStackStaysSmall(t *testing.T) {
 	}
 }
 
-// TestPart shows what is within a node, and what only looks like it.
+// TestPart checks which entries are within a node, and which only look like it.
 func TestPart(t *testing.T) {
 	t.Parallel()
 	for path, want := range map[string]bool{
@@ -185,7 +183,7 @@ func TestPart(t *testing.T) {
 	}
 }
 
-// TestImpossibleUndoing refuses to undo what goes on.
+// TestImpossibleUndoing refuses to undo running work.
 func TestImpossibleUndoing(t *testing.T) {
 	t.Parallel()
 	one := []flow.Spec{{Name: "a", Undo: &flow.Undo{}}}
@@ -229,7 +227,7 @@ func (holding) Grow(ask *flow.Ask) flow.Growth {
 
 func (holding) Undo(ask *flow.UndoAsk) (atom.Value, error) { return ask.Spec.Input, nil }
 
-// TestUndoingHolds lets a flow hear of nothing else until what it wants undone is.
+// TestUndoingHolds: a flow hears of nothing else until the part that it wants undone is undone.
 func TestUndoingHolds(t *testing.T) {
 	t.Parallel()
 	for at := 0; ; at++ {

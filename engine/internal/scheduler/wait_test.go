@@ -43,8 +43,7 @@ func driverOf(t *testing.T, root flow.Node) *driver {
 	return d
 }
 
-// TestRetryWaits shows that a retry waits as long as it was told, also when it
-// is stopped in the middle.
+// TestRetryWaits: a retry waits as long as its backoff says, also if it is stopped in the middle.
 func TestRetryWaits(t *testing.T) {
 	t.Parallel()
 	tried := func() flow.Node {
@@ -115,7 +114,7 @@ func TestFailureEndsWait(t *testing.T) {
 	}
 }
 
-// TestOutcome shows what a revert is told about the execution it undoes.
+// TestOutcome checks which outcome a revert is told.
 func TestOutcome(t *testing.T) {
 	t.Parallel()
 	told := func(d *driver) map[string]string {

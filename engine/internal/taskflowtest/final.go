@@ -11,8 +11,7 @@ import (
 	"github.com/ebbflow/ebb/states"
 )
 
-// Final returns what is stored at the end of a case, as records have it. s is a
-// scheduler into which nothing but that was loaded.
+// Final returns the final stored state of a case, in the form of records. s is a scheduler that loaded only this state.
 func Final(c *conformance.TaskFlowCase, plan *flow.Plan, s *scheduler.Scheduler) conformance.TaskFlowFinal {
 	f := final{plan, s}
 	out := conformance.TaskFlowFinal{

@@ -59,7 +59,7 @@ func provided(text json.RawMessage) ([]string, atom.Part) {
 	return nil, atom.Whole
 }
 
-// scriptedTask does what a description says.
+// A scriptedTask follows its description.
 type scriptedTask struct {
 	is    *conformance.TaskFlowNode
 	world *World

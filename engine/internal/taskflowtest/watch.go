@@ -6,11 +6,9 @@ import (
 	"github.com/ebbflow/ebb/states"
 )
 
-// A Watch is told every change of state of a run, and tells of what must not
-// happen in any order: a change that the tables do not know, an atom that begins
-// before what it depends on is done, one that is reverted without having been
-// begun or before what depended on it, an end that does not follow from the
-// states.
+// A Watch gets every change of state of a run. It reports changes that must not happen in any order: an illegal one, an
+// atom that starts before its dependencies are done, an atom that is reverted without a start or before its dependents,
+// or an end that does not follow from the states.
 type Watch struct {
 	plan  *flow.Plan
 	state []states.Task

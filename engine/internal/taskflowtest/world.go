@@ -40,8 +40,7 @@ func (w *World) Mark() {
 	w.mark = len(w.calls)
 }
 
-// Rewind lets the calls of atoms since Mark not have been made. What retries
-// were asked meanwhile stays.
+// Rewind forgets the calls of atoms since Mark. Questions to retries meanwhile stay.
 func (w *World) Rewind() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -87,7 +86,7 @@ func counterOf(call *conformance.TaskFlowCall) string {
 	}
 }
 
-// make notes a call of a task, and takes as long as that is to take.
+// make records a call of a task, and takes the call's time.
 func (w *World) make(call conformance.TaskFlowCall) int {
 	call.N = w.note(call)
 	if w.Work != nil {

@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// FuzzTimespan shows that no text makes parseTimespan panic, and that what it takes
-// is no negative length of time.
+// FuzzTimespan: no text makes parseTimespan panic or return a negative time.
 func FuzzTimespan(f *testing.F) {
 	for _, text := range []string{"PT90S", "P1Y2M3W4DT5H6M7.5S", "1.02:03:04.5", "24:00:00", "P", "PT", "10", "P99999999Y", "PT0S", "-PT1S"} {
 		f.Add(text)
@@ -22,8 +21,7 @@ func FuzzTimespan(f *testing.F) {
 	})
 }
 
-// FuzzInside shows that what is taken out of ${ } stands in the text where it is
-// said to, and has nothing around it.
+// FuzzInside: an expression taken out of ${ } is in the text at its position, without anything around it.
 func FuzzInside(f *testing.F) {
 	for _, text := range []string{"${ .a }", "${.a}", " ${\t.a\n} ", "${}", "${", "}", "${ ${ } }", "Hi ${ .x }"} {
 		f.Add(text)
