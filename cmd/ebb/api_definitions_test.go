@@ -112,7 +112,7 @@ func (w *apiWorld) definitions(store storage.Store) {
 	}
 }
 
-// ebb runs a command in this process, and returns what it prints.
+// ebb runs a command in this process, and returns its output.
 func ebb(t *testing.T, dir string, args ...string) []byte {
 	t.Helper()
 	out, err := os.CreateTemp(dir, "out")

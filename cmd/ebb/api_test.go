@@ -36,7 +36,7 @@ func (volumes) Execute(context.Context, struct{}) (string, error) { return "vol-
 
 func (volumes) Revert(context.Context, struct{}, atom.Outcome[string]) error { return nil }
 
-// booter fails until it is told otherwise.
+// booter fails until the test says otherwise.
 type booter struct{ works, booted chan struct{} }
 
 func (b booter) Execute(context.Context, struct{}) (string, error) {
@@ -140,8 +140,8 @@ func list(answer map[string]any, name string) []any {
 	return all
 }
 
-// TestAPI does a night's work: it finds the run that failed, asks why, sees what was undone, and lets it run again. It
-// asks every route at least once, and checks every answer against the document.
+// TestAPI does a night's work: it finds the failed run, asks why, sees what was undone, and retries it. It calls every
+// route at least once, and checks every answer against the document.
 func TestAPI(t *testing.T) {
 	t.Parallel()
 	store := memstore.New()
@@ -196,7 +196,7 @@ func TestAPI(t *testing.T) {
 	w.everyRoute()
 }
 
-// readsOf reads what is to be known of a run that was undone.
+// readsOf reads everything about a run that was undone.
 func (w *apiWorld) readsOf(id string) {
 	w.Helper()
 	get := func(route, query string) map[string]any {
@@ -281,7 +281,7 @@ func (w *apiWorld) lines() {
 	}
 }
 
-// board asks for what is not a run.
+// board reads everything that is not a run.
 func (w *apiWorld) board(store storage.Store) {
 	w.Helper()
 	board := jobs.New(store, jobs.Policy{})
@@ -323,7 +323,7 @@ func (w *apiWorld) board(store storage.Store) {
 	}
 }
 
-// commands are refused by a run that has ended, and what is wrong in them is named.
+// commands checks that a run that has ended refuses commands, and that their mistakes are named.
 func (w *apiWorld) commands() {
 	w.Helper()
 	for name, body := range map[string]string{

@@ -24,14 +24,14 @@ const endlessMachine = `{LIMIT"StartAt": "Work", "States": {
 	"More": {"Type": "Choice", "Choices": [{"Variable": "$.n", "NumericEquals": 2, "Next": "Done"}], "Default": "Work"},
 	"Done": {"Type": "Succeed"}}}`
 
-// A request is what is wanted of an endless machine while a process drives it.
+// A request is a request to an endless machine while a process drives it.
 type request struct {
 	name    string
 	serve   bool      // the process is one of ebb serve, else of ebb run
 	limit   string    // of the machine
 	signal  os.Signal // to the process
 	command string    // from another process
-	exit    int       // of the process, when it is to end
+	exit    int       // of the process, if it must end
 	state   states.Flow
 	outcome storage.Outcome
 }
@@ -112,8 +112,7 @@ func (r *request) make(t *testing.T, v *victim) {
 	}
 }
 
-// watch starts a process, and returns what is closed when it has exited. It ends with
-// the test.
+// watch starts a process, and returns a channel that is closed when it has exited. The process ends with the test.
 func watch(t *testing.T, cmd *exec.Cmd) <-chan struct{} {
 	t.Helper()
 	var said bytes.Buffer

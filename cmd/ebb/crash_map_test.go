@@ -18,8 +18,8 @@ import (
 
 const killedItems = 12
 
-// TestKilledMap kills the process in the middle of a distributed Map, and has
-// another go on: each item is done, and none again whose run had ended.
+// TestKilledMap kills the process in the middle of a distributed Map, and lets another one resume it. Each item is
+// done, and none again whose run had ended.
 func TestKilledMap(t *testing.T) {
 	t.Parallel()
 	for _, after := range []int{1, killedItems / 2, killedItems - 1} {

@@ -101,7 +101,7 @@ func crashKills(t *testing.T) int {
 	return 80
 }
 
-// A kill is a run that is to be killed, perhaps twice.
+// A kill is a run whose process is killed, perhaps twice.
 type kill struct {
 	*victim
 

@@ -22,7 +22,7 @@ import (
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
-// TestDeploy: the files that are to be deployed say what this command knows.
+// TestDeploy: the files for deployment agree with this command.
 func TestDeploy(t *testing.T) {
 	t.Parallel()
 	read := func(name string) string {
@@ -91,8 +91,8 @@ func TestUnit(t *testing.T) {
 	}
 }
 
-// TestRightsOnServer grants a user what the page on PostgreSQL says, and no more: it
-// can do all that is done with runs.
+// TestRightsOnServer grants a user exactly the rights on the page about PostgreSQL. The user can do everything that is
+// done with runs.
 func TestRightsOnServer(t *testing.T) {
 	t.Parallel()
 	owner := ownedDatabase(t)
@@ -161,7 +161,7 @@ func ownedDatabase(t *testing.T) string {
 	return u.String()
 }
 
-// A role is a user of a server without any rights, and a DSN with which to be it.
+// A role is a user of a server without any rights, with a DSN to log in.
 type role struct{ name, dsn string }
 
 func newRole(t *testing.T, dsn, name string) role {

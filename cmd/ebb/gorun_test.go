@@ -29,7 +29,7 @@ func order(ctx context.Context, run string, unload bool) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, store.Close()) }() //nolint:contextcheck // it is closed, whatever became of ctx
+	defer func() { err = errors.Join(err, store.Close()) }() //nolint:contextcheck // it is closed even if ctx ended
 	note := func(text string) error {
 		f, err := os.OpenFile(run+".journal", os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 		if err != nil {

@@ -24,7 +24,7 @@ import (
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
-// hostile is a name that clears a screen, forges a line, and turns what stands behind it.
+// hostile is a name that clears a screen, forges a line, and reverses the text after it.
 const hostile = "h\x1b[2J\x1b]0;t\a\nebb: all is well\r\u009b31m\u202e\u2066\u200b\u2028\U000e0041\x7f"
 
 // turned is what of it the name of a state may have.
@@ -174,7 +174,7 @@ func (h *hostileDatabase) call(t *testing.T, args ...string) (status int) {
 		var out, errs bytes.Buffer
 		ctx, cancel := context.WithCancel(t.Context())
 		if slices.Contains([]string{"serve", "console", "bench"}, first(args)) && !slices.Contains(args, "--check") {
-			cancel() // it is to begin, and not to go on
+			cancel() // it must start, and not continue
 		}
 		all := slices.Concat(how, args)
 		if !slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(a, "--dsn") }) {

@@ -17,7 +17,7 @@ import (
 
 func stopSelf() { _ = syscall.Kill(syscall.Getpid(), syscall.SIGSTOP) }
 
-// A speech is what a process says, which can be read while it does.
+// A speech is the output of a process, which can be read while it is written.
 type speech struct {
 	lines chan string
 	rest  bytes.Buffer
@@ -35,9 +35,8 @@ func (q *speech) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestHungProcess does what docs/how-to/operate-runs.md says of a process that is stopped
-// in its turn to write: others say which process it is, and once it is killed they go on
-// and its run can be taken over.
+// TestHungProcess follows docs/how-to/operate-runs.md for a process that is stopped during its turn to write. Others
+// name the process. Once it is killed, they continue, and its run can be taken over.
 //
 // Attack (Runs and processes that die): SIGSTOP of a process during its turn to write.
 // Result: Bounded: after 2 s, waiting processes, `/readyz` and `ebb doctor` report it with a fix; after 1 min, writes

@@ -89,8 +89,7 @@ kill -9 $parent
 sleep 10
 `
 
-// serve lets servers live and die until all jobs have ended or are parked, and returns the
-// killer's run.
+// serve lets servers start and die until all jobs have ended or are parked, and returns the killer's run.
 func (p *population) serve(t *testing.T, patience time.Duration) storage.Run {
 	t.Helper()
 	dsn := p.dsn
@@ -198,7 +197,7 @@ func thirty(t *testing.T) any {
 	return atom.FromJSON(text)
 }
 
-// unbounded are flags that let a run grow until something else ends it.
+// unbounded are flags that let a run grow until another limit ends it.
 var unbounded = []string{"--run-limit", "atoms=100000000", "--run-limit", "values=100000000000"}
 
 // controlGroup makes a control group with a memory limit.

@@ -201,7 +201,7 @@ func (p *pathTest) copied() string {
 	return file
 }
 
-// call calls the command and returns its exit status, and what it says.
+// call calls the command and returns its exit status and output.
 func (p *pathTest) call(file string, args ...string) (status int, said string) {
 	var out, errs bytes.Buffer
 	status = execute(p.Context(), append([]string{"--dsn", "sqlite:" + file}, args...), strings.NewReader(""), &out, &errs)

@@ -37,7 +37,7 @@ func awaitEnd(t *testing.T, pid int, limit time.Time) {
 		defer func() { polled = true }()
 		return polled
 	})
-	if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) { // after the limit the caller sees what is left
+	if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) { // after the limit, the caller sees the rest
 		t.Fatal(err)
 	}
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/ebbflow/ebb/cmd/ebb/internal/exit"
 )
 
-// TestSecretsInURLsAreNotShown runs tasks whose URLs have secrets in them, and that fail in all ways that a server and a network
-// know. None of the commands that tell of the runs tells the secrets, nor do errors about flags and databases.
+// TestSecretsInURLsAreNotShown runs tasks whose URLs contain secrets, and which fail in all ways of servers and
+// networks. No command that shows the runs shows the secrets, nor do errors about flags and databases.
 //
 // Attack (Answers of other servers): A redirect to another server, to read headers or the URL.
 // Result: Ebb sends no `Referer` and no headers named like secrets. Open: an event itself goes there.

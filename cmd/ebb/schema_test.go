@@ -15,9 +15,8 @@ import (
 	"github.com/ebbflow/ebb/internal/conformance"
 )
 
-// TestSchemas shows that an editor that reads the schemas of the languages finds no
-// fault with the examples, and finds one with each of them that lost what it begins
-// with.
+// TestSchemas: an editor that reads the schemas of the languages finds no fault in the examples, and finds one in each
+// of them without its first member.
 func TestSchemas(t *testing.T) {
 	t.Parallel()
 	schemas := map[string]*jsonschema.Schema{".asl.": compileSchema(t, asl.Schema()), ".sm4c.": compileSchema(t, sm4c.Schema())}
@@ -89,7 +88,7 @@ func compileSchema(t *testing.T, text []byte) *jsonschema.Schema {
 	return schema
 }
 
-// exampleOf returns what a file says, as JSON has it.
+// exampleOf returns the content of a file in the form of JSON.
 func exampleOf(t *testing.T, file string) any {
 	t.Helper()
 	text, err := os.ReadFile(file)

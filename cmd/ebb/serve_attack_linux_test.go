@@ -83,7 +83,7 @@ func underAttack(t *testing.T, v *victim, pid int, address string) {
 	go func() {
 		defer close(over)
 		told, _ = io.ReadAll(said)
-		_ = attacker.Wait() // what it said is looked at
+		_ = attacker.Wait() // its output is checked
 	}()
 	var took []time.Duration
 	for attacked := true; attacked; {

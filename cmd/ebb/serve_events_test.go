@@ -18,8 +18,8 @@ import (
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
-// TestServeEvents: a machine that a server drives asks by a CloudEvent, waits, and
-// goes on with the one that answers it, which comes over HTTP.
+// TestServeEvents: a machine that a server drives sends a CloudEvent, waits, and continues with the event that answers
+// it, which arrives over HTTP.
 func TestServeEvents(t *testing.T) {
 	t.Parallel()
 	asked := make(chan string, 9) // for each time that it may be sent

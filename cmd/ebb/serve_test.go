@@ -44,10 +44,10 @@ func (tr *troop) recruit(t *testing.T) {
 type member struct {
 	*exec.Cmd
 
-	said *bufio.Reader // what it says
+	said *bufio.Reader // its output
 }
 
-// lose kills one of them, in the middle of whatever it does.
+// lose kills one of them at any moment.
 func (tr *troop) lose(t *testing.T) {
 	t.Helper()
 	i := rand.IntN(len(tr.members))
@@ -76,9 +76,8 @@ func (tr *troop) dismiss(t *testing.T) {
 	}
 }
 
-// TestServersKilled: jobs that three servers share on one database all end as
-// they should, however often a server is killed, and nothing is left undone, or
-// undone that was not.
+// TestServersKilled: three servers share jobs on one database, and are killed repeatedly. All jobs end as they should.
+// No undo is missing, and none is wrong.
 //
 // Guarantee (Jobs): Every job ends as it should while three servers on one SQLite file are killed repeatedly. On
 // PostgreSQL also with waits, growth and [stops longer than a lease](../explanation/jobs.md#the-soak-test).

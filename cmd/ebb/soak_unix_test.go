@@ -48,9 +48,8 @@ type soak struct {
 	alone              time.Duration // the longest that a run had no living owner
 }
 
-// TestSoakPostgres: whatever happens to the conductors, every run ends as its
-// script says, with each step done under one key of its own, and none is lost or
-// stuck.
+// TestSoakPostgres kills and stops conductors. Every run ends as its script says, with each step done under its own
+// key, and none is lost or stuck.
 //
 // Guarantee (G2): All attempts of a task carry the same key, also if processes are killed, stopped, or lose their
 // database.
@@ -174,7 +173,7 @@ func (s *soak) post(t *testing.T, from, to int) {
 
 func soakID(i int) string { return fmt.Sprintf("j%05d", i) }
 
-// soakKind returns what a run does, and whether it is paid or fails.
+// soakKind returns the work of a run, and whether it is paid or fails.
 func soakKind(i int) (kind, pay string) {
 	return [...]string{"plain", "waits", "grows"}[i%3], [...]string{"well", "fail"}[i/3%2]
 }
@@ -222,8 +221,7 @@ func (s *soak) kill(t *testing.T) {
 	s.recruit(t)
 }
 
-// halt stops a conductor until others have taken over what it had, and lets it go
-// on.
+// halt stops a conductor until others have taken over its runs, and then continues it.
 func (s *soak) halt(t *testing.T) {
 	t.Helper()
 	m := s.take()

@@ -84,7 +84,7 @@ func (v *victim) begin(env string) *exec.Cmd {
 	return v.ebb(env, "run", "--id", crashRun, v.file)
 }
 
-// A sight is what is there to be seen of a run between processes.
+// A sight is the visible state of a run between processes.
 type sight struct {
 	run     storage.Run
 	atoms   []storage.Atom
@@ -134,7 +134,7 @@ func (s *sight) committed(to states.Task) []string {
 	return steps
 }
 
-// end is all of a run's end that has to be the same however often it was killed.
+// end is the part of a run's end that must be the same after any number of kills.
 func (s *sight) end() string {
 	var b strings.Builder
 	fmt.Fprintln(&b, s.run.State, s.run.Outcome, s.run.Undo, s.run.Failure)
@@ -144,8 +144,7 @@ func (s *sight) end() string {
 	return b.String()
 }
 
-// recover has a new process take the run to its end, and judges what it did
-// against what was there before.
+// recover lets a new process take the run to its end, and compares its work with the state before.
 func (v *victim) recover(want string) (before sight, err error) {
 	if before, err = v.look(); err != nil {
 		return before, err
@@ -165,8 +164,7 @@ func (v *victim) recover(want string) (before sight, err error) {
 	return before, errors.Join(err, after.repeats(&before), after.judgeUndo())
 }
 
-// goOn returns the command that goes on with the run, or begins it again when
-// nothing of it is known.
+// goOn returns the command that resumes the run, or starts it again if it is unknown.
 func (v *victim) goOn(before *sight) *exec.Cmd {
 	if before.run.ID == "" || v.program != "" {
 		return v.begin("")
@@ -174,15 +172,13 @@ func (v *victim) goOn(before *sight) *exec.Cmd {
 	return v.ebb("", "resume", crashRun)
 }
 
-// A moment is when a process is killed: some time after it has made so many
-// calls.
+// A moment is when a process is killed: some time after the given number of calls.
 type moment struct {
 	calls int
 	after time.Duration
 }
 
-// killed goes on with the run in a process that is killed at a moment, and judges
-// what it did until then.
+// killed resumes the run in a process that is killed at a moment, and checks its work until then.
 func (v *victim) killed(at moment) error {
 	before, err := v.look()
 	if err != nil {
@@ -214,14 +210,13 @@ func (v *victim) killed(at moment) error {
 	return errors.Join(err, s.repeats(&before))
 }
 
-// calls returns how many calls of programs the journal tells of.
+// calls returns the number of calls of programs in the journal.
 func (v *victim) calls() int {
 	text, _ := os.ReadFile(v.journal) // not there yet
 	return bytes.Count(text, []byte("\n"))
 }
 
-// repeats returns an error for each step that was called since before though
-// what it was called for was committed then.
+// repeats returns an error for each step that was called since before although its end was committed then.
 func (s *sight) repeats(before *sight) error {
 	var errs []error
 	done, undone := before.committed(states.TaskSuccess), before.committed(states.TaskReverted)
@@ -237,8 +232,7 @@ func (s *sight) repeats(before *sight) error {
 	return errors.Join(errs...)
 }
 
-// journalLine returns what a program wrote about its call: the kind, the path,
-// and the key, which ends with the incarnation.
+// journalLine returns a program's record of its call: the kind, the path, and the key, which ends with the incarnation.
 func journalLine(line string) (kind, step string) {
 	kind, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
 	path, key, _ := strings.Cut(rest, " ")

@@ -32,9 +32,8 @@ func (a alteredGrower) Grow(ask *flow.Ask) flow.Growth {
 	return g
 }
 
-// TestFixturesAltered goes on with the runs that each fixture holds on flows that
-// have changed since: a grower gets no say in what was recorded before, and a flow of
-// another structure is refused, and nothing changed (G7).
+// TestFixturesAltered resumes the runs of each fixture on flows that have changed since. A changed grower does not
+// alter recorded work. A flow of another structure is refused, and nothing changes (G7).
 func TestFixturesAltered(t *testing.T) {
 	t.Parallel()
 	for _, fixture := range fixtures(t) {
@@ -74,7 +73,7 @@ func growsOnAltered(t *testing.T, s storage.Store, f *fixtureFlow, id string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range 3 { // what it added under another name leads the altered one nowhere: it is told again
+	for range 3 { // the altered one does not know the node that was added under another name, and hears of it again
 		if _, err = eng.Run(t.Context(), id, engine.Unload()); !errors.Is(err, engine.ErrWaiting) {
 			break
 		}

@@ -19,8 +19,8 @@ import (
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
-// TestBackup copies a database while another process commits: each copy is the
-// database of one moment, and can be gone on with.
+// TestBackup copies a database while another process commits. Each copy is the database at one moment, and its runs can
+// be resumed.
 func TestBackup(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

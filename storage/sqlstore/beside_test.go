@@ -59,8 +59,7 @@ func saturate(ctx context.Context, s *sqlstore.Store) error {
 	return s.Close() //nolint:contextcheck // it has none
 }
 
-// stepNowAndThen makes as many steps as it is told by a line, with pauses, and says
-// in microseconds how long they took.
+// stepNowAndThen makes as many steps as a line says, with pauses, and reports in microseconds how long they took.
 func stepNowAndThen(ctx context.Context, s *sqlstore.Store) error {
 	lines := bufio.NewScanner(os.Stdin)
 	lines.Scan()
@@ -86,9 +85,8 @@ func stepNowAndThen(ctx context.Context, s *sqlstore.Store) error {
 	return s.Close() //nolint:contextcheck // it has none
 }
 
-// TestBesideSaturating lets three processes write now and then beside one that
-// writes as much as it can: none is refused. With EBB_BESIDE=N each makes N writes,
-// and 99 of 100 have to be done within 50 ms.
+// TestBesideSaturating lets three processes write now and then beside one that writes as much as it can. No write is
+// refused. With EBB_BESIDE=N each makes N writes, and 99 of 100 must take less than 50 ms.
 //
 // Guarantee (G6): A busy writer shuts out no other. With `EBB_BESIDE=1000`, 99 % of their writes must take less than 50
 // ms.

@@ -27,7 +27,7 @@ func TestExamineServer(t *testing.T) {
 	if err := sqlstore.Hear(t.Context(), postgrestest.Deaf(t, dsn), time.Millisecond); !errors.Is(err, sqlstore.ErrDeaf) {
 		t.Errorf("what does not arrive is reported as %v", err)
 	}
-	for range 100 { // an answer brings what was not waited for
+	for range 100 { // an answer brings notifications that no call waited for
 		if err := sqlstore.Hear(t.Context(), dsn, 0); err != nil {
 			t.Fatalf("what arrives is reported as %v", err)
 		}

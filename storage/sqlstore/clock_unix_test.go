@@ -14,7 +14,7 @@ import (
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
-// stepped returns a database on a server the clock of which can be set.
+// stepped returns a database on a server whose clock can be set.
 func stepped(t *testing.T) string {
 	t.Helper()
 	dsn := postgrestest.Database(t)

@@ -9,8 +9,8 @@ import (
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
-// TestCounts compares what a store says of its syncs with those that come down
-// to the disk, over so many commits that the log is copied many times.
+// TestCounts compares the store's count of its syncs with the syncs of the disk, over so many commits that the log is
+// copied several times.
 func TestCounts(t *testing.T) {
 	dir := t.TempDir()
 	var synced atomic.Int64

@@ -52,7 +52,7 @@ func dice(t *testing.T) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, 0))
 }
 
-// A told is what the store has acknowledged: of each run, how far it has come.
+// A told holds the acknowledged commits: for each run, the last one.
 type told struct {
 	mu   sync.Mutex
 	runs map[string]int64
@@ -120,8 +120,8 @@ func (w *told) work(s *sqlstore.Store, runs, commits int) error {
 // line stands for a run's line in the user's table.
 func line(run string) string { return "line of " + run }
 
-// found opens what a crash left in a folder, and finds there what was
-// acknowledged, and of each run at most the one commit more that was under way.
+// found opens the files that a crash left in a folder. It finds the acknowledged commits, and for each run at most the
+// one more that was in progress.
 func found(t *testing.T, dir string, acknowledged map[string]int64) {
 	t.Helper()
 	file := filepath.Join(dir, "runs.db")
@@ -180,7 +180,7 @@ func ledgerOf(t *testing.T, file string) map[string]int {
 	return lines
 }
 
-// crash lays an image out in both ways, and lets look at what is there.
+// crash writes an image in both ways, and calls a function to check each.
 func crash(t *testing.T, img *crashdisk.Image, rng *rand.Rand, look func(dir string)) {
 	t.Helper()
 	for _, layOut := range []func(string) error{img.Kill, func(dir string) error { return img.PowerCut(dir, rng) }} {
@@ -284,8 +284,7 @@ func TestCrashInOpen(t *testing.T) {
 	}
 }
 
-// TestTornWAL damages the end of the WAL, or its middle: what is found is the
-// state after some commit, whole.
+// TestTornWAL damages the end of the WAL, or its middle. The database then has the complete state after some commit.
 //
 // Guarantee (G1): A database with a damaged WAL shows the state after some commit.
 func TestTornWAL(t *testing.T) {
@@ -335,10 +334,9 @@ func TestTornWAL(t *testing.T) {
 	}
 }
 
-// TestFsyncThatLoses lets a sync fail as Linux does it: the data is not on the disk,
-// though every process can read it, and later syncs succeed. The process is killed and
-// another continues, then the power is cut: every commit that was acknowledged to the
-// other process is there.
+// TestFsyncThatLoses lets a sync fail as on Linux: the data is not on the disk, although every process can read it, and
+// later syncs succeed. The process is killed, another one continues, then the power is cut. Every commit that the other
+// process acknowledged is there.
 func TestFsyncThatLoses(t *testing.T) {
 	t.Parallel()
 	first, second, w := t.TempDir(), t.TempDir(), &told{runs: map[string]int64{}}
@@ -405,10 +403,9 @@ func emptied(file string) error {
 	return nil
 }
 
-// TestCrashFaults lets each operation of a session fail in turn, or one in so
-// many: the error says where and what, the store can be closed, and every acknowledged
-// commit is there when the file is opened again, after a kill, and after a power cut
-// (G1).
+// TestCrashFaults makes each operation of a session fail in turn, or one in many. The error says where and what, and
+// the store can be closed. Every acknowledged commit is there when the file is opened again, after a kill, and after a
+// power cut (G1).
 func TestCrashFaults(t *testing.T) {
 	t.Parallel()
 	rng, dir := dice(t), t.TempDir()

@@ -60,9 +60,8 @@ func TestTruncated(t *testing.T) {
 	}
 }
 
-// TestBitRot changes what is on the disk, without a process that could know:
-// reading and writing end with an error that says where, or find nothing amiss.
-// They do not panic, and come to an end.
+// TestBitRot changes bytes on the disk without a process that could know. Reading and writing end with an error that
+// says where, or notice nothing. They do not panic, and they end.
 func TestBitRot(t *testing.T) {
 	t.Parallel()
 	whole, rng := filled(t), dice(t)

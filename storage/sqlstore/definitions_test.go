@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestDefinitionPlans lets SQLite say how it finds the definitions of one flow, also for a
-// claim of jobs: however many definitions there are, it reads those of that flow.
+// TestDefinitionPlans checks SQLite's plan to find the definitions of one flow, also for a claim of jobs. It reads only
+// those of that flow.
 func TestDefinitionPlans(t *testing.T) {
 	t.Parallel()
 	s := openFile(t, filepath.Join(t.TempDir(), "ebb.db"))

@@ -52,7 +52,7 @@ func Hear(ctx context.Context, dsn string, patience time.Duration) error {
 // ServerNow is the server's time as far as the store knows it.
 func (s *Store) ServerNow() time.Time { return s.leaseRenewer.watch.Now() }
 
-// Die lets what the store owns be a dead process's.
+// Die makes the store's owner appear as a dead process.
 func Die(ctx context.Context, s *Store) error {
 	ghost := s.owner.ID + "-dead"
 	return s.update(ctx, &write{do: func(ctx context.Context, w *session) error {

@@ -20,8 +20,8 @@ import (
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
-// modes returns the modes of the files in a folder, by what their names end in after
-// the database's; owners' files are told of as one.
+// modes returns the modes of the files in a folder, by the ends of their names after the database's. Owners' files
+// count as one.
 func modes(t *testing.T, file string) map[string]fs.FileMode {
 	t.Helper()
 	entries, err := os.ReadDir(filepath.Dir(file))
@@ -53,8 +53,8 @@ func allOf(mode fs.FileMode) map[string]fs.FileMode {
 	return map[string]fs.FileMode{"": mode, "-wal": mode, "-shm": mode, "-turn-a": mode, "-turn-b": mode, "-owner": mode}
 }
 
-// TestFileModes: whatever the umask, the files of a new database are its user's alone,
-// or, if that is asked for, of all users that may write to the folder.
+// TestFileModes: with any umask, only its user may use the files of a new database or, on request, all users that may
+// write to the folder.
 //
 // Attack (Files): Another user reads the database under a umask of 022 or 0.
 // Result: Mode 0600, or that of users who may write to the folder.
@@ -139,8 +139,7 @@ func TestBackupMode(t *testing.T) {
 	}
 }
 
-// TestPlantedFiles: what another user put where Ebb looks for its files is refused, and
-// what a link leads to is not touched.
+// TestPlantedFiles: Ebb refuses files of another user in place of its own, and does not touch the targets of links.
 //
 // Attack (Files): In a folder that all may write to: another user's database or lock file; a link, pipe or folder as a
 // lock file.
@@ -218,9 +217,8 @@ func lchown(t *testing.T, path string) error {
 	return os.Lchown(path, 65534, 65534)
 }
 
-// TestReplaced replaces the files of a database that is in use: the next commit says so
-// and writes nothing, the store writes nothing more, and closing it leaves alone what
-// has the names now.
+// TestReplaced replaces the files of a database in use. The next commit returns an error and writes nothing, the store
+// writes nothing more, and closing it does not touch the new files.
 //
 // Attack (Files): The database, its `-wal`, `-shm` or folder is replaced, moved or deleted.
 // Result: The next commit fails, and Ebb writes nothing more, not even on close.
@@ -310,8 +308,7 @@ func replaced(t *testing.T, name string, replace func(t *testing.T, dir, file st
 	}
 }
 
-// closesUnheard closes a store the files of which were replaced, and fails the test if that
-// changes any that have their names now.
+// closesUnheard closes a store whose files were replaced, and fails the test if that changes the new files.
 func closesUnheard(t *testing.T, s *sqlstore.Store, dir string, same bool) {
 	t.Helper()
 	before := folder(t, dir)

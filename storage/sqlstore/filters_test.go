@@ -15,7 +15,7 @@ import (
 )
 
 // TestMigrateCodes finds runs by the codes of their failures after the migration that copies these from the failures,
-// whatever the lengths of what stands before them.
+// for all lengths of the fields before them.
 func TestMigrateCodes(t *testing.T) {
 	t.Parallel()
 	for name, dsn := range map[string]string{"sqlite": filepath.Join(t.TempDir(), "ebb.db"), "postgres": postgrestest.DSN(t)} {

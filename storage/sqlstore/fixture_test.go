@@ -24,9 +24,8 @@ import (
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
-// A fixture is a small database as one schema of Ebb left it, with what is in it
-// beside it as JSON: testdata/schema-N.db and testdata/schema-N.json. They are
-// made once, by the last code that has the schema, and never again:
+// A fixture is a small database of one schema of Ebb, with its content as JSON: testdata/schema-N.db and
+// testdata/schema-N.json. They are created once, by the last code with that schema:
 //
 //	go test ./storage/sqlstore -run TestMakeFixture -fixture
 //
@@ -35,7 +34,7 @@ import (
 // fixtureFlows for the next one. The test refuses to overwrite.
 var makeFixture = flag.Bool("fixture", false, "make testdata/schema-N.db of the present schema")
 
-// TestMakeFixture makes the fixture of the present schema, when told to.
+// TestMakeFixture creates the fixture of the present schema on request.
 func TestMakeFixture(t *testing.T) {
 	t.Parallel()
 	if !*makeFixture {
@@ -67,14 +66,13 @@ func TestMakeFixture(t *testing.T) {
 	if err := os.WriteFile(to+".db", image, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	started = time.Now() // what was due before is in the fixture
+	started = time.Now() // the runs that were due before are in the fixture
 	if err := os.WriteFile(to+".json", dumpOf(t, copyFixture(t, to+".db")), 0o666); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// TestFixtures opens a copy of each fixture, which migrates it, and finds in it
-// what was written (G7).
+// TestFixtures opens a copy of each fixture, which migrates it, and finds the written records in it (G7).
 func TestFixtures(t *testing.T) {
 	t.Parallel()
 	for _, fixture := range fixtures(t) {
@@ -87,8 +85,7 @@ func TestFixtures(t *testing.T) {
 	}
 }
 
-// sameAsWritten opens a copy of a fixture and compares what is in it with what
-// was.
+// sameAsWritten opens a copy of a fixture and compares its content with the written records.
 func sameAsWritten(t *testing.T, fixture, file string, opts ...sqlstore.Option) {
 	t.Helper()
 	golden, err := os.ReadFile(fixture[:len(fixture)-len(".db")] + ".json")
@@ -127,8 +124,8 @@ func copyFixture(t *testing.T, fixture string) string {
 	return file
 }
 
-// A dump is all that can be read of a store, but for its owners, and for what is
-// in the engine's own runs: that is for TestFixturesGoOn.
+// A dump has all readable content of a store, without its owners and the engine's own runs. TestFixturesGoOn covers
+// those.
 type dump struct {
 	Runs        []runDump
 	Tokens      []storage.Token
@@ -165,7 +162,7 @@ func (d *dump) text(t *testing.T) []byte {
 // started is before all that tests do, and after all that fixtures hold.
 var started = time.Now()
 
-// dumpOf opens a database and returns what is in it.
+// dumpOf opens a database and returns its content.
 func dumpOf(t *testing.T, file string, opts ...sqlstore.Option) []byte {
 	t.Helper()
 	s := open(t, file, opts...)

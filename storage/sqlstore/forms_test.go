@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestForms: all that an update of many rows asks of a row is asked together with what
-// was sent, so that wrong statistics lead PostgreSQL to no other way to find it.
+// TestForms: an update of many rows joins all its conditions to the sent rows, so that wrong statistics lead PostgreSQL
+// to no other plan.
 func TestForms(t *testing.T) {
 	t.Parallel()
 	for text := range forms {

@@ -12,8 +12,8 @@ import (
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
-// TestDiskFullForReal fills a small disk: the commit that does not fit is
-// refused as a whole, reading goes on, and so does writing once there is space.
+// TestDiskFullForReal fills a small disk. The commit that does not fit is refused as a whole. Reading continues, and so
+// does writing once there is space.
 func TestDiskFullForReal(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -47,9 +47,9 @@ func TestServerGather(t *testing.T) {
 	}
 }
 
-// TestServerTransactHoldsNobodyUp keeps the transactions of users open, as many as there
-// are sessions for what goes alone, and writes to the run of one of them: checkpoints of
-// other runs go on, and the writes that wait have their turn afterwards.
+// TestServerTransactHoldsNobodyUp keeps as many users' transactions open as there are sessions for separate writes, and
+// writes to the run of one of them. Checkpoints of other runs continue, and the waiting writes get their turn
+// afterwards.
 func TestServerTransactHoldsNobodyUp(t *testing.T) {
 	t.Parallel()
 	_, dsn := openOnServer(t)
@@ -107,8 +107,8 @@ func beginWithToken(t *testing.T, s *Store, id string) storage.Claim {
 	return claim
 }
 
-// TestServerTasksShareATransaction holds up the transaction that writes share, while workers
-// take and end tasks: all of them go in the next transaction, and each gets a task of its own.
+// TestServerTasksShareATransaction blocks the shared transaction while workers take and end tasks. All of them go into
+// the next transaction, and each gets its own task.
 func TestServerTasksShareATransaction(t *testing.T) {
 	t.Parallel()
 	s, _ := openOnServer(t)
@@ -149,8 +149,8 @@ func TestServerTasksShareATransaction(t *testing.T) {
 	}
 }
 
-// TestServerFullBatch holds up a transaction that many may share. New writes wait to share
-// the next one. Once they fill a whole transaction, that one does not wait.
+// TestServerFullBatch blocks a transaction that many may share. New writes wait to share the next one. Once they fill a
+// whole transaction, that one does not wait.
 func TestServerFullBatch(t *testing.T) {
 	t.Parallel()
 	s, _ := openOnServer(t)

@@ -11,8 +11,8 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// BenchmarkLargeResults reads results that are payloads, one at a time, from 4,000 of 40 runs. "write" is what it takes
-// to write one of them, in checkpoints of a hundred.
+// BenchmarkLargeResults reads results that are payloads, one at a time, from 4,000 of 40 runs. "write" is the time to
+// write one of them, in checkpoints of a hundred.
 func BenchmarkLargeResults(b *testing.B) {
 	const runs, atoms = 40, 100
 	for _, size := range []int{400, 64_000} {

@@ -16,10 +16,9 @@ func newTestLeaseRenewer() *leaseRenewer {
 	return k
 }
 
-// TestClockSteps sets the server's clock, which two owners go by: one that lives and
-// prolongs its lease, and one that has died. Whatever the clock does, an observer leaves
-// the living one what it has, and takes what the dead one had a lease after it died, or
-// after the step, by its own clock.
+// TestClockSteps sets the server's clock, which two owners go by: one that lives and prolongs its lease, and one that
+// has died. For any change of the clock, an observer leaves the living one its runs. It takes the runs of the dead one
+// a lease after the death, or after the step, by its own clock.
 //
 // Guarantee (G6): When PostgreSQL's clock is set, live processes keep their runs, and the observer's clock detects dead
 // ones within a lease.

@@ -124,8 +124,8 @@ func bounds(q *storage.RunQuery) int {
 	}
 }
 
-// wrongWithList says what is wrong with the plan of a list; "" when nothing is. It seeks its index so many
-// times, by class and by so many bounds on the time.
+// wrongWithList returns the fault in the plan of a list, or "". The plan must seek its index a given number of times,
+// by class and by a given number of bounds on the time.
 func wrongWithList(d *dialect, plan []string, index string, times, bounds int) string {
 	sought := 0
 	for i, line := range plan {

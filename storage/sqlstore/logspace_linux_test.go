@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestLogSpace commits until the log was made longer several times. Each time it opens what a process leaves that is
-// killed then, a log with zeros behind its frames: every commit is there. A short run is not worth more space.
+// TestLogSpace commits until the log was extended several times. Each time it opens the files that a killed process
+// would leave, a log with zeros after its frames. Every commit is there. A short run does not extend the log.
 func TestLogSpace(t *testing.T) {
 	t.Parallel()
 	const short = 10
@@ -36,7 +36,7 @@ func TestLogSpace(t *testing.T) {
 	}
 }
 
-// copyLeft copies what a killed process would leave of a database.
+// copyLeft copies the files that a killed process would leave of a database.
 func copyLeft(t *testing.T, file string) string {
 	t.Helper()
 	to := filepath.Join(t.TempDir(), "left.db")

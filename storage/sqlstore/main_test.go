@@ -39,8 +39,8 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(childtest.Waiting{M: m})
 }
 
-// child does what a test wants done by another process. With a place it kills
-// itself there, or stops itself, at the third time if it is one that is passed often.
+// child is a test's other process. With a place, it kills or stops itself there, at the third time if the place is
+// passed often.
 func child(role, file, killAt string) error {
 	ctx := context.Background()
 	signal := syscall.SIGKILL
@@ -86,7 +86,7 @@ func child(role, file, killAt string) error {
 	}
 	say(run)
 	switch role {
-	case "hold": // the run, until told to end
+	case "hold": // the run, until it is told to end
 		if _, err := io.Copy(io.Discard, os.Stdin); err != nil {
 			return err
 		}
@@ -115,8 +115,7 @@ func child(role, file, killAt string) error {
 	return s.Close()
 }
 
-// commitWhenTold makes a commit for each line it is told, and says what came of it.
-// One that was refused is offered again by the next line.
+// commitWhenTold makes a commit for each line of input, and reports the result. The next line repeats a refused commit.
 func commitWhenTold(ctx context.Context, s *sqlstore.Store, claim storage.Claim) error {
 	n := int64(0)
 	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {

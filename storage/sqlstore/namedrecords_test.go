@@ -41,7 +41,7 @@ func recordListings() iter.Seq2[string, []any] {
 	}
 }
 
-// TestRecordPlans lets SQLite say how it lists records: by an index, in its order.
+// TestRecordPlans checks SQLite's plan to list records: by an index, in its order.
 func TestRecordPlans(t *testing.T) {
 	t.Parallel()
 	s := openFile(t, filepath.Join(t.TempDir(), "ebb.db"))
@@ -62,8 +62,8 @@ func TestRecordPlans(t *testing.T) {
 	}
 }
 
-// TestBatchOnRecords creates runs in one batch, of which some start on records that have
-// changed: the others are created, in the same transaction.
+// TestBatchOnRecords creates runs in one batch. Some start on records that have changed. The others are created, in the
+// same transaction.
 func TestBatchOnRecords(t *testing.T) {
 	t.Parallel()
 	s := openFile(t, filepath.Join(t.TempDir(), "runs.db"))

@@ -11,8 +11,8 @@ import (
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
-// TestOpenJobsIndexed: jobs that have not ended are counted and listed by an index, and
-// claims of a process found by another, however many jobs have ended.
+// TestOpenJobsIndexed: an index counts and lists jobs that have not ended, and another one finds the claims of a
+// process, for any number of ended jobs.
 func TestOpenJobsIndexed(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "runs.db")

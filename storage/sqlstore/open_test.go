@@ -238,8 +238,7 @@ func TestReadOnly(t *testing.T) {
 	}
 }
 
-// TestReadOnlyAfterKill looks at what a killed process left, which is still in
-// the WAL.
+// TestReadOnlyAfterKill reads the records of a killed process, which are still in the WAL.
 func TestReadOnlyAfterKill(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "runs.db")
@@ -258,8 +257,7 @@ func TestReadOnlyAfterKill(t *testing.T) {
 	}
 }
 
-// TestDamagedRecord spoils what is stored: it is said which run, and no other
-// suffers.
+// TestDamagedRecord damages a stored record. The error names the run, and no other run is affected.
 //
 // Guarantee (G8): A damaged record is an error for its run only.
 // Also: `TestBatch`.

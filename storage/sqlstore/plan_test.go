@@ -24,8 +24,7 @@ import (
 	"github.com/ebbflow/ebb/storage/sqlstore/internal/postgres"
 )
 
-// migratedTo returns a schema of the test's own, of which the server has not counted
-// anything yet.
+// migratedTo returns a schema for the test, of which the server has no statistics.
 func migratedTo(t *testing.T) (dsn string) {
 	t.Helper()
 	dsn = postgrestest.DSN(t)
@@ -35,8 +34,8 @@ func migratedTo(t *testing.T) (dsn string) {
 	return dsn
 }
 
-// TestPlans lets a server that knows nothing of the tables say how it would run what Ebb
-// asks it all the time: each table is read by an index, in its order, and by a condition.
+// TestPlans checks how a server without statistics would run Ebb's frequent queries: it reads each table by an index,
+// in its order, and by a condition.
 func TestPlans(t *testing.T) {
 	t.Parallel()
 	server, err := postgres.Parse(migratedTo(t))
@@ -98,8 +97,8 @@ func TestPlans(t *testing.T) {
 	}
 }
 
-// wrongWith says what is wrong with a step of a plan; "" when nothing is. Limits and owners
-// are few, and indices of some rows only may be read as they are.
+// wrongWith returns the fault in a step of a plan, or "". Limits and owners are few, and partial indexes may be read
+// without a condition.
 func wrongWith(step string, inside []string) string {
 	_, index, by := strings.Cut(step, " using ")
 	index, _, _ = strings.Cut(index, " ")
@@ -129,7 +128,7 @@ var ofSomeRows = sync.OnceValue(func() map[string]bool {
 	return names
 })
 
-// explained returns how the server runs a statement, whatever its arguments are.
+// explained returns how the server runs a statement, for any arguments.
 func explained(t *testing.T, conn *sqlx.Conn, text string) (plan []string) {
 	t.Helper()
 	ctx := t.Context()

@@ -45,8 +45,8 @@ func commitSurely(ctx context.Context, s storage.Store, claim storage.Claim, n i
 	}
 }
 
-// TestServerKilledInCommit kills a process on either side of a COMMIT on a
-// server, and goes on with what it had: at once, as it is on this machine.
+// TestServerKilledInCommit kills a process on either side of a COMMIT on a server. Another process continues its runs
+// at once, because it is on the same machine.
 //
 // Guarantee (G6): On PostgreSQL, after a kill around a COMMIT or during a write, and repeated cuts of connections and
 // backends, each commit is there once.
@@ -71,8 +71,8 @@ func TestServerKilledInCommit(t *testing.T) {
 			}
 			s := openServer(t, dsn)
 			defer shut(t, s)
-			// The server ends what the dead process had begun once it has noticed that
-			// the client is gone: until then the row is locked.
+			// The server ends the transactions of the dead process once it has noticed that the client is gone. Until
+			// then, the row is locked.
 			goOn(t, s, run)
 			if got := whole(t, s, run); got != want+1 {
 				t.Errorf("the run stood at %d, want %d", got-1, want)
@@ -81,7 +81,7 @@ func TestServerKilledInCommit(t *testing.T) {
 	}
 }
 
-// TestServerKilledBusy kills a process that commits without end, wherever it is.
+// TestServerKilledBusy kills a process that commits without pause, at any place.
 func TestServerKilledBusy(t *testing.T) {
 	t.Parallel()
 	dsn := migrated(t)
@@ -121,8 +121,8 @@ func TestServerBackendsTerminated(t *testing.T) {
 	}
 }
 
-// disturbed writes several runs, does something to the database whenever all have
-// got further, so many times, and looks that all is there.
+// disturbed writes several runs, and disturbs the database the given number of times, each time after all runs have
+// progressed. It checks that everything is there.
 func disturbed(t *testing.T, s *sqlstore.Store, times int, disturb func()) {
 	t.Helper()
 	const runs = 12
@@ -191,9 +191,8 @@ func TestServerConnectionsCut(t *testing.T) {
 	disturbed(t, s, 10, p.Cut)
 }
 
-// TestServerCommitUnheard lets no answer of the server to a COMMIT, or to what was
-// written before it, come to the store. In both cases the store asks the run's row
-// how far it is: each checkpoint is there once, and its owner goes on.
+// TestServerCommitUnheard drops the server's answer to a COMMIT, or to the writes before it. In both cases the store
+// reads the run's row to find out: each checkpoint is there once, and its owner continues.
 func TestServerCommitUnheard(t *testing.T) {
 	t.Parallel()
 	for tag, undone := range map[string]bool{
@@ -228,8 +227,8 @@ func TestServerCommitUnheard(t *testing.T) {
 	}
 }
 
-// TestServerWritesUnheard loses the answer to the COMMIT of whatever else is
-// written, and does it once more, as its caller does: it is there once.
+// TestServerWritesUnheard drops the answer to the COMMIT of every other kind of write, and repeats the call, as its
+// caller does. The write is there once.
 func TestServerWritesUnheard(t *testing.T) {
 	t.Parallel()
 	p, dsn := postgrestest.NewProxy(t, migrated(t))
@@ -259,8 +258,8 @@ func TestServerWritesUnheard(t *testing.T) {
 	twice("RenewJob", nil, func() error { return s.RenewJob(ctx, "j", jobs[0].Epoch, jobs[0].ClaimID, time.Hour) })
 }
 
-// TestServerJobsUnheard loses answers to what claims and ends jobs: the store looks what
-// became of it, so that each job is claimed, and ended, once, and the caller that does so is told.
+// TestServerJobsUnheard drops answers to claims and ends of jobs. The store finds out what happened. Each job is
+// claimed, and ended, once, and the caller learns it.
 func TestServerJobsUnheard(t *testing.T) {
 	t.Parallel()
 	p, dsn := postgrestest.NewProxy(t, migrated(t))
@@ -340,8 +339,8 @@ func TestServerJobsCut(t *testing.T) {
 	}
 }
 
-// TestServerJobsDisturbed lets workers claim and end jobs, together, while answers to their
-// COMMITs are lost and connections are cut: all jobs are ended, and none for two workers.
+// TestServerJobsDisturbed lets workers claim and end jobs, together, while answers to their COMMITs are dropped and
+// connections are cut. All jobs end, and none for two workers.
 func TestServerJobsDisturbed(t *testing.T) {
 	t.Parallel()
 	p, dsn := postgrestest.NewProxy(t, migrated(t))
@@ -391,7 +390,7 @@ func TestServerJobsDisturbed(t *testing.T) {
 	}
 	stop()
 	working.Wait()
-	p.Lose("NOTHING") // the last may still be to come, and the store's own end is to be heard
+	p.Lose("NOTHING") // the last answer may still come, and the store must hear its own end
 	for i := range told {
 		if n := told[i].Load(); n > 1 {
 			t.Errorf("job %d was ended %d times", i, n)
@@ -402,9 +401,8 @@ func TestServerJobsDisturbed(t *testing.T) {
 	}
 }
 
-// TestServerUnheard lets nothing through between a store and its server for longer
-// than its lease: another takes its run over, and what the first one sends once
-// it is heard again is refused.
+// TestServerUnheard blocks the connection between a store and its server for longer than its lease. Another process
+// takes its run over, and the server refuses the first one's writes once they arrive again.
 //
 // Guarantee (G6): An owner cut off from PostgreSQL for longer than its lease is refused when it reconnects. It cancels
 // its calls by its own clock; how soon is not proven.
@@ -466,7 +464,7 @@ func TestServerHot(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	shut(t, s) // and its sessions tell the server what they have counted
+	shut(t, s) // and its sessions send the server their statistics
 	admin := postgrestest.Connect(t, dsn)
 	var all, hot int64
 	soon(t, "the server's figures", func() bool {
@@ -476,7 +474,7 @@ func TestServerHot(t *testing.T) {
 		}
 		return all >= commits
 	})
-	if hot*2 < all { // with an index on what a step changes there would be none; now and then a page is full before it is tidied up
+	if hot*2 < all { // with an index on a changed column there would be none; now and then a page is full
 		t.Errorf("of %d updates %d were HOT", all, hot)
 	}
 }
@@ -506,7 +504,7 @@ SELECT 'j' || i, '', 'f', 0, 0, 0, 0 FROM generate_series(1, $1::int) AS i`, wai
 			t.Fatalf("claimed %+v: %v", jobs, err)
 		}
 	}
-	shut(t, s) // and its sessions tell the server what they have counted
+	shut(t, s) // and its sessions send the server their statistics
 	var scans, read int64
 	soon(t, "the server's figures", func() bool {
 		err := admin.QueryRow(t.Context(), `SELECT idx_scan, idx_tup_read + (SELECT seq_tup_read FROM pg_stat_user_tables WHERE relname = 'jobs')

@@ -35,9 +35,9 @@ func newUser(t *testing.T, dsn, suffix string) (as, name string) {
 	return u.String(), name
 }
 
-// TestServerOtherUserHoldsNothingUp lets a user without any right on Ebb's tables hold all
-// advisory locks by which Ebb could have waited, and a flood of notifications: runs are
-// made, limits are set, and tables are migrated all the same.
+// TestServerOtherUserHoldsNothingUp lets a user without any right on Ebb's tables hold all advisory locks by which Ebb
+// could have waited, and a flood of notifications: runs are created, limits are set, and tables are migrated
+// nevertheless.
 //
 // Attack (PostgreSQL: roles, settings and clock): A role that can only connect holds advisory locks under Ebb's names.
 // Result: Ebb locks its own tables, which needs rights on them.

@@ -13,8 +13,7 @@ import (
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
-// TestServerMigrate makes the tables once, however many want to, and only when
-// asked to.
+// TestServerMigrate creates the tables once, for any number of callers, and only on request.
 func TestServerMigrate(t *testing.T) {
 	t.Parallel()
 	dsn := postgrestest.DSN(t)

@@ -71,8 +71,7 @@ func whole(t *testing.T, s storage.Store, run string) int64 {
 	return r.Seq
 }
 
-// TestKilledInCommit kills a process on either side of a COMMIT, and goes on at
-// once with what it had.
+// TestKilledInCommit kills a process on either side of a COMMIT. Another process continues its runs at once.
 func TestKilledInCommit(t *testing.T) {
 	t.Parallel()
 	for place, want := range map[string]int64{
@@ -126,8 +125,7 @@ func shut(t *testing.T, s storage.Store) {
 	}
 }
 
-// TestKilledAtRandom kills processes in the middle of their commits, and finds
-// all that they were told.
+// TestKilledAtRandom kills processes in the middle of their commits, and finds all acknowledged ones.
 //
 // Guarantee (G1): After a kill at a random moment, all acknowledged commits are there, and at most one more.
 // Also: `cmd/ebb: TestCrashAnywhere`.
@@ -290,7 +288,7 @@ func TestOwnerInAnotherProcess(t *testing.T) {
 	}
 }
 
-// TestTakeoverInBegin is the same without a look at what is due in between.
+// TestTakeoverInBegin is the same without a look for due runs in between.
 func TestTakeoverInBegin(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "runs.db")
@@ -308,8 +306,8 @@ func TestTakeoverInBegin(t *testing.T) {
 	}
 }
 
-// TestTakeoverRace has several stores find out at the same time that an owner is
-// dead: one gets the run, and the others are told of that one.
+// TestTakeoverRace has several stores find out at the same time that an owner is dead. One gets the run, and the others
+// learn which.
 func TestTakeoverRace(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "runs.db")

@@ -11,7 +11,7 @@ import (
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
-// TestRepairKeys lets a program that is not Ebb take keys away and leave stray ones.
+// TestRepairKeys lets another program than Ebb remove keys and add stray ones.
 func TestRepairKeys(t *testing.T) {
 	t.Parallel()
 	t.Run("SQLite", func(t *testing.T) {

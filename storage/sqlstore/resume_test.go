@@ -20,7 +20,7 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// journal records what the tasks of the fixtures' flows are called for.
+// A journal records the calls of the tasks of the fixtures' flows.
 type journal struct {
 	mu    sync.Mutex
 	calls []string
@@ -55,7 +55,7 @@ func (j *journal) task(name string, suspend func()) *atom.Atom {
 		})
 }
 
-// Task lets the journal be the registry of a machine's tasks: do:x, fail:x and undo:x.
+// Task makes the journal the registry of a machine's tasks: do:x, fail:x and undo:x.
 func (j *journal) Task(name string) (atom.Body, error) { return journalTask{j, name}, nil }
 
 type journalTask struct {
@@ -96,7 +96,7 @@ const (
 	fixtureInput = `{"items":[1,2],"note":"x"}`
 )
 
-// mortal is a store whose process dies when so many commits were made.
+// mortal is a store whose process dies after the given number of commits.
 type mortal struct {
 	storage.Store
 	left int
@@ -112,15 +112,14 @@ func (m *mortal) Commit(ctx context.Context, c storage.Claim, cp *storage.Checkp
 	return m.Store.Commit(ctx, c, cp)
 }
 
-// A fixtureFlow is a flow of which fixtures hold runs, in the state in which the
-// process died, was told to suspend, or ended. Neither the flow nor its name may
-// ever change: a changed one gets a new name.
+// A fixtureFlow is a flow whose runs are in fixtures, in the state in which the process died, was told to suspend, or
+// ended. Neither the flow nor its name may ever change: a changed one gets a new name.
 type fixtureFlow struct {
 	name  string
 	build func(j *journal, suspend func()) (flow.Node, error)
 	left  []int // commits after which the process died; -1 is never
 	ends  states.Flow
-	wake  func(t *testing.T, s storage.Store, id string) // brings what the run waits for; nil when that is nothing but time
+	wake  func(t *testing.T, s storage.Store, id string) // sends what the run waits for; nil if that is only time
 }
 
 var fixtureFlows = []fixtureFlow{
@@ -202,7 +201,7 @@ const waitingMachine = `{"StartAt":"A","States":{
    "N":{"Type":"Task","Resource":"do:n","Revert":"undo:n","End":true}}}},
  "B":{"Type":"Task","Resource":"fail:b","End":true}}}`
 
-// listens is a language of Go: two tasks, then it waits to be told to go on.
+// listens is a language in Go: two tasks, then it waits for a message.
 type listens struct{}
 
 func (listens) Grow(ask *flow.Ask) flow.Growth {
@@ -232,7 +231,7 @@ func (listens) Grow(ask *flow.Ask) flow.Growth {
 
 func (listens) Undo(*flow.UndoAsk) (atom.Value, error) { return nil, nil }
 
-// run starts the run of the fixture, or goes on with it.
+// run starts the run of the fixture, or resumes it.
 func (f *fixtureFlow) run(t *testing.T, s storage.Store, id string, j *journal, mayHalt bool) error {
 	t.Helper()
 	var eng *engine.Engine
@@ -277,8 +276,7 @@ func runFixture(t *testing.T, s storage.Store) {
 	}
 }
 
-// TestFixturesGoOn goes on with the runs that each fixture holds, to their ends,
-// and calls no task whose success was recorded (G7).
+// TestFixturesGoOn resumes the runs of each fixture to their ends, and calls no task whose success was recorded (G7).
 //
 // Guarantee (G7): Unfinished runs of SQLite files of earlier schemas end, and repeat no success. A changed grower
 // alters nothing recorded; another structure is refused.

@@ -82,7 +82,7 @@ func Migrate(ctx context.Context, dsn string) (Schema, error) {
 	if err != nil {
 		return before, err
 	}
-	return before, s.Close() //nolint:contextcheck // what is open is closed, whatever became of ctx
+	return before, s.Close() //nolint:contextcheck // closes what is open, also after the end of ctx
 }
 
 // onServer calls f with the schema of a database on a server.

@@ -16,7 +16,7 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// TestStatus counts what is in a database, and names the oldest run, job or message of each kind that waits.
+// TestStatus counts the content of a database, and names the oldest waiting run, job or message of each kind.
 func TestStatus(t *testing.T) {
 	t.Parallel()
 	for kind, dsn := range map[string]func(*testing.T) string{

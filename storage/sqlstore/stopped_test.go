@@ -52,9 +52,8 @@ func contentsOf(t *testing.T, s storage.Store, run string) (c contents) {
 	return c
 }
 
-// TestStopped stops the process that owns a run, has its lock taken away by hand, as
-// there is no other way to tell a stopped process from one that works, and lets
-// another take the run over. Woken, the first one is refused what it writes.
+// TestStopped stops the process that owns a run. It removes the process's lock by hand, because a stopped process looks
+// like one that works, and lets another take the run over. When the first one wakes, its writes are refused.
 //
 // Guarantee (G6): A stopped process that lost its run is refused when it wakes. It cancels its calls, writes and undoes
 // nothing, and can own runs again. On SQLite the test removes its lock by hand.

@@ -23,8 +23,7 @@ func open(tb testing.TB, path string, opts ...sqlstore.Option) *sqlstore.Store {
 	return s
 }
 
-// TestStore runs the suite, on a disk where syncs cost nothing: what they are good
-// for is the matter of other tests.
+// TestStore runs the suite on a disk where syncs cost nothing. Other tests cover syncs.
 func TestStore(t *testing.T) {
 	t.Parallel()
 	var paths sync.Map

@@ -9,8 +9,8 @@ import (
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
-// TestToldAndFound: where what processes tell each other arrives it is counted as
-// told; where it does not, jobs are found all the same, and counted so.
+// TestToldAndFound: if notifications arrive, jobs count as told. If they do not, jobs are found nevertheless, and
+// counted as found.
 func TestToldAndFound(t *testing.T) {
 	t.Parallel()
 	dsn := migrated(t)

@@ -96,8 +96,8 @@ func TestLostAnswer(t *testing.T) {
 	}
 }
 
-// TestFailedFsync fails a COMMIT at the disk: the store does not try again, nor
-// write anything more, and can be read. Opened anew it goes on.
+// TestFailedFsync makes a COMMIT fail at the disk. The store does not retry, writes nothing more, and can be read.
+// Opened again, it continues.
 //
 // Guarantee (G1): After a failed sync, also one that dropped its data as on Linux, the store writes nothing until
 // reopened.
@@ -139,8 +139,7 @@ func TestFailedFsync(t *testing.T) {
 	}
 }
 
-// TestDiskFull lets the database grow no more: commits fail, none is half
-// there, and once there is space they go on.
+// TestDiskFull prevents the database from growing. Commits fail as a whole, and continue once there is space.
 //
 // Guarantee (G1): A full disk refuses whole commits. With space, runs continue.
 // Also: `TestDiskFullForReal` (needs the right to mount).
@@ -210,8 +209,7 @@ func TestForeignLock(t *testing.T) {
 	}
 }
 
-// TestBatch puts commits into one batch, of which some are refused, with and
-// without having written: the others are done.
+// TestBatch puts commits into one batch. Some are refused, before or after they have written. The others succeed.
 //
 // Guarantee (G10): A refused commit in a shared transaction harms no other run.
 func TestBatch(t *testing.T) {
@@ -281,8 +279,8 @@ func TestBatch(t *testing.T) {
 	}
 }
 
-// TestBatchPassesBare queues what runs outside of any transaction between two commits: these
-// share a transaction, and it runs all the same.
+// TestBatchPassesBare queues a read outside of any transaction between two commits. The commits share a transaction,
+// and the read runs nevertheless.
 func TestBatchPassesBare(t *testing.T) {
 	t.Parallel()
 	s := openFile(t, filepath.Join(t.TempDir(), "runs.db"))
@@ -343,9 +341,8 @@ func waitQueued(w *writer, n int) {
 	}
 }
 
-// TestWAL shows that the WAL does not grow with what was written, and is gone
-// after the end. The test waits for the goroutine that copies it once in a while, because that
-// goroutine may not get to run on a busy machine.
+// TestWAL: the WAL does not grow with the written data, and is deleted at the end. The test waits for the goroutine
+// that copies it now and then, because a busy machine may not run that goroutine.
 func TestWAL(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(crashdisk.Careless(t), "runs.db")
@@ -383,9 +380,9 @@ func TestWAL(t *testing.T) {
 	}
 }
 
-// TestWALBeginsAnew keeps a reader open while the log is copied, so that the end of the log
-// cannot be copied. Once the reader has finished, the end is copied, and the log begins anew
-// and does not grow. All tests share the failpoints, so this one runs alone.
+// TestWALBeginsAnew keeps a reader open while the log is copied, so that the end of the log cannot be copied. Once the
+// reader has finished, the end is copied, and the log starts from its beginning and does not grow. All tests share the
+// failpoints, so this one runs alone.
 func TestWALBeginsAnew(t *testing.T) {
 	file := filepath.Join(crashdisk.Careless(t), "runs.db")
 	s := openFile(t, file)

@@ -29,8 +29,8 @@ func (g *turnRefused) Enter(done <-chan struct{}) error {
 	return g.gate.Enter(done)
 }
 
-// TestWriterForgets: once commits have returned, an idle writer keeps none of what they wrote. They lead, share
-// a transaction, are withdrawn, or are put back as their leader had no turn.
+// TestWriterForgets: once commits have returned, an idle writer keeps none of their data. They lead, share a
+// transaction, are withdrawn, or are put back because their leader had no turn.
 //
 // Guarantee (G9): memory of runs that were set aside: freed.
 // Also: `cmd/ebb: TestNestedMapsBesideSleepers`.

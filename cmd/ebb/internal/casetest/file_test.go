@@ -57,7 +57,7 @@ func TestDurations(t *testing.T) {
 	}
 }
 
-// TestCompare compares values with what is expected of them.
+// TestCompare compares values with expected ones.
 func TestCompare(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ want, got, exact, includes string }{

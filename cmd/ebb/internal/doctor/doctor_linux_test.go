@@ -56,8 +56,8 @@ func mounted(t *testing.T, kind string) string {
 	return dir
 }
 
-// answerFUSE answers what the kernel asks of an empty folder, until it is unmounted.
-// The numbers are those of linux/fuse.h.
+// answerFUSE answers the kernel's requests about an empty folder, until it is unmounted. The numbers are those of
+// linux/fuse.h.
 func answerFUSE(device int) {
 	const (
 		headOfRequest, headOfAnswer         = 40, 16

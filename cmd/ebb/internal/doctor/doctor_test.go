@@ -24,10 +24,10 @@ import (
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
-// A patient is a database, something of which is broken before the doctor looks.
+// A patient is a database with a fault that exists before the doctor looks.
 type patient struct{ dsn string }
 
-// diagnosed returns what the doctor says of each thing, and its error.
+// diagnosed returns the doctor's finding for each check, and its error.
 func (p *patient) diagnosed(t *testing.T) (map[string]Finding, error) {
 	t.Helper()
 	all := map[string]Finding{}
@@ -369,7 +369,7 @@ func TestDoctorOnServer(t *testing.T) {
 	postgrestest.Exec(t, p.dsn, `DELETE FROM migrations WHERE version = 1000`)
 }
 
-// TestDoctorOnDeafServer: what the server notifies does not arrive.
+// TestDoctorOnDeafServer: the server's notifications do not arrive.
 func TestDoctorOnDeafServer(t *testing.T) {
 	t.Parallel()
 	p := &patient{dsn: migrated(t, postgrestest.DSN(t))}

@@ -82,7 +82,7 @@ WHERE state = %d`, time.Now().UnixMicro(), states.FlowRunning))
 	}
 }
 
-// troubled makes a database of which every gauge has a value.
+// troubled creates a database in which every gauge has a value.
 func (p *patient) troubled(t *testing.T, s *sqlstore.Store) {
 	t.Helper()
 	ctx := t.Context()

@@ -7,9 +7,8 @@ import (
 	"testing"
 )
 
-// FuzzDocument shows that no text makes a reader of documents panic, and that
-// what is read prints as JSON with a place for each line. From JSON it is the
-// same value.
+// FuzzDocument: no text makes a reader of documents panic. A document that was read prints as JSON with a position for
+// each line. A JSON document keeps its value.
 func FuzzDocument(f *testing.F) {
 	for _, seed := range []string{
 		`{"a": [1, -0.5e3, true, null, "x\n\u00e9"], "b": {}}`, "a:\n  - !Ref B\n  - &x {c: d}\n  - *x\n<<: {e: .5}\n", "a: |\n  x\n  y\n",
@@ -30,7 +29,7 @@ func FuzzDocument(f *testing.F) {
 		printed := checkPrint(t, d)
 		var want, got any
 		if json.Unmarshal(text, &want) != nil || json.Unmarshal(printed, &got) != nil {
-			return // there is something behind the value, or a number is too large for Go
+			return // text follows the value, or a number is too large for Go
 		}
 		if !reflect.DeepEqual(want, got) && !bytes.Contains(text, []byte(`"`)) {
 			t.Errorf("%s is printed as %s", text, printed)

@@ -18,8 +18,8 @@ import (
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
-// TestPruner: what is kept for two hours goes within an hour after that, with its job,
-// while others stay; and a store that fails once is pruned the next time.
+// TestPruner: a run that is kept for two hours is deleted within an hour after that, with its job, and others stay. A
+// store that fails once is pruned the next time.
 func TestPruner(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestTroubleOfFiles: what the system says of a file is not taken for a server that cannot be reached.
+// TestTroubleOfFiles: a system error about a file does not count as a server that cannot be reached.
 func TestTroubleOfFiles(t *testing.T) {
 	t.Parallel()
 	for _, errno := range []syscall.Errno{syscall.EMFILE, syscall.ENOENT, syscall.EACCES, syscall.ENOSPC} {

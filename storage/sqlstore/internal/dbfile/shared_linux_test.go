@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// sharedIf returns what a file is said to be on when the system says that its file
-// system has that number.
+// sharedIf returns the kind of a file's file system for the system's number of it.
 func sharedIf(file string, number int64) (string, error) {
 	defer func(was func(string, *syscall.Statfs_t) error) { statfs = was }(statfs)
 	statfs = func(path string, stat *syscall.Statfs_t) error {

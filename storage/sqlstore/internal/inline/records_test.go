@@ -30,7 +30,7 @@ func TestRecent(t *testing.T) {
 	})
 }
 
-// records are the row, the tables, and what is to be in them.
+// records are the row, the tables, and their expected content.
 type records struct {
 	row     Records
 	scratch Scratch

@@ -48,8 +48,9 @@ func TestTurnAfterGatesWereDeleted(t *testing.T) {
 	end(late, false)
 }
 
-// TestGatesDeletedBesideOpen lets many users of a database come, write in turn and go. The last of them deletes the
-// gates, perhaps while the next has just opened them. Never do two have the turn, and at the end no gate is there.
+// TestGatesDeletedBesideOpen lets many users of a database open it, write in turn and close it. The last of them
+// deletes the gates, perhaps while the next has just opened them. Two never have the turn, and at the end no gate
+// exists.
 func TestGatesDeletedBesideOpen(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
