@@ -141,7 +141,7 @@ func (s *meddled) Token(ctx context.Context, id string) (storage.Token, error) {
 // Guarantee (Waiting and time): Work that was cancelled before a worker has taken it is not reverted, and no view shows
 // it as undone or as staying done, also if its process dies meanwhile. A worker that takes it at the same moment
 // counts.
-// Also: `storagetest: TokenUses`.
+// Also: `TestUntakenInDatabase`, `storagetest: TokenUses`.
 func TestUntaken(t *testing.T) {
 	t.Parallel()
 	for language, c := range atWork {
@@ -268,7 +268,12 @@ func wantWithdrawn(t *testing.T, store storage.Store, queue string, taken bool) 
 // wantUndo checks how many tasks beside c are undone, and whether work may stay done.
 func wantUndo(t *testing.T, store storage.Store, undone int, mayStay bool) {
 	t.Helper()
-	run, err := store.Run(t.Context(), "r")
+	wantUndoOf(t, store, "r", undone, mayStay)
+}
+
+func wantUndoOf(t *testing.T, store storage.Store, id string, undone int, mayStay bool) {
+	t.Helper()
+	run, err := store.Run(t.Context(), id)
 	if err != nil {
 		t.Fatal(err)
 	}

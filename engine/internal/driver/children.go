@@ -245,7 +245,7 @@ func (c *children) undoChild(o origin) error {
 	case err != nil:
 		return WrapStore(c.claim.Run, err)
 	case run.Parent != c.claim.Run, // it existed before, and this run did not begin it
-		!c.undoes(o) && run.Outcome != storage.Unfinished,
+		!c.undoes(o) && run.State.Ended(),
 		run.State == states.FlowReverted, run.State == states.FlowFailure && run.Undo == storage.UndoNone:
 		c.ends.list = append(c.ends.list, ev)
 		return nil
