@@ -19,9 +19,12 @@ func (choiceRule) read(c *checker, n *node) *syntax.Rule {
 	switch {
 	case n.Kind != jsontext.Object:
 		c.Valuef(ruleType, n, "a rule must be an object, found %s", n.Kind)
-	case c.language == syntax.JSONata && n.Get("Condition") == nil && pathMember(n) != nil:
+	case c.language == syntax.JSONata && pathMember(n) != nil:
 		m := pathMember(n)
 		fix := `write "Condition": "{% $states.input.x > 1 %}"`
+		if n.Get("Condition") != nil {
+			fix = "leave it out: Condition decides"
+		}
 		if c.machineLanguage != syntax.JSONata {
 			fix += `, or set "QueryLanguage": "JSONPath"`
 		}

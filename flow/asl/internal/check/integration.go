@@ -2,6 +2,7 @@ package check
 
 import (
 	_ "embed" // the integrations
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -68,11 +69,27 @@ func checkIntegration(c *checker, n *node, t *syntax.Task) {
 			}
 		}
 		slices.Sort(actions)
+		if action == "" {
+			c.Fixf(ruleKnownIntegration, resource, "such as "+t.Service+":"+actions[0],
+				"the resource names no action of the service %s", t.Service)
+			return
+		}
 		c.Fixf(ruleKnownIntegration, resource, c.DidYouMean(ruleKnownIntegration, action, actions, plainly),
 			"the service %s is not known to have an optimized action %s", t.Service, jsontext.Quote(action))
 	} else if t.Service != "" && strings.HasPrefix(t.URI, "arn:aws:states:::") {
-		c.Valuef(ruleKnownIntegration, resource, "%s is not known as an optimized service", jsontext.Quote(t.Service))
+		c.Fixf(ruleKnownIntegration, resource, c.DidYouMean(ruleKnownIntegration, t.Service, optimized(), plainly),
+			"%s is not known as an optimized service", jsontext.Quote(t.Service))
 	}
+}
+
+// optimized returns the names of the services with optimized actions, in order.
+func optimized() []string {
+	names := map[string]bool{}
+	for name := range integrations() {
+		service, _, _ := strings.Cut(name, ":")
+		names[service] = true
+	}
+	return slices.Sorted(maps.Keys(names))
 }
 
 // checkSDKCall warns of a call of AWS's SDK that is not one of those that the services' models have.
@@ -85,9 +102,11 @@ func checkSDKCall(c *checker, n *node, t *syntax.Task, service string) {
 	is := actions[action]
 	switch {
 	case actions == nil:
-		c.Fixf(ruleKnownIntegration, resource,
-			c.DidYouMean(ruleKnownIntegration, service, awsshape.Services(), plainly),
-			"%s is not known as a service of AWS's SDK", jsontext.Quote(service))
+		fix := c.DidYouMean(ruleKnownIntegration, service, awsshape.Services(), plainly)
+		if name := sdkNames[service]; name != "" {
+			fix = fmt.Sprintf("did you mean %s?", name)
+		}
+		c.Fixf(ruleKnownIntegration, resource, fix, "%s is not known as a service of AWS's SDK", jsontext.Quote(service))
 	case is == nil:
 		c.Fixf(ruleKnownIntegration, resource,
 			c.DidYouMean(ruleKnownIntegration, action, slices.Sorted(maps.Keys(actions)), plainly),
@@ -95,6 +114,36 @@ func checkSDKCall(c *checker, n *node, t *syntax.Task, service string) {
 	default:
 		checkParameters(c, n, &integration{required: is.Required, known: is.Known}, service+":"+action, hasParameter)
 	}
+}
+
+// sdkNames are the names in SDK integrations of services that have other names elsewhere.
+var sdkNames = map[string]string{
+	"stepfunctions": "sfn", "states": "sfn", "events": "eventbridge", "logs": "cloudwatchlogs", "email": "ses",
+	"cognitoidp": "cognitoidentityprovider", "elbv2": "elasticloadbalancingv2", "deploy": "codedeploy",
+}
+
+// What reads the items of a distributed Map, and what writes its results.
+var (
+	readers = map[string]*integration{
+		"s3:getObject":     {required: []string{"Bucket", "Key"}, more: true},
+		"s3:listObjectsV2": {required: []string{"Bucket"}, more: true},
+	}
+	writers = map[string]*integration{"s3:putObject": {required: []string{"Bucket"}, more: true}}
+)
+
+// checkBucketAccess warns of a resource of a reader or writer that is not known, and of missing parameters.
+func checkBucketAccess(c *checker, n *node, r *syntax.Resource, known map[string]*integration) {
+	resource, call := n.Get("Resource"), r.Service+":"+r.Action
+	if resource == nil || !strings.HasPrefix(r.URI, "arn:") {
+		return
+	}
+	if is := known[call]; is != nil {
+		checkParameters(c, n, is, call, slices.Contains[[]string])
+		return
+	}
+	c.Fixf(ruleKnownIntegration, resource,
+		c.DidYouMean(ruleKnownIntegration, call, slices.Sorted(maps.Keys(known)), plainly),
+		"%s is not known to read or write the items of a Map", call)
 }
 
 // hasParameter reports whether a name is one of those that are known. It begins in upper case. The case of acronyms in

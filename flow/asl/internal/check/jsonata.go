@@ -231,7 +231,11 @@ func (conditionRule) read(c *checker, n *node) expression.Test {
 	}
 	q, is := c.query(n)
 	if !is {
-		c.Valuef(ruleType, n, "%s must be an expression between {%% and %%}, true or false", nameOf(n))
+		fix := ""
+		if n.Kind == jsontext.String {
+			fix = fmt.Sprintf(`write "{%% %s %%}"`, jsontext.Cut(strings.TrimSpace(n.Str)))
+		}
+		c.Fixf(ruleType, n, fix, "%s must be an expression between {%% and %%}, true or false", nameOf(n))
 	}
 	return q.Holds
 }

@@ -297,6 +297,9 @@ var (
 		},
 		required: []string{"Resource"},
 		fresh:    func() *syntax.ItemReader { return &syntax.ItemReader{Config: &syntax.ItemReaderConfig{}} },
+		also: []func(*checker, *node, *syntax.ItemReader){func(c *checker, n *node, r *syntax.ItemReader) {
+			checkBucketAccess(c, n, &r.Resource, readers)
+		}},
 	}
 	readerConfigObject = &objectRule[syntax.ItemReaderConfig]{
 		name: "readerConfig", what: "a ReaderConfig",
@@ -344,6 +347,9 @@ var (
 				writerConfigObject),
 		},
 		fresh: func() *syntax.ResultWriter { return &syntax.ResultWriter{Config: &syntax.WriterConfig{}} },
+		also: []func(*checker, *node, *syntax.ResultWriter){func(c *checker, n *node, w *syntax.ResultWriter) {
+			checkBucketAccess(c, n, &w.Resource, writers)
+		}},
 	}
 	writerConfigObject = &objectRule[syntax.WriterConfig]{
 		name: "writerConfig", what: "a WriterConfig",

@@ -75,6 +75,9 @@ func undistributed(c *checker, n, config *node) {
 			c.Fixf(ruleDistributed, v, fix, "%s is for a distributed Map", field)
 		}
 	}
+	if config != nil && config.Get("Mode") != nil && !isText(config.Get("Mode"), "INLINE") {
+		return // which mode is meant is not known
+	}
 	if config != nil && config.Get("ExecutionType") != nil {
 		c.Fixf(ruleDistributed, config.Get("ExecutionType"), fix, "ExecutionType is for a distributed Map")
 	}

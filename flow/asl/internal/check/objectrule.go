@@ -139,8 +139,10 @@ func (f *objectRule[T]) complete(c *checker, n *node) {
 		c.Valuef(ruleRequired, n, "these fields are required: %s", strings.Join(missing, ", "))
 	}
 	for _, group := range f.oneOf {
-		if group = f.legal(c.language, group); !exclusive(c, n, group) {
-			c.Valuef(ruleRequired, n, "one of %s must be there", strings.Join(group, ", "))
+		legal := f.legal(c.language, group)
+		// If the field of the other query language is there, its error has the fix.
+		if !exclusive(c, n, legal) && !slices.ContainsFunc(group, func(name string) bool { return n.Get(name) != nil }) {
+			c.Valuef(ruleRequired, n, "one of %s must be there", strings.Join(legal, ", "))
 		}
 	}
 	for _, group := range f.mayOneOf {

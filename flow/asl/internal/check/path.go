@@ -182,10 +182,19 @@ func (c *checker) undollared(m jsontext.Member) {
 
 // expressionInPath warns of a text of JSONPath that looks like an expression of JSONata.
 func (c *checker) expressionInPath(n *node) {
-	if n.Kind == jsontext.String && strings.HasPrefix(n.Str, expressionStart) && strings.HasSuffix(n.Str, expressionEnd) {
-		c.Fixf(ruleExpressionInPath, n, `set "QueryLanguage": "JSONata"`,
+	if c.language == syntax.JSONPath && looksEvaluated(n) {
+		c.Fixf(ruleExpressionInPath, n, fixLanguage,
 			"%s looks like an expression of JSONata but is taken as it stands", nameOf(n))
 	}
+}
+
+// fixLanguage is what to do where JSONPath has what only JSONata evaluates.
+const fixLanguage = `set "QueryLanguage": "JSONata"`
+
+// looksEvaluated reports whether a value is a text that JSONata would evaluate.
+func looksEvaluated(n *node) bool {
+	return n.Kind == jsontext.String && strings.HasPrefix(n.Str, expressionStart) &&
+		strings.HasSuffix(n.Str, expressionEnd)
 }
 
 func looksDynamic(text string) bool {

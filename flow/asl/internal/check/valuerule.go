@@ -136,6 +136,8 @@ func (s durationRule) read(c *checker, n *node) time.Duration {
 // pathFix returns the fix for a value that is not a path.
 func (c *checker) pathFix(n *node) string {
 	switch {
+	case c.language == syntax.JSONPath && looksEvaluated(n):
+		return fixLanguage
 	case n.Kind != jsontext.String || !looksDynamic(n.Str):
 		return ""
 	case c.language == syntax.JSONata:
@@ -214,6 +216,7 @@ func (messageRule) read(c *checker, n *node) syntax.Message {
 	if q, is := c.queryInstead(n); is {
 		return syntax.Message{Given: expression.TextQuery{Query: q}}
 	}
+	c.expressionInPath(n)
 	if c.isText(n) && looksDynamic(n.Str) {
 		c.Fixf(ruleNoPath, n, c.pathFix(n), "%s looks like a path but is taken as it stands", nameOf(n))
 	}
