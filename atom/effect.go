@@ -11,8 +11,8 @@ func (a *Atom) StaysDone() bool {
 	return a.kind == KindTask && a.body != nil && !a.noEffect && !a.body.Reverts()
 }
 
-// Unknown reports whether an attempt that failed so may have had its effect all the same: Ebb gave the attempt up,
-// or its process died, before the attempt said how it ended. An attempt that no worker ever took had none.
+// Unknown reports whether an attempt that failed in this way may have had its effect nevertheless: Ebb gave the attempt
+// up, or its process died, before the attempt reported its end. An attempt that no worker ever took had none.
 func (f *Failure) Unknown() bool {
 	if f.Untaken {
 		return false

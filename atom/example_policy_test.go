@@ -34,8 +34,8 @@ func ExampleAttempts() {
 	// <nil>
 }
 
-// The airline does not answer when the seat is to be cancelled. After two attempts
-// Ebb suspends the run until an operator has called the airline.
+// The airline does not answer when the seat must be cancelled. After two attempts, Ebb suspends the run until an
+// operator has called the airline.
 func ExampleIfRevertFails() {
 	nothing := func(context.Context, struct{}) (struct{}, error) { return struct{}{}, nil }
 	book := atom.Pair("book", nothing,

@@ -169,7 +169,7 @@ func (f *Failure) take(coded, whole any) {
 
 // A PanicError is the error into which Ebb turns a panic in user code.
 type PanicError struct {
-	Value any    // what was passed to panic
+	Value any    // the value passed to panic
 	Stack string // the stack of the goroutine that panicked
 }
 

@@ -32,7 +32,7 @@ func TestRetriesDecide(t *testing.T) {
 		in      atom.Values
 		verdict atom.Verdict
 		after   time.Duration
-		next    string // what is provided for the next try; "" when there is none
+		next    string // value for the next try; "" if there is none
 	}{
 		"times, first failure": {
 			atom.Times(3, backoff), after([]any{1}, "A"),

@@ -18,7 +18,7 @@ type RevertEnd uint8
 // What may follow when all attempts of a revert have failed.
 const (
 	StopUndoing RevertEnd = iota // the rest is not undone; the run ends with its undo failed
-	GoOnUndoing                  // the rest is undone all the same; the run ends with its undo failed
+	GoOnUndoing                  // the rest is undone nevertheless; the run ends with its undo failed
 	// Park: the run is suspended until an operator sends a command, see engine.RetryRevert and engine.Skip.
 	Park
 )

@@ -45,8 +45,8 @@ func TestTraceparent(t *testing.T) {
 	}
 }
 
-// FuzzTraceparent: what is taken for a traceparent is short and printable, so that it can be
-// handed on as a header, an environment variable and a column.
+// FuzzTraceparent: an accepted traceparent is short and printable, so that it can be a header, an environment variable
+// and a column.
 func FuzzTraceparent(f *testing.F) {
 	f.Add("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
 	f.Add("01-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01-more")

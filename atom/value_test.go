@@ -144,8 +144,7 @@ func TestValueField(t *testing.T) {
 	}
 }
 
-// TestValueFields compares the members of objects, and of what is none, with what
-// decoding says.
+// TestValueFields compares the members of objects, and of other values, with the results of decoding.
 func TestValueFields(t *testing.T) {
 	t.Parallel()
 	texts := []string{

@@ -43,8 +43,7 @@ type visit struct {
 	read *bufio.Reader
 }
 
-// serveLocal calls f in virtual time with a server of so many connections, and a way to
-// connect to it.
+// serveLocal calls f in virtual time with a server of the given number of connections, and a function to connect to it.
 func serveLocal(t *testing.T, most int, answers http.HandlerFunc, f func(dial func() *visit)) {
 	t.Helper()
 	serveLocalWith(t, most, func(*Server) http.Handler { return answers }, f)
@@ -123,7 +122,7 @@ func post(size int, more string) string {
 	return fmt.Sprintf("POST /post HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n%s\r\n", size, more)
 }
 
-// echo answers what was sent, and knows of some requests that take their time.
+// echo answers with the request. Some requests take time.
 func echo(w http.ResponseWriter, r *http.Request) {
 	switch r.URL.Path {
 	case "/long":
@@ -324,7 +323,7 @@ func TestPipelining(t *testing.T) {
 	})
 }
 
-// TestHeadLines: a head of too many lines is refused, however it is cut into pieces.
+// TestHeadLines: a head of too many lines is refused, in pieces of any size.
 //
 // Attack (HTTP server): Heads of thousands of short headers.
 // Result: Bounded, before parsing.

@@ -154,7 +154,7 @@ func (s *Server) refuseLogin(ctx context.Context, w http.ResponseWriter, next st
 // loginAddress returns the address of the page on which a person logs in and then gets to the next one.
 func loginAddress(next string) string { return loginPath + "?next=" + url.QueryEscape(next) }
 
-// nextPage returns the page to which a person gets after the login: a page of the console, whatever was asked for.
+// nextPage returns the page after the login: always a page of the console, for any requested page.
 func nextPage(asked string) string {
 	to, err := url.Parse(asked)
 	if err != nil || to.IsAbs() || to.Host != "" {

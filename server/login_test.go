@@ -161,7 +161,7 @@ func TestLogin(t *testing.T) {
 	})
 }
 
-// TestManyWrongKeys: only so many wrong keys wait for their answer, and meanwhile a right one opens.
+// TestManyWrongKeys: only a bounded number of wrong keys wait for their answer. A right one logs in meanwhile.
 func TestManyWrongKeys(t *testing.T) {
 	t.Parallel()
 	file := keyFile(t, "ann "+rightKey+" view\n")
@@ -270,7 +270,7 @@ func TestProxy(t *testing.T) {
 	}
 }
 
-// TestLoginPorts: the cookies of two servers on one host have different names, whatever port a request names.
+// TestLoginPorts: the cookies of two servers on one host have different names, for any port in a request.
 func TestLoginPorts(t *testing.T) {
 	t.Parallel()
 	for host, want := range map[string]string{

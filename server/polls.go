@@ -2,7 +2,7 @@ package server
 
 import "context"
 
-// pollShare is one part in this many of the connections: at most so many may wait for work.
+// pollShare is the divisor of the connections that gives the maximum number of waiting polls.
 const pollShare = 2
 
 // Poll says that the request with this context waits for work from now on, until end is called. Such requests have a

@@ -27,8 +27,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// direct brings requests to a handler without a network; the first so many of each
-// path are lost.
+// direct passes requests to a handler without a network. The first ones of each path are lost.
 type direct struct {
 	handler http.Handler
 
@@ -102,8 +101,8 @@ func play(t *testing.T, root flow.Node, lose map[string]int, do map[string]worke
 	}
 }
 
-// TestWorker: tasks are done and undone, however often requests are lost, and kept
-// for longer than their lease; errors and panics are failures with their codes.
+// TestWorker: tasks are done and undone although requests are lost, and kept for longer than their lease. Errors and
+// panics are failures with their codes.
 func TestWorker(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -152,7 +151,7 @@ func TestWorker(t *testing.T) {
 	})
 }
 
-// TestLetGo: a Func whose task was cancelled, or cannot be kept, is told so.
+// TestLetGo: the Func of a task that was cancelled, or cannot be kept, learns of it.
 func TestLetGo(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -207,7 +206,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestTooLong: a worker is told by when it has to end a task, and that it is too late.
+// TestTooLong: a worker learns by when it must end a task, and that it is too late.
 func TestTooLong(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// A sample is what was measured of a load.
+// A sample holds the measurements of a load.
 type sample struct {
 	count   int
 	took    []time.Duration // in order

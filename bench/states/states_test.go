@@ -26,7 +26,7 @@ import (
 //go:embed workloads.json
 var workloadsText []byte
 
-// A workload is a machine and what it is given.
+// A workload is a machine with its input.
 type workload struct {
 	Name        string
 	Transitions int
@@ -139,8 +139,7 @@ func ours(t *testing.T, all []*workload, opts ...engine.Option) runner {
 	}
 }
 
-// startNode starts the other one: a process that runs what it is told to by lines
-// and answers with seconds.
+// startNode starts the other implementation: a process that runs what lines of input say, and answers with seconds.
 func startNode(t *testing.T, peer string, all []*workload) runner {
 	t.Helper()
 	text, err := json.Marshal(all)

@@ -92,7 +92,7 @@ func boot(ctx context.Context, cloud *Cloud, store storage.Store) error {
 	if err != nil {
 		return err // every wiring mistake shows up here, before anything runs
 	}
-	res, err := eng.Run(ctx, "boot-4711") // starts that run, or goes on with it
+	res, err := eng.Run(ctx, "boot-4711") // starts this run, or resumes it
 	if reverted, ok := errors.AsType[*engine.RevertedError](err); ok {
 		return fmt.Errorf("undone because %w", reverted.Failures[0])
 	}
@@ -131,9 +131,8 @@ func Example_unknown() {
 	// undone because of a Timeout
 }
 
-// When the process stops, nothing is undone: the run stays where it is. A process that
-// runs it again, under the same id and on the same store, goes on with it. What
-// is recorded as done is not done again.
+// When the process stops, nothing is undone: the run stays where it is. A process that runs it again, under the same id
+// and on the same store, resumes it. Recorded work is not repeated.
 func Example_goesOn() {
 	store := memstore.New() // a database, if it is to outlive the process
 	ctx, stop := context.WithCancel(context.Background())

@@ -9,8 +9,8 @@ import (
 	"github.com/ebbflow/ebb/atom"
 )
 
-// Cloud stands for the outside world, which is not part of any transaction: what
-// was asked of it has happened, whether or not its answer arrives.
+// Cloud stands for the outside world, which is not part of any transaction: a request has its effect, whether or not
+// its answer arrives.
 type Cloud struct {
 	Full     bool          // no host has capacity for a server
 	Mute     bool          // answers about new volumes get lost
@@ -36,8 +36,7 @@ func (c *Cloud) NewVolume(ctx context.Context, sizeGB int) (string, error) {
 	return id, nil
 }
 
-// DeleteVolume deletes a volume. That it is gone already is no error, for a
-// revert may be called twice.
+// DeleteVolume deletes a volume. A missing volume is not an error, because a revert may be called twice.
 func (c *Cloud) DeleteVolume(_ context.Context, id string) error {
 	fmt.Println("deleted", id)
 	return nil

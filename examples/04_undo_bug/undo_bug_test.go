@@ -148,8 +148,8 @@ func Example() {
 	// Likely culprit: Revert of charge-card, told unknown, left State.Charged["ann"] at 4000; before charge-card it was 0. Unknown means that it may have been done: look it up by atom.IdempotencyKey(ctx).
 }
 
-// mendedCard asks by the key under which the card was charged, if it was: that
-// is right whatever became of the charge, so it need not even look at did.
+// mendedCard asks by the key under which the card was charged, if it was. That is right for every outcome, so it need
+// not look at did.
 type mendedCard struct{ chargeCard }
 
 func (t mendedCard) Revert(ctx context.Context, in booking, _ atom.Outcome[paid]) error {
@@ -166,7 +166,7 @@ func TestMended(t *testing.T) {
 	enginetest.FailAt(t, w)
 }
 
-// reports stands in for a test and keeps what it is told.
+// reports replaces a test and keeps the messages.
 type reports struct {
 	testing.TB
 

@@ -45,11 +45,10 @@ func (t total) String() string {
 	return fmt.Sprintf("%d folders, %d files, %d bytes", t.Folders, t.Files, t.Bytes)
 }
 
-// An Archive is a folder of real files. Nothing that is done to it leaves it,
-// whatever links there are in it.
+// An Archive is a folder of real files. Nothing that is done to it affects files outside, for any links in it.
 type Archive struct {
 	root *os.Root
-	did  func(what string) // is told of each change; may be nil
+	did  func(what string) // receives each change; may be nil
 }
 
 // Tasks returns what the flow knows the tasks by. A task's input is what the
@@ -61,9 +60,8 @@ func (a *Archive) Tasks() *tasks.Registry {
 	return r
 }
 
-// scan looks into a folder. That changes nothing, so there is no undo. What it
-// found is committed: the rest of the run works on that, also when the folder
-// changes meanwhile, or a list was written and not recorded.
+// scan looks into a folder. That changes nothing, so there is no undo. Its result is committed. The rest of the run
+// uses that result, even if the folder changes meanwhile, or a list was written and not recorded.
 func (a *Archive) scan(_ context.Context, folder string) (listing, error) {
 	found := listing{Path: folder, Folders: []string{}, Files: []string{}}
 	entries, err := fs.ReadDir(a.root.FS(), folder)
@@ -111,9 +109,8 @@ func (a *Archive) sum(ctx context.Context, in *listing) (total, error) {
 	return did, err
 }
 
-// restore puts back what was there before. It does not ask how sum has ended:
-// whether it is known to have written the list or not, what is right afterwards is
-// the same, and doing it twice does no harm.
+// restore puts back the earlier list. It does not ask how sum ended: the right state afterwards is the same whether or
+// not the list was written, and doing it twice does no harm.
 func (a *Archive) restore(_ context.Context, in *listing, _ atom.Outcome[total]) error {
 	var err error
 	if in.Before != nil {

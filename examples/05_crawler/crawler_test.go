@@ -38,11 +38,10 @@ import (
 // atOnce is how many folders within one are looked into at the same time.
 const atOnce = 4
 
-// crawler is the language: it is asked what comes next each time something has
-// ended, and answers with data. The Amazon States Language is another one and is
-// asked in the same way. A language touches nothing: looking into a folder is a
-// task's work, and its result comes with the next question. What was answered is
-// committed before anything rests on it, and never asked again.
+// crawler is the language: it is asked what comes next each time something has ended, and answers with data. The Amazon
+// States Language is another one and is asked in the same way. A language touches nothing: looking into a folder is a
+// task's work, and its result comes with the next question. Its answer is committed before anything depends on it, and
+// the question is never repeated.
 type crawler struct{}
 
 // Grow is asked by each folder's flow about itself.
@@ -83,7 +82,7 @@ func scanned(c *flow.Cause) flow.Growth {
 	return add(flow.Spec{Name: "sums", Task: "sums", Input: c.Result, Note: c.Result, Undo: &flow.Undo{Task: "sums"}})
 }
 
-// summed goes on into the folders that were found, if any were.
+// summed continues with the folders that were found, if any.
 func summed(c *flow.Cause) flow.Growth {
 	var found listing
 	if err := c.Note.Decode(&found); err != nil {
@@ -98,7 +97,7 @@ func summed(c *flow.Cause) flow.Growth {
 	})
 }
 
-// joined ends a folder's flow with the total of it and of what is in it.
+// joined ends a folder's flow with the total of the folder and the folders in it.
 func joined(c *flow.Cause) flow.Growth {
 	var sum total
 	for _, part := range append(c.Results, c.Note) {
@@ -117,7 +116,7 @@ func fail(err error) flow.Growth {
 	return flow.Growth{End: &flow.End{Failure: atom.NewFailure("", 1, err)}}
 }
 
-// Undo says what the task that undoes another is given: here, what that one was.
+// Undo returns the input of the task that undoes another: here, the input of that one.
 func (crawler) Undo(ask *flow.UndoAsk) (atom.Value, error) { return ask.Spec.Input, nil }
 
 // crawl is how a program uses the flow.
@@ -127,7 +126,7 @@ func crawl(ctx context.Context, a *Archive, store storage.Store, opts ...engine.
 	if err != nil {
 		return total{}, err
 	}
-	res, err := eng.Run(ctx, "archive", engine.Input(atom.MustEncode("."))) // starts that run, or goes on with it
+	res, err := eng.Run(ctx, "archive", engine.Input(atom.MustEncode("."))) // starts this run, or resumes it
 	if err != nil {
 		return total{}, err
 	}

@@ -118,8 +118,8 @@ func sends[B any, P interface {
 	}
 }
 
-// again reports whether the request repeats one that the run has received, which gets the same answer whatever became
-// of the run since.
+// again reports whether the request repeats one that the run has received. It then gets the same answer, although the
+// run may have changed since.
 func (a *api) again(c *call, run, key string) (bool, error) {
 	if key == "" {
 		return false, nil

@@ -13,8 +13,8 @@ import (
 // An object is an object of JSON.
 type object = map[string]any
 
-// Document returns the description of the API in OpenAPI 3.1. It is made from the table of routes, so that it cannot
-// say anything else than what is served.
+// Document returns the description of the API in OpenAPI 3.1. It is made from the table of routes, so that it agrees
+// with the served routes.
 func Document() []byte {
 	s := &schemas{of: object{}, names: map[string]reflect.Type{}}
 	s.schema(reflect.TypeFor[Problem]())

@@ -170,8 +170,7 @@ func (h *Handler) checkScope(c *claim, credential string, service *Service) erro
 	return nil
 }
 
-// verify returns an error if the signature is not that of the request. It takes the same time whatever the signature
-// is.
+// verify returns an error if the signature is not that of the request. It takes the same time for every signature.
 func (c *claim) verify(r *http.Request, body []byte) error {
 	hash := sigv4.Hash(body)
 	want := sigv4.Signature(r, c.signed, hash, c.date, c.scope, c.secret)

@@ -305,7 +305,7 @@ func (b unread) Read([]byte) (int, error) {
 }
 func (unread) Close() error { return nil }
 
-// FuzzAuthorization: no request without the secret is accepted, whatever its header says.
+// FuzzAuthorization: no request without the secret is accepted, for any header.
 func FuzzAuthorization(f *testing.F) {
 	h, by := signing()
 	r := request(f.Context(), createBody)
@@ -344,7 +344,7 @@ func FuzzToken(f *testing.F) {
 	})
 }
 
-// FuzzDecode: no body makes the decoder panic, and what it accepts satisfies the constraints.
+// FuzzDecode: no body makes the decoder panic, and every accepted body satisfies the constraints.
 func FuzzDecode(f *testing.F) {
 	b := bind[create](createShape)
 	f.Add([]byte(createBody))

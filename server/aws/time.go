@@ -16,7 +16,7 @@ func At(t time.Time) *Time {
 	return &Time{t}
 }
 
-// MarshalJSON returns the time as a number. It cuts off what is below a millisecond.
+// MarshalJSON returns the time as a number. It cuts off fractions of a millisecond.
 func (t Time) MarshalJSON() ([]byte, error) {
 	ms := t.UnixMilli()
 	b := strconv.AppendFloat(nil, float64(ms)/msPerSecond, 'f', -1, 64)

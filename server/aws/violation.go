@@ -12,7 +12,7 @@ import (
 // maxViolations is how many violations an error lists. Else it could be a hundred times as long as the request.
 const maxViolations = 100
 
-// violations are what is wrong with the parameters of a request, in the words of AWS.
+// violations are the problems with the parameters of a request, in the words of AWS.
 type violations struct {
 	count int
 	texts []string // at most maxViolations

@@ -20,7 +20,7 @@ const (
 	batch = "application/cloudevents-batch+json"
 )
 
-// asked returns a store that counts what it is asked for.
+// asked returns a store that counts its queries.
 func asked(store storage.Store) (counting storage.Store, calls *[]string) {
 	calls = new([]string)
 	return faultstore.New(store, func(c faultstore.Call) faultstore.Fault {
@@ -29,7 +29,7 @@ func asked(store storage.Store) (counting storage.Store, calls *[]string) {
 	}), calls
 }
 
-// eventWith returns an event with so many extension attributes, and its own members.
+// eventWith returns an event with the given number of extension attributes, and its own members.
 func eventWith(id string, extensions int, members string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `{"specversion":"1.0","id":%q,"source":"shop","type":"order.paid"%s`, id, members)
@@ -39,8 +39,8 @@ func eventWith(id string, extensions int, members string) string {
 	return b.String() + "}"
 }
 
-// TestOneQuery: whatever a request carries, the runs that wait for it are found by one
-// query, and what is not bounded is refused without any.
+// TestOneQuery: for any request, one query finds the runs that wait for it. A request beyond the limits is refused
+// without a query.
 //
 // Attack (CloudEvents and workers): An event of 0.9 MiB with 70,000 extension attributes, or 250 such events; batches
 // of very many events or attributes.
@@ -122,8 +122,8 @@ func TestManyWait(t *testing.T) {
 	}
 }
 
-// TestInvalid sends what is not a valid event, for runs that wait, for one that is
-// named, and where no run is: it is refused with the reason, and the store is not asked.
+// TestInvalid sends invalid events, for runs that wait, for a named run, and for no run. Each is refused with the
+// reason, without a query.
 //
 // Attack (CloudEvents and workers): Invalid events: wrong attributes, invalid text, 400,000 nested arrays, numbers of a
 // million digits, gzip, charsets, a misspelled `?runs=`.

@@ -59,8 +59,7 @@ func waits(t *testing.T, eng *engine.Engine, id, input string) {
 	}
 }
 
-// TestDeliver finds the runs that wait for an event by what it is correlated by,
-// and no others.
+// TestDeliver finds exactly the runs that wait for an event, by the attributes that correlate it.
 func TestDeliver(t *testing.T) {
 	t.Parallel()
 	store := memstore.New()
@@ -103,7 +102,7 @@ func TestDeliver(t *testing.T) {
 	}
 }
 
-// bus is a sink that fails at first, and then hands on what it gets.
+// bus is a sink that fails at first, and then passes on what it receives.
 type bus struct {
 	to    http.Handler
 	fails int

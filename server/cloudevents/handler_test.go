@@ -15,7 +15,7 @@ import (
 
 const whole = `{"specversion":"1.0","id":"1","source":"shop","type":"order.paid","orderid":"7","data":{"sum":1.50}}`
 
-// post sends a request with so many headers, name and value in turn.
+// post sends a request with the given headers, name and value in turn.
 func post(store storage.Store, target, body string, headers ...string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(http.MethodPost, target, strings.NewReader(body))
 	for i := 0; i < len(headers); i += 2 {
@@ -26,8 +26,7 @@ func post(store storage.Store, target, body string, headers ...string) *httptest
 	return w
 }
 
-// TestHandler sends requests to one run, and looks at the answers and at what is
-// in the run's inbox.
+// TestHandler sends requests to one run, and checks the answers and the run's inbox.
 func TestHandler(t *testing.T) {
 	t.Parallel()
 	const form = "application/cloudevents+json"
@@ -109,8 +108,8 @@ func TestHandlerMethod(t *testing.T) {
 	}
 }
 
-// FuzzRead shows that no request makes Read panic, and that what it takes for an
-// event is one, also when it is written and read again, and that a store takes it.
+// FuzzRead: no request makes Read panic. An accepted event is valid, stays the same when it is written and read again,
+// and a store accepts it.
 func FuzzRead(f *testing.F) {
 	f.Add("application/cloudevents+json", "", "", "", whole)
 	f.Add("application/cloudevents-batch+json", "", "", "", "["+whole+"]")

@@ -231,7 +231,8 @@ func TestViewer(t *testing.T) {
 	}
 }
 
-// TestOtherSite: neither the pages nor the API take a command from a page of another site, whatever login the program has.
+// TestOtherSite: neither the pages nor the API accept a command from a page of another site, with any login of the
+// program.
 //
 // Attack (Keys, certificates and settings): A console in a user's program: a command that a page of another site sends.
 // Result: Refused by the pages and the API.
@@ -290,8 +291,8 @@ func TestPreviewPivots(t *testing.T) {
 	}
 }
 
-// TestWrongForms: what is wrong with a form is said beside it, with what was filled in. Nothing changes, but the history
-// of a run says which command its state excludes.
+// TestWrongForms: the message about a wrong form is beside the field, with the entered values. Nothing changes, but the
+// history of a run says which command its state excludes.
 func TestWrongForms(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)

@@ -22,7 +22,7 @@ func (s *comparedStep) differs() bool {
 		s.result[0] != s.result[1]
 }
 
-// executed returns how the execution of a step ended, whatever its undo came to.
+// executed returns how the execution of a step ended, without its undo.
 func executed(status string) string {
 	switch status {
 	case "REVERTING", "REVERTED", "REVERT_FAILURE", "STAYS_DONE", "MAY_STAY_DONE":

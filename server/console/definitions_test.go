@@ -70,7 +70,7 @@ func (m members) Picture(string) draw.View {
 	return v
 }
 
-// TestVersions draws two versions as one graph, in which a text marks what was added, removed and changed. It counts the
+// TestVersions draws two versions as one graph, in which a text marks added, removed and changed parts. It counts the
 // runs of each.
 func TestVersions(t *testing.T) {
 	t.Parallel()

@@ -177,7 +177,7 @@ func (c *console) send(ctx context.Context, v *visit, button string, form func(s
 	return p
 }
 
-// check asks what is wrong with the text; nil if there is no answer.
+// check returns the problems of the text, or nil without an answer.
 func (c *console) check(ctx context.Context, v *visit, e *edition) *validation {
 	var found validation
 	if c.send(ctx, v, doCheck, e.form, &found) != nil {

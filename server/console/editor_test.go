@@ -88,8 +88,8 @@ var (
 	placeLink  = regexp.MustCompile(`data-line="(\d+)" data-column="(\d+)"`)
 )
 
-// TestEditor: the editor says what is wrong and where, with what was typed; a trial can be seen by the one who made it; a
-// definition that was stored is a new version, unless another user has stored one.
+// TestEditor: the editor says what is wrong and where, beside the entered text. Only its author sees a trial. A stored
+// definition is a new version, unless another user has stored one.
 func TestEditor(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)

@@ -9,7 +9,7 @@ import (
 const (
 	foldedWidth = 30 // pixels of an idle time that is cut
 	mostFolds   = 8  // idle times that are cut, the longest ones
-	leastFold   = 20 // an idle time is long if the whole is less than so many times as long
+	leastFold   = 20 // an idle time is long if the whole is less than this many times as long
 )
 
 // A scale places times on a chart. It may cut idle times, which then all have the same width.

@@ -167,7 +167,7 @@ func startField(v *visit, p *property, earlier json.RawMessage) node {
 			el("option", attr("value", ""), words("–")),
 			each(choices, func(choice *json.RawMessage) node {
 				label := p.shown(*choice)
-				_ = json.Unmarshal(*choice, &label) // what is no string is shown as JSON
+				_ = json.Unmarshal(*choice, &label) // a value that is not a string is shown as JSON
 				chosen := when(string(*choice) == text, attr("selected", ""))
 				return el("option", attr("value", string(*choice)), chosen, words(label))
 			})))

@@ -63,7 +63,7 @@ func (l *listener) next() (pages []string) {
 	return nil
 }
 
-// TestStream tells of changes of a run and of a list, once each, also to a browser that was away meanwhile.
+// TestStream reports each change of a run and of a list once, also to a browser that was away meanwhile.
 func TestStream(t *testing.T) {
 	t.Parallel()
 	store := memstore.New()

@@ -81,8 +81,8 @@ func chartOf(t *inspect.Tree, fold bool, now time.Time) *chart {
 	return ch
 }
 
-// bounds returns when the first of some steps began, and when the last of them ended. What has not ended goes on until
-// now.
+// bounds returns the start of the first of some steps, and the end of the last of them. A step that has not ended
+// continues until now.
 func bounds(t *inspect.Tree, steps []*inspect.Step, now time.Time) (began, ended time.Time) {
 	began, ended = t.Began, t.Began
 	for _, s := range steps {

@@ -141,7 +141,7 @@ func (m *Metrics) Handler() http.Handler {
 // Observe counts the events of an engine. Pass it to [engine.WithObserver].
 func (m *Metrics) Observe(ev engine.Event) {
 	switch {
-	case ev.Kind == engine.FlowChanged && ev.From == states.FlowResuming.String(): // it was taken over, and goes on
+	case ev.Kind == engine.FlowChanged && ev.From == states.FlowResuming.String(): // it was taken over, and continues
 	case ev.Kind == engine.FlowChanged && rests(ev.To):
 		m.runs.WithLabelValues(ev.Flow, ev.To).Inc()
 	case ev.Kind != engine.AtomChanged || ev.Inner || ev.Timer:

@@ -270,7 +270,7 @@ func rowsOf(c prometheus.Collector) (rows []string) {
 	return rows
 }
 
-// fromHistories counts what was done.
+// fromHistories counts the work in the histories.
 func fromHistories(t *testing.T, store *sqlstore.Store) map[string]float64 {
 	t.Helper()
 	want := map[string]float64{}
@@ -308,7 +308,7 @@ func fromHistories(t *testing.T, store *sqlstore.Store) map[string]float64 {
 	return want
 }
 
-// scraped returns what is counted, but for sums and buckets.
+// scraped returns the counts, without sums and buckets.
 func scraped(t *testing.T, m *Metrics) map[string]float64 {
 	t.Helper()
 	w := httptest.NewRecorder()
@@ -328,8 +328,7 @@ func scraped(t *testing.T, m *Metrics) map[string]float64 {
 	return got
 }
 
-// TestLargestRun: the size of the largest run is told while it is driven, and no more
-// when it was released.
+// TestLargestRun: the size of the largest run is reported while it is driven, and not after its release.
 func TestLargestRun(t *testing.T) {
 	t.Parallel()
 	file, err := sqlstore.Open(context.Background(), filepath.Join(t.TempDir(), "ebb.db"))
@@ -366,7 +365,7 @@ func TestLargestRun(t *testing.T) {
 	}
 }
 
-// TestMetricsOfStolen: what is claimed, and is another's when it is used, is counted.
+// TestMetricsOfStolen counts claims that belong to another process when they are used.
 func TestMetricsOfStolen(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "ebb.db")
@@ -442,8 +441,8 @@ func TestMetricsOfStolen(t *testing.T) {
 	}
 }
 
-// TestMetricsWithoutStore: while the database does not answer, all is told but what is
-// counted in it.
+// TestMetricsWithoutStore: while the database does not answer, all metrics are reported except those that are counted
+// in it.
 func TestMetricsWithoutStore(t *testing.T) {
 	t.Parallel()
 	store, err := sqlstore.Open(t.Context(), filepath.Join(t.TempDir(), "ebb.db"))

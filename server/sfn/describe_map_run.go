@@ -66,7 +66,7 @@ func (m *mapRun) counted(c *asl.MapRunCounts, ends map[string]int64) mapRunCount
 		PendingRedrive: c.PendingRedrive,
 	}
 	left := c.Unsuccessful
-	if m.status != statusRunning { // what was open was aborted, and nothing waits any more
+	if m.status != statusRunning { // open executions were aborted, and none waits any more
 		left += c.Open + c.PendingRedrive
 		n.Pending, n.Running, n.PendingRedrive = 0, 0, 0
 		n.Aborted = min(left, max(ends[statusAborted], c.Open))

@@ -71,8 +71,8 @@ func FuzzResources(f *testing.F) {
 	})
 }
 
-// FuzzARN sends any ARN to each operation that takes one. No answer is a fault of the server, and what is described has
-// the ARN that was asked for.
+// FuzzARN sends any ARN to each operation that takes one. No answer is a fault of the server, and each described object
+// has the requested ARN.
 func FuzzARN(f *testing.F) {
 	members := []string{
 		"DescribeStateMachine stateMachineArn", "UpdateStateMachine stateMachineArn", "DeleteStateMachine stateMachineArn",

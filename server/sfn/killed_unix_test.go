@@ -181,7 +181,7 @@ func (s *served) works(ctx context.Context, activity string, known *acknowledged
 	}
 }
 
-// next returns a result that is to be sent again.
+// next returns a result that must be sent again.
 func (k *acknowledged) next() (r result, ok bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -216,7 +216,8 @@ func tell(c chan<- struct{}) {
 	}
 }
 
-// await waits until so many executions have started, and a task was done. Both take as long as the machine needs.
+// await waits until the given number of executions have started, and a task was done. Both take as long as the machine
+// needs.
 func (k *acknowledged) await(ctx context.Context, starts int) {
 	for range starts {
 		select {
@@ -231,7 +232,7 @@ func (k *acknowledged) await(ctx context.Context, starts int) {
 	}
 }
 
-// checkEnd waits for the end of an execution, and compares it with what was acknowledged.
+// checkEnd waits for the end of an execution, and compares it with the acknowledged results.
 func (s *served) checkEnd(arn string, known *acknowledged) {
 	s.tb.Helper()
 	name := arn[strings.LastIndexByte(arn, ':')+1:]

@@ -36,7 +36,7 @@ const (
 	lastLines = 5 * time.Second
 )
 
-// logs are the executions whose lines are to be written.
+// logs are the executions whose lines must be written.
 type logs struct {
 	mu      sync.Mutex
 	grown   map[string]bool // runs whose history has grown
@@ -48,8 +48,8 @@ func newLogs() *logs {
 	return &logs{grown: map[string]bool{}, wake: make(chan struct{}, 1), written: map[string]int64{}}
 }
 
-// Observe tells the server of an event of a run, so that [Server.Log] writes the lines of an execution. It is to be
-// passed to [engine.WithObserver].
+// Observe reports an event of a run to the server, so that [Server.Log] writes the lines of an execution. Pass it to
+// [engine.WithObserver].
 func (s *Server) Observe(event engine.Event) {
 	if len(s.config.LogGroups) == 0 || event.Kind != engine.LanguageEvent && event.Kind != engine.FlowChanged {
 		return

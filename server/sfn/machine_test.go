@@ -199,7 +199,7 @@ func TestAliases(t *testing.T) {
 	w.must(t, "DeleteStateMachineVersion", object{"stateMachineVersionArn": arn + ":1"}, nil)
 }
 
-// TestDeleteMachine deletes a machine with its versions and aliases. A machine with its name begins anew.
+// TestDeleteMachine deletes a machine with its versions and aliases. A new machine with its name starts without them.
 func TestDeleteMachine(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, sfn.Config{})

@@ -325,7 +325,7 @@ func (m *modeled) check() {
 	}
 }
 
-// checkExecutions compares lists and descriptions of the executions with what was started.
+// checkExecutions compares lists and descriptions of the executions with the started ones.
 func (m *modeled) checkExecutions() {
 	s := &served{tb: m.t, url: m.url.Load().(string)}
 	for arn, version := range m.executions {

@@ -70,7 +70,7 @@ func taskARN(n int) string {
 	return fmt.Sprintf("arn:aws:lambda:us-east-1:000000000000:function:t%d", n)
 }
 
-// A drawnMachine draws levels of states, of which some have levels inside.
+// A drawnMachine draws levels of states. Some states have levels inside.
 type drawnMachine struct {
 	t            *rapid.T
 	tasks, names int
@@ -160,7 +160,7 @@ func (brittle) Revert(context.Context, atom.Values, atom.Outcome[atom.Value]) (a
 	return atom.Null, nil
 }
 
-// Execute fails while the task is broken. Its result says what it was given.
+// Execute fails while the task is broken. Its result contains its input.
 func (b brittle) Execute(ctx context.Context, in atom.Values) (atom.Value, error) {
 	p, call := b.of, atom.CurrentCall(ctx)
 	key := call.Run + "/" + call.Path

@@ -9,7 +9,7 @@ import (
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
-// TestRedrive redrives an execution that has failed: what had succeeded is not done again.
+// TestRedrive redrives an execution that has failed. Successful work is not repeated.
 func TestRedrive(t *testing.T) {
 	t.Parallel()
 	s := serveOn(t, memstore.New(), nil)

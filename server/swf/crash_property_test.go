@@ -107,7 +107,7 @@ type crashClient struct {
 	registered bool
 }
 
-// live lets a process serve some calls, and die. Then it checks what is stored.
+// live lets a process serve some calls, and die. Then it checks the stored records.
 func (c *crashClient) live(commits int, lost bool, calls int) {
 	t := c.t
 	t.Helper()
@@ -274,7 +274,7 @@ func (c *crashClient) decisions(text string, pick func(uint32) uint32) []object 
 	return batch
 }
 
-// check returns what is wrong with what is stored, for people.
+// check returns the faults in the stored records, for people.
 func (c *crashClient) check() string {
 	ctx := context.WithoutCancel(c.t.Context())
 	found := map[string]int{}

@@ -164,7 +164,7 @@ func TestListDomains(t *testing.T) {
 	w.refuses(t, "ListDomains", object{"registrationStatus": "REGISTERED", "maximumPageSize": 1001}, "ValidationException", "")
 }
 
-// TestListTypes lists types by name and then by version, whatever characters follow the name.
+// TestListTypes lists types by name and then by version, for any characters that follow the name.
 func TestListTypes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, swf.Config{})

@@ -112,7 +112,7 @@ func TestExecution(t *testing.T) {
 	}
 }
 
-// TestTokens answers late, twice, with the token of another kind of task, and with what is no token.
+// TestTokens answers late, twice, with the token of another kind of task, and with an invalid token.
 func TestTokens(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, swf.Config{})

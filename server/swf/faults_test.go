@@ -121,8 +121,8 @@ func requests(run, decisionToken, activityToken string) map[string]object {
 	return all
 }
 
-// begun starts an execution x that has an activity, of which a worker has the task, and a decision task that a decider
-// has. It returns a request of each operation.
+// begun starts an execution x with an activity, whose task a worker has, and a decision task that a decider has. It
+// returns a request of each operation.
 func begun(t *testing.T, w *world) map[string]object {
 	t.Helper()
 	w.types(t)

@@ -87,8 +87,8 @@ func TestLargeBatch(t *testing.T) {
 	}
 }
 
-// TestUnaskedAnswers lets a decider answer what it was not asked: decisions about what does not exist become events, and
-// the task of another execution is not ended.
+// TestUnaskedAnswers lets a decider answer what was not asked. Decisions about missing objects become events, and the
+// task of another execution does not end.
 func TestUnaskedAnswers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, testUnaskedAnswers)

@@ -221,7 +221,7 @@ func (s *Server) listExecutions(ctx context.Context, operation string, caller *a
 }
 
 // arguments returns the filters as texts, to which page tokens belong. The times are not among them: clients compute
-// them anew for each page, such as an hour ago.
+// times such as an hour ago again for each page.
 func (f *closedFilter) arguments() []string {
 	const byStart, byClose = "start", "close"
 	all := []string{f.Domain, byClose, "", "", "", "", ""}

@@ -31,7 +31,7 @@ type startOutput struct {
 }
 
 func (s *Server) startWorkflowExecution(ctx context.Context, _ *aws.Caller, in *startInput) (*startOutput, error) {
-	id := swf.RunID(rand.Uint64) // a runId is no secret
+	id := swf.RunID(rand.Uint64) // a runId is not secret
 	err := records.Retried(ctx, func() error {
 		d, err := s.usable(ctx, in.Domain)
 		if err != nil {

@@ -16,8 +16,8 @@ import (
 )
 
 // TestUndoOfFamily terminates an execution that was continued as new and has children, on two servers that answer in
-// turn. Each execution undoes what it did itself: the terminated one, and its child that the policy terminates. What
-// the run before did, and a child that completed, stays.
+// turn. Each execution undoes what it did itself: the terminated one, and its child that the policy terminates. The
+// work of the earlier run, and of a child that completed, stays.
 func TestUndoOfFamily(t *testing.T) {
 	t.Parallel()
 	t.Run("memory", func(t *testing.T) {
@@ -83,7 +83,7 @@ func (f *family) next() *world {
 	return f.servers[f.calls%len(f.servers)]
 }
 
-// until decides and works until nothing is pending and what it waits for is true.
+// until decides and works until nothing is pending and a condition holds.
 func (f *family) until(t *testing.T, ready func() bool) {
 	t.Helper()
 	for idle, end := false, time.Now().Add(time.Minute); !idle || !ready(); {

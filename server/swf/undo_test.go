@@ -129,7 +129,7 @@ func TestUndoOfStopped(t *testing.T) {
 	})
 }
 
-// TestUndoIsRetained keeps the history of an execution as long as it is being undone, whatever the retention period.
+// TestUndoIsRetained keeps the history of an execution while it is being undone, for any retention period.
 func TestUndoIsRetained(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -14,8 +14,8 @@ import (
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
-// FuzzRequest: whatever workers send, the handler answers with a status that the package
-// names, and the reason as JSON. No request is the server's fault.
+// FuzzRequest: for any requests of workers, the handler answers with a status that the package names, and the reason as
+// JSON. No request is the server's fault.
 func FuzzRequest(f *testing.F) {
 	f.Add("poll", `{"kinds":["a"],"worker":"w","wait_seconds":0,"lease_seconds":1.5}`)
 	f.Add("a.1/heartbeat", `{"lease_seconds":1e999}`)

@@ -64,8 +64,7 @@ func TestTask(t *testing.T) {
 	})
 }
 
-// TestCancelled: a worker that has the task of a run that was cancelled is told so by the
-// answer to its heartbeat.
+// TestCancelled: if a run was cancelled, the answer to the heartbeat of the worker that has its task says so.
 func TestCancelled(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -121,9 +120,8 @@ func TestFail(t *testing.T) {
 	})
 }
 
-// TestStopping: if the server is to stop, a worker that waits for work is told that there
-// is none. A worker that asks then is told that the server stops. Workers can still end
-// the tasks that they have.
+// TestStopping: when the server must stop, a worker that waits for work gets none. A worker that asks then learns that
+// the server stops. Workers can still end their tasks.
 func TestStopping(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -166,7 +164,7 @@ func TestMaxPolls(t *testing.T) {
 	})
 }
 
-// TestRefused: what is not as it should be is refused, with what to do instead.
+// TestRefused: wrong requests are refused, with what to do instead.
 //
 // Attack (CloudEvents and workers): Forged task IDs, also with SQL or a callback's token; replays, late heartbeats, odd
 // numbers, duplicate or missing members.

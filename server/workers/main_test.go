@@ -72,14 +72,14 @@ func (p *place) start(t errorser, id string, opts ...engine.RunOption) {
 	}
 }
 
-// ask asks the handler, and returns the status and what was said.
+// ask sends a request to the handler, and returns the status and the answer.
 func (p *place) ask(path, body string) (int, map[string]any) {
 	r := httptest.NewRequest(http.MethodPost, "/tasks/"+path, strings.NewReader(body))
 	r.Header.Set("Content-Type", "application/json")
 	w := httptest.NewRecorder()
 	p.handler.ServeHTTP(w, r)
 	var said map[string]any
-	_ = json.Unmarshal(w.Body.Bytes(), &said) // what is no JSON says nothing
+	_ = json.Unmarshal(w.Body.Bytes(), &said) // an answer that is not JSON has no members
 	return w.Code, said
 }
 

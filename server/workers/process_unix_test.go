@@ -22,14 +22,14 @@ import (
 	"github.com/ebbflow/ebb/worker"
 )
 
-// beWorker does one task: it says which, and when it is to go on, completes it with
-// its name, and says what was answered.
+// beWorker does one task. It prints which, completes it with its name when it is told to continue, and prints the
+// answer.
 func beWorker(url string) {
 	ctx, done := context.WithCancel(context.Background())
 	name := os.Getenv("EBB_TEST_NAME")
 	told := make(chan struct{})
 	go func() {
-		_, _ = io.ReadAll(os.Stdin) // it is closed when the worker is to go on
+		_, _ = io.ReadAll(os.Stdin) // closed when the worker must continue
 		close(told)
 	}()
 	w := worker.Worker{URL: url, Name: name, Lease: time.Hour}
@@ -77,8 +77,8 @@ func (h hand) exits(t *testing.T) {
 	}
 }
 
-// TestStopped: a worker that is stopped (SIGSTOP) for longer than its lease loses its
-// task to another one, and is refused when it goes on; the other's result stands.
+// TestStopped: a worker that is stopped (SIGSTOP) for longer than its lease loses its task to another one. When it
+// continues, it is refused, and the other's result stands.
 //
 // Guarantee (Workers): A worker that stops for longer than its lease loses its task and is refused, on SQLite and
 // PostgreSQL.

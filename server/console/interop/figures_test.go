@@ -104,7 +104,7 @@ func (b *tab) frames(change string) []time.Duration {
 	return took
 }
 
-// Changes of a page, of which one frame makes one.
+// Changes of a page. Each frame makes one of them.
 const (
 	scrolls = `(box, list, n) => { box.scrollTop = (n * 997) % (box.scrollHeight - box.clientHeight); }`
 	folds   = `(box, list, n) => { if (n % 30) return; list.focus();
@@ -221,7 +221,7 @@ func storeIn(t *testing.T, dir string) storage.Store {
 	return store
 }
 
-// busyRun measures the tree of a run of 10,000 atoms, of which one ends 60 times a second.
+// busyRun measures the tree of a run of 10,000 atoms, one of which ends 60 times a second.
 func (b *tab) busyRun(t *testing.T) {
 	t.Helper()
 	dir := t.TempDir()

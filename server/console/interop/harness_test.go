@@ -12,7 +12,7 @@ import (
 // TestTabTells: a tab tells what pages must not do, so that silence means something.
 func TestTabTells(t *testing.T) {
 	t.Parallel()
-	pages := map[string]string{ // what is told, by the page
+	pages := map[string]string{ // messages, by the page
 		`<script>alert(1)</script>`:                           "a script opens a dialog",
 		`<script>throw new Error("x")</script>`:               "a script throws",
 		`<script>console.error("x")</script>`:                 "a script logs an error",

@@ -35,7 +35,7 @@ var hostileTexts = []string{
 	"\xff\xfe\xc0 is no UTF-8",
 }
 
-// hostileSite makes runs with hostile texts wherever users may write, and returns their pages.
+// hostileSite creates runs with hostile texts in all places where users may write, and returns their pages.
 func hostileSite(t *testing.T) *site {
 	t.Helper()
 	dir := t.TempDir()
@@ -144,7 +144,7 @@ func hostileMachine(t *testing.T, dir string, i int, text string) {
 	}
 }
 
-// TestHostile: whatever users write, no script runs, the browser has nothing to object to, no request leaves the server,
+// TestHostile: for any texts of users, no script runs, the browser reports no problem, no request leaves the server,
 // and no page becomes wider than the window.
 func TestHostile(t *testing.T) {
 	t.Parallel()

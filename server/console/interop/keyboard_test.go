@@ -12,7 +12,7 @@ const focusable = `window.reach = [...document.querySelectorAll(
 	'a[href], button, input:not([type=hidden]), select, textarea, summary, [tabindex="0"]')]
 	.filter(e => !e.disabled && e.getClientRects().length > 0 && e.checkVisibility({visibilityProperty: true})); window.reach.length`
 
-// focused describes what has the focus: its place in the order, and whether a person sees where it is.
+// focused describes the element with the focus: its place in the order, and whether a person sees where it is.
 const focused = `(() => {
 	const e = document.activeElement, r = e.getBoundingClientRect(), c = getComputedStyle(e);
 	return {Place: window.reach.indexOf(e), What: e.outerHTML.slice(0, 100),
@@ -97,7 +97,7 @@ func TestKeyboardTrip(t *testing.T) {
 	}
 }
 
-// pressTo presses Tab until what has the focus has a text, and then Enter.
+// pressTo presses Tab until the element with the focus has a text, and then Enter.
 func (b *tab) pressTo(text string) {
 	b.t.Helper()
 	b.pressWhere(`document.activeElement.textContent.trim() == ` + quote(text))

@@ -86,8 +86,9 @@ func quoteAll(texts []string) string {
 	return "[" + strings.Join(quoted, ",") + "]"
 }
 
-// TestLargeTree: the tree of a run of 10,000 atoms holds only what is seen, with scripts and without. It can be used
-// with the keyboard alone. What is chosen is in the address, and the rows stay where they are when the page is fresh.
+// TestLargeTree: the tree of a run of 10,000 atoms holds only the visible rows, with scripts and without. It can be
+// used with the keyboard alone. The address has the chosen atom, and the rows stay where they are when the page is
+// refreshed.
 func TestLargeTree(t *testing.T) {
 	t.Parallel()
 	s := shared(t)
@@ -118,7 +119,8 @@ func TestLargeTree(t *testing.T) {
 	if at := eval[string](b, `new URL(location.href).searchParams.get("atom")`); at != name {
 		t.Errorf("the address names %s, not %s", at, name)
 	}
-	// A look that the key began may still go on, so only rows that are asked for after the next look of the page count.
+	// A look that the key started may not have ended, so only rows that are requested after the next look of the page
+	// count.
 	eval[bool](b, `(window.asked = () => performance.getEntriesByType("resource").filter(e => e.name.includes("steps?") && e.name.includes("from=9900")).length,
 		window.fetch = (ask => (to, how) => { window.windowed = how.headers["Ebb-Windowed"] ?? ""; window.before = asked(); return ask(to, how); })(window.fetch), true)`)
 	eval[bool](b, `(window.row = document.querySelector("#active-step"), window.at = row.getBoundingClientRect().top, dispatchEvent(new Event("ebb-refresh")), true)`)

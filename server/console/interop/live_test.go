@@ -29,7 +29,7 @@ func liveFolder(t *testing.T) string {
 	return dir
 }
 
-// shows waits until an expression holds in the page, which is not loaded anew meanwhile.
+// shows waits until an expression holds in the page, which is not reloaded meanwhile.
 func (b *tab) shows(what, expression string) {
 	b.t.Helper()
 	const patience = 20 * time.Second
@@ -93,7 +93,7 @@ func (b *tab) click(selector string) {
 }
 
 // TestLive: ten tabs of one browser follow a run that other processes drive and cancel, over one stream. After kill -9
-// and a restart of the server the pages go on by themselves.
+// and a restart of the server, the pages continue by themselves.
 func TestLive(t *testing.T) {
 	t.Parallel()
 	dir := liveFolder(t)

@@ -52,7 +52,7 @@ func TestMain(m *testing.M) {
 // atEnd is called when all tests have ended.
 var atEnd []func()
 
-// command runs ebb in a folder and returns what it prints. A run that failed, or that was undone, is no error.
+// command runs ebb in a folder and returns its output. A run that failed, or that was undone, is not an error.
 func command(t *testing.T, dir string, args ...string) string {
 	t.Helper()
 	out, err := try(t, dir, args...)

@@ -32,7 +32,7 @@ func TestWeight(t *testing.T) {
 			gzipped := 0
 			millis, elements := b.load(address, mostMillis)
 			for _, asset := range b.asked() {
-				if strings.Contains(asset, "/stream?") { // which goes on, and has no contents
+				if strings.Contains(asset, "/stream?") { // the stream, which continues and has no contents
 					continue
 				}
 				text, err := fetch(t.Context(), asset)
@@ -97,8 +97,8 @@ func TestHundredThousand(t *testing.T) {
 	b.walkLevel("[role=tree]", len(items))
 }
 
-// load opens a page until that takes few enough milliseconds, or so often that a busy machine is no excuse. It returns
-// the fewest milliseconds, and how many elements the page has.
+// load opens a page until it loads in few enough milliseconds, or until a busy machine no longer explains the time. It
+// returns the fewest milliseconds, and the number of elements of the page.
 func (b *tab) load(address string, enough float64) (millis float64, elements int) {
 	b.t.Helper()
 	millis = math.Inf(1)

@@ -17,8 +17,8 @@ const ctrlKey = 2
 const pictureSize = `[Math.floor(document.querySelector(".picture svg").getBoundingClientRect().width),
 	document.querySelector("[data-percent]").textContent, new URL(location.href).searchParams.get("zoom") ?? ""].join(" ")`
 
-// TestZoomInPage: the keys, the links and the wheel zoom the picture without loading the page again. The address has the
-// zoom, the links of the picture keep it, and it opens what is seen. Without scripts the links load the page.
+// TestZoomInPage: the keys, the links and the wheel zoom the picture without reloading the page. The address has the
+// zoom, and opens the same view. The links of the picture keep it. Without scripts, the links load the page.
 func TestZoomInPage(t *testing.T) {
 	t.Parallel()
 	s := shared(t)

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// run runs a client of the server, and returns what it printed.
+// run runs a client of the server, and returns its output.
 func (s *server) run(t *testing.T, dir string, args ...string) string {
 	t.Helper()
 	cmd := exec.CommandContext(bounded(t), args[0], args[1:]...)

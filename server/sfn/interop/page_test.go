@@ -17,7 +17,7 @@ var shellBlocks = regexp.MustCompile("(?s)```sh\n(.*?)```")
 // foreground are commands of servers that would keep the shell; --check only reads their settings.
 var foreground = regexp.MustCompile(`(?m)^ebb serve( [^&#\n]*)?( #.*)?$`)
 
-// TestPages runs the commands of pages in a shell, and looks at what they did.
+// TestPages runs the commands of pages in a shell, and checks their effects.
 func TestPages(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("aws"); err != nil {
@@ -58,7 +58,7 @@ echo "$told"
 	}
 }
 
-// runPage runs the commands of a page and then others, and returns what they say.
+// runPage runs the commands of a page and then others, and returns their output.
 func runPage(t *testing.T, name, then string) string {
 	t.Helper()
 	page, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "how-to", name+".md"))
