@@ -26,7 +26,7 @@ import (
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
-// figures lets TestFigures print its figures, as rows of the table of docs/explanation/performance.md.
+// figures lets TestFigures print its figures, as rows of the table of `make console-bench`.
 var figures = flag.Bool("figures", false, "print the figures of the console in a browser")
 
 const (
@@ -39,8 +39,8 @@ const (
 )
 
 // TestFigures scrolls and folds the tree of runs of 10,000 and 100,000 atoms, also while one of them changes 60 times a
-// second. It zooms the largest graph that a page draws, and follows commits to the page. Pages stay small. How long everything takes is printed, and fails no test. No
-// other test runs at the same time.
+// second. It zooms the largest graph that a page draws, and follows commits to the page. Pages must stay small. It
+// prints how long everything takes, which fails no test. No other test runs at the same time.
 func TestFigures(t *testing.T) {
 	b := open(t, look{1280, false, true})
 	s := manyItems(t)
