@@ -59,7 +59,12 @@ func (w *Diagnosis) Wakes(waits []Wait) []Wake {
 			})
 		}
 	}
-	if !w.Alive() && w.Server == nil && w.Run.Definition != "" {
+	// The flow of a run without a definition is in a Go program, which runs it again unless it is suspended.
+	held := w.Run.Hold || w.Run.State == states.FlowSuspended
+	for i := range w.Messages {
+		held = held && w.Messages[i].Kind != storage.MessageResume
+	}
+	if !w.Alive() && w.Server == nil && (w.Run.Definition != "" || held) {
 		list = append(list, Wake{By: "command", Command: "ebb resume " + id})
 	}
 	return list

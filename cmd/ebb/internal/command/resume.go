@@ -22,7 +22,8 @@ func (s subcommands) resumeCommand() *cobra.Command {
 		Long: `Resume a run from its last commit, with the definition, mocks and tasks with which it
 was started. If its process has died, ebb resume takes the run over at once. If another
 process drives the run, ebb resume names that process, and the exit status is 2. If the
-run has ended, ebb resume prints how it ended.`,
+run has ended, ebb resume prints how it ended. A suspended run of a Go program is no
+longer suspended, and continues when that program runs it.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return s.resume(cmd.Context(), args[0], expect) },
 	}
@@ -35,6 +36,9 @@ func (s subcommands) resume(ctx context.Context, id, want string) error {
 		return err
 	}
 	return drive.WithRun(ctx, s.Session, id, func(store *sqlstore.Store, run *storage.Run, _ *storage.Owner) error {
+		if run.Definition == "" && drive.IsHeld(run) {
+			return s.resumeLater(ctx, store, run, want)
+		}
 		d, err := drive.Open(ctx, s.Session, store, run)
 		if err != nil {
 			return err
@@ -47,4 +51,20 @@ func (s subcommands) resume(ctx context.Context, id, want string) error {
 			return eng.Run(ctx, id, engine.IgnoreSuspend(), engine.Existing())
 		})
 	})
+}
+
+// resumeLater leaves the command in the inbox of a suspended run whose flow only its program has.
+func (s subcommands) resumeLater(ctx context.Context, store storage.Store, run *storage.Run, want string) error {
+	if want != "" {
+		return exit.Usagef("run %s is of the flow %s, which is in a Go program: only that program knows how it comes to rest",
+			run.ID, run.Flow)
+	}
+	if err := engine.Send(ctx, store, run.ID, engine.Resume().By(s.Issuer())); err != nil {
+		return exit.DatabaseError(exit.Refused(err))
+	}
+	if err := drive.Sent(s.Session, run, "resume"); err != nil {
+		return err
+	}
+	s.Noticef("%s", byProgram(run))
+	return nil
 }

@@ -95,28 +95,16 @@ func (s subcommands) show(ctx context.Context, store storage.Store, id string) e
 	if err != nil {
 		return err
 	}
-	owners, err := store.Owners(ctx)
-	if err != nil {
-		return exit.DatabaseError(err)
-	}
-	server, err := inspect.Server(ctx, store, &run, owners)
 	switch at := t.StuckAt(); {
-	case err != nil:
-		return exit.DatabaseError(err)
 	case owner != nil:
 		_, err = fmt.Fprintf(s.Out, "run by process %d on %s\n", owner.PID, visible.Line(owner.Host))
 	case run.State == states.FlowSuspended && at != "":
 		_, err = fmt.Fprintln(s.Out, view.MendHint(&run, at))
-	case isExecution(&run):
-		_, err = fmt.Fprintln(s.Out, "no process drives it; ebb serve continues it")
-	case run.Definition == "":
-		_, err = fmt.Fprintf(s.Out, "no process drives it; it continues when the program that has the flow %s runs it\n",
-			visible.Line(run.Flow))
-	case server != nil:
-		_, err = fmt.Fprintf(s.Out, "no process drives it; process %d on %s serves it, and takes it up when it is due\n",
-			server.PID, visible.Line(server.Host))
 	default:
-		_, err = fmt.Fprintf(s.Out, "no process drives it; resume it with: ebb resume %s\n", visible.Word(id))
+		var text string
+		if text, err = undriven(ctx, store, &run); err == nil {
+			_, err = fmt.Fprintln(s.Out, "no process drives it; "+text)
+		}
 	}
 	return err
 }

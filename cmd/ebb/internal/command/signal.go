@@ -15,6 +15,7 @@ import (
 	"github.com/ebbflow/ebb/cmd/ebb/internal/session"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/visible"
 	"github.com/ebbflow/ebb/server/cloudevents"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
@@ -145,14 +146,12 @@ func (s subcommands) hears(signal string) refusal {
 // noticeUnmoved tells the user if no process drives a run that received a message.
 func (s subcommands) noticeUnmoved(ctx context.Context, store storage.Store, id string) error {
 	run, owner, err := session.FindOwnedRun(ctx, store, id)
-	switch {
-	case err != nil || owner != nil || run.State.Ended():
-	case isExecution(&run):
-		s.Noticef("no process drives run %s; ebb serve continues it", run.ID)
-	case run.Definition == "":
-		s.Noticef("no process drives run %s; it continues when the program that has the flow %s runs it", run.ID, run.Flow)
-	default:
-		s.Noticef("no process drives run %[1]s; resume it with: ebb resume %[1]s", run.ID)
+	if err != nil || owner != nil || run.State.Ended() {
+		return err
+	}
+	text, err := undriven(ctx, store, &run)
+	if err == nil {
+		s.Noticef("no process drives run %s; %s", visible.Line(run.ID), text)
 	}
 	return err
 }
