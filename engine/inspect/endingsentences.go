@@ -50,7 +50,7 @@ func endingSentences(w *Diagnosis) []string {
 		if i > 0 {
 			text += " with it"
 		} else {
-			text += ": " + Cause(failure)
+			text += causeOf(failure)
 		}
 		if f.Attempts > 1 {
 			text += fmt.Sprintf(", at attempt %d", f.Attempts)
@@ -58,6 +58,14 @@ func endingSentences(w *Diagnosis) []string {
 		list = append(list, text+"."+unhandled(f, failure.Code))
 	}
 	return list
+}
+
+// causeOf returns what follows the words that something failed.
+func causeOf(f *atom.Failure) string {
+	if cause := Cause(f); cause != "" {
+		return ": " + cause
+	}
+	return " without an error"
 }
 
 // kindOfSM4C is sm4c.KindState, the kind of all states of that language.

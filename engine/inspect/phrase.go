@@ -10,11 +10,13 @@ import (
 
 // Cause describes a failure on one line.
 func Cause(f *atom.Failure) string {
-	text := f.Code
-	if f.Message != "" {
-		text += ": " + f.Message
+	switch {
+	case f.Message == "":
+		return visible.Line(f.Code)
+	case f.Code == "":
+		return visible.Line(f.Message)
 	}
-	return visible.Line(text)
+	return visible.Line(f.Code + ": " + f.Message)
 }
 
 // FormatDuration formats a duration for people.

@@ -3,7 +3,6 @@ package console
 import (
 	"context"
 	"strconv"
-	"strings"
 
 	"github.com/ebbflow/ebb/engine/inspect"
 )
@@ -121,7 +120,7 @@ func (p *runPage) levelRow(l *inspect.Level, r *inspect.Row, at int) node {
 	to := p.partLink("tree", l, "atom", r.Path)
 	cause := ""
 	if r.Failure != nil && r.Items == nil {
-		cause = strings.TrimSuffix(r.Failure.Code+": "+r.Failure.Message, ": ")
+		cause = reason(r.Failure)
 	}
 	return el("li", attr("data-key", r.Path), attr("data-at", strconv.Itoa(at)), when(r.Steps, attr("data-steps", "")),
 		when(r.Path == p.chosen, class("chosen")),

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
@@ -98,11 +99,16 @@ func until(t, now time.Time) node {
 	return none
 }
 
+// reason returns the code and the message of a failure, either of which may be missing.
+func reason(f *inspect.Failure) string {
+	return strings.TrimPrefix(strings.TrimSuffix(f.Code+": "+f.Message, ": "), ": ")
+}
+
 func failureNode(f *inspect.Failure) node {
 	if f == nil {
 		return none
 	}
-	return el("bdi", class("cause"), literal(beginning(f.Code+": "+f.Message, mostValue)))
+	return el("bdi", class("cause"), literal(beginning(reason(f), mostValue)))
 }
 
 func stack(name text, f *atom.Failure) node {
