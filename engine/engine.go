@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"fmt"
 	"maps"
 	"reflect"
 	"slices"
@@ -95,6 +96,9 @@ func newEngine(opts []Option) (*Engine, error) {
 	e.plans = plans
 	return e, nil
 }
+
+// String returns "engine of flow" and the name of the flow.
+func (e *Engine) String() string { return fmt.Sprintf("engine of flow %q", e.plan.Flow) }
 
 // Plan returns the compiled flow.
 func (e *Engine) Plan() *flow.Plan { return e.plan }

@@ -24,6 +24,23 @@ import (
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
+// TestPrinted prints an engine, its plan and a result as texts for people.
+func TestPrinted(t *testing.T) {
+	t.Parallel()
+	eng := newEngine(t, flow.Linear("f"))
+	res, err := eng.Run(t.Context(), "r")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, v := range map[string]any{
+		`engine of flow "f"`: eng, `plan of flow "f"`: eng.Plan(), `run "r" of flow "f": SUCCESS`: res,
+	} {
+		if got := fmt.Sprint(v); got != want {
+			t.Errorf("%q; want %q", got, want)
+		}
+	}
+}
+
 // TestEmptyFlows runs flows without atoms, alone and inside another flow. The run succeeds without warnings.
 func TestEmptyFlows(t *testing.T) {
 	t.Parallel()

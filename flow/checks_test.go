@@ -48,12 +48,19 @@ func TestSymbolUses(t *testing.T) {
 			`but the input has it as string`,
 		},
 		"a decider before": {late(), flow.ErrMissing, `which atom "check" provides, but not before it; link or reorder them`},
+		"a body that mistakes a member": {
+			flow.Each("picks", atom.NewKey[[]risk]("risks"),
+				atom.Func("pick", func(context.Context, struct{ RISK string }) (struct{}, error) { return struct{}{}, nil })), flow.ErrMissing,
+			`the body of node "picks" requires "RISK", which neither the item nor anything before the node provides (did you mean "risk"?)`,
+		},
 		"values to try that are no list": {
 			flow.Linear("f", flow.Linear("g", check)).WithRetry(atom.ForEachOf("customer")), flow.ErrType,
 			`requires "customer" as []interface {}, but the input has it as string`,
 		},
 	} {
-		_, err := flow.Compile(c.node, map[string]reflect.Type{"customer": reflect.TypeFor[string]()})
+		_, err := flow.Compile(c.node, map[string]reflect.Type{
+			"customer": reflect.TypeFor[string](), "risks": reflect.TypeFor[[]risk](),
+		})
 		if !errors.Is(err, c.kind) || err != nil && !strings.Contains(err.Error(), c.text) {
 			t.Errorf("%s: got %v; want %q", name, err, c.text)
 		}

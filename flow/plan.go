@@ -31,6 +31,9 @@ type Plan struct {
 	providers  map[string][]provider
 }
 
+// String returns "plan of flow" and the name of the flow.
+func (p *Plan) String() string { return "plan of flow " + quoted(p.Flow) }
+
 // An Input is a symbol that the input of a run must have.
 type Input struct {
 	Symbol string       // its name

@@ -143,9 +143,28 @@ func (c *compiler) missing(a *PlanAtom, arg *atom.Arg) {
 	for s := range p.Symbols {
 		candidates = append(candidates, s)
 	}
+	who, what := user(a, arg), "nothing before it provides"
+	if members := itemOf(a, arg); len(members) > 0 {
+		who, what = fmt.Sprintf("the body of node %q", a.Name()), "neither the item nor anything before the node provides"
+		candidates = append(candidates, members...)
+	}
 	slices.Sort(candidates)
-	c.problemf(p.FlowOf(a.Node), a.Name(), symbol, ErrMissing, "%s requires %q, which nothing before it provides%s",
-		user(a, arg), symbol, didYouMean(symbol, candidates))
+	c.problemf(p.FlowOf(a.Node), a.Name(), symbol, ErrMissing, "%s requires %q, which %s%s", who, symbol, what,
+		didYouMean(symbol, candidates))
+}
+
+// itemOf returns the members of the items of a node that runs a body for each, if arg is what that body requires.
+func itemOf(a *PlanAtom, arg *atom.Arg) (members []string) {
+	if a.Run == nil || a.Run.Items == "" || arg.Name == itemsMember {
+		return nil
+	}
+	for _, list := range a.Args() {
+		if list.Name == itemsMember {
+			of, _ := itemMembers(list.Type.Elem())
+			members = slices.AppendSeq([]string{ItemSymbol}, maps.Keys(of))
+		}
+	}
+	return members
 }
 
 func (p *Plan) providersOf(i int32, symbol string) func(yield func(int32, atom.Provide) bool) {

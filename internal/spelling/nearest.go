@@ -12,10 +12,16 @@ const (
 	MaxName       = 80 // bytes
 )
 
-// Nearest returns the candidate that name most likely meant, or "" if none is close and none starts with it.
+// Nearest returns the candidate that name most likely meant, or "" if none is close and none starts with it. One that
+// differs only in its case is the nearest.
 func Nearest(name string, candidates []string) string {
 	if len(candidates) > MaxCandidates || len(name) > MaxName {
 		return ""
+	}
+	for _, candidate := range candidates { // such as a field of a Go struct without a tag
+		if candidate != name && strings.EqualFold(candidate, name) {
+			return candidate
+		}
 	}
 	best, bestDistance := "", min(len(name), 1+max(1, len(name)/3))
 	for _, candidate := range candidates {

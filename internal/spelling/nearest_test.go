@@ -12,7 +12,7 @@ func TestNearest(t *testing.T) {
 	states := []string{"Ship", "Pay", "Pack", "Überweisen"}
 	for name, want := range map[string]string{
 		"Shipp": "Ship", "Sihp": "Ship", "ship": "Ship", "Pax": "Pay", "Über": "Überweisen", "Ueberweisen": "Überweisen",
-		"Refund": "", "": "", "P": "", strings.Repeat("Ship", 30): "",
+		"PACK": "Pack", "Refund": "", "": "", "P": "", strings.Repeat("Ship", 30): "",
 	} {
 		if got := spelling.Nearest(name, states); got != want {
 			t.Errorf("%q: %q, want %q", name, got, want)
