@@ -44,7 +44,7 @@ func TestOneMessage(t *testing.T) {
 		},
 		"mode": {
 			each + `, "ProcessorConfig": {"Mode": "distributed", "ExecutionType": "STANDARD"}}`,
-			`Mode must be "INLINE" or "DISTRIBUTED"`,
+			`Mode must be "INLINE" or "DISTRIBUTED" (did you mean "DISTRIBUTED"?)`,
 		},
 		"reader": {
 			many + `"ItemReader": {"Resource": "arn:aws:states:::s3:getObjects"}`,
