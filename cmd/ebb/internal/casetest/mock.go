@@ -179,15 +179,17 @@ func (m *mocks) answer(call *made) (*Answer, error) {
 	return nil, atom.Errorf(tasks.CodeNoMock, "%s", why)
 }
 
-// unreached returns the other states that call a task and have no mock, which the run did not reach.
-func (m *mocks) unreached() []string {
+// unreached returns the other states that call a task and have no mock, which the run did not reach. A state on its path
+// has begun a run in place of the call.
+func (m *mocks) unreached(path []string) []string {
 	if len(m.unmocked) == 0 {
 		return nil
 	}
 	var names []string
 	for _, u := range m.machine.Uses() {
 		name := strconv.Quote(u.State)
-		if m.of.Mocks[u.State] == nil && m.of.Mocks[u.Task] == nil && !m.unmocked[u.State] && !slices.Contains(names, name) {
+		if m.of.Mocks[u.State] == nil && m.of.Mocks[u.Task] == nil && !m.unmocked[u.State] &&
+			!slices.Contains(names, name) && !slices.Contains(path, nodepath.Escape(u.State)) {
 			names = append(names, name)
 		}
 	}

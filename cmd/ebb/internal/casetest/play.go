@@ -59,7 +59,7 @@ func (s *Suite) play(ctx context.Context, c *Case, m definition.Machine) *played
 			p.out.problem = err.Error()
 		}
 	})
-	p.out.calls, p.out.missing, p.out.others = p.mocks.calls, p.mocks.missing, p.mocks.unreached()
+	p.out.calls, p.out.missing, p.out.others = p.mocks.calls, p.mocks.missing, p.mocks.unreached(p.out.path)
 	return p.out
 }
 
@@ -75,16 +75,23 @@ func (s *Suite) registry() *tasks.Registry {
 func (p *player) play() (err error) {
 	begin := time.Now()
 	ctx, cancel := context.WithTimeout(context.Background(), p.of.Limit)
-	var beside sync.WaitGroup // must not outlive the bubble
+	var beside, apart sync.WaitGroup // must not outlive the bubble
 	defer beside.Wait()
+	defer apart.Wait()
 	defer cancel()
 	records := memstore.New()
 	if err := p.define(records); err != nil {
 		return err
 	}
 	store := &watched{Store: records, records: records, player: p, ctx: ctx, beside: &beside}
-	eng, err := engine.New(flow.Growing(p.suite.Def.Name, p.mocks.machine),
-		append(p.options(records), engine.WithStore(store))...)
+	var eng *engine.Engine
+	apartFrom := func(ev engine.Event) { // a run that is not waited for; how it ends does not matter
+		if ev.Kind == engine.RunDetached {
+			apart.Go(func() { _, _ = eng.Run(ctx, ev.Name, engine.Existing()) })
+		}
+	}
+	eng, err = engine.New(flow.Growing(p.suite.Def.Name, p.mocks.machine),
+		append(p.options(records), engine.WithStore(store), engine.WithObserver(apartFrom))...)
 	if err != nil {
 		return errors.Join(err, records.Close())
 	}
@@ -94,9 +101,11 @@ func (p *player) play() (err error) {
 	_, err = eng.Run(ctx, runID, p.runOptions()...)
 	if err = p.ended(ctx, err); err == nil {
 		p.out.took = time.Since(begin)
+		apart.Wait() // what they call is a call of the case, too
 		err = p.read(records)
 	}
 	cancel()
+	apart.Wait()
 	beside.Wait()
 	return errors.Join(err, records.Close())
 }
