@@ -89,8 +89,13 @@ func (t *Tree) begun(yield func(*Step) bool) {
 
 // take puts the steps of a tree below a step. The undone steps there replace the step in the list of undone steps.
 func (t *Tree) take(s *Step, sub *Tree) {
-	for steps := slices.Clone(sub.Top.children); len(steps) > 0; steps = steps[1:] {
+	moved := map[*Step]bool{}
+	for steps := slices.Concat(sub.Top.children, sub.Undone); len(steps) > 0; steps = steps[1:] {
 		inside := steps[0]
+		if moved[inside] { // it is in the tree, and was undone
+			continue
+		}
+		moved[inside] = true
 		inside.Path = s.Path + "/" + inside.Path
 		steps = append(steps, inside.children...)
 	}

@@ -67,6 +67,11 @@ func TestTreeShowsChildRuns(t *testing.T) {
 		if err != nil || undo.Undone != len(tree.Undone)+tree.Forgotten || len(tree.Undone) < 4 {
 			t.Errorf("%s: undone %d, %v; the tree lists %d and %d", name, undo.Undone, err, len(tree.Undone), tree.Forgotten)
 		}
+		for _, s := range tree.Undone {
+			if strings.Count(s.Path, "each/") != 1 || !strings.HasPrefix(s.Path, "each/") {
+				t.Errorf("%s: undone is %s", name, s.Path)
+			}
+		}
 		steps, _ := tree.Top.Shown()
 		got := told(steps[0])
 		var undone []string
