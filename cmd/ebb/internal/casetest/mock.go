@@ -179,8 +179,8 @@ func (m *mocks) answer(call *made) (*Answer, error) {
 	return nil, atom.Errorf(tasks.CodeNoMock, "%s", why)
 }
 
-// unreached returns the other states that call a task and have no mock, which the run did not reach. A state on its path
-// has begun a run in place of the call.
+// unreached returns the other states that call a task and have no mock, which the run did not reach. A state on its
+// path has begun a run in place of the call.
 func (m *mocks) unreached(path []string) []string {
 	if len(m.unmocked) == 0 {
 		return nil
