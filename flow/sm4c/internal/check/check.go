@@ -20,6 +20,7 @@ type checker struct {
 	functions definitions[syntax.Function]
 	retries   definitions[syntax.Retry]
 	programs  map[string]*jq.Program
+	owners    owners
 	calls     map[*syntax.Action]*node // where calls stand
 	loaded    []definition.Source      // documents, in the order in which they were loaded
 	size      int                      // size in bytes of the definition and the documents
@@ -39,6 +40,7 @@ func Definition(name string, text []byte, chosen Options) (*syntax.Machine, flow
 	c := &checker{
 		main:     definition.Source{File: name, Text: text},
 		programs: map[string]*jq.Program{}, calls: map[*syntax.Action]*node{},
+		owners: attributeOwners(),
 	}
 	c.Report = definition.Report{Rules: common, Source: c.main}
 	c.Options = chosen

@@ -82,7 +82,10 @@ func (f *objectRule[T]) fill(c *checker, n *node, into *T) {
 			a.read(c, m.Value, into)
 			continue
 		}
-		if fix := c.DidYouMean(ruleUnknown, m.Name, slices.Sorted(maps.Keys(f.attributes)), quote); fix != "" {
+		if kinds := c.owners.elsewhere(m.Name, f.what); kinds != "" {
+			c.Namef(ruleUnknown, m, "", "%s is an attribute of %s, not of %s, and is ignored", quote(m.Name), kinds,
+				f.what)
+		} else if fix := c.DidYouMean(ruleUnknown, m.Name, slices.Sorted(maps.Keys(f.attributes)), quote); fix != "" {
 			c.Namef(ruleUnknown, m, fix, "%s is no attribute of %s and is ignored", quote(m.Name), f.what)
 		}
 	}

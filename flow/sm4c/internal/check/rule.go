@@ -23,7 +23,7 @@ var (
 	ruleEmpty    = rules.Illegal("empty",
 		"states, the events of a group, and the actions of a sequence or parallel are not empty.")
 	ruleUnknown = rules.Doubtful("unknown-attribute",
-		"What looks like a misspelled attribute is one; other unknown attributes are ignored.")
+		"What looks like a misspelled or misplaced attribute is one; other unknown attributes are ignored.")
 	ruleExtension = rules.Illegal("extension", "Under strict validation, what Ebb adds to the language is not used.")
 
 	// Names.
