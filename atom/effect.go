@@ -12,7 +12,7 @@ func (a *Atom) StaysDone() bool {
 }
 
 // Unknown reports whether an attempt that failed in this way may have had its effect nevertheless: Ebb gave the attempt
-// up, or its process died, before the attempt reported its end. An attempt that no worker ever took had none.
+// up, or its process died, before the attempt reported its end. An attempt that is Untaken had none.
 func (f *Failure) Unknown() bool {
 	if f.Untaken {
 		return false
@@ -25,6 +25,6 @@ func (f *Failure) Unknown() bool {
 	}
 }
 
-// UntakenAt reports whether f is the failure of the task at path itself, and no worker ever took that task's work. Then
-// there is nothing to undo. A failure that something around the task passes on says nothing about that.
+// UntakenAt reports whether f is the failure of the task at path itself, and that task was not called. Then there is
+// nothing to undo. A failure that something around the task passes on says nothing about that.
 func (f *Failure) UntakenAt(path string) bool { return f != nil && f.Untaken && f.Atom == path }

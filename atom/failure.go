@@ -47,7 +47,7 @@ type Failure struct {
 	Attempt int    `json:"attempt,omitempty"` // which attempt failed, from 1
 	Bare    bool   `json:"bare,omitempty"`    // the task gave no code or message at all
 	Final   bool   `json:"final,omitempty"`   // the task asked not to be retried by its own policies
-	Untaken bool   `json:"untaken,omitempty"` // no worker ever took the work of Atom, so nothing was done
+	Untaken bool   `json:"untaken,omitempty"` // no worker took the work of Atom, or it lacked a value; nothing was done
 	Details Value  `json:"details,omitempty"` // the task's further data, at most [MaxFailureDetails]; may be nil
 }
 

@@ -44,10 +44,11 @@ func (a *Atom) Status() Status {
 }
 
 // UndoPasses reports whether an undo of the atom's run reverts nothing of it: because nothing reverts it, or because it
-// was cancelled before it was called, or because no worker ever took its work. Its state is REVERTED all the same.
+// was not called, because it was cancelled before, no worker took its work, or a value was missing. Its state is REVERTED
+// all the same.
 func (a *Atom) UndoPasses() bool { return a.Undo != UndoReverts || a.neverCalled() || a.untaken() }
 
-// untaken reports whether a task failed, and no worker ever took its work.
+// untaken reports whether a task failed, and was not called: see [atom.Failure.Untaken].
 func (a *Atom) untaken() bool {
 	return (a.Ended == flow.EndFailure || a.Ended == flow.EndHandled) && a.Failure.UntakenAt(a.Path)
 }

@@ -33,7 +33,11 @@ func Preview(d *Driver, o *inbox.Command, live []storage.Atom, tell func(Preview
 		return ts.previewStack(o, live, tell)
 	}
 	so := o.Operator(0)
-	for _, step := range ts.previewPlan(&so) { // at most all atoms of the plan
+	steps := ts.previewPlan(&so) // at most all atoms of the plan
+	if so.Kind == scheduler.Stop && so.Undo {
+		steps = append(steps, ts.passedPivots()...)
+	}
+	for _, step := range steps {
 		if !tell(step) {
 			return nil
 		}
@@ -46,7 +50,9 @@ func Preview(d *Driver, o *inbox.Command, live []storage.Atom, tell func(Preview
 func (ts *tokens) previewPlan(o *scheduler.OperatorCommand) []PreviewStep {
 	var undone []PreviewStep
 	var ended []scheduler.Event
-	step := func(ev scheduler.Event) (more bool) {
+	forward := false
+	ev := scheduler.Event{Kind: scheduler.Begin, Fresh: true, OperatorCommand: o}
+	for {
 		ev.Now = ts.next.Now
 		cmds := ts.s.Step(ev)
 		for i := range cmds {
@@ -61,28 +67,26 @@ func (ts *tokens) previewPlan(o *scheduler.OperatorCommand) []PreviewStep {
 			case scheduler.Withdraw:
 				path := ts.plan.Atoms[c.Atom].Name()
 				ended = append(ended, scheduler.Event{Kind: scheduler.Withdrawn, Atom: c.Atom, Untaken: ts.untaken(path)})
+			case scheduler.Wait:
+				if c.Atom >= 0 && ts.s.Record(c.Atom).State == states.TaskReverting { // for the next attempt of its revert
+					ended = append(ended, scheduler.Event{Kind: scheduler.Fired, Atom: c.Atom})
+				}
 			case scheduler.More:
 				ended = append(ended, scheduler.Event{Kind: scheduler.Continue})
 			case scheduler.Execute, scheduler.AskDeciders, scheduler.AskRetry, scheduler.Over:
-				return false
+				forward = true
 			default:
 			}
 		}
-		return len(cmds) > 0
-	}
-	for more := step(scheduler.Event{Kind: scheduler.Begin, Fresh: true, OperatorCommand: o}); more || len(ended) > 0; {
-		ev := scheduler.Event{Kind: scheduler.Idle}
-		if len(ended) > 0 {
+		switch {
+		case len(ended) > 0:
 			ev, ended = ended[0], ended[1:]
-		}
-		if more = step(ev); !more && ev.Kind == scheduler.Idle {
-			break
+		case forward, ev.Kind == scheduler.Idle && len(cmds) == 0:
+			return undone
+		default:
+			ev = scheduler.Event{Kind: scheduler.Idle}
 		}
 	}
-	if o.Kind == scheduler.Stop && o.Undo {
-		undone = append(undone, ts.passedPivots()...)
-	}
-	return undone
 }
 
 // passedPivots returns the points of no return of a plan that have succeeded, the last first.

@@ -12,9 +12,14 @@ import (
 var noTime time.Time
 
 // Args returns the values of the arguments with which an atom is executed. If a required value is missing, it
-// returns the failure of the atom.
+// returns the failure of the atom, which is then not called. A value that existed for an earlier attempt still exists,
+// because the atom that provides it is reverted after its consumers. So no attempt was called.
 func (s *Scheduler) Args(a int32) (atom.Values, *atom.Failure) {
-	return s.bind(a, s.plan.Atoms[a].Args())
+	in, missing := s.bind(a, s.plan.Atoms[a].Args())
+	if missing != nil {
+		missing.Untaken = true
+	}
+	return in, missing
 }
 
 // bind finds the values of an atom's arguments. A value that was injected into the atom takes precedence, then the

@@ -102,18 +102,10 @@ func (s *Scheduler) start(a int32) {
 }
 
 // needsNoUndo reports whether an atom needs no undo: it was cancelled before it was called, or failed because no worker
-// took its work or a value was missing. An atom that provides a value is reverted after its consumers, so a value that
-// existed for the call still exists.
+// took its work or a value was missing.
 func (s *Scheduler) needsNoUndo(a int32) bool {
 	r := &s.rec[a]
-	if r.NeverCalled() || r.untakenAt(s.plan.Atoms[a].Name()) {
-		return true
-	}
-	if r.Ended != flow.EndFailure || r.Failure == nil || r.Failure.Code != atom.CodeNotFound {
-		return false
-	}
-	_, missing := s.Args(a)
-	return missing != nil
+	return r.NeverCalled() || r.untakenAt(s.plan.Atoms[a].Name())
 }
 
 func (s *Scheduler) execute(a int32) {

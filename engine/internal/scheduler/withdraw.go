@@ -26,7 +26,7 @@ func (r *Record) NoneBegunBefore() bool {
 	return r.Attempt == 1 || r.Failure != nil && r.Failure.Untaken
 }
 
-// untakenAt reports whether the atom or node at path failed, and no worker ever took its work.
+// untakenAt reports whether the atom or node at path failed, and was not called: see [atom.Failure.Untaken].
 func (r *Record) untakenAt(path string) bool {
 	return (r.Ended == flow.EndFailure || r.Ended == flow.EndHandled) && r.Failure.UntakenAt(path)
 }
