@@ -43,9 +43,8 @@ func (a *Atom) Status() Status {
 	}
 }
 
-// UndoPasses reports whether an undo of the atom's run reverts nothing of it: because nothing reverts it, or because it
-// was not called, because it was cancelled before, no worker took its work, or a value was missing. Its state is REVERTED
-// all the same.
+// UndoPasses reports whether an undo of the atom's run reverts nothing of it: nothing reverts it, or it was not called.
+// It was then cancelled before, or no worker took its work, or it lacked a value. Its state is REVERTED nevertheless.
 func (a *Atom) UndoPasses() bool { return a.Undo != UndoReverts || a.neverCalled() || a.untaken() }
 
 // untaken reports whether a task failed, and was not called: see [atom.Failure.Untaken].
