@@ -23,7 +23,7 @@ import (
 // history then says was undone, and what it says stays done, is what the preview said. The preview has nothing before
 // what depended on it. If a revert fails, what was undone before it was in the preview.
 //
-// Guarantee (G4): An operator's command undoes what it names, in reverse order, as `Preview` listed.
+// Guarantee (G4): Of random flows that are cancelled at random moments, exactly that is undone which `Preview` listed.
 func TestPreviewProperty(t *testing.T) {
 	const times = 1000
 	all, compared := 0, 0
