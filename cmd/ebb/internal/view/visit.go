@@ -27,7 +27,9 @@ func Visit(out io.Writer, v *inspect.Visit, p Page) {
 		head += ", then " + v.Undo
 	}
 	if took := spent(v.Started, v.Ended); took != "" {
-		head += "  " + took
+		if head += "  " + took; len(v.Attempts) > 1 {
+			head += " in all" // with the pauses between the attempts
+		}
 	}
 	if v.Entered > 0 {
 		head += fmt.Sprintf("  event %d", v.Entered)
