@@ -38,7 +38,7 @@ type Reverter[In, Out any] interface {
 //
 //	Revert(ctx context.Context, in In, did atom.Outcome[Out]) error
 //
-// with the same In and Out. If the compiler says that it cannot infer In, or that t does not implement Executor,
+// with the same In and Out. If the compiler says that it cannot infer In, or that t does not implement or match Executor,
 // Execute has another signature.
 //
 // Task panics if t has a method Revert with another signature, or has Revert only as a pointer. Such a task would

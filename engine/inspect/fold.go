@@ -163,9 +163,20 @@ func (t *Tree) drop(s *Step) {
 	}
 }
 
+// reset records that a step that was undone begins anew. What was undone remains among what was undone.
+func (t *Tree) reset(s *Step) {
+	if at := slices.Index(t.Undone, s); at >= 0 {
+		undone := *s
+		undone.State, undone.children, undone.folded = states.TaskReverted, nil, nil
+		t.Undone[at] = &undone
+	}
+	s.Undo, s.UndoTry, s.UndoFail, s.Skipped = Times{}, 0, nil, false
+}
+
 // undo records that a step is being undone. Of very many steps it keeps the first, the last, and those whose revert
 // failed.
 func (t *Tree) undo(s *Step) {
+	t.Undone = slices.DeleteFunc(t.Undone, func(before *Step) bool { return before.Path == s.Path }) // before a reset
 	t.Undone = append(t.Undone, s)
 	if len(t.Undone) <= KeptUndone {
 		return

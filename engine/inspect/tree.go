@@ -255,6 +255,7 @@ func (t *Tree) change(s *Step, c *Change) {
 		return
 	}
 	s.Stays, s.Earlier = "", s.Earlier || s.Stays != ""
+	was := s.State
 	if s.State.UnmarshalText([]byte(c.To)) != nil {
 		return // of a newer Ebb: it cannot be shown
 	}
@@ -262,6 +263,9 @@ func (t *Tree) change(s *Step, c *Change) {
 	case states.TaskReverting, states.TaskReverted, states.TaskRevertFailure:
 		t.applyUndo(s, c)
 	default:
+		if was == states.TaskReverted {
+			t.reset(s)
+		}
 		s.apply(c)
 	}
 }
