@@ -33,8 +33,11 @@ func (t *Test) compile() (*syntax.Machine, *syntax.State, error) {
 	if s := m.States[name]; s != nil {
 		return m, s, nil
 	}
-	near := spelling.Nearest(name, slices.Sorted(maps.Keys(m.States)))
-	return nil, nil, &Error{Exception: "ValidationException", Message: "State not found in definition", Near: near}
+	known := slices.Sorted(maps.Keys(m.States))
+	return nil, nil, &Error{
+		Exception: "ValidationException", Message: "State not found in definition", States: known,
+		Near: spelling.Nearest(name, known),
+	}
 }
 
 // aroundState builds a machine that starts with the state and contains its next states. It returns a definition

@@ -76,7 +76,11 @@ type Result struct {
 type Error struct {
 	Exception string // ValidationException, InvalidDefinition or InvalidExecutionInput
 	Message   string // text for people
-	Near      string // state that was probably meant, if the definition has none of that name; AWS does not say
+
+	// States are those of the definition, in order, if it has none of the name that the test gives. Near is the one that
+	// was probably meant, or "". AWS says neither.
+	States []string
+	Near   string
 }
 
 // Error names the exception and gives the message.

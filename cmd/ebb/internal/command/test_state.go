@@ -94,6 +94,9 @@ func (f *testStateFlags) check() error {
 		session.OneOf("mock-validation", f.validate, validationModes), session.OneOf("expect", f.expect, testStatuses))
 }
 
+// statesNamed is how many states of a machine are named to who names another.
+const statesNamed = 10
+
 func (s subcommands) testState(ctx context.Context, file string, f *testStateFlags) error {
 	if err := f.check(); err != nil {
 		return err
@@ -105,8 +108,13 @@ func (s subcommands) testState(ctx context.Context, file string, f *testStateFla
 		return err
 	}
 	result, err := teststate.Run(test)
-	if refusal, ok := errors.AsType[*teststate.Error](err); ok && refusal.Near != "" {
-		return exit.Usagef("%s: %w (did you mean %q?)", file, err, refusal.Near)
+	if refusal, ok := errors.AsType[*teststate.Error](err); ok {
+		switch most := min(len(refusal.States), statesNamed); {
+		case refusal.Near != "":
+			return exit.Usagef("%s: %w (did you mean %q?)", file, err, refusal.Near)
+		case most > 0:
+			return exit.Usagef("%s: %w (such as %s)", file, err, visible.Line(strings.Join(refusal.States[:most], ", ")))
+		}
 	}
 	if err != nil {
 		return exit.Usagef("%s: %w", file, err)
