@@ -38,8 +38,8 @@ type Reverter[In, Out any] interface {
 //
 //	Revert(ctx context.Context, in In, did atom.Outcome[Out]) error
 //
-// with the same In and Out. If the compiler says that it cannot infer In, or that t does not implement or match Executor,
-// Execute has another signature.
+// with the same In and Out. If the compiler says that it cannot infer In, or that t does not implement Executor or
+// does not match it, Execute has another signature.
 //
 // Task panics if t has a method Revert with another signature, or has Revert only as a pointer. Such a task would
 // silently never be undone.
