@@ -26,7 +26,7 @@ func (w *Diagnosis) Sentences(now time.Time) []string {
 	}
 	if w.More > 0 {
 		list = append(list, fmt.Sprintf("%d more atoms are in the middle of something; all of them: ebb show -o json %s",
-			w.More, visible.Line(w.Run.ID)))
+			w.More, visible.Word(w.Run.ID)))
 	}
 	for i := range w.Sends {
 		list = append(list, w.Sends[i].Sentence(now))

@@ -15,6 +15,7 @@ import (
 	"github.com/ebbflow/ebb/cmd/ebb/internal/session"
 	"github.com/ebbflow/ebb/engine/inspect"
 	"github.com/ebbflow/ebb/flow/draw"
+	"github.com/ebbflow/ebb/internal/visible"
 	"github.com/ebbflow/ebb/server/swf"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore"
@@ -79,7 +80,7 @@ func (s subcommands) picture(ctx context.Context, what string) (picture draw.Vie
 		if isExecution(&run) && swf.IsExecution(&run) {
 			picture, err = swf.Picture(ctx, store, &run)
 			if errors.Is(err, swf.ErrManyNodes) {
-				return fmt.Errorf("%w, so there is no diagram; its tree: ebb show %s", err, run.ID)
+				return fmt.Errorf("%w, so there is no diagram; its tree: ebb show %s", err, visible.Word(run.ID))
 			}
 			return exit.DatabaseError(err)
 		}

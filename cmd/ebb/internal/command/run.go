@@ -18,6 +18,7 @@ import (
 	"github.com/ebbflow/ebb/cmd/ebb/internal/session"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/engine/tasks"
+	"github.com/ebbflow/ebb/internal/visible"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
@@ -165,7 +166,7 @@ func (s subcommands) run(ctx context.Context, file string, f *runFlags) error {
 		run, err := store.Run(ctx, id)
 		if err == nil && run.Definition != def.Hash {
 			return exit.Usagef("run %s was begun on another definition than %s is now (ebb resume %s resumes it; "+
-				"another --id begins anew)", id, file, id)
+				"another --id begins anew)", id, file, visible.Word(id))
 		}
 		for _, d := range flows {
 			if _, err := store.PutDefinition(ctx, d.Definition); err != nil {

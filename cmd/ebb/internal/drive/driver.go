@@ -65,7 +65,7 @@ func (d *Driver) Drive(ctx context.Context,
 			}
 			if ev.Kind == engine.OthersAwaited {
 				if ev.Run == d.ID && !awaited && d.awaitsPeople(heeding) {
-					show.Notice(fmt.Sprintf("waiting; ebb why %s says for whom", visible.Line(d.ID)))
+					show.Notice(fmt.Sprintf("waiting; ebb why %s says for whom", visible.Word(d.ID)))
 					awaited = true
 				}
 				return
@@ -214,6 +214,7 @@ const holdPatience = 5 * time.Second
 // Stopped returns the error of a run that did not come to rest. If the run made progress, its start was valid, and
 // it resumes later.
 func (d *Driver) Stopped(err error, version bool) error {
+	word := visible.Word(d.ID)
 	_, isExit := errors.AsType[*exit.Error](err)
 	switch {
 	case isExit: // it was another process's
@@ -223,14 +224,13 @@ func (d *Driver) Stopped(err error, version bool) error {
 	case errors.Is(err, engine.ErrStopped) && d.quiet && !version:
 		return noLongerWaiting(d.ID)
 	case errors.Is(err, engine.ErrStopped):
-		return &exit.Error{Status: exit.Suspended, Err: fmt.Errorf("stopped; resume it with: ebb resume %s", d.ID)}
+		return &exit.Error{Status: exit.Suspended, Err: fmt.Errorf("stopped; resume it with: ebb resume %s", word)}
 	case version:
-		return &exit.Error{Status: exit.Suspended, Err: fmt.Errorf("%w; resume it with: ebb resume %s", err, d.ID)}
+		return &exit.Error{Status: exit.Suspended, Err: fmt.Errorf("%w; resume it with: ebb resume %s", err, word)}
 	}
 	if owned, ok := errors.AsType[*storage.OwnedError](err); ok {
 		return exit.Usagef("run %s is being driven by process %d on %s (ebb show %s shows its progress)", d.ID,
-			owned.Owner.PID,
-			owned.Owner.Host, d.ID)
+			owned.Owner.PID, owned.Owner.Host, word)
 	}
 	if store, ok := errors.AsType[*engine.StoreError](err); ok {
 		return exit.DatabaseError(store.Err)

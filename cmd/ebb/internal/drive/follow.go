@@ -153,8 +153,7 @@ func (f *follower) tell(ctx context.Context, run *storage.Run, e *storage.Entry)
 
 // unfollowed returns the error of a command that stops waiting.
 func (f *follower) unfollowed() error {
-	err := fmt.Errorf("no longer following run %[1]s, which process %[2]d on %[3]s still drives (ebb show %[1]s "+
-		"shows its progress)",
-		f.ID, f.owner.PID, f.owner.Host)
+	err := fmt.Errorf("no longer following run %s, which process %d on %s still drives (ebb show %s shows its progress)",
+		f.ID, f.owner.PID, f.owner.Host, visible.Word(f.ID))
 	return &exit.Error{Status: exit.Suspended, Err: err}
 }

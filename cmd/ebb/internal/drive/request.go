@@ -113,7 +113,7 @@ func Sent(s *session.Session, run *storage.Run, what string) error {
 		Command string `json:"command"`
 	}{"sent", run.ID, what},
 		"%s %s is in its inbox (ebb why %s shows which process drives the run)", visible.Line(run.ID), visible.Line(what),
-		visible.Line(run.ID))
+		visible.Word(run.ID))
 }
 
 // giveAway sends a command to the program that drives a run with an unknown flow, and waits for the result.
@@ -176,8 +176,8 @@ func undoOf(ctx context.Context, store storage.Reader, run *storage.Run) (inspec
 }
 
 func noLongerWaiting(id string) error {
-	err := fmt.Errorf("no longer waiting for run %[1]s, which its owner still drives (ebb show %[1]s shows its progress)",
-		id)
+	err := fmt.Errorf("no longer waiting for run %s, which its owner still drives (ebb show %s shows its progress)", id,
+		visible.Word(id))
 	return &exit.Error{Status: exit.Suspended, Err: err}
 }
 

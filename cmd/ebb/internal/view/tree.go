@@ -33,7 +33,7 @@ func Tree(t *inspect.Tree, now time.Time, p Page) []string {
 	for i, s := range t.Undone {
 		if i == inspect.KeptUndone/2 && t.Forgotten > 0 {
 			rows = append(rows,
-				row{head: "  …", detail: fmt.Sprintf("%d more (ebb history %s)", t.Forgotten, visible.Line(t.Run))})
+				row{head: "  …", detail: fmt.Sprintf("%d more (ebb history %s)", t.Forgotten, visible.Word(t.Run))})
 		}
 		rows = append(rows, undoRow(s, now))
 	}
