@@ -256,6 +256,12 @@ func (a *account) audit(ctx context.Context, s storage.Store, eng *engine.Engine
 	w.Rested(res.Run.State, res.Run.Outcome == storage.Cancelled)
 	world.check(f, func(path string) states.Task { return w.States()[plan.Index(path)] })
 
+	atoms, err := s.Atoms(ctx, "r", storage.AtomQuery{})
+	if err != nil {
+		return err
+	}
+	world.checkShown(atoms)
+
 	if timers, err := s.RunTimers(ctx, "r"); err != nil || len(timers) > 0 {
 		a.faults = append(a.faults, fmt.Sprintf("the run has ended and has the timers %v, %v", timers, err))
 	}

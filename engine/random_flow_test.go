@@ -283,6 +283,7 @@ func (r *randomRetry) atom() *atom.Atom {
 // its inputs.
 func (f *randomFlow) atom(world *effects) *atom.Atom {
 	do := func(ctx context.Context, in atom.Values) (any, error) {
+		world.begun(ctx)
 		if f.Undo != notUndoable {
 			world.book(ctx)
 		}
