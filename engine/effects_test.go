@@ -106,8 +106,9 @@ func (e *effects) checkShown(atoms []storage.Atom) {
 			continue
 		}
 		key := (&atom.Call{Run: "r", Path: a.Path, Incarnation: a.Incarnation}).Key()
-		status, fault := a.Status(), ""
+		status := a.Status()
 		shown := status == storage.Status(states.TaskReverted.String())
+		var fault string
 		switch {
 		case shown && !e.undone[key]:
 			fault = "but was not undone"
