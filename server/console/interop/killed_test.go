@@ -24,6 +24,7 @@ var formOnce = regexp.MustCompile(`name="once" value="([^"]+)"`)
 func TestKilledInCommand(t *testing.T) {
 	t.Parallel()
 	s := actionSite(t)
+	defer func() { s.kill() }() // the last server
 	count := map[string]int{}
 	sent := func(c *httptrace.ClientTrace) { c.WroteRequest = func(httptrace.WroteRequestInfo) { s.kill() } }
 	for i, moment := range []func(*httptrace.ClientTrace){
