@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -109,6 +110,7 @@ func besides(t *testing.T, resource string, stays bool) flow.Node {
 type meddled struct {
 	storage.Store
 
+	mu     sync.Mutex // a run and the runs of its items commit at the same time
 	before func()
 	after  func() error
 }
@@ -116,16 +118,24 @@ type meddled struct {
 var errLost = errors.New("the connection is lost")
 
 func (s *meddled) Commit(ctx context.Context, claim storage.Claim, cp *storage.Checkpoint) error {
-	if before := s.before; len(cp.GiveUp) > 0 && before != nil {
+	if len(cp.GiveUp) > 0 {
+		s.mu.Lock()
+		before := s.before
 		s.before = nil
-		before()
+		s.mu.Unlock()
+		if before != nil {
+			before()
+		}
 	}
 	return s.Store.Commit(ctx, claim, cp)
 }
 
 func (s *meddled) Token(ctx context.Context, id string) (storage.Token, error) {
-	if after := s.after; after != nil {
-		s.after = nil
+	s.mu.Lock()
+	after := s.after
+	s.after = nil
+	s.mu.Unlock()
+	if after != nil {
 		if err := after(); err != nil {
 			return storage.Token{}, err
 		}
