@@ -13,22 +13,22 @@ import (
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
-// A stored machine is what the server keeps of a state machine and its versions.
-type stored struct {
+// A storedMachine is what the server keeps of a state machine and its versions.
+type storedMachine struct {
 	name        string
 	records     []storage.NamedRecord
 	definitions []storage.Definition
 }
 
 // copyMachine stores a machine under other names, as the server would: each copy has its own records and definitions.
-// Creating them over the API takes twenty times as long.
+// Creating them over the API takes minutes.
 func (s *server) copyMachine(ctx context.Context, name string, names []string) (err error) {
 	store, err := sqlstore.Open(ctx, s.at)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }() //nolint:contextcheck // it has its own
-	of := stored{name: name}
+	of := storedMachine{name: name}
 	machine, err := store.NamedRecord(ctx, "sfn.machine", name)
 	if err != nil {
 		return err
@@ -58,7 +58,7 @@ func (s *server) copyMachine(ctx context.Context, name string, names []string) (
 }
 
 // copyTo stores the machine under one other name.
-func (m *stored) copyTo(ctx context.Context, store storage.Store, to string) error {
+func (m *storedMachine) copyTo(ctx context.Context, store storage.Store, to string) error {
 	replaced := []string{`"` + m.name + `"`, `"` + to + `"`}
 	for _, d := range m.definitions {
 		hash := storage.DefinitionHash(to, d.Language, d.Text)
