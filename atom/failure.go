@@ -18,6 +18,7 @@ const (
 	CodeCancelled       = "Cancelled"           // the atom was cancelled while it ran
 	CodeNotFound        = "NotFound"            // a required symbol had no value
 	CodeNoTask          = "Ebb.NoTask"          // no task of that name is registered
+	CodeNoMock          = "Ebb.NoMock"          // a test's mocks have no answer for the call; no flow handles this failure
 	CodeTooLarge        = "Ebb.ValueTooLarge"   // the result is larger than a value may be
 	CodeRevertFailed    = "Ebb.RevertFailed"    // a revert failed
 	CodeScheduleToStart = "Ebb.ScheduleToStart" // no worker took the work in time
@@ -50,6 +51,10 @@ type Failure struct {
 	Untaken bool   `json:"untaken,omitempty"` // no worker took the work of Atom, or it lacked a value; nothing was done
 	Details Value  `json:"details,omitempty"` // the task's further data, at most [MaxFailureDetails]; may be nil
 }
+
+// EndsRun reports whether a run of a growing flow that fails with f was ended by the engine. No Retry or Catch of the
+// flow sees such a failure: a flow must not handle what its test lacks, or what an operator's limit forbids.
+func (f *Failure) EndsRun() bool { return f != nil && (f.Code == CodeNoMock || f.Code == CodeLimit) }
 
 // MaxFailureDetails is how many bytes the details of a failure may have. Larger details
 // are left out.

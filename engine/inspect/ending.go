@@ -25,12 +25,12 @@ type FailedState struct {
 const mostFailed = 20
 
 // Ending returns the states whose failure ended a run, the innermost first. It returns none for a run that has not
-// failed, and none without a tracer. Handlers returns the errors that the retriers and catchers of a state name. It
-// reads the history page by page; errors are the store's.
+// failed or that Ebb itself ended, and none without a tracer. Handlers returns the errors that the retriers and
+// catchers of a state name. It reads the history page by page; errors are the store's.
 func Ending(ctx context.Context, store storage.Reader, run *storage.Run, tracer flow.Tracer,
 	handlers func(state string) (retries, catches [][]string),
 ) ([]FailedState, error) {
-	if tracer == nil || !run.State.Ended() || run.Failure == nil {
+	if tracer == nil || !run.State.Ended() || run.Failure == nil || run.Failure.EndsRun() {
 		return nil, nil
 	}
 	var failed []FailedState

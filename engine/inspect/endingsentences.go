@@ -31,10 +31,15 @@ func endingSentences(w *Diagnosis) []string {
 		if slices.Contains(w.Undo.Stuck.First, at) {
 			return nil // its undo failed there, which other sentences describe
 		}
+		text := "It failed"
 		if at != "" {
-			return []string{fmt.Sprintf("It failed at %s: %s.", visible.Line(at), Cause(run.Failure))}
+			text += " at " + visible.Line(at)
 		}
-		return []string{"It failed: " + Cause(run.Failure) + "."}
+		text += ": " + Cause(run.Failure) + "."
+		if run.Failure.EndsRun() {
+			text += " Ebb ended the run; no retrier and no catcher is asked about this failure."
+		}
+		return []string{text}
 	}
 	var list []string
 	for i := range w.Failed {

@@ -15,9 +15,6 @@ import (
 	"github.com/ebbflow/ebb/internal/nodepath"
 )
 
-// CodeNoMock is the code of the failure if a mocked state is tried more often than its mock has answers.
-const CodeNoMock = "Ebb.NoMock"
-
 // maxMocked is the highest attempt a mock may have an answer for.
 const maxMocked = 10_000
 
@@ -258,7 +255,7 @@ func (b mocked) Execute(ctx context.Context, in atom.Values) (atom.Value, error)
 		return result, err
 	}
 	if b.body == nil {
-		return nil, atom.Errorf(atom.CodeNoTask, "no mock answers for the state %q, and %w", stateOf(call.Path), b.missing)
+		return nil, atom.Errorf(atom.CodeNoMock, "no mock answers for the state %q, and %w", stateOf(call.Path), b.missing)
 	}
 	return b.body.Execute(ctx, in)
 }
@@ -269,7 +266,7 @@ func (b mocked) Revert(ctx context.Context, in atom.Values, did atom.Outcome[ato
 		return atom.Null, nil
 	}
 	if b.body == nil {
-		return nil, atom.Errorf(atom.CodeNoTask, "no mock answers for the state %q, and %w",
+		return nil, atom.Errorf(atom.CodeNoMock, "no mock answers for the state %q, and %w",
 			stateOf(atom.CurrentCall(ctx).Path), b.missing)
 	}
 	return b.body.Revert(ctx, in, did)
@@ -283,8 +280,8 @@ func (m mock) answer(attempt int) (atom.Value, error) {
 	if n := attempt - 1; n >= 0 && n < len(m.answers) {
 		return m.answers[n].value, m.answers[n].failure
 	}
-	return nil, atom.Errorf(CodeNoMock, "the mock %q has %d answers and is asked for attempt %d, counted from 0", m.name,
-		len(m.answers), attempt-1)
+	return nil, atom.Errorf(atom.CodeNoMock, "the mock %q has no answer for attempt %d, counted from 0: it has %d", m.name,
+		attempt-1, len(m.answers))
 }
 
 // stateOf returns the name of the state that the atom at path visits: Pay for Fork[0]/Pay#2.

@@ -6,12 +6,10 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-
-	"github.com/ebbflow/ebb/atom"
 )
 
 // errOnlyMocks is why a state without a mock fails in a registry with OnlyMocks.
-var errOnlyMocks = atom.Errorf(atom.CodeNoTask, "nothing is called here")
+var errOnlyMocks = errors.New("nothing is called here")
 
 // everyAttempt is the attempts that an answer without a number is for.
 const everyAttempt = "0-99"

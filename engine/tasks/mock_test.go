@@ -48,7 +48,7 @@ func TestMocks(t *testing.T) {
 		{"by attempt", "slow", "Pay", "real", 3, false, `null`},
 		{
 			"no more answers", "slow", "Pay", "real", 4, false,
-			`Ebb.NoMock: the mock "Slow" has 3 answers and is asked for attempt 3, counted from 0`,
+			`Ebb.NoMock: the mock "Slow" has no answer for attempt 3, counted from 0: it has 3`,
 		},
 		{"an escaped name", "slow", "Wrap~1up", "real", 1, false, `{"receipt": 7}`},
 		{"other states are real", "paid", "Book", "real", 1, false, `"real"`},
@@ -56,7 +56,7 @@ func TestMocks(t *testing.T) {
 		{"others are really undone", "paid", "Book", "real", 1, true, `"really undone"`},
 		{
 			"a state that neither mocks nor tasks know", "paid", "Book", "nowhere", 1, false,
-			`Ebb.NoTask: no mock answers for the state "Book", and tasks: there is no task nowhere (use exec:PROGRAM, https://… or worker:KIND, or map the name to one; registered are real)`,
+			`Ebb.NoMock: no mock answers for the state "Book", and tasks: there is no task nowhere (use exec:PROGRAM, https://… or worker:KIND, or map the name to one; registered are real)`,
 		},
 	}
 	for _, test := range tests {

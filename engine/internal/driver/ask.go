@@ -131,6 +131,9 @@ func (q *asker) askLanguage(cmd *scheduler.Command) (ev scheduler.Event, err err
 		}
 	}()
 	defer executor.Guard(cmd.Scope.Path, &broke)
+	if unmocked(cmd.Cause) && !q.s.IsEnding() {
+		return scheduler.Event{Kind: scheduler.Exceeded, Failure: cmd.Cause.Failure}, nil
+	}
 	q.countReopens()
 	ask := &flow.Ask{
 		Run: &q.about, Path: cmd.Scope.Path, Index: cmd.Scope.Index, Memory: cmd.Scope.Memory,
@@ -180,6 +183,12 @@ func (q *asker) askLanguage(cmd *scheduler.Command) (ev scheduler.Event, err err
 	q.choose(cmd.Scope, &growth)
 	ev.Growth = &growth
 	return ev, nil
+}
+
+// unmocked reports whether a node failed because a test has no mock for it. No language is asked about this failure,
+// also of a branch, an item or a child run: if a catcher or a tolerance handled it, the test would seem to pass.
+func unmocked(c *flow.Cause) bool {
+	return c.Kind != flow.Stopped && c.Failure != nil && c.Failure.Code == atom.CodeNoMock
 }
 
 // accept checks an answer. If the answer is not valid, it returns a failure of the flow. If the run cannot take the

@@ -113,7 +113,7 @@ const (
 	CommandReceived // an operator sent OperatorCommand
 	Reset           // start again: all atoms PENDING
 	Later           // AskLanguage, AskUndo or More is not answered yet: other events come first, and Idle asks again
-	Exceeded        // the run has reached a limit, with Failure; may come in place of Grown
+	Exceeded        // the run has reached a limit or lacks a mock, with Failure; may come in place of Grown
 )
 
 // An Event is one event that the driver reports to the scheduler.

@@ -14,7 +14,7 @@ const (
 	NothingPending PendingOutcome = iota
 	PendingTimedOut
 	PendingCancelled
-	PendingFailed // the run has reached a limit
+	PendingFailed // the run has reached a limit, or lacks a mock
 )
 
 // pendingOf returns the pending outcome that the language's end of a run implies.
@@ -67,8 +67,8 @@ func (s *Scheduler) interruptAll() {
 	}
 }
 
-// exceeded fails and undoes a run that has reached a limit. The event may take the place of an answer of a
-// language, which then has no effect.
+// exceeded fails and undoes a run that has reached a limit or lacks a mock. The event may take the place of an answer
+// of a language, which then has no effect.
 func (s *Scheduler) exceeded(f *atom.Failure) {
 	s.growth.asked, s.growth.asking = false, ask{}
 	s.endFromOutside(PendingFailed, f, true)

@@ -176,7 +176,7 @@ func (m *mocks) answer(call *made) (*Answer, error) {
 		m.missing = append(m.missing, why)
 	}
 	m.unmocked[call.names[0]] = true
-	return nil, atom.Errorf(tasks.CodeNoMock, "%s", why)
+	return nil, atom.Errorf(atom.CodeNoMock, "%s", why)
 }
 
 // unreached returns the other states that call a task and have no mock, which the run did not reach. A state on its

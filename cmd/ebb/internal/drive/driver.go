@@ -172,6 +172,10 @@ func (d *Driver) rested(ctx context.Context, run *storage.Run, show view.Reporte
 		}
 	}
 	show.Rested(run, &undo, status)
+	if exit.LacksMock(run) {
+		d.Session.Noticef("%s lacks a mock: add an answer to the case of the mock file, or map its task with --task "+
+			"NAME=RESOURCE", visible.Line(run.Failure.Atom))
+	}
 	if errors.Is(err, engine.ErrSuspended) {
 		noticeSuspended(d.Session, run)
 	}

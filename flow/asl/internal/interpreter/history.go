@@ -200,8 +200,7 @@ func (w *history) stopped() {
 		}
 	}
 	e := flow.Event{Type: "ExecutionAborted"}
-	if failure := w.Ask.Cause.Failure; failure != nil && failure.Code == atom.CodeLimit {
-		// A limit ended the run, not an operator
+	if w.Ask.Cause.Failure.EndsRun() { // not an operator
 		e.Type = "ExecutionFailed"
 	}
 	if failure := w.Ask.Cause.Failure; failure != nil {

@@ -88,7 +88,7 @@ func (w *interpreter) first() step {
 	case flow.Overdue:
 		return w.overdue()
 	case flow.Stopped:
-		if f := cause.Failure; f != nil && f.Code == atom.CodeLimit {
+		if f := cause.Failure; f.EndsRun() {
 			w.event("MachineFailed", w.mem.state, map[string]any{"code": f.Code, "message": clip(f.Message)})
 		} else {
 			w.event("MachineStopped", "", nil)
