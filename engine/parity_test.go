@@ -15,8 +15,8 @@ type shown map[string]func(t *testing.T, s *stage)
 
 var allShown = []shown{patterns, deciders, arguments, retries, badEnds, resting, watching}
 
-// TestParity shows TaskFlow's features in Ebb, through the public API only. docs/reference/taskflow-parity.md says
-// which subtest shows which feature.
+// TestParity shows TaskFlow's features in Ebb, through the public API only. The rows of features say which subtest shows
+// which feature.
 func TestParity(t *testing.T) {
 	t.Parallel()
 	for _, features := range allShown {
