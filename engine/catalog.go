@@ -13,9 +13,9 @@ import (
 // Several goroutines may call its methods at once.
 type Catalog interface {
 	// Flow returns the flow that the run started on. If the catalog does not know the flow, it returns an error
-	// that wraps [storage.ErrNotFound]. The engine caches the flow of a definition's hash, because another flow has
-	// another hash. For a run without a definition, the engine calls Flow each time, and caches the plan of the flow
-	// that Flow returns. Its caches are bounded. The engine does not call Flow for a run of its own flow.
+	// that wraps [storage.ErrNotFound]. The engine calls Flow each time it begins to drive a run, so a catalog caches
+	// flows that take long to make, such as those of stored definitions. The engine caches the plan of a flow by the
+	// root, up to a bound. It does not call Flow for a run of its own flow.
 	Flow(ctx context.Context, run *storage.Run) (flow.Node, error)
 }
 

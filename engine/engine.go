@@ -68,7 +68,7 @@ func newEngine(opts []Option) (*Engine, error) {
 		inputs:  map[string]atom.Value{},
 		suspend: make(chan struct{}),
 	}
-	e.types, e.compiled = map[string]reflect.Type{}, boundedcache.New[any, *flow.Plan](maxCompiled)
+	e.types, e.compiled = map[string]reflect.Type{}, boundedcache.New[flow.Node, *flow.Plan](maxCompiled)
 	env := &e.env
 	env.Calls = executor.Settings{Parallel: DefaultParallelism, Grace: DefaultGrace}
 	env.Limits, env.Log = driver.Limits(DefaultLimits()), hclog.NewNullLogger()

@@ -5,9 +5,12 @@ import "github.com/ebbflow/ebb/atom"
 // A GrowingFlow is a flow whose [Language] decides its nodes while it runs.
 type GrowingFlow struct {
 	name string
-	self *atom.Atom
+	self *atom.Atom // stands for the flow among its nodes
 	lang Language
 }
+
+// growingSelf is the self of all flows that [Growing] returns, because servers have thousands of them.
+var growingSelf = atom.New(GrowingPath, grown{})
 
 // GrowingPath is the path of the growing flow's own record among the records of its
 // nodes. No node can have this path, because languages escape slashes in names.
@@ -18,7 +21,7 @@ const GrowingPath = "/"
 // no structure when such a run resumes: the run continues with the language that the flow
 // has then, see [Language].
 func Growing(name string, lang Language) *GrowingFlow {
-	return &GrowingFlow{name: name, self: atom.New(GrowingPath, grown{}), lang: lang}
+	return &GrowingFlow{name: name, self: growingSelf, lang: lang}
 }
 
 // Name returns the flow's name.

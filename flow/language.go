@@ -34,14 +34,6 @@ type Numbering interface {
 	NumbersNodes()
 }
 
-// A SizedLanguage is a [Language] that knows the size of its definition. The engine caches compiled definitions up to a
-// total size, and counts this size.
-type SizedLanguage interface {
-	Language
-	// Size returns the size of the definition's text in bytes.
-	Size() int
-}
-
 // A TaskLanguage is a [Language] that has tasks of its own beside those of the engine.
 type TaskLanguage interface {
 	Language

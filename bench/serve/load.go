@@ -23,6 +23,19 @@ type sample struct {
 
 func (m *sample) rate() float64 { return float64(m.count) / m.elapsed.Seconds() }
 
+// add adds the measurements of another turn of the same load.
+func (m *sample) add(turn *sample) {
+	both := m.elapsed + turn.elapsed
+	m.cpu = (m.cpu*m.elapsed.Seconds() + turn.cpu*turn.elapsed.Seconds()) / both.Seconds()
+	m.elapsed = both
+	m.count += turn.count
+	m.commits += turn.commits
+	m.rows += turn.rows
+	m.bytes += turn.bytes
+	m.took = slices.Concat(m.took, turn.took)
+	slices.Sort(m.took)
+}
+
 // at returns a quantile.
 func (m *sample) at(quantile float64) time.Duration {
 	if len(m.took) == 0 {
@@ -38,8 +51,36 @@ var errEnd = errors.New("enough")
 func (s *server) load(ctx context.Context, clients int, do func(ctx context.Context, client, n int) error) (
 	*sample, error,
 ) {
+	return s.loadFor(ctx, s.time, clients, do)
+}
+
+// loadInTurns applies two loads in turns, so that both have the same database and the same other work on the machine.
+func (s *server) loadInTurns(ctx context.Context, clients int, one, other func(ctx context.Context, client, n int) error) (
+	ofOne, ofOther *sample, err error,
+) {
+	const turns = 8
+	ofOne, ofOther = &sample{calls: 1}, &sample{calls: 1}
+	for range turns {
+		for _, turn := range []struct {
+			of *sample
+			do func(ctx context.Context, client, n int) error
+		}{{ofOne, one}, {ofOther, other}} {
+			m, err := s.loadFor(ctx, s.time/turns, clients, turn.do)
+			if err != nil {
+				return nil, nil, err
+			}
+			turn.of.add(m)
+		}
+	}
+	return ofOne, ofOther, nil
+}
+
+// loadFor is load for another time than the bench's.
+func (s *server) loadFor(ctx context.Context, d time.Duration, clients int, do func(context.Context, int, int) error) (
+	*sample, error,
+) {
 	return s.measured(ctx, func(ctx context.Context, m *sample) error {
-		until := time.Now().Add(s.time)
+		until := time.Now().Add(d)
 		var group errgroup.Group
 		all := make([][]time.Duration, clients)
 		var failed atomic.Bool

@@ -86,12 +86,12 @@ func (s *server) takeDecisions(ctx context.Context, n int) error {
 
 // heap returns the live heap in MiB after the latest garbage collection.
 func (s *server) heap(ctx context.Context) (float64, error) {
-	const growth, mebi = 2, 1 << 20 // the heap may grow to twice what is live
+	const percent, mebi = 100, 1 << 20
 	if err := pause(ctx, min(s.time/4, 5*time.Second)); err != nil {
 		return 0, err
 	}
 	values, err := s.metrics(ctx)
-	return values["go_memstats_next_gc_bytes"] / growth / mebi, err
+	return values["go_memstats_next_gc_bytes"] / (1 + values["go_gc_gogc_percent"]/percent) / mebi, err
 }
 
 // waiting starts an execution whose decider starts a timer.

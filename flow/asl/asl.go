@@ -20,7 +20,6 @@ func Position(text []byte, offset int) (line, column int) { return jsontext.Posi
 type Machine struct {
 	machine  *syntax.Machine
 	warnings flow.Diagnostics
-	size     int // of the definition, in bytes
 }
 
 // Parse compiles a state machine. name identifies the definition in messages and is the name of its flow; use a
@@ -33,7 +32,7 @@ func Parse(name string, text []byte, opts ...Option) (*Machine, error) {
 	if refused := problems.Of(flow.SeverityError, flow.SeverityUnsupported); len(refused) > 0 {
 		return nil, refused
 	}
-	return &Machine{m, problems, len(text)}, nil
+	return &Machine{m, problems}, nil
 }
 
 // Validate reports all errors and warnings of a state machine, by the same rules as [Parse]. The definition is
@@ -51,9 +50,6 @@ func (m *Machine) Warnings() flow.Diagnostics { return m.warnings }
 
 // NumbersNodes implements [flow.Numbering].
 func (*Machine) NumbersNodes() {}
-
-// Size implements [flow.SizedLanguage].
-func (m *Machine) Size() int { return m.size }
 
 // Grow answers one question of the engine.
 func (m *Machine) Grow(ask *flow.Ask) flow.Growth { return interpreter.Grow(m.machine, ask) }

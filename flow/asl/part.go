@@ -20,7 +20,7 @@ func (m *Machine) Observed(f func(flow.Part)) *Machine {
 	_, known := m.parts()
 	observed := *m.machine
 	observed.Observe = func(part any) { f(known[part]) }
-	return &Machine{&observed, m.warnings, m.size}
+	return &Machine{&observed, m.warnings}
 }
 
 // parts returns the parts in order, and each by what it was compiled to.

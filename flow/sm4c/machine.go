@@ -57,9 +57,6 @@ func (m *Machine) Document(uri string) ([]byte, bool) {
 // Warnings returns the likely errors of a definition that can run, in the order of the text.
 func (m *Machine) Warnings() flow.Diagnostics { return m.warnings }
 
-// Size implements [flow.SizedLanguage]. It includes the loaded documents.
-func (m *Machine) Size() int { return len(m.machine.Text) }
-
 // Flow returns a flow that runs the machine.
 func (m *Machine) Flow() *flow.GrowingFlow { return flow.Growing(m.machine.Name, m) }
 

@@ -8,7 +8,7 @@ import (
 )
 
 // A process with little live memory may have this much garbage before the runtime collects it.
-const allowedGarbage = 32 << 20
+const allowedGarbage = 64 << 20
 
 // Limits of the percentage of garbage that the runtime allows beside live memory, see [debug.SetGCPercent].
 const (
@@ -18,7 +18,7 @@ const (
 
 // AllowGarbage lets the runtime collect garbage less often while little memory is live. By default the runtime collects
 // when there is as much garbage as live memory. A server of a few MiB would collect dozens of times a second, which
-// took a seventh of its processor time. The garbage stays below 32 MiB or an eighth of the budget (0: none); beyond
+// took a seventh of its processor time. The garbage stays below 64 MiB or an eighth of the budget (0: none); beyond
 // that, the default holds.
 //
 // After each collection the percentage is set anew, for as long as the process lives. Only the first call counts.

@@ -2,14 +2,12 @@ package metrics
 
 import (
 	"net/http"
-	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/ebbflow/ebb/engine"
-	"github.com/ebbflow/ebb/internal/nodepath"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
@@ -28,8 +26,8 @@ type Metrics struct {
 	written     prometheus.Histogram
 	sizes       sizes
 
-	mu    sync.Mutex
-	names map[string]bool // names of atoms so far
+	flows namesSoFar // of runs
+	steps namesSoFar // of atoms, after the name of their flow
 }
 
 // New returns metrics of a process that uses the store.
@@ -44,8 +42,8 @@ func New(store *sqlstore.Store) *Metrics {
 			"state"),
 		atoms: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "ebb_atom_seconds",
-			Help: "Duration of attempts, by op (execute or revert) and how they ended. At most 500 atoms have a name " +
-				"of their own, without iterations and visits; the others are (other).",
+			Help: "Duration of attempts, by op (execute or revert) and how they ended. At most 500 flows, and 1,000 of " +
+				"their atoms without iterations and visits, have names of their own; the others are (other).",
 			Buckets: prometheus.ExponentialBuckets(0.001, 4, 10), //nolint:mnd // 1 ms to 4 minutes
 		}, []string{"flow", "atom", "op", "state"}),
 		retries: count("ebb_atom_retries_total", "Failed attempts that are repeated.", "flow"),
@@ -67,7 +65,8 @@ func New(store *sqlstore.Store) *Metrics {
 			Name: "ebb_run_written_bytes", Help: "Bytes of history and payloads that runs had written when they ended.",
 			Buckets: prometheus.ExponentialBuckets(1<<10, 8, 9), //nolint:mnd // 1 KiB to 16 GiB
 		}),
-		names: map[string]bool{},
+		flows: namesSoFar{most: maxFlows},
+		steps: namesSoFar{most: maxAtoms},
 		sizes: sizes{of: map[string]int64{}},
 	}
 	for _, result := range []string{claimedResult, noneResult, errorResult} {
@@ -109,23 +108,6 @@ const (
 	errorResult   = "error"
 )
 
-// maxNames bounds the number of atom names in metrics; further atoms share one name.
-const maxNames = 500
-
-// name returns an atom's name without its iterations and visits, whose number is not bounded.
-func (m *Metrics) name(path string) string {
-	name := nodepath.Unnumbered(path)
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if !m.names[name] {
-		if len(m.names) == maxNames {
-			return "(other)"
-		}
-		m.names[name] = true
-	}
-	return name
-}
-
 // maxScrapes bounds the number of concurrent requests for the metrics, because each answer is large.
 const maxScrapes = 10
 
@@ -143,13 +125,14 @@ func (m *Metrics) Observe(ev engine.Event) {
 	switch {
 	case ev.Kind == engine.FlowChanged && ev.From == states.FlowResuming.String(): // it was taken over, and continues
 	case ev.Kind == engine.FlowChanged && rests(ev.To):
-		m.runs.WithLabelValues(ev.Flow, ev.To).Inc()
+		m.runs.WithLabelValues(m.flow(ev.Flow), ev.To).Inc()
 	case ev.Kind != engine.AtomChanged || ev.Inner || ev.Timer:
 	case ev.To == states.TaskRetrying.String():
-		m.retries.WithLabelValues(ev.Flow).Inc()
+		m.retries.WithLabelValues(m.flow(ev.Flow)).Inc()
 	default:
 		if op := operation(ev.To); op != "" {
-			m.atoms.WithLabelValues(ev.Flow, m.name(ev.Path), op, ev.To).Observe(ev.Duration.Seconds())
+			flow, atom := m.atom(ev.Flow, ev.Path)
+			m.atoms.WithLabelValues(flow, atom, op, ev.To).Observe(ev.Duration.Seconds())
 		}
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -431,13 +430,59 @@ func TestMetricsOfStolen(t *testing.T) {
 	if got[`ebb_fenced_writes_total`] != 1 || got[`ebb_claim_lost_total`] != 3 {
 		t.Errorf("counted %v", got)
 	}
-	for i := range 2 * maxNames {
-		m.name(fmt.Sprint("Ship[", i, "]/Pack#", i))
-		m.name(fmt.Sprint("page-", i))
+}
+
+// series returns how many series a collector has.
+func series(c prometheus.Collector) (n int) {
+	all := make(chan prometheus.Metric)
+	go func() {
+		c.Collect(all)
+		close(all)
+	}()
+	for range all {
+		n++
 	}
-	names := slices.Sorted(maps.Keys(m.names))
-	if len(names) != maxNames || names[0] != "Ship/Pack" || m.name("page-9999") != "(other)" || m.name("Ship[9]/Pack#2") != "Ship/Pack" {
-		t.Errorf("%d atoms are told apart: %.3v", len(names), names)
+	return n
+}
+
+// TestNamesAreBounded observes atoms of more flows, and more atoms of one flow, than may have names of their own: the
+// series do not grow further, and those that came first keep their names.
+func TestNamesAreBounded(t *testing.T) {
+	t.Parallel()
+	m := New(nil)
+	observe := func(flow, path string) {
+		m.Observe(engine.Event{Kind: engine.AtomChanged, Flow: flow, Path: path, To: states.TaskSuccess.String()})
+		m.Observe(engine.Event{Kind: engine.AtomChanged, Flow: flow, Path: path, To: states.TaskRetrying.String()})
+		m.Observe(engine.Event{Kind: engine.FlowChanged, Flow: flow, To: states.FlowSuccess.String()})
+	}
+	for i := range 2 * maxAtoms {
+		observe("a", fmt.Sprint("Ship[", i, "]/Pack#", i))
+		observe("a", fmt.Sprint("page-", i))
+		observe(fmt.Sprint("flow-", i), "Pay")
+	}
+	for _, c := range []struct {
+		what      string
+		got, want int
+	}{
+		{"flows of runs", series(m.runs), maxFlows + 1},
+		{"flows of retries", series(m.retries), maxFlows + 1},
+	} {
+		if c.got != c.want {
+			t.Errorf("%d %s; want %d", c.got, c.what, c.want)
+		}
+	}
+	if n := series(m.atoms); n > maxAtoms+maxFlows+1 {
+		t.Errorf("%d series of atoms", n)
+	}
+	for _, of := range []struct{ flow, path, flowName, atomName string }{
+		{"a", "Ship[9999]/Pack#2", "a", "Ship/Pack"},
+		{"a", "page-9999", "a", other},
+		{"flow-0", "Pay", "flow-0", "Pay"},
+		{"flow-9999", "Pay", other, other},
+	} {
+		if f, a := m.atom(of.flow, of.path); f != of.flowName || a != of.atomName {
+			t.Errorf("%s of %s is %s of %s", of.path, of.flow, a, f)
+		}
 	}
 }
 
