@@ -111,8 +111,7 @@ func TestUntakenOverdue(t *testing.T) {
 						tokens, _ := store.RunTokens(t.Context(), "r")
 						t.Fatalf("the run waits for a worker: %+v", tokens)
 					}
-					inItsOwnRun := c.run != "r" // the node that started the run does not know how far it got
-					wantUndo(t, store, undone, how.stays && (how.taken || inItsOwnRun))
+					wantUndo(t, store, undone, how.stays && how.taken)
 				})
 			})
 		}

@@ -59,6 +59,14 @@ var atWork = map[string]struct {
 		each := flow.Each("each", atom.NewKey[[]string]("list"), work)
 		return flow.Linear("f", list, s.atom("a"), flow.Unordered("u", each, s.atom("c")))
 	}},
+	"go run": {"work", "r/run", func(_ *testing.T, s *stage, stays bool) flow.Node {
+		work := atom.RemotePair[struct{}, struct{}]("b", "work", "unwork", atom.Timeout(workLimit))
+		if stays {
+			work = atom.Remote[struct{}, struct{}]("b", "work", atom.Timeout(workLimit))
+		}
+		run := flow.Run[struct{}, struct{}]("run", flow.Linear("inner", work))
+		return flow.Linear("f", s.atom("a"), flow.Unordered("u", run, s.atom("c")))
+	}},
 	"asl": {"worker:work", "r", func(t *testing.T, _ *stage, stays bool) flow.Node {
 		t.Helper()
 		return besides(t, "worker:work", stays)
@@ -244,8 +252,7 @@ func TestUntaken(t *testing.T) {
 						tokens, _ := store.RunTokens(t.Context(), "r")
 						t.Fatalf("the run waits for a worker: %+v", tokens)
 					}
-					inItsOwnRun := c.run != "r" // the node that started the run does not know how far it got
-					wantUndo(t, store, undone, how.stays && (how.taken || inItsOwnRun))
+					wantUndo(t, store, undone, how.stays && how.taken)
 					acts := s.took()
 					if want := []string{"undo a done"}; !cmp.Equal(want, acts[len(acts)-1:]) {
 						t.Errorf("acts are %q", acts)

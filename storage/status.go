@@ -52,10 +52,18 @@ func (a *Atom) untaken() bool {
 	return (a.Ended == flow.EndFailure || a.Ended == flow.EndHandled) && a.Failure.UntakenAt(a.Path)
 }
 
-// neverCalled reports whether a task was cancelled while it waited for its first call.
+// neverCalled reports whether a task was cancelled while it waited for its first call, or a node before its run had
+// done anything.
 func (a *Atom) neverCalled() bool {
-	return a.Kind == KindTask && a.Attempt == 0 && a.Ended == flow.EndFailure &&
-		a.Failure != nil && a.Failure.Code == atom.CodeCancelled
+	if a.Ended != flow.EndFailure || a.Failure == nil || a.Failure.Code != atom.CodeCancelled {
+		return false
+	}
+	return a.Kind == KindTask && a.Attempt == 0 || a.Kind == KindRun && a.Failure.Untaken
+}
+
+// MayHaveEffect reports whether the latest attempt of an atom that nothing reverts had its effect, or may have had it.
+func (a *Atom) MayHaveEffect() bool {
+	return a.Undo == UndoLeaves && a.Attempt > 0 && (a.Ended == flow.EndValue || a.unknown())
 }
 
 // unknown reports whether it is not known whether the latest attempt had its effect.

@@ -61,7 +61,9 @@ func (ts *tokens) previewPlan(o *scheduler.OperatorCommand) []PreviewStep {
 				if a := &ts.plan.Atoms[c.Atom]; a.Reverts() && a.Kind() == atom.KindTask {
 					undone = append(undone, PreviewStep{Path: a.Name(), Status: reverted})
 				}
-				ended = append(ended, scheduler.Event{Kind: scheduler.Completed, Atom: c.Atom, Revert: true, Result: atom.Null})
+				ended = append(ended, scheduler.Event{
+					Kind: scheduler.Completed, Atom: c.Atom, Revert: true, Result: atom.Null, Untaken: ts.beganNothing(c.Atom),
+				})
 			case scheduler.Stays:
 				undone = append(undone, PreviewStep{Path: ts.plan.Atoms[c.Atom].Name(), Status: statusLeft(&c.Rec)})
 			case scheduler.Withdraw:
@@ -87,6 +89,22 @@ func (ts *tokens) previewPlan(o *scheduler.OperatorCommand) []PreviewStep {
 			ev = scheduler.Event{Kind: scheduler.Idle}
 		}
 	}
+}
+
+// beganNothing reports whether nothing was done in the run of an atom, which has ended, and in which nothing can be
+// undone. If that is not known, it reports false: the preview then says that the work may stay done.
+func (ts *tokens) beganNothing(a int32) bool {
+	of, r := &ts.plan.Atoms[a], ts.s.Record(a)
+	if of.Run == nil || of.Reverts() {
+		return false
+	}
+	id := plannedChildID(ts.claim.Run, of.Name(), int(r.Incarnation), int(r.Attempt))
+	child, err := ts.env.Store.Run(ts.ctx, id)
+	if err != nil || child.Parent != ts.claim.Run {
+		return false
+	}
+	nothing, err := unaffected(ts.run, &child)
+	return nothing && err == nil
 }
 
 // passedPivots returns the points of no return of a plan that have succeeded, the last first.

@@ -363,6 +363,9 @@ func (d *Driver) childEnded(l *storage.Message) error {
 			return WrapStore(d.claim.Run, err)
 		}
 		ev.Revert, ev.Result, ev.Failure = true, atom.Null, nil
+		if ev.Untaken, err = d.children.didNothing(o, &run); err != nil {
+			return err
+		}
 		if run.Undo == storage.UndoFailed {
 			ev.Failure = &atom.Failure{
 				Atom: d.children.pathOf(o), Code: atom.CodeRevertFailed,

@@ -40,6 +40,9 @@ func (s *Scheduler) completed(ev Event) {
 				}
 			})
 		}
+		if ev.Untaken && r.Ended != flow.EndValue {
+			r.didNothing(s.plan.Atoms[a].Name())
+		}
 		s.set(a, states.TaskReverted, r.Intention)
 		if s.plan.Atoms[a].StaysDone() && r.mayHaveEffect() {
 			s.emit(Command{Op: Stays, Atom: a, Rec: *r})

@@ -149,7 +149,7 @@ func (s *Scheduler) void(a int32) {
 		return
 	}
 	of := &s.plan.Atoms[a]
-	if *s.queueOf(nil, a) == workQueue && r.NoneBegunBefore() && !s.ending.halted && (of.Reverts() || of.StaysDone()) {
+	if *s.queueOf(nil, a) == workQueue && r.NoneBegunBefore() && (of.Reverts() || of.StaysDone()) {
 		s.withdraw(nil, a)
 		return
 	}

@@ -89,9 +89,22 @@ func (r *Record) mayHaveEffect() bool {
 	return r.Attempt > 0 && (!failed || r.Failure == nil || r.Failure.Unknown())
 }
 
-// NeverCalled reports whether a planned atom was cancelled while it waited for its first call, or for a worker. Its
-// failure is none of the run's.
-func (r *Record) NeverCalled() bool { return r.Attempt == 0 && r.Ended == flow.EndFailure }
+// didNothing records that nothing was done in the run of the planned atom at path, which did not succeed.
+func (r *Record) didNothing(path string) {
+	f := atom.Failure{Atom: path, Code: atom.CodeCancelled, Message: "cancelled before its run had done anything"}
+	if r.Ended == flow.EndFailure && r.Failure != nil {
+		f = *r.Failure
+	}
+	f.Untaken = true
+	r.Ended, r.Failure = flow.EndFailure, &f
+}
+
+// NeverCalled reports whether a planned atom was cancelled while it waited for its first call, for a worker, or before
+// its run had done anything. Its failure is none of the run's.
+func (r *Record) NeverCalled() bool {
+	return r.Ended == flow.EndFailure && (r.Attempt == 0 ||
+		r.Failure != nil && r.Failure.Untaken && r.Failure.Code == atom.CodeCancelled)
+}
 
 // OutcomeUnknown reports whether it is not known whether the latest attempt had its effect.
 func (r *Record) OutcomeUnknown() bool { return r.Ended != flow.EndValue }
