@@ -7,9 +7,9 @@ import (
 	"github.com/ebbflow/ebb/flow/swf/internal/history"
 )
 
-// A batchTurn applies the decisions of one completion. Their events follow each other. What they cause beside nodes,
-// such as the end of an activity that no worker has taken, comes after the last of them, and not at all if the batch
-// closes the execution.
+// A batchTurn applies the decisions of one completion. Their events follow each other. After them come the events of
+// further effects, such as the end of an activity that no worker has taken. If the batch closes the execution, it has
+// no further effects.
 type batchTurn struct {
 	*turn
 
@@ -59,7 +59,7 @@ func (b *batchTurn) decide(d *decision.Decision, refused string) {
 	}
 }
 
-// fail records that a decision failed. a has what identifies the decision.
+// fail records that a decision failed. The attributes a identify the decision.
 func (b *batchTurn) fail(d *decision.Decision, a *history.Attributes, cause string) {
 	b.emit(d.Failure, b.completed, "", a.Text("cause", cause).Decided(b.completed))
 }
@@ -74,7 +74,8 @@ func (b *batchTurn) recordMarker(d *decision.Decision, refused string) {
 	b.emit(d.Success, b.completed, d.Text("markerName"), a.Given("details", d.Given("details")).Decided(b.completed))
 }
 
-// close closes the execution, unless a decision task is scheduled: then the decider has not seen why.
+// close closes the execution. If a decision task is scheduled, it fails instead, because the decider has not seen why
+// that task was scheduled.
 func (b *batchTurn) close(d *decision.Decision, refused string) {
 	cause := refused
 	if b.memory.Scheduled != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/ebbflow/ebb/flow/swf/internal/history"
 )
 
-// end closes the run. The closing event is there.
+// end ends the run, whose closing event was already appended.
 func (t *turn) end(status string, end flow.End) {
 	t.label(LabelCloseStatus, LabelValue(t.start.Domain, status))
 	t.growth.End = &end
@@ -54,7 +54,7 @@ func (t *turn) terminate(policy string, reason, details *string, cause string) {
 	t.end("TERMINATED", end)
 }
 
-// applyPolicy tells the open children what the policy wants. Each child applies its own policy to its children.
+// applyPolicy does to the open children what the policy requires. Each child applies its own policy to its children.
 func (t *turn) applyPolicy(policy string) {
 	name := map[string]string{PolicyTerminate: terminateMessage, PolicyRequestCancel: cancelPolicyMessage}[policy]
 	if name == "" {

@@ -43,7 +43,7 @@ func (b *batchTurn) scheduleLambda(d *decision.Decision, refused string) {
 	b.later = append(b.later, func() { b.startLambda(id, function, timeout, d.Given("input"), event) })
 }
 
-// startLambda lets the engine call the function. Without a role the call cannot begin.
+// startLambda lets the engine call the function. Without a role, the call cannot start.
 func (b *batchTurn) startLambda(id, function, timeout string, input *string, event int64) {
 	var a history.Attributes
 	a.Ref("scheduledEventId", event)
@@ -75,7 +75,7 @@ func payload(input string) any {
 	return input
 }
 
-// maxResult is the most characters that the result of a function may have.
+// maxResult is the maximum number of characters of the result of a function.
 const maxResult = 32768
 
 // lambda answers how a call of a function ended.

@@ -86,7 +86,7 @@ func (l *Language) Grow(ask *flow.Ask) flow.Growth {
 	return t.finish()
 }
 
-// broken ends a run that is no execution.
+// broken ends a run that is not an execution.
 func broken(err error) flow.Growth {
 	if err == nil {
 		err = errors.New("its attributes are not the start of an execution")

@@ -37,9 +37,9 @@ const (
 // A note is what a node, or a message with a receipt, remembers for the question about its end.
 type note struct {
 	Kind    string  `json:"kind"`
-	Event   int64   `json:"event,omitempty"` // that created it
+	Event   int64   `json:"event,omitempty"` // event that created the node
 	Started int64   `json:"started,omitempty"`
-	ID      string  `json:"id,omitempty"` // that the decision gave it
+	ID      string  `json:"id,omitempty"` // id that the decision gave it
 	Type    *Type   `json:"type,omitempty"`
 	RunID   string  `json:"runId,omitempty"`
 	Control *string `json:"control,omitempty"`

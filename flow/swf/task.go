@@ -88,7 +88,7 @@ func outcomeOf(f *atom.Failure) (o outcome) {
 	return o
 }
 
-// maxReason is the most characters of the reason of a failure.
+// maxReason is the maximum number of characters of the reason of a failure.
 const maxReason = 256
 
 // failureOf returns a failure with these details. They fit in a failure, unless thousands of control characters make

@@ -2,8 +2,8 @@ package swf
 
 import "github.com/ebbflow/ebb/flow"
 
-// Tracer returns a tracer that says when workers and deciders took the tasks of an execution. The nodes of the run say
-// everything else.
+// Tracer returns a tracer that reports when workers and deciders took the tasks of an execution. The nodes of the run
+// show everything else.
 func Tracer() flow.Tracer { return tracer{} }
 
 type tracer struct{}

@@ -11,7 +11,7 @@ import (
 	"github.com/ebbflow/ebb/flow/swf/internal/history"
 )
 
-// A turn is the answer to one question while it is put together.
+// A turn is the answer to one question while it is being composed.
 type turn struct {
 	settings *Settings
 	ask      *flow.Ask
@@ -19,7 +19,7 @@ type turn struct {
 	memory   memory
 	growth   flow.Growth
 
-	closed bool // the closing event is there: nothing follows it
+	closed bool // the closing event was appended: nothing follows it
 	wants  bool // an event schedules a decision task
 }
 
@@ -57,13 +57,13 @@ func (t *turn) drop(name string) {
 	}
 }
 
-// finish schedules the decision task that the events want, and returns the answer.
+// finish schedules the decision task that the events require, and returns the answer.
 func (t *turn) finish() flow.Growth {
 	g := &t.growth
 	switch {
 	case g.Refuse != nil:
 		return flow.Growth{Refuse: g.Refuse}
-	case g.End != nil && !t.closed: // the run is no execution
+	case g.End != nil && !t.closed: // the run is not an execution
 		return *g
 	case t.closed:
 		t.release()
@@ -81,7 +81,7 @@ func (t *turn) finish() flow.Growth {
 	return *g
 }
 
-// release leaves the children open that are open, and takes everything else back.
+// release leaves the open children running, and withdraws everything else.
 func (t *turn) release() {
 	g := &t.growth
 	g.Add = slices.DeleteFunc(g.Add, func(s flow.Spec) bool { return s.Kind != flow.Nested })
@@ -115,7 +115,7 @@ func (t *turn) schedule() {
 	}
 }
 
-// offer lets deciders find the scheduled decision task, once no other is started.
+// offer lets deciders find the scheduled decision task once no other one is started.
 func (t *turn) offer() {
 	task := t.memory.Scheduled
 	if task == nil || task.Offered || t.memory.Started != nil {

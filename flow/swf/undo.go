@@ -187,7 +187,7 @@ func (t *turn) undoNext(step *UndoStep, completed int64) {
 	}
 }
 
-// undoneActivity goes on after the end of an activity that undoes another one.
+// undoneActivity continues after the end of an activity that undoes another one.
 func (t *turn) undoneActivity(id, event string) {
 	state := t.memory.Undoing
 	if event == history.ActivityCompleted {
@@ -220,7 +220,7 @@ func (t *turn) personDecided(signal string) {
 	}
 }
 
-// take begins to undo an item, or to undo it again.
+// take starts to undo an item, or starts again.
 func (s *undoState) take(item *undoItem, of *Undoing) {
 	switch {
 	case s.Item != nil || item == nil:
@@ -232,7 +232,8 @@ func (s *undoState) take(item *undoItem, of *Undoing) {
 	s.Item = item
 }
 
-// skip goes on without undoing what is being undone. Without an item, all of the history is lost.
+// skip continues without undoing the current item. Without an item, the history could not be read, and skip leaves out
+// all of it.
 func (s *undoState) skip(of *Undoing) {
 	s.Skip++
 	if s.Item == nil {

@@ -21,15 +21,15 @@ type UndoAsk struct {
 	Domain string     `json:"domain"`
 	RunID  string     `json:"runId"` // the execution that has closed
 	Types  []UndoType `json:"types"`
-	Item   *undoItem  `json:"item,omitempty"` // this one; nil is the last one that ended before an event
-	Before int64      `json:"before"`         // that event
-	Turn   int        `json:"turn,omitempty"` // for the step
+	Item   *undoItem  `json:"item,omitempty"` // nil means the last activity that ended before the event Before
+	Before int64      `json:"before"`         // see Item
+	Turn   int        `json:"turn,omitempty"` // copied to the step
 }
 
 // An UndoStep names the activity that is undone next, and the activity that undoes it.
 type UndoStep struct {
 	Item       *undoItem `json:"item,omitempty"` // nil: there is nothing left
-	Turn       int       `json:"turn,omitempty"` // of the ask
+	Turn       int       `json:"turn,omitempty"` // copied from the ask
 	ActivityID string    `json:"activityId,omitempty"`
 	By         Type      `json:"by,omitzero"`
 	Input      string    `json:"input,omitempty"` // of the activity that undoes

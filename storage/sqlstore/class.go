@@ -43,7 +43,7 @@ func (c class) state() states.Flow       { return states.Flow(c / classPerState)
 func (c class) outcome() storage.Outcome { return storage.Outcome(c % classPerState / classPerOutcome) }
 func (c class) child() bool              { return c%classPerOutcome == 1 }
 
-// movesFrom reports whether a run that was so before has another place in lists now.
+// movesFrom reports whether the run's place in lists differs from its place before.
 func (e *ending) movesFrom(before *ending) bool {
 	return e.class() != before.class() || micros(e.ended) != micros(before.ended)
 }

@@ -9,29 +9,29 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// A choice is by what a listing finds its runs, if neither by what [listing.find] tries, nor by all runs.
+// A choice says by which text or undo state a listing finds its runs. The zero choice leaves that to [listing.find].
 type choice struct {
 	term   *storage.RunTerm
-	undo   bool     // by RunQuery.Undos instead
-	values []string // the values that runs have of what was chosen; nil if they are not read value by value
+	undo   bool     // find runs by RunQuery.Undos; term is nil
+	values []string // values to look up in the index, one by one; nil: do not use an index of values
 	few    bool     // few runs meet the term
-	plain  bool     // the index of the values has no classes
+	plain  bool     // the index is not divided into classes
 }
 
 const (
-	// maxValues is the number of values that a listing reads value by value.
+	// maxValues is the maximum number of values that a listing looks up one by one.
 	maxValues = 16
-	// maxKnown is the number of values that are read to find those.
+	// maxKnown is the maximum number of values that the store reads to find those that match.
 	maxKnown = 64
 
 	defaultFew = 5000
 )
 
-// maxFew is the number of runs that a listing sorts. Tests lower it.
+// maxFew is the maximum number of runs that a listing reads and sorts. Tests lower it.
 var maxFew = defaultFew
 
-// choose chooses by what a listing finds its runs: by a text that few runs have, else by the index of a text in the
-// order of the listing. It reads a bounded number of rows.
+// choose decides how a listing finds its runs. It prefers a text that few runs have. Otherwise it chooses an index of a
+// text that is in the order of the listing. It reads a bounded number of rows.
 func choose(ctx context.Context, r *session, q *storage.RunQuery) (choice, error) {
 	exact := exactTerms(q)
 	if !q.Due.IsZero() || q.Stuck || len(q.Terms) == 0 && len(q.Undos) == 0 && len(exact) < 2 {
@@ -58,7 +58,7 @@ func choose(ctx context.Context, r *session, q *storage.RunQuery) (choice, error
 	return chooseIndex(ctx, r, q, dense)
 }
 
-// exactTerms returns the conditions of the query on one text.
+// exactTerms returns the conditions of the query that require one exact text.
 func exactTerms(q *storage.RunQuery) (terms []*storage.RunTerm) {
 	if q.Parent != "" {
 		terms = append(terms, &storage.RunTerm{Of: storage.TextParent, Is: []string{q.Parent}})
@@ -123,7 +123,7 @@ func chooseIndex(ctx context.Context, r *session, q *storage.RunQuery, dense []*
 }
 
 // valuesOf returns the values of a text that fulfill the term and that runs have, or may have. It returns nil if there
-// are too many.
+// are more than maxValues.
 func valuesOf(ctx context.Context, r *session, t *storage.RunTerm) ([]string, error) {
 	if !t.Not && len(t.Begins) == 0 {
 		values := slices.Compact(slices.Sorted(slices.Values(t.Is)))
@@ -158,7 +158,7 @@ SELECT value FROM present WHERE value IS NOT NULL LIMIT `+args.add(maxKnown+1), 
 	return values, nil
 }
 
-// findValues finds the runs by the values that were chosen.
+// findValues sets the index and the conditions with which the listing finds runs by the chosen values.
 func (l *listing) findValues(by choice) {
 	l.values = []string{}
 	column, value := `r.undone`, func(value string) any { n, _ := strconv.Atoi(value); return n }

@@ -13,12 +13,11 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// A listing answers a RunQuery from one index. For each value that a query selects by, such as a label, the index has
-// the runs class by class, and within a class by their time. So the listing reads a page of each class that the query
-// selects, and merges these pages. What the index does not decide is checked run by run.
+// A listing answers a RunQuery from one index. For each value that a query selects by, such as a label, the index
+// contains the runs ordered by class, and within a class by time. The listing reads a page of each class that the query
+// selects, and merges these pages. It checks the other conditions run by run.
 //
-// Runs that are due, that need a person, or of which a rare text is asked, are few. They are found by other indexes,
-// and sorted.
+// Few runs are due, need a person, or have a rare text. The listing finds these through other indexes, and sorts them.
 type listing struct {
 	q       *storage.RunQuery
 	dialect *dialect
@@ -26,26 +25,26 @@ type listing struct {
 	by      choice
 	until   *storage.Run // place of the last run to look at; nil means all
 
-	table   string   // of the index: runs r, labels l or origins o
+	table   string   // table of the index: runs r, labels l or origins o
 	index   string   // "" if the runs are few
-	n, at   string   // its columns of the run's number, and of the time by which the listing is ordered
-	where   []string // conditions on the index, and on the time
-	always  []string // the former
-	values  []string // conditions of which each selects the runs of one value of the index
-	classes []class  // to read, each by itself; nil if the index has none
+	n, at   string   // columns of the table: the run's number, and the time that orders the listing
+	where   []string // conditions on the columns of the index, including the time
+	always  []string // the same without those on the time
+	values  []string // conditions, each of which selects the runs with one value of the index
+	classes []class  // classes to read, each on its own; nil if the index has none
 	few     bool
-	plain   bool    // the index has no classes
-	checks  []check // what the index does not decide
+	plain   bool    // the index is not divided into classes
+	checks  []check // conditions that the index does not decide
 	limit   string
 }
 
-// A check is a condition that the index of a listing does not decide. Parts of the listing join the row that it reads.
+// A check is a condition that the index of a listing does not decide. The query joins the row that the check reads.
 type check struct {
-	sql   string // "" if not a condition but the columns of the part read the row
+	sql   string // "" if only the selected columns need the row, and no condition
 	joins join
 }
 
-// A join is the row that a check reads, by the name that it has in listings.
+// A join names the row that a check reads, by its alias in the query.
 type join byte
 
 const (
@@ -65,7 +64,7 @@ func (a *arguments) add(value any) string {
 
 var placeholder = regexp.MustCompile(`\$[0-9]+`)
 
-// of returns the query with those of the arguments that it contains. Servers refuse others.
+// of returns the query with only the arguments that the query contains, because a server refuses others.
 func (a *arguments) of(query string) (string, []any) {
 	var of arguments
 	query = placeholder.ReplaceAllStringFunc(query, func(name string) string {
@@ -78,7 +77,7 @@ func (a *arguments) of(query string) (string, []any) {
 	return query, of
 }
 
-// newListing chooses the index, and reads which classes it has.
+// newListing chooses the index, and reads which classes the index has.
 func newListing(ctx context.Context, r *session, q *storage.RunQuery) (*listing, error) {
 	by, err := choose(ctx, r, q)
 	if err != nil {
@@ -108,7 +107,7 @@ func listingOf(q *storage.RunQuery, d *dialect, by choice, until *storage.Run) (
 	return l, find, args
 }
 
-// findFew finds runs that are due, that need a person, or that have a rare text.
+// findFew sets the conditions for runs that are due, that need a person, or that have a rare text.
 func (l *listing) findFew(by choice) {
 	q := l.q
 	if !q.Due.IsZero() {
@@ -162,8 +161,9 @@ var (
 	selectClassesOfLabel = classesBy(`labels`, `key = $1 AND value = $2 AND `)
 )
 
-// find finds the runs by what was chosen, or else by the parent, else the first label, else the flow. The others become
-// checks. It returns the query for the classes that the index has for that value.
+// find sets the index with which the listing finds its runs. It uses the choice, or else the parent, the first label or
+// the flow, in this order. The other conditions become checks. It returns the query for the classes that the index has
+// for the chosen value.
 func (l *listing) find(by choice) (find string, args []any) {
 	q, chosen := l.q, l.few || by.values != nil
 	find = selectClasses
@@ -209,7 +209,7 @@ func (l *listing) checkRun(conditions ...string) {
 	}
 }
 
-// checkSlowly adds a condition on a run's row in such a form that PostgreSQL takes no other index for it.
+// checkSlowly adds a condition on a run's row in a form for which PostgreSQL cannot use another index.
 func (l *listing) checkSlowly(condition string) {
 	l.checkRun(`CASE WHEN r.n IS NOT NULL THEN ` + condition + ` END`)
 }
@@ -224,7 +224,7 @@ func (l *listing) selects(c class) bool {
 		!slices.ContainsFunc(q.Terms, func(t storage.RunTerm) bool { return anyParent(&t) && t.Not == c.child() })
 }
 
-// bound adds the conditions on the times, and on the place after which the listing continues.
+// bound adds the conditions on times, and the condition that the listing continues after a place.
 func (l *listing) bound() {
 	q, of := l.q, l.n[:1]
 	at, from, to := `.created`, q.CreatedFrom, q.CreatedTo
@@ -247,7 +247,8 @@ func (l *listing) bound() {
 	}
 	l.always = slices.Clone(l.where)
 	if q.After != nil {
-		// Of the place and the bound on the same side only one can exclude runs. With both, SQLite may seek the other.
+		// If a place and a bound are on the same side, only the narrower one is a condition. With both, SQLite may seek
+		// by the other.
 		last := place(q.After)
 		switch {
 		case l.rises() && last.UnixMicro() < from.UnixMicro(),
@@ -260,7 +261,7 @@ func (l *listing) bound() {
 			l.where = append(l.where, l.beyond(` < `, last, q.After.Number))
 		}
 	}
-	if l.until != nil { // it is within the bounds
+	if l.until != nil { // until is within the bounds of the query
 		if l.rises() {
 			to = time.Time{}
 			l.where = append(l.where, l.beyond(` <= `, place(l.until), l.until.Number))
@@ -278,7 +279,7 @@ func (l *listing) beyond(than string, last time.Time, number int64) string {
 	return `(` + l.at + `, ` + l.n + `)` + than + `(` + at + `, ` + n + `)`
 }
 
-// within returns the conditions that a time is in the range.
+// within returns the conditions that a time is in a range.
 func (l *listing) within(column string, from, to time.Time) (conditions []string) {
 	if !from.IsZero() {
 		conditions = append(conditions, column+` >= `+l.args.add(from.UnixMicro()))

@@ -11,9 +11,9 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// rows reads the page of the listing.
+// rows reads the rows of the page.
 func (l *listing) rows(ctx context.Context, r *session) (rows []runRow, err error) {
-	// Do not prepare the statement: there are many texts, and listing is rare.
+	// Do not prepare the statement: queries have many different texts, and listing is rare.
 	err = r.Once(ctx, &rows, l.page(), l.args...)
 	return rows, err
 }
@@ -62,9 +62,10 @@ func (l *listing) parts() int {
 	return n
 }
 
-// union returns the columns of the runs, part by part. What follows is appended to the SELECT of each part.
+// union returns a query that selects columns of the runs, with one part for each stretch of the index. It appends then
+// to each part.
 func (l *listing) union(columns string, then ...string) string {
-	// The class says what the state of a run that has ended is.
+	// The class contains the state of a run that has ended, so only open runs need this check.
 	open := slices.DeleteFunc(slices.Clone(l.q.States), states.Flow.Ended)
 	var parts []string
 	for conditions, c := range l.stretches() {
@@ -82,7 +83,8 @@ func (l *listing) union(columns string, then ...string) string {
 	return strings.Join(parts, "\n  UNION ALL ")
 }
 
-// stretches yields the conditions of each stretch of the index, and its class.
+// stretches yields the conditions of each stretch of the index, and the class of the stretch; nil if the index has no
+// classes.
 func (l *listing) stretches() iter.Seq2[[]string, *class] {
 	values := l.values
 	if values == nil {
@@ -109,18 +111,18 @@ func (l *listing) stretches() iter.Seq2[[]string, *class] {
 	}
 }
 
-// part returns the columns of the runs that meet the conditions, those of the listing, and the checks.
+// part returns a query for columns of the runs that meet the conditions, those of the listing, and the checks.
 func (l *listing) part(columns string, conditions []string, checks []check) string {
 	return l.partOf(columns, slices.Concat(l.where, conditions), checks)
 }
 
-// partOf returns the columns of the runs that meet the conditions and the checks.
+// partOf returns a query for columns of the runs that meet the conditions and the checks.
 func (l *listing) partOf(columns string, conditions []string, checks []check) string {
 	from := l.table
 	if l.dialect == fileDialect && !l.few {
 		from += ` INDEXED BY ` + l.index
 	}
-	reads := func(row join) bool { // of another table than that of the index
+	reads := func(row join) bool { // the row is not in the table of the index
 		return join(l.n[0]) != row && slices.ContainsFunc(checks, func(c check) bool { return c.joins == row })
 	}
 	if reads(joinsRun) {
@@ -141,19 +143,19 @@ func (l *listing) partOf(columns string, conditions []string, checks []check) st
 	return `SELECT ` + columns + ` FROM ` + from + ` WHERE ` + strings.Join(conditions, ` AND `)
 }
 
-// reach returns the place of that many runs on in the listing, as if it had no checks; nil if there are fewer runs. It
-// reads nothing but the index.
+// reach returns the place of the run that comes after the given number of runs of the listing, not applying checks. It
+// returns nil if there are fewer runs. It reads only the index.
 func (l *listing) reach(ctx context.Context, r *session, runs int) (*storage.Run, error) {
 	var parts []string
 	most := l.args.add(runs)
 	for conditions := range l.stretches() {
 		part := l.part(l.at+` AS at, `+l.n+` AS n`, conditions, nil)
-		if l.dialect == serverDialect { // it merges only what it knows to be in order
+		if l.dialect == serverDialect { // PostgreSQL merges only parts that it knows to be in order
 			part = `(` + part + l.order(l.at, l.n) + ` LIMIT ` + most + `)`
 		}
 		parts = append(parts, part)
 	}
-	// Each part is in order, and databases merge them as far as they are asked for.
+	// Each part is in order, so databases read and merge only as many rows as the query needs.
 	query := `SELECT at, n FROM (` + strings.Join(parts, "\n  UNION ALL ") + `) AS parts` + l.order(`at`, `n`) +
 		` LIMIT 1 OFFSET ` + l.args.add(runs-1)
 	query, args := l.args.of(query)

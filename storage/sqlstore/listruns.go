@@ -48,9 +48,9 @@ func (s *Store) Look(ctx context.Context, q storage.RunQuery, most int) (found s
 }
 
 // useIndexes makes PostgreSQL read indexes in their order and look rows up one by one, for this transaction. Without
-// statistics, and beyond some thousand rows, it would otherwise read and sort whole tables, to find a bounded number of
-// rows. What it thinks that this costs would make it compile queries. A plan for all arguments would be worse here:
-// which index is good depends on what the caller asks for.
+// statistics, or with some thousand rows, PostgreSQL would otherwise read and sort whole tables to find a bounded
+// number of rows. It would also compile queries, because it overestimates their cost. It must plan each query for its
+// arguments: they determine which index is good.
 const useIndexes = `SELECT set_config(name, value, true) FROM (VALUES ('enable_seqscan', 'off'),
   ('enable_bitmapscan', 'off'), ('enable_hashjoin', 'off'), ('enable_mergejoin', 'off'), ('enable_sort', 'off'),
   ('max_parallel_workers_per_gather', '0'), ('jit', 'off'), ('plan_cache_mode', 'auto')) AS v (name, value)`

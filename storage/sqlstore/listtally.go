@@ -38,9 +38,9 @@ func (s *Store) Tally(ctx context.Context, q storage.RunQuery, t storage.TallyQu
 	return counted, err
 }
 
-// reachTime returns a place in the listing before which, together, the parts of the index have about that many runs;
-// nil if they have fewer. Unlike [listing.reach] it merges no parts, which takes longer than to count them. All runs of
-// the time of the place are before it.
+// reachTime returns a place in the listing that comes after about the given number of runs. It returns nil if there are
+// fewer runs. Unlike [listing.reach], it does not merge the parts of the index, because merging takes longer than
+// counting. All runs with the time of the place come before the place.
 func (l *listing) reachTime(ctx context.Context, r *session, runs int) (*storage.Run, error) {
 	skip := l.args.add(max(runs/l.parts(), 1) - 1)
 	var parts []string
@@ -61,7 +61,7 @@ func (l *listing) reachTime(ctx context.Context, r *session, runs int) (*storage
 	return l.placeAt(at[0].time(), number), nil
 }
 
-// placeAt returns the place of a run with this number whose time, by which the listing is ordered, is at.
+// placeAt returns the place of a run with a number and a time. The time is the one that orders the listing.
 func (l *listing) placeAt(at time.Time, number int64) *storage.Run {
 	place := &storage.Run{Number: number}
 	switch {
@@ -75,8 +75,8 @@ func (l *listing) placeAt(at time.Time, number int64) *storage.Run {
 	return place
 }
 
-// span returns the times, from lo up to hi, in which the listing has its runs. ok is false if that is not all that
-// bounds them: a place divides the runs of one time, unless [listing.reachTime] made it.
+// span returns the range of times of the listing's runs, from lo to below hi. ok is false if a place divides the runs
+// of one time, because a range cannot express that. [listing.reachTime] makes no such place.
 func (l *listing) span() (lo, hi int64, ok bool) {
 	const ever = math.MaxInt64 / 2
 	from, to := l.q.CreatedFrom, l.q.CreatedTo
@@ -121,13 +121,13 @@ func (l *listing) span() (lo, hi int64, ok bool) {
 type tallyQuery struct {
 	*listing
 
-	width int64    // of a span, in microseconds; 0 if there are no spans
-	since int64    // the first span; the runs before it are counted as span -1
+	width int64    // length of a span in microseconds; 0 if there are no spans
+	since int64    // number of the first span; runs before it count as span -1
 	spans []string // tables of WITH: the spans of a stretch that have runs
 	parts []string
 }
 
-// tally counts the runs of the listing. What it counts in one part of the index stays few rows.
+// tally counts the runs of the listing. For each part of the index, the query returns few rows.
 func (l *listing) tally(ctx context.Context, r *session, t *storage.TallyQuery, counts map[storage.TallyKey]int) error {
 	q := tallyQuery{listing: l, width: t.Width.Microseconds()}
 	if q.width > 0 && !t.Since.IsZero() {
@@ -162,7 +162,7 @@ func (l *listing) tally(ctx context.Context, r *session, t *storage.TallyQuery, 
 	return nil
 }
 
-// group counts the runs of a stretch, all of which it reads.
+// group counts the runs of a stretch by reading all of them.
 func (q *tallyQuery) group(c *class, conditions []string) {
 	span, by, checks := `0`, []string(nil), q.checks
 	if q.width > 0 {
@@ -170,7 +170,7 @@ func (q *tallyQuery) group(c *class, conditions []string) {
 		by = append(by, span)
 	}
 	state := `r.state`
-	if c != nil && !c.open() { // the class says what the state is
+	if c != nil && !c.open() { // the class contains the state
 		state = strconv.Itoa(int(c.state()))
 	} else { // the part reads the run's row
 		ofRun := check{joins: joinsRun}
@@ -194,8 +194,8 @@ func (q *tallyQuery) spanOf() string {
 	return fmt.Sprintf(`CASE WHEN %[1]s < %[2]d THEN -1 ELSE %[1]s / %[3]d END`, q.at, q.since*q.width, q.width)
 }
 
-// search counts the runs of a stretch, which have ended, in the times from lo up to hi. WITH finds the spans that have
-// runs, the last one first, and each span is counted with one search of the index. GROUP BY would sort all of the runs.
+// search counts the runs of a stretch that ended in the times from lo to below hi. WITH finds the spans that have runs,
+// the last one first, and the query counts each span with one search of the index. GROUP BY would sort all runs.
 func (q *tallyQuery) search(c *class, conditions []string, lo, hi int64) {
 	name, first := fmt.Sprintf(`spans%d`, len(q.spans)), q.since*q.width
 	conditions = slices.Concat(q.always, conditions)
@@ -222,7 +222,7 @@ func (q *tallyQuery) search(c *class, conditions []string, lo, hi int64) {
 	}
 }
 
-// between returns the conditions that a time is in the range.
+// between returns the conditions that a time is in a range.
 func (l *listing) between(from, to string) []string {
 	return []string{l.at + ` >= ` + from, l.at + ` < ` + to}
 }

@@ -8,18 +8,18 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// A textColumn is where a table has a text that a term is about.
+// A textColumn describes the column that contains the text of a term.
 type textColumn struct {
 	table, column string
-	n             string // its column of the run's number
-	row           string // how listings name a row of the table
-	index         string // by which a listing finds runs by the text, less the time; "" if there is none
-	has           string // the condition that a row has the text
-	is            string // the same, of the row
+	n             string // column with the run's number
+	row           string // alias of the table's row in listings
+	index         string // index by which a listing finds runs by the text, without the time in its name; "" if none
+	has           string // condition that a row has the text
+	is            string // the same condition with the alias
 	bytes         bool   // the column has bytes, not text
 }
 
-// columnOf returns the column of a term. Its conditions use the arguments.
+// columnOf returns the column of a term. Arguments of its conditions are added to args.
 func columnOf(args *arguments, t *storage.RunTerm) textColumn {
 	switch t.Of {
 	case storage.TextFlow:
@@ -54,7 +54,8 @@ func (c *textColumn) value(text string) any {
 	return text
 }
 
-// from returns the conditions that the column's text is not less than one that begins so, and not greater.
+// from returns two conditions on the column's text that together select the texts with a prefix: a lower and an upper
+// bound.
 func (c *textColumn) from(args *arguments, begin string) (from, to string) {
 	from = ` AND ` + c.column + ` >= ` + args.add(c.value(begin))
 	if end := after(begin); end != "" {
@@ -63,7 +64,7 @@ func (c *textColumn) from(args *arguments, begin string) (from, to string) {
 	return from, to
 }
 
-// match returns the condition that the column's text is one of those of the term.
+// match returns the condition that the column's text matches the term.
 func (c *textColumn) match(args *arguments, t *storage.RunTerm) string {
 	var one []string
 	if len(t.Is) > 0 {
@@ -83,13 +84,13 @@ func (c *textColumn) match(args *arguments, t *storage.RunTerm) string {
 	return `(` + strings.Join(one, ` OR `) + `)`
 }
 
-// selectTerm returns the query for the numbers of the runs whose text is one of those of the term.
+// selectTerm returns the query for the numbers of the runs whose text matches the term.
 func selectTerm(args *arguments, t *storage.RunTerm) string {
 	c := columnOf(args, t)
 	return `SELECT ` + c.n + ` FROM ` + c.table + ` WHERE ` + c.has + ` AND ` + c.match(args, t)
 }
 
-// checkTerms adds the terms by which the runs were not chosen to the checks.
+// checkTerms adds the terms to the checks, except the one by which the listing finds its runs.
 func (l *listing) checkTerms(by choice) {
 	for i := range l.q.Terms {
 		t := &l.q.Terms[i]
@@ -101,7 +102,7 @@ func (l *listing) checkTerms(by choice) {
 			not = `NOT `
 		}
 		if c.row == `l.` {
-			// So PostgreSQL makes no join of it, and finds the label by its run and key, not by its value.
+			// In this form, PostgreSQL makes no join, and finds the label by its run and key, not by its value.
 			l.checks = append(l.checks, check{not + `(SELECT count(*) FROM labels WHERE run = ` + l.n + ` AND ` + c.has +
 				` AND CASE WHEN run IS NOT NULL THEN ` + c.match(&l.args, t) + ` END) > 0`, joinsNone})
 			continue
@@ -115,18 +116,18 @@ func (l *listing) checkTerms(by choice) {
 	}
 }
 
-// anyParent reports whether the term is met by every run that another run started.
+// anyParent reports whether every run that another run started meets the term.
 func anyParent(t *storage.RunTerm) bool {
 	return t.Of == storage.TextParent && slices.Contains(t.Begins, "")
 }
 
-// matches reports whether a text is one of those of the term.
+// matches reports whether a text matches the term.
 func matches(t *storage.RunTerm, text string) bool {
 	return slices.Contains(t.Is, text) ||
 		slices.ContainsFunc(t.Begins, func(begin string) bool { return strings.HasPrefix(text, begin) })
 }
 
-// after returns the least text that is greater than all texts that begin so; "" if there is none.
+// after returns the smallest text that is greater than all texts with a prefix; "" if there is none.
 func after(begin string) string {
 	for begin != "" {
 		last, size := utf8.DecodeLastRuneInString(begin)
@@ -144,5 +145,5 @@ func after(begin string) string {
 	return ""
 }
 
-// The runes from surrogates up to surrogatesEnd are none.
+// The numbers from surrogates up to surrogatesEnd are not characters.
 const surrogates, surrogatesEnd = 0xD800, 0xE000

@@ -17,7 +17,7 @@ type File struct {
 	Cases      []*Case           // in the order of the file
 }
 
-// A Case is one run of the definition, and what is expected of it.
+// A Case is one run of the definition, with its mocks and expectations.
 type Case struct {
 	Name    string
 	At      document.Place
@@ -25,7 +25,7 @@ type Case struct {
 	Start   time.Time           // virtual time at which the run begins
 	Limit   time.Duration       // virtual time after which a run that has not ended counts as waiting
 	Mocks   map[string][]Answer // by state, function or task
-	Undo    map[string][]Answer // what the tasks answer that undo; success where there is none
+	Undo    map[string][]Answer // answers of tasks that undo; without an answer, an undo succeeds
 	Signals []Signal
 	Expect  Expectation
 }
@@ -43,7 +43,7 @@ type Answer struct {
 
 // A Signal is what the case sends to the run.
 type Signal struct {
-	After   time.Duration // virtual time since the begin of the run
+	After   time.Duration // virtual time since the start of the run
 	Message storage.Message
 	Event   *cloudevents.Event // sent instead of Message; nil: none
 }
@@ -62,7 +62,8 @@ type Expectation struct {
 	Calls    []Call
 }
 
-// A Call expects calls of a task. All calls of the same state that a case expects are all that the run makes.
+// A Call expects calls of a task. If a case lists calls of a state, the run must make these calls, and no others of
+// that state.
 type Call struct {
 	At       document.Place
 	State    string             // state, function or task

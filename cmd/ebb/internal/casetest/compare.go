@@ -15,18 +15,18 @@ import (
 	"github.com/ebbflow/ebb/internal/clip"
 )
 
-// A Mismatch is where a run is not as expected.
+// A Mismatch is a difference between a run and what its case expects.
 type Mismatch struct {
 	Line   int    `json:"line"`   // of the expectation in the case file
 	Column int    `json:"column"` // of the expectation in the case file
 	What   string `json:"what"`   // what is expected, and what happened
 }
 
-// maxMismatches is how many mismatches of a value are reported.
+// maxMismatches bounds the reported mismatches of one value.
 const maxMismatches = 20
 
-// compare returns where a value is not as expected. An exact comparison allows no other members of objects. An expected
-// value is compared by what it says: 1.0 equals 1.
+// compare returns the differences between a value and what is expected. An exact comparison allows no further members
+// of objects. Numbers are compared by value: 1.0 equals 1.
 func compare(want *document.Document, got any, at string, exact bool) []Mismatch {
 	switch want.Kind {
 	case document.Object:
@@ -123,7 +123,7 @@ func mismatchf(at document.Place, format string, args ...any) Mismatch {
 	return Mismatch{at.Line, at.Column, fmt.Sprintf(format, args...)}
 }
 
-// maxShown is how many bytes of a value a mismatch shows.
+// maxShown bounds the bytes of a value that a mismatch shows.
 const maxShown = 300
 
 func show(v any) string {

@@ -35,14 +35,14 @@ func (c *Coverage) Hits(part flow.Part) int64 {
 	return c.hits[part]
 }
 
-// A Count says how many parts of a kind there are, and how many the cases went through.
+// A Count says how many parts of one kind a definition has, and how many of them the cases went through.
 type Count struct {
 	Kind    string `json:"kind"` // state, choice, retrier or catcher
 	Covered int    `json:"covered"`
 	All     int    `json:"all"`
 }
 
-// Counts returns the count of each kind of which the definition has parts.
+// Counts returns a Count for each kind of part that the definition has.
 func (c *Coverage) Counts() []Count {
 	var all []Count
 	for kind := flow.StatePart; kind <= flow.CatcherPart; kind++ {
@@ -62,7 +62,7 @@ func (c *Coverage) Counts() []Count {
 	return all
 }
 
-// Percent returns how many percent of all parts the cases went through, 100 if there are none.
+// Percent returns the percentage of parts that the cases went through, 100 if there are no parts.
 func (c *Coverage) Percent() float64 {
 	covered := 0
 	for _, part := range c.Parts {
@@ -76,7 +76,7 @@ func (c *Coverage) Percent() float64 {
 	return float64(covered) * 100 / float64(len(c.Parts))
 }
 
-// Covered returns what became of each state in the picture of the definition, by its name.
+// covered reports whether a case went through a part.
 func (c *Coverage) covered(part flow.Part) bool { return c.Hits(part) > 0 }
 
 // title names a part for people.

@@ -16,10 +16,10 @@ import (
 	"github.com/ebbflow/ebb/internal/spelling"
 )
 
-// FileErrors are all that is wrong with a case file, each with its place.
+// FileErrors are all problems of a case file, each with its place.
 type FileErrors []string
 
-// Error returns the problems, one a line.
+// Error returns the problems, each on a line.
 func (p FileErrors) Error() string { return strings.Join(p, "\n") }
 
 // A decoder reads the values of a document and notes what is wrong.
@@ -32,10 +32,10 @@ func (d *decoder) failf(at document.Place, format string, args ...any) {
 	d.problems = append(d.problems, fmt.Sprintf("%s:%d:%d: ", d.file, at.Line, at.Column)+fmt.Sprintf(format, args...))
 }
 
-// fields are the members that an object may have, and what reads each.
+// fields maps the members that an object may have to the functions that read them.
 type fields map[string]func(*document.Document)
 
-// object reads an object that has no members but these.
+// object reads an object that may have only these members.
 func (d *decoder) object(doc *document.Document, what string, known fields) {
 	if doc.Kind != document.Object {
 		d.failf(doc.Place, "%s must be an object", what)

@@ -21,13 +21,13 @@ import (
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
-// maxFailures is how many failures and crashes are tried of one case. Of more, an even selection is.
+// maxFailures is how many failures and crashes are tried on one case. If there are more, an even selection is tried.
 const maxFailures = 1000
 
-// FailAt is what the failures and crashes of one case came to.
+// FailAt is the result of the failures and crashes that were tried on one case.
 type FailAt struct {
 	Tried    int       `json:"tried"`             // how many failures and crashes
-	Findings []Finding `json:"findings"`          // those that leave something done, or change how the run ends
+	Findings []Finding `json:"findings"`          // tries that leave something done, or change how the run ends
 	Skipped  string    `json:"skipped,omitempty"` // why nothing was tried, or not all; "" if all was
 	Allowed  bool      `json:"allowed"`           // the definition undoes nothing, so that work may stay done
 }
@@ -84,7 +84,7 @@ func (s *Suite) FailAt(ctx context.Context, c *Case, timeout time.Duration) *Fai
 	return out
 }
 
-// stateOf returns the path of a state without what tells its visits and iterations apart: Each/Pack for Each[3]/Pack#2.
+// stateOf returns the path of a state without the numbers of visits and iterations: Each/Pack for Each[3]/Pack#2.
 func stateOf(path string) string {
 	parts := strings.Split(path, "/")
 	for i, part := range parts {
@@ -116,7 +116,7 @@ func (s *Suite) codes(path string) []string {
 	return nil
 }
 
-// finding returns what was found, in the words of machines.
+// finding converts a finding of package failat to the terms of machines.
 func finding(found *failat.Finding) Finding {
 	f := Finding{Name: found.Case, Story: found.Story, Status: found.State.String()}
 	for _, change := range found.Changes {
@@ -135,14 +135,14 @@ func finding(found *failat.Finding) Finding {
 	return f
 }
 
-// done is what the world shows of a task whose work stands.
+// done is the value that the world has for a task whose work was done and not undone.
 const done = "done"
 
-// effects are what the mocked tasks of a run did, and did not undo. A task that is called again under the same key does
-// its work once.
+// effects records the work of mocked tasks that was not undone. A task that is called again under the same key does its
+// work once.
 type effects struct {
 	records storage.Reader
-	undoes  bool // the machine undoes something, so that it says of each task whether it has an effect
+	undoes  bool // the machine undoes something, so it declares which tasks have no effect
 
 	mu       sync.Mutex
 	standing map[string]string // by the path of the task
@@ -164,7 +164,7 @@ func (e *effects) state() any {
 	return maps.Clone(e.standing)
 }
 
-// called notes a call that ended well.
+// called records the effect of a call that succeeded.
 func (e *effects) called(call *atom.Call) {
 	if e == nil || e.harmless(call) {
 		return
@@ -172,7 +172,7 @@ func (e *effects) called(call *atom.Call) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	path := call.Path
-	if _, in, inside := strings.Cut(call.Run, "/"); inside { // a run that the case's run began
+	if _, in, inside := strings.Cut(call.Run, "/"); inside { // a run that the case's run started
 		path = in + "/" + path
 	}
 	if call.Revert {
@@ -182,7 +182,7 @@ func (e *effects) called(call *atom.Call) {
 	e.standing[path] = done
 }
 
-// worlds makes a world for each run that is tried.
+// worlds creates a world for each run that is tried.
 type worlds struct {
 	suite   *Suite
 	of      *Case
@@ -194,7 +194,7 @@ type worlds struct {
 // InTime implements [failat.Host].
 func (h *worlds) InTime(f func(failat.Host)) { virtualtime.Run(func() { f(h) }) }
 
-// Logf implements [failat.Host]. What is not a finding is not reported.
+// Logf implements [failat.Host]. It drops all messages, because only findings are reported.
 func (*worlds) Logf(string, ...any) {}
 
 // Fresh implements [failat.Host].
@@ -229,7 +229,7 @@ func (h *worlds) Fresh() *failat.Instance {
 	}
 }
 
-// define stores the definitions that the run may begin runs of.
+// define stores the definitions of the runs that the case's run may start.
 func (p *player) define(store storage.Store) error {
 	for _, d := range p.suite.Flows {
 		if _, err := store.PutDefinition(context.Background(), d.Definition); err != nil {
@@ -239,7 +239,7 @@ func (p *player) define(store storage.Store) error {
 	return nil
 }
 
-// options are those of each engine that drives the run.
+// options returns the options of each engine that drives the run.
 func (p *player) options(records storage.Store) []engine.Option {
 	return []engine.Option{
 		engine.WithTasks(p.mocks), engine.WithLimits(limits),
@@ -247,7 +247,7 @@ func (p *player) options(records storage.Store) []engine.Option {
 	}
 }
 
-// runOptions are what the run begins with.
+// runOptions returns the options with which the run starts.
 func (p *player) runOptions() []engine.RunOption {
 	return []engine.RunOption{
 		engine.Input(p.input()), engine.OnDefinition(p.suite.Def.Hash),

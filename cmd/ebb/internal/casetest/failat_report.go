@@ -9,16 +9,16 @@ import (
 	"github.com/ebbflow/ebb/internal/visible"
 )
 
-// maxStories is how many failures with the same outcome the text names.
+// maxStories is how many failures with the same outcome the report names.
 const maxStories = 4
 
-// AddFailAt adds what failures and crashes of the case came to.
+// AddFailAt adds the result of the failures and crashes that were tried on the case.
 func (r *Result) AddFailAt(f *FailAt) {
 	r.FailAt = f
 	r.Passed = r.Passed && f.Bad() == 0
 }
 
-// outcome says what the failure or crash leaves. Iterations and visits of a state are not told apart.
+// outcome describes what the failure or crash leaves. It names states without the numbers of visits and iterations.
 func (f *Finding) outcome() string {
 	text := f.Status
 	if f.Wrong != "" {
@@ -35,7 +35,7 @@ func (f *Finding) outcome() string {
 	return text + "; stays done: " + strings.Join(slices.Compact(names), ", ")
 }
 
-// plainly makes the name of a failure or crash a clause.
+// plainly turns the name of a failure or crash into a clause.
 var plainly = strings.NewReplacer(
 	"/before_effect_once", " fails once", "/before_effect_", " fails with ", "/before_effect", " fails",
 	"/unknown_after_effect", " times out", "_fails_", " fails with ", "_fails/", " fails, ", "_once/", " once, ",
@@ -43,7 +43,7 @@ var plainly = strings.NewReplacer(
 	"crash_after_undo_of_", "crash after the undo of ", "crash_before_commit_", "crash before commit ",
 )
 
-// text says how much was tried and, for each outcome, after which failures and crashes.
+// text describes how many failures and crashes were tried and, for each outcome, which of them led to it.
 func (f *FailAt) text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "--fail-at: %s and crashes tried, %s\n", count(f.Tried, "failure"), count(len(f.Findings), "finding"))

@@ -21,10 +21,10 @@ import (
 // epoch is the first moment of virtual time.
 var epoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// usualStart is when the run of a case begins unless the case says so.
+// usualStart is when the run of a case starts, unless the case sets another time.
 var usualStart = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// Read reads a case file. The error is [FileErrors] if the file is not a legal one.
+// Read reads a case file. If the file is not valid, the error is [FileErrors].
 func Read(name string) (*File, error) {
 	text, err := limitedfile.Read(name, maxFile)
 	if err != nil {
@@ -110,7 +110,7 @@ func (d *decoder) buckets(doc *document.Document) map[string]string {
 	return folders
 }
 
-// readCase reads a case. It has the mocks of all cases, unless it has its own.
+// readCase reads a case. Its mocks replace the mocks of all cases name by name.
 func (d *decoder) readCase(doc *document.Document, all *Case) *Case {
 	c := &Case{
 		At: doc.Place, Start: usualStart, Limit: usualLimit, Mocks: maps.Clone(all.Mocks), Undo: maps.Clone(all.Undo),
@@ -145,7 +145,7 @@ func (d *decoder) answers(doc *document.Document, what string, into map[string][
 			d.each(m.Value, "the answers of "+m.Name,
 				func(v *document.Document) { answers = append(answers, d.answer(v)) })
 		}
-		for i := range answers[:max(len(answers)-1, 0)] { // the last one is for all further calls
+		for i := range answers[:max(len(answers)-1, 0)] { // the last answer is for all further calls
 			if answers[i].Times == 0 && answers[i].When == nil {
 				answers[i].Times = 1
 			}

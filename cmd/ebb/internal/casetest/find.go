@@ -14,7 +14,7 @@ import (
 // maxFiles is how many case files one call runs.
 const maxFiles = 10_000
 
-// caseEndings are what the names of case files end with.
+// caseEndings are the endings of the names of case files.
 var caseEndings = []string{".test.yaml", ".test.yml", ".test.json"}
 
 func isCaseFile(name string) bool {

@@ -11,7 +11,7 @@ import (
 	"github.com/ebbflow/ebb/cmd/ebb/internal/document"
 )
 
-// judge returns where a run is not as its case expects.
+// judge returns the differences between a run and what its case expects.
 func judge(c *Case, out *played) []Mismatch {
 	e := &c.Expect
 	if out.problem != "" {
@@ -46,7 +46,7 @@ func judge(c *Case, out *played) []Mismatch {
 	return all
 }
 
-// judgeEnd compares how the run ended. A case that expects nothing of it expects success.
+// judgeEnd compares how the run ended. Unless the case expects another end, the run must succeed.
 func judgeEnd(e *Expectation, out *played) []Mismatch {
 	var all []Mismatch
 	got, code, cause := out.status(), "", ""
@@ -124,10 +124,10 @@ func (out *played) undone() []string {
 	return names
 }
 
-// judgeCalls compares, for each state that the case names, its calls.
+// judgeCalls compares the calls of each state that the case names.
 func judgeCalls(e *Expectation, out *played) []Mismatch {
 	var all []Mismatch
-	next := map[string]int{} // by state: how many of its calls are compared
+	next := map[string]int{} // by state: how many of its calls were compared
 	last := map[string]*Call{}
 	for i := range e.Calls {
 		want := &e.Calls[i]
@@ -160,7 +160,7 @@ func judgeCalls(e *Expectation, out *played) []Mismatch {
 	return all
 }
 
-// callsOf returns the calls that do, and do not undo, the work of a state.
+// callsOf returns the calls of a state's task, without the calls that undo.
 func (out *played) callsOf(name string) []*made {
 	var calls []*made
 	for _, call := range out.calls {

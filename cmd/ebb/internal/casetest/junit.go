@@ -82,7 +82,7 @@ func (r *Report) WriteJUnit(w io.Writer) error {
 
 func seconds(ms int64) string { return fmt.Sprintf("%.3f", float64(ms)/1000) }
 
-// why returns in one line why a case failed.
+// why returns the reason why a case failed, on one line.
 func (r *Result) why() string {
 	if len(r.Mismatches) > 0 {
 		return visible.Line(r.Mismatches[0].What)
@@ -90,7 +90,7 @@ func (r *Result) why() string {
 	return count(r.FailAt.Bad(), "finding") + " of --fail-at"
 }
 
-// details returns the mismatches, and what failures and crashes leave, in lines.
+// details returns the mismatches, and what failures and crashes leave, one on each line.
 func (r *Result) details() string {
 	var b strings.Builder
 	for _, m := range r.Mismatches {

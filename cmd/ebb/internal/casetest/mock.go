@@ -15,18 +15,18 @@ import (
 	"github.com/ebbflow/ebb/internal/nodepath"
 )
 
-// A made call is one that the run made of a task.
+// A made is a call of a task that the run made.
 type made struct {
 	atom.Call
 
-	names []string // by which mocks and expectations know it
+	names []string // names by which mocks and expectations identify the call
 	task  string
 	input atom.Value
 	ended bool
 	err   error
 }
 
-// is reports whether the call is known by a name.
+// is reports whether the call has the name.
 func (m *made) is(name string) bool { return slices.Contains(m.names, name) }
 
 // mocks answer in place of all tasks of a run. A call that is repeated after a crash gets the answer that it got
@@ -52,7 +52,7 @@ func newMocks(c *Case, m definition.Machine, files *tasks.Registry) *mocks {
 	}
 }
 
-// Task implements [engine.Tasks]: there is every task.
+// Task implements [engine.Tasks]: every task exists.
 func (m *mocks) Task(name string) (atom.Body, error) {
 	if name == asl.ReadItems || name == asl.WriteObjects {
 		return m.files.Task(name)
@@ -71,7 +71,7 @@ type mocked struct {
 	task  string
 }
 
-// Reverts reports that the mocks undo every task that the definition has a task to undo with.
+// Reverts returns true: the mocks answer every task that the definition names to undo another one.
 func (mocked) Reverts() bool { return true }
 
 // Execute answers a call, also one that undoes.
@@ -110,8 +110,8 @@ func (b mocked) call(ctx context.Context, in atom.Values) (atom.Value, error) {
 	}
 }
 
-// wait takes the time that the answer takes. Calls that are answered at the same time are answered in the order of
-// their ranks, so that a case always goes the same way.
+// wait waits for the virtual time that the answer takes. Answers that are due at the same time come in the order of
+// their ranks, so that a case always takes the same course.
 func (a *Answer) wait(ctx context.Context, rank time.Duration) error {
 	if a.Never {
 		<-ctx.Done()
@@ -138,7 +138,7 @@ func rank(path string) time.Duration {
 	return time.Duration(n)
 }
 
-// answer notes a call and returns the answer to it.
+// answer records a call and returns the answer to it.
 func (m *mocks) answer(call *made) (*Answer, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -179,8 +179,8 @@ func (m *mocks) answer(call *made) (*Answer, error) {
 	return nil, atom.Errorf(atom.CodeNoMock, "%s", why)
 }
 
-// unreached returns the other states that call a task and have no mock, which the run did not reach. A state on its
-// path has begun a run in place of the call.
+// unreached returns the states that the run did not reach, that call a task, and that have no mock. If such a state is
+// on the run's path, it started a run in place of the call.
 func (m *mocks) unreached(path []string) []string {
 	if len(m.unmocked) == 0 {
 		return nil

@@ -19,7 +19,7 @@ import (
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
-// runID is the id of each run: each has a store of its own.
+// runID is the id of the run of every case. Each case has a store of its own.
 const runID = "case"
 
 // limits bound what a run may become.
@@ -28,16 +28,16 @@ var limits = engine.Limits{
 	Depth: 100,
 }
 
-// played is a run as it went.
+// played is the record of a run.
 type played struct {
 	run     storage.Run
 	problem string        // why the run did not come to rest; "" if it did, or only waits
-	waiting bool          // the run had not ended at the limit
+	waiting bool          // the run had not ended at the time limit
 	took    time.Duration // virtual time
 	path    []string      // states that were entered, in order
 	calls   []*made
 	missing []string // what was called and has no mock
-	others  []string // states without a mock that were not reached, if missing has any
+	others  []string // if missing is not empty: further states without a mock, which the run did not reach
 }
 
 // A player plays one case.
@@ -117,7 +117,7 @@ func (p *player) input() atom.Value {
 	return p.of.Input
 }
 
-// ended returns why the run did not come to rest, nil if it did, or only waits.
+// ended returns why the run did not come to rest. It returns nil if the run rests or only waits.
 func (p *player) ended(ctx context.Context, err error) error {
 	if stop := p.real.Err(); stop != nil {
 		return stopped(p.real)
@@ -142,9 +142,9 @@ func stopped(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// read takes in what became of the run.
+// read reads the run's record and its path.
 func (p *player) read(store storage.Reader) (err error) {
-	ctx := context.Background() // the run's has ended, perhaps
+	ctx := context.Background() // the context of the run may have ended
 	if p.out.run, err = store.Run(ctx, runID); err != nil {
 		return err
 	}
@@ -159,9 +159,9 @@ func (p *player) read(store storage.Reader) (err error) {
 	return nil
 }
 
-// send sends a signal when it is due. One that comes after the end of the run is dropped.
+// send sends a signal when it is due. A signal after the end of the run is dropped.
 func send(ctx context.Context, store storage.Store, s Signal) {
-	t := time.NewTimer(s.After + time.Nanosecond) // the run exists then
+	t := time.NewTimer(s.After + time.Nanosecond) // a nanosecond later, so that the run exists
 	defer t.Stop()
 	select {
 	case <-ctx.Done():
@@ -177,7 +177,7 @@ func send(ctx context.Context, store storage.Store, s Signal) {
 	_ = store.Send(ctx, m) // the run has ended
 }
 
-// status returns the status of a run as cases name it.
+// status returns the status of a run in the terms of case files.
 func (out *played) status() string {
 	switch {
 	case out.waiting || !out.run.State.Ended():
@@ -191,7 +191,7 @@ func (out *played) status() string {
 	}
 }
 
-// A catalog knows the tested machine, which its own child runs observe too, and those that it runs.
+// A catalog provides the tested machine, also for its child runs, and the machines that it runs.
 type catalog struct {
 	*definition.Catalog
 
@@ -207,12 +207,13 @@ func (c *catalog) Flow(ctx context.Context, run *storage.Run) (flow.Node, error)
 	return c.Catalog.Flow(ctx, run)
 }
 
-// watched is a store that stops with the caller, and that answers the work of activities as a worker would.
+// watched is a store that stops when the caller stops the case. It also answers the work of activities in place of a
+// worker.
 type watched struct {
 	storage.Store
 
 	player  *player
-	records storage.Store   // where the worker is, which outlives the process of the run
+	records storage.Store   // the store of the worker, which outlives the process of the run
 	ctx     context.Context //nolint:containedctx // of the case, in virtual time
 	beside  *sync.WaitGroup
 }
@@ -252,6 +253,6 @@ func (w *watched) work(ctx context.Context, run string, t *storage.Token) {
 		if err != nil {
 			failure = atom.NewFailure(call.Path, call.Attempt, err)
 		}
-		_, _ = w.records.EndToken(w.ctx, id, storage.TokenEnd{Result: result, Failure: failure}) // its time is up, perhaps
+		_, _ = w.records.EndToken(w.ctx, id, storage.TokenEnd{Result: result, Failure: failure}) // it may be late
 	})
 }

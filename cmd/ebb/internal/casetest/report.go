@@ -43,7 +43,7 @@ func (r *Report) Failed() int {
 	return n
 }
 
-// maxUncovered is how many parts without coverage the text names for each definition.
+// maxUncovered is how many parts without coverage the report names for each definition.
 const maxUncovered = 20
 
 // Text returns the report for people.
@@ -75,7 +75,7 @@ func (r *Report) Text() string {
 	return b.String()
 }
 
-// text says what of a definition is covered, and what is not.
+// text describes which parts of a definition are covered.
 func (c *Coverage) text() string {
 	var counts []string
 	for _, n := range c.Counts() {

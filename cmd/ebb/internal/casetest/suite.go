@@ -19,13 +19,13 @@ import (
 type Suite struct {
 	File     *File
 	Def      *definition.Definition
-	Flows    map[string]*definition.Definition // Def, and those that it runs, by their names
+	Flows    map[string]*definition.Definition // Def and the definitions that it runs, by name
 	Coverage *Coverage
 
 	beginning definition.Beginning
 }
 
-// A Result is how a case went.
+// A Result is the result of a case.
 type Result struct {
 	File       string     `json:"file"`
 	Case       string     `json:"case"`
@@ -41,7 +41,7 @@ type Result struct {
 	RealMS     int64      `json:"real_ms"`              // how long the case took
 }
 
-// maxPath is how many states of its path a result has.
+// maxPath is how many states of its path a result contains.
 const maxPath = 10_000
 
 // Open reads the definition of a case file.
@@ -126,7 +126,7 @@ func (d *nameChecker) check(at document.Place, what, name string, known []string
 	d.failf(at, "%s %q: the definition has no such state or task%s", what, name, fix)
 }
 
-// mocks checks the names of mocks. One without an answer has no place.
+// mocks checks the names of mocks. A mock without an answer has no position to report.
 func (d *nameChecker) mocks(of map[string][]Answer) {
 	for _, name := range slices.Sorted(maps.Keys(of)) {
 		if len(of[name]) > 0 {
@@ -169,7 +169,7 @@ func (r *Result) String() string {
 	return r.File + ":" + strconv.Itoa(r.Line) + ":" + strconv.Itoa(r.Column) + ": " + r.Case
 }
 
-// Failf returns a mismatch as a line with its place.
+// place returns a mismatch as a line with its position.
 func (r *Result) place(m Mismatch) string {
 	return fmt.Sprintf("%s:%d:%d: %s", r.File, m.Line, m.Column, m.What)
 }

@@ -60,7 +60,7 @@ func (f *awsFlags) register(flags *pflag.FlagSet) {
 		"another quota than AWS's, NAME=NUMBER or NAME=none; names: "+strings.Join(names, ", ")+"; may be repeated")
 }
 
-// An awsSettings are the settings of the APIs that the flags describe.
+// An awsSettings contains the settings of the APIs that the flags describe.
 type awsSettings struct {
 	sfn sfn.Config
 	swf swf.Config
@@ -88,7 +88,7 @@ func (f *awsFlags) config() (*awsSettings, error) {
 		if slices.ContainsFunc(swf.Quotas(), func(q aws.QuotaInfo) bool { return string(q.Name) == name }) {
 			c.swf.Quotas[aws.Quota(name)] = number
 		} else {
-			c.sfn.Quotas[aws.Quota(name)] = number // which refuses a quota that does not exist
+			c.sfn.Quotas[aws.Quota(name)] = number // package sfn refuses an unknown quota
 		}
 	}
 	if err := f.readUndo(&c.swf); err != nil {
@@ -100,7 +100,7 @@ func (f *awsFlags) config() (*awsSettings, error) {
 	return c, f.readMocks(&c.sfn)
 }
 
-// maxUndoFile is the size in bytes that the file of --swf-undo may have.
+// maxUndoFile is the maximum size in bytes of the file of --swf-undo.
 const maxUndoFile = 1 << 20
 
 // readUndo reads the file of --swf-undo.

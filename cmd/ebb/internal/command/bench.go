@@ -41,7 +41,7 @@ at which the same database accepts equally large rows and transactions without E
 				}
 			}
 			var measured []enginebench.Result
-			// To remove the benchmark's database.
+			// Without this, a signal would leave the benchmark's database behind.
 			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 			defer stop()
 			err = enginebench.Run(ctx, c, func(r enginebench.Result) error {

@@ -60,7 +60,7 @@ With --dry-run, only say how many runs the filter selects.`,
 	return cmd
 }
 
-// countRuns prints how many runs a filter selects, or at least how many, where counting takes long.
+// countRuns prints how many runs a filter selects, or a lower bound if counting takes too long.
 func (s subcommands) countRuns(ctx context.Context, store storage.Store, text string) error {
 	filter, err := runfilter.Parse(text)
 	if err != nil {

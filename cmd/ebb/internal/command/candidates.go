@@ -35,7 +35,7 @@ func runsLike(ctx context.Context, store *sqlstore.Store, q storage.RunQuery) ([
 	return all, err
 }
 
-// stateCandidates offers the states of the machine of the run that stands before them.
+// stateCandidates offers the states of the machine whose run precedes them on the command line.
 func stateCandidates(ctx context.Context, store *sqlstore.Store, args []string) ([]string, error) {
 	if len(args) == 0 {
 		return nil, nil
@@ -50,7 +50,7 @@ func stateCandidates(ctx context.Context, store *sqlstore.Store, args []string) 
 	return atomCandidates(ctx, store, args)
 }
 
-// signalCandidates offers the signals that the run that stands before them waits for.
+// signalCandidates offers the signals for which the run that precedes them on the command line waits.
 func signalCandidates(ctx context.Context, store *sqlstore.Store, args []string) ([]string, error) {
 	run, err := store.Run(ctx, args[0])
 	if err != nil {
@@ -106,7 +106,8 @@ func openTokens(ctx context.Context, store *sqlstore.Store, pass func(*storage.T
 	return err
 }
 
-// atomCandidates offers the atoms of the run that stands before them: those whose revert failed first.
+// atomCandidates offers the atoms of the run that precedes them on the command line. Atoms whose revert failed come
+// first.
 func atomCandidates(ctx context.Context, store *sqlstore.Store, args []string) ([]string, error) {
 	if len(args) == 0 {
 		return nil, nil
@@ -123,7 +124,7 @@ func atomCandidates(ctx context.Context, store *sqlstore.Store, args []string) (
 	})
 	var all []string
 	for i := range atoms {
-		if atoms[i].Path == flow.GrowingPath { // it only holds the others
+		if atoms[i].Path == flow.GrowingPath { // it only contains the other atoms
 			continue
 		}
 		all = append(all, atoms[i].Path+"\t"+atoms[i].State.String())

@@ -16,7 +16,7 @@ import (
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
-// completion is how to end the atom of a token.
+// completion says how the atom of a token ends.
 type completion struct {
 	result atom.Value
 	code   string
@@ -101,7 +101,7 @@ func (s subcommands) completed(t *storage.Token, how string) error {
 	}{how, t.Run, t.Path, t.Attempt}, "%s %s is %s", visible.Line(t.Run), visible.Line(t.Path), how)
 }
 
-// tokenEnds is why a token is no longer open.
+// tokenEnds says why a token is no longer open.
 var tokenEnds = map[storage.TokenState]string{
 	storage.TokenCompleted: "which was completed already",
 	storage.TokenFailed:    "which has failed already",

@@ -18,32 +18,33 @@ import (
 )
 
 const (
-	// completionTime is how long the shell waits for what could be meant.
+	// completionTime bounds how long the shell waits for candidates.
 	completionTime = 500 * time.Millisecond
-	// completionReads is how many records are searched, the newest ones.
+	// completionReads is how many of the newest records are searched for candidates.
 	completionReads = 500
-	// completionOffers is how many of them are offered.
+	// completionOffers is how many candidates are offered.
 	completionOffers = 100
 )
 
-// candidates are what a word could be, each with a description behind a tab. The arguments before it are given.
+// candidates returns the words that may complete an argument, each with a description after a tab. It receives the
+// arguments before that one.
 type candidates func(ctx context.Context, store *sqlstore.Store, args []string) ([]string, error)
 
-// wordCandidates are the candidates of the words in the line that says how a command is used. Those of one command have
-// its name in front.
+// wordCandidates are the candidates for the arguments in a command's usage line. A key that begins with a command is
+// only for that command.
 var wordCandidates = map[string]candidates{
 	"RUN": runCandidates, "ATOM": atomCandidates, "JOB": jobCandidates, "ID": scheduleCandidates, "FLOW": flowCandidates,
 	"TOKEN": tokenCandidates, "NAME": signalCandidates,
 	"cancel RUN": openCandidates, "suspend RUN": openCandidates, "signal RUN": openCandidates,
 }
 
-// flagCandidates are the candidates of the values of flags. Those of one command have its name in front.
+// flagCandidates are the candidates for the values of flags, with keys as in wordCandidates.
 var flagCandidates = map[string]candidates{
 	"flow": flowCandidates, "run": runCandidates, "before": runCandidates, "revert to": atomCandidates,
 	"show state": stateCandidates, "task": queueCandidates,
 }
 
-// flagValues are the values of flags that have few. Those of one command have its name in front.
+// flagValues are the values of flags that have few values, with keys as in wordCandidates.
 var flagValues = map[string][]string{
 	"output": {"text", "json"}, "log-format": {"text", "json"}, "log-level": {"debug", "info", "warn", "error", "off"},
 	"profile": {"aws", "spec2016"}, "file-mode": {"private", "folder"}, "expect": restStates,
@@ -57,10 +58,11 @@ var flagValues = map[string][]string{
 	"test-state expect": testStatuses, "mock-validation": validationModes,
 }
 
-// wordValues are the words of arguments that have few.
+// wordValues are the values of arguments that have few values.
 var wordValues = map[string][]string{"COMMAND": bulk.Commands()}
 
-// ofCommand returns what a table has for a name in a command: that for this command only, or else for every one.
+// ofCommand returns a table's entry for a name in a command: the entry for this command or else the entry for all
+// commands.
 func ofCommand[T any](table map[string]T, cmd *cobra.Command, name string) (T, bool) {
 	if found, is := table[cmd.Name()+" "+name]; is {
 		return found, true
@@ -101,7 +103,7 @@ func (s subcommands) offerWords(cmd *cobra.Command) {
 		if !fixed && !found {
 			return
 		}
-		// It fails only for a flag that is not there, or twice.
+		// It fails only for a flag that does not exist, or that is registered twice.
 		_ = cmd.RegisterFlagCompletionFunc(f.Name,
 			func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 				if fixed {
@@ -123,8 +125,8 @@ func (s subcommands) offerWords(cmd *cobra.Command) {
 	})
 }
 
-// offers returns the candidates that begin as a word does. It creates and migrates no database, and says nothing of
-// what is wrong: the command will.
+// offers returns the candidates that begin like a word. It neither creates nor migrates a database. It reports no
+// errors, because the command will report them.
 func (s subcommands) offers(cmd *cobra.Command, find candidates, args []string, begun string) []string {
 	ctx, stop := context.WithTimeout(cmd.Context(), completionTime)
 	defer stop()

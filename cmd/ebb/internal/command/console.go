@@ -67,8 +67,8 @@ func (s subcommands) paths(store storage.Store, commands server.Commands, others
 	return server.Paths(all)
 }
 
-// consolePaths returns the handlers of the console, whose forms go to the API, if there is one. A browser that asks for
-// the root is sent there.
+// consolePaths returns the handlers of the console, whose forms go to the API, if there is one. The root redirects to
+// the console.
 func (s subcommands) consolePaths(store storage.Store, commands server.Commands) map[string]http.Handler {
 	catalog := &definition.Catalog{Store: store}
 	return map[string]http.Handler{

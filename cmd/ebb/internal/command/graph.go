@@ -58,8 +58,8 @@ Amazon SWF has no definition: its decisions are drawn, and what led to what.`,
 	return cmd
 }
 
-// picture returns the diagram of a file, or of a run if there is no such file. A folder may have the name of a run,
-// such as the one that ebb demo has made.
+// picture returns the diagram of a file or, if there is no such file, of a run. A folder may have the name of a run,
+// such as the folder that ebb demo creates.
 func (s subcommands) picture(ctx context.Context, what string) (picture draw.View, err error) {
 	if info, err := os.Stat(what); err == nil && !info.IsDir() {
 		how, err := s.HowToRead(what)

@@ -124,7 +124,7 @@ func (s subcommands) jobs(ctx context.Context, all bool, limit int) error {
 
 var jobHeads = []string{"JOB", "STATE", "FLOW", "AGE", "RUN", "OWNER", "STEP", "DETAIL"}
 
-// jobColumns returns what the table tells of a job. A claimed job has a run, unless it is just being created.
+// jobColumns returns the columns of a job in the table. A claimed job has a run, unless that run is just being created.
 func (p *place) jobColumns(ctx context.Context, j *storage.Job, now time.Time) ([]string, error) {
 	owner, step, id := "", "", ""
 	if j.State == states.JobClaimed {

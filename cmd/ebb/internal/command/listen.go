@@ -22,7 +22,7 @@ type listenFlags struct {
 	cert    string
 	certKey string
 
-	userHeader string   // in which a proxy names the caller
+	userHeader string   // header in which a proxy names the caller
 	userFrom   []string // addresses of that proxy
 }
 
@@ -37,7 +37,7 @@ func (f *listenFlags) addFlags(flags *pflag.FlagSet) {
 		"address of that proxy, such as 10.1.0.0/16; may be repeated")
 }
 
-// proxy returns what names callers; nil if nothing does.
+// proxy returns the proxy that names callers; nil if there is none.
 func (f *listenFlags) proxy() (*server.Proxy, error) {
 	if (f.userHeader == "") != (len(f.userFrom) == 0) {
 		return nil, exit.Usagef("--user-header and --user-from go together")

@@ -28,7 +28,8 @@ func (f logGroupFile) Write(lines []byte) (int, error) {
 	return n, errors.Join(err, file.Close())
 }
 
-// open opens the file, which only the user of this process may read. It never waits for another process.
+// open opens the file. If the file does not exist, open creates it with access only for the user of this process. It
+// never waits for another process.
 func (f logGroupFile) open() (file *os.File, err error) {
 	root, err := os.OpenRoot(filepath.Dir(f.path))
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
-// notices are what a client with a key reads at /readyz.
+// notices returns what /readyz reports to a client with a key.
 func (f *serveFlags) notices() []string {
 	if f.skipWaits {
 		return []string{"waits are skipped (--skip-waits)"}
@@ -22,10 +22,10 @@ func (f *serveFlags) notices() []string {
 	return nil
 }
 
-// describeEach is how often a process that commits describes itself.
+// describeEach is how often a process that commits updates its description.
 const describeEach = time.Minute
 
-// A description keeps the record in which ebb doctor reads what only this process knows.
+// A description maintains the record from which ebb doctor reads what only this process knows.
 type description struct {
 	store  *sqlstore.Store
 	is     doctor.Process
@@ -62,18 +62,18 @@ func (d *description) write(ctx context.Context) error {
 	return err
 }
 
-// update writes the record again and again while the process commits, and deletes it when the context ends.
+// update writes the record at intervals while the process commits, and deletes it when the context ends.
 func (d *description) update(ctx context.Context) {
 	tick := time.NewTicker(describeEach)
 	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
-			_ = d.end(context.WithoutCancel(ctx)) // a record that stays does no harm: its process is not alive
+			_ = d.end(context.WithoutCancel(ctx)) // a remaining record does no harm, because its process is not alive
 			return
 		case <-tick.C:
 			if d.store.Counts().Commits != d.latest.Commits {
-				_ = d.write(ctx) // the next one is as good
+				_ = d.write(ctx) // the next update repeats it
 			}
 		}
 	}

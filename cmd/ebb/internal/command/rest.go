@@ -33,8 +33,8 @@ func (s subcommands) restAPI(store storage.Store, defaults definition.Beginning)
 // httpTask is the resource of HTTP tasks, whose input names the URL.
 const httpTask = "arn:aws:states:::http:invoke"
 
-// isForeign reports whether a run must only send requests to what --allow names, because the operator did not write its
-// definition. Only HTTP tasks name URLs while a run goes on.
+// isForeign reports whether a run may send requests only to what --allow names, because the operator did not write its
+// definition. Only HTTP tasks name URLs while a run executes.
 func isForeign(ctx context.Context, store storage.NamedRecords, run *storage.Run, m definition.Machine) (bool, error) {
 	if sfn.IsExecution(run) {
 		return true, nil

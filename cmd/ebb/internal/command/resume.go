@@ -53,7 +53,7 @@ func (s subcommands) resume(ctx context.Context, id, want string) error {
 	})
 }
 
-// resumeLater leaves the command in the inbox of a suspended run whose flow only its program has.
+// resumeLater leaves the command in the inbox of a suspended run that only its own program can drive.
 func (s subcommands) resumeLater(ctx context.Context, store storage.Store, run *storage.Run, want string) error {
 	if want != "" {
 		return exit.Usagef("run %s is of the flow %s, which is in a Go program: only that program knows how it comes to rest",

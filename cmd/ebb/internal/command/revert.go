@@ -72,8 +72,8 @@ The exit status is 0 if the requested undo is complete, and 4 if a revert failed
 	return cmd
 }
 
-// takenBack reports whether a run came to rest at the point to which it should go back. The run may go forward
-// again from there, or has ended if it is of a language.
+// takenBack reports whether a run came to rest at the point to which it was to go back. From there the run may go
+// forward again. A run of a language has ended.
 func takenBack(run *storage.Run) bool {
 	return run.State == states.FlowSuspended || cancelled(run)
 }
@@ -141,7 +141,7 @@ func (s subcommands) showUndo(id string, undo iter.Seq2[engine.PreviewStep, erro
 	return nil
 }
 
-// noReturn is what is said of an atom at which an undo stops.
+// noReturn describes an atom at which an undo stops.
 const noReturn = "  is a point of no return: neither it nor what came before it is undone"
 
 // pathsOf yields the paths of the steps that have a status.

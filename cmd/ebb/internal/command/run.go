@@ -241,7 +241,7 @@ func (f *runFlags) runID(flow string) (string, error) {
 	return f.id, definition.CheckName("--id", f.id)
 }
 
-// beginning returns the options of the flags that are stored with the run.
+// beginning returns the options that are stored with the run.
 func (f *runFlags) beginning(file string) (definition.Beginning, error) {
 	dir, err := filepath.Abs(filepath.Dir(file))
 	if err != nil {

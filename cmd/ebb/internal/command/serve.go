@@ -116,7 +116,7 @@ Step Functions and Amazon SWF use the URL of the address as their endpoint. Page
 	return cmd
 }
 
-// A serving is what the flags of ebb serve ask for.
+// A serving contains what the flags of ebb serve describe.
 type serving struct {
 	*serveFlags
 
@@ -278,7 +278,7 @@ func (f *serveFlags) places() error {
 	return nil
 }
 
-// conduct lets a conductor serve until the process must stop, with work beside it.
+// conduct runs a conductor until the process must stop, with other work beside it.
 func (s subcommands) conduct(ctx context.Context, c *conductor.Conductor, srv *server.Server,
 	work ...func(context.Context),
 ) error {

@@ -112,7 +112,7 @@ func (s subcommands) show(ctx context.Context, store storage.Store, id string) e
 // isExecution reports whether a run is an execution of Amazon SWF, which ebb serve drives without a definition.
 func isExecution(run *storage.Run) bool { return run.Definition == "" && run.Flow == swf.FlowName }
 
-// machineOf returns the machine that a run is of; nil when the store has none, or this version cannot read it.
+// machineOf returns the machine of a run; nil if the store has none, or this version cannot read it.
 func machineOf(ctx context.Context, store storage.Store, run *storage.Run) definition.Machine {
 	m, err := (&definition.Catalog{Store: store}).MachineOf(ctx, run)
 	if err != nil {

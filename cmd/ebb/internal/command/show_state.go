@@ -15,7 +15,7 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// visitsShown is how many visits of a state are shown as text: the first and the last ones, half of each.
+// visitsShown is how many visits of a state are shown as text: half of them the first, half the last.
 const visitsShown = 20
 
 // showState shows each visit of a state, the visit of a path, or the visits inside an iteration or branch.
@@ -44,7 +44,7 @@ func (s subcommands) showState(ctx context.Context, store storage.Store, id, sta
 		}{id, state}, view.ListOf("visits", visits, exit.DatabaseError))
 	}
 	n := 0
-	var last []inspect.Visit // those that are shown if no more follow
+	var last []inspect.Visit // visits that are shown if no more follow
 	for v, err := range visits {
 		if err != nil {
 			return exit.DatabaseError(err)
@@ -70,15 +70,15 @@ func (s subcommands) showState(ctx context.Context, store storage.Store, id, sta
 	return nil
 }
 
-// visitIn returns what selects the visits that a text names: a state; the path of a visit, an iteration or a branch; or
-// the path of a call in a visit, as Pay/enter in SM4C, which selects that visit.
+// visitIn returns what selects the visits that a text names: the visits of a state, or those at the path of a visit, an
+// iteration or a branch. The path of a call in a visit, such as Pay/enter in SM4C, selects that visit.
 func visitIn(text string, states []string) (string, bool) {
 	if slices.Contains(states, text) {
 		return text, true
 	}
 	for path := text; path != ""; path, _ = inspect.CutPath(path) {
 		last := nodepath.Last(path)
-		if slices.Contains(states, nodepath.State(last)) || // of a name that ends like an index, too
+		if slices.Contains(states, nodepath.State(last)) || // also a state whose name ends like an index
 			slices.Contains(states, nodepath.Unescape(nodepath.Unnumbered(last))) {
 			return path, true
 		}

@@ -103,7 +103,7 @@ func (s subcommands) signal(ctx context.Context, m *storage.Message, what string
 		} else if may != nil {
 			err = may(ctx, store, run)
 		}
-		if exit.Of(err) == exit.Usage { // the run, or its machine, has no use for it
+		if exit.Of(err) == exit.Usage { // the run or its machine does not accept the message
 			return cmp.Or(exit.DatabaseError(engine.RecordRefused(ctx, store, *m, err)), err)
 		}
 		if err != nil {
@@ -156,8 +156,8 @@ func (s subcommands) noticeUnmoved(ctx context.Context, store storage.Store, id 
 	return err
 }
 
-// noticeUnawaited tells the sender if no atom of a run of a Go flow waits for the signal now. An atom that begins later
-// may: the signal is kept.
+// noticeUnawaited tells the sender if no atom of a run of a Go flow waits for the signal now. The signal stays in the
+// inbox for an atom that starts later.
 func (s subcommands) noticeUnawaited(ctx context.Context, store storage.Store, run *storage.Run, signal string) error {
 	var awaited []string
 	for a, err := range storage.EachAtom(ctx, store, run.ID, storage.AtomQuery{Live: true}) {

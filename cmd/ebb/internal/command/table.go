@@ -16,7 +16,7 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// widestCell is how many characters a cell with free text has at most.
+// widestCell is the maximum number of characters of a cell with free text.
 const widestCell = 60
 
 // writeTable writes rows of cells in columns. A column without any cell is left out.
@@ -55,13 +55,13 @@ func writeTable(out io.Writer, heads []string, rows [][]string) error {
 // cut shortens the text of a cell.
 func cut(text string) string { return view.Page{Width: widestCell}.Cut(text) }
 
-// A place says where runs are: which processes drive them, and at which steps.
+// A place knows which processes drive runs, and at which steps the runs are.
 type place struct {
 	store  storage.Store
 	owners map[string]storage.Owner
 }
 
-// placeOf reads which processes there are.
+// placeOf reads which processes use the database.
 func placeOf(ctx context.Context, store storage.Store) (*place, error) {
 	p := &place{store, map[string]storage.Owner{}}
 	owners, err := store.Owners(ctx)

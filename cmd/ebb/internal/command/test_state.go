@@ -94,7 +94,7 @@ func (f *testStateFlags) check() error {
 		session.OneOf("mock-validation", f.validate, validationModes), session.OneOf("expect", f.expect, testStatuses))
 }
 
-// statesNamed is how many states of a machine are named to who names another.
+// statesNamed is how many states of a machine the error for an unknown state lists.
 const statesNamed = 10
 
 func (s subcommands) testState(ctx context.Context, file string, f *testStateFlags) error {

@@ -65,7 +65,7 @@ func (s subcommands) watch(ctx context.Context, show func(context.Context) error
 	}
 }
 
-// frame returns what a command writes to standard output. Its notices would stand in the way of the next frame.
+// frame returns the standard output of a command. It drops notices, which would stay between the frames.
 func (s subcommands) frame(show func() error) (string, error) {
 	var text bytes.Buffer
 	out, errs := s.Out, s.Err

@@ -23,7 +23,7 @@ func (m *aslMachine) Stored() (language string, text []byte) { return languageUn
 
 func (m *aslMachine) Problems() flow.Diagnostics { return m.Machine.Warnings() }
 
-// Warnings returns none, so that the engine logs none: commands tell of [Machine.Problems] themselves.
+// Warnings returns none, so that the engine logs none: commands report [Machine.Problems] themselves.
 func (m *aslMachine) Warnings() flow.Diagnostics { return nil }
 
 func (m *aslMachine) Subflows() []string {
@@ -59,7 +59,7 @@ func (m *aslMachine) Errors(state string) []string {
 	return nil
 }
 
-// notThrown are the errors that stand for others, and those that a timeout gives.
+// notThrown are names of errors that no task raises: they stand for other errors, or for timeouts.
 var notThrown = []string{"States.ALL", "States.TaskFailed", "States.Timeout"}
 
 func (m *aslMachine) Names(path, task string) []string {

@@ -93,7 +93,7 @@ func edgesOf(info *asl.StateInfo) []draw.Edge {
 	return edges
 }
 
-// take notes that the run took the edges between two nodes.
+// take records that the run took the edges between two nodes.
 func take(picture draw.View, taken map[draw.Edge]bool, from, to string) {
 	for _, e := range picture.Edges {
 		if e.From == from && e.To == to {
@@ -102,24 +102,24 @@ func take(picture draw.View, taken map[draw.Edge]bool, from, to string) {
 	}
 }
 
-// A course is what became of a picture of a machine in a run.
+// A course records how a run went through the picture of a machine.
 type course struct {
 	forks map[string]bool   // the states that have branches
 	in    map[string]string // the states around the states
-	last  map[string]string // what became of a node, by its ID
-	taken map[step]bool     // which ways were gone
+	last  map[string]string // status of each node, by its ID
+	taken map[step]bool     // steps that the run took
 	at    places
 	fold  fold
-	items fold // what became of the runs of the items of distributed Maps, by the IDs of the frames
+	items fold // status of the runs of the items of distributed Maps, by the IDs of the frames
 }
 
-// A step is a way from one node to another, by their IDs.
+// A step leads from one node to another, by their IDs.
 type step struct {
 	from, to string
 	caught   bool
 }
 
-// stepOf returns the way that an edge is.
+// stepOf returns the step that an edge shows.
 func stepOf(e draw.Edge) step {
 	return step{e.From, e.To, e.Maybe && strings.HasPrefix(e.Label, "Catch ")}
 }
@@ -145,7 +145,7 @@ func (m *aslMachine) Became(picture draw.View, history iter.Seq2[storage.Entry, 
 				c.visit(&v)
 			}
 		case e.Status() != "" && e.Path != flow.GrowingPath:
-			if around := forkOf(e.Path); distributed[around] { // the states are visited in a run of the item
+			if around := forkOf(e.Path); distributed[around] { // a run of the item visits the states
 				c.items.add(branchID(around, 0), e.Path, string(e.Status()))
 			} else {
 				c.atom(&e)
@@ -169,7 +169,7 @@ func (m *aslMachine) Became(picture draw.View, history iter.Seq2[storage.Entry, 
 	return picture, nil
 }
 
-// forkOf returns the name of the state in one of whose branches an atom is; "" if there is none.
+// forkOf returns the name of the state in whose branch an atom is; "" if it is in none.
 func forkOf(path string) string {
 	above, _ := inspect.CutPath(path)
 	if fork, _, is := nodepath.CutIndex(above); is {
@@ -184,7 +184,7 @@ func (c *course) atom(e *storage.Entry) {
 	}
 }
 
-// became notes what became of the visit of a state.
+// became records the status of a visit of a state.
 func (c *course) became(state, path, status string) {
 	id := stateID(state)
 	c.last[id] = status

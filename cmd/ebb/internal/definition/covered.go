@@ -7,8 +7,8 @@ import (
 	"github.com/ebbflow/ebb/flow/draw"
 )
 
-// Covered returns the machine as a view of what tests cover: hits tells how often they went through a part. The label
-// of a transition that belongs to a part ends with that number.
+// Covered returns a view of what tests cover. hits returns how often the tests went through a part. The label of a
+// transition that belongs to a part ends with that number.
 func (d *Definition) Covered(hits func(flow.Part) int64) draw.View {
 	view := d.Machine.Picture(d.Name)
 	states := map[string]string{}

@@ -105,9 +105,9 @@ func (d *Definition) Missing(r *tasks.Registry) (lines []string, first string) {
 }
 
 // CheckName returns an error if a reader cannot see every character of the name of something new. Such a name cannot be
-// told from another, or typed again. What has such a name already can still be named.
+// told from another, or typed again. Commands still accept an existing name of this kind.
 //
-// The rule is the command's. A store takes any text, because the ids of child runs hold names of states, and Go
+// The rule is the command's. A store takes any text, because the ids of child runs contain names of states, and Go
 // programs choose their own ids.
 func CheckName(what, name string) error {
 	if !visible.All(name) {

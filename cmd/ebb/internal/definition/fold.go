@@ -11,14 +11,14 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// mostVisited is how many iterations of states are counted. Of a run with more, a picture shows what became of the last
+// mostVisited is how many iterations of states are counted. If a run has more, its picture shows the status of the last
 // one.
 const mostVisited = 100_000
 
-// A fold counts what became of a state in the iterations of a Map, which a picture shows as one node. A later visit in
-// the same iteration takes the place of an earlier one.
+// A fold counts the statuses of a state in the iterations of a Map, which a picture shows as one node. A later visit in
+// the same iteration replaces an earlier one.
 type fold struct {
-	at   map[visited]string // what became of it
+	at   map[visited]string // status of each visited node
 	full bool
 }
 
@@ -36,8 +36,8 @@ func (f *fold) add(id, path, status string) {
 	f.at[at] = status
 }
 
-// texts returns, for the nodes that were visited in at least so many iterations, how many came to what, and what
-// matters most among that.
+// texts returns the counts by status, and the most important status, of the nodes with at least that many visited
+// iterations.
 func (f *fold) texts(least int) (counts, worst map[string]string) {
 	counts, worst = map[string]string{}, map[string]string{}
 	if f.full {

@@ -27,20 +27,20 @@ type Machine interface {
 	Unheard(signal string) string
 	// Picture returns the diagram of the machine.
 	Picture(title string) draw.View
-	// Became returns a picture of the machine with what became of it, by a run's history. It ends with the first
-	// error of that.
+	// Became returns the picture of the machine with the course of a run, by the run's history. If reading the history
+	// fails, it returns the error.
 	Became(picture draw.View, history iter.Seq2[storage.Entry, error]) (draw.View, error)
 	// Outline returns the names of the states.
 	Outline() []string
 	// Handlers returns the errors that the retriers and the catchers of a state name.
 	Handlers(state string) (retries, catches [][]string)
-	// Tracer returns what follows a run through the states; nil if the run's atoms tell all.
+	// Tracer returns a tracer that follows a run through the states; nil if the run's atoms say everything.
 	Tracer() flow.Tracer
 	// Waits returns what a run waits for apart from its atoms; nil if there is nothing.
 	Waits(run *storage.Run) *flow.Waiting
 }
 
-// A Subject is what the tests of a machine need to know of it.
+// A Subject provides what tests need to know about a machine.
 type Subject interface {
 	// Parts returns the parts that a run may go through, with places in the text that was compiled.
 	Parts() []flow.Part

@@ -53,9 +53,9 @@ func (s *Services) schemesOf(m Machine) map[string]func(string) (atom.Body, erro
 	return s.made[m]
 }
 
-// schemes returns what calls functions of type rest and rpc, and services of AWS, for the Schemes of a registry. It
-// reads the documents that are stored with the machines, each once. An OpenAPI document says where its server is; only
-// the operator says where a service of gRPC is.
+// schemes returns the callers of functions of type rest and rpc, and of services of AWS, for the Schemes of a registry.
+// It reads the documents that are stored with the machines, each once. An OpenAPI document says where its server is;
+// only the operator says where a service of gRPC is.
 func (s *Services) schemes(machines ...Machine) map[string]func(string) (atom.Body, error) {
 	stored := func(uri string) ([]byte, error) {
 		for _, m := range machines {

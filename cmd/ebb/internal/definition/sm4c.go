@@ -22,7 +22,7 @@ func (m *sm4cMachine) Stored() (language string, text []byte) { return SM4C, m.T
 
 func (m *sm4cMachine) Problems() flow.Diagnostics { return m.Machine.Warnings() }
 
-// Warnings returns none, so that the engine logs none: commands tell of [Machine.Problems] themselves.
+// Warnings returns none, so that the engine logs none: commands report [Machine.Problems] themselves.
 func (m *sm4cMachine) Warnings() flow.Diagnostics { return nil }
 
 func (m *sm4cMachine) Watched(observe func(flow.Part)) Machine {

@@ -159,7 +159,7 @@ func (d *doctor) waiting(ctx context.Context, store *sqlstore.Store, st *sqlstor
 	return nil
 }
 
-// limited reports the limits on driven runs, how much of each is in use, and who waits.
+// limited reports the limits on driven runs, how much of each is in use, and how many runs wait.
 func (d *doctor) limited(st *sqlstore.Status) {
 	var says []string
 	for i := range st.Limits {
@@ -184,7 +184,7 @@ func waiting(n int) string {
 	return runCount(n) + " wait"
 }
 
-// board reports how many jobs there are of each state, but for those that have ended.
+// board reports how many jobs that have not ended there are, by state.
 func (d *doctor) board(st *sqlstore.Status) {
 	var says []string
 	for _, count := range st.Jobs {

@@ -165,7 +165,7 @@ func (r *Request) await(ctx context.Context, s *session.Session, store storage.R
 	return &exit.Error{Status: status, Err: r.Aim.Missed(&run), Told: r.Aim.Reached == nil}
 }
 
-// undoOf returns what the undo of a run came to. Of a long run that succeeded it says nothing.
+// undoOf returns the result of the undo of a run. It returns nothing for a long run that succeeded.
 func undoOf(ctx context.Context, store storage.Reader, run *storage.Run) (inspect.Undo, error) {
 	const long = 10_000 // entries of a history
 	if run.Undo == storage.UndoNone && run.State == states.FlowSuccess && run.Entries > long {

@@ -48,7 +48,7 @@ func (s *Session) Noticef(format string, args ...any) {
 	fmt.Fprintln(s.Err, "ebb:", visible.Line(text))
 }
 
-// WarnOf tells of a warning about a definition. If the log is JSON, the warning is an entry of the log.
+// WarnOf reports a warning about a definition. If the log is JSON, the warning is an entry of the log.
 func (s *Session) WarnOf(flow string, warning fmt.Stringer) {
 	if s.format == asJSON {
 		s.logger(hclog.Warn).Warn(logevent.FlowWarning, "flow", flow, "message", warning.String())

@@ -45,7 +45,7 @@ var stayLooks = map[storage.Status]look{
 	storage.StatusMayStayDone: {"◇", purple},
 }
 
-// lookOf returns how what became of a step is shown.
+// lookOf returns the look of a step.
 func lookOf(s *inspect.Step) look {
 	if l, ok := stayLooks[s.Stays]; ok {
 		return l
@@ -53,7 +53,7 @@ func lookOf(s *inspect.Step) look {
 	return stepLooks[s.State]
 }
 
-// lookOfStatus returns how a status is shown.
+// lookOfStatus returns the look of a status.
 func lookOfStatus(status string) look {
 	if l, ok := stayLooks[storage.Status(status)]; ok {
 		return l
@@ -71,7 +71,7 @@ var flowLooks = map[states.Flow]look{
 	states.FlowSuspended:  {"‖", yellow},
 }
 
-// flowLook returns how a run in a state looks. Stopped is as [inspect.Stopped] says.
+// flowLook returns the look of a run in a state. For stopped, see [inspect.Stopped].
 func flowLook(state states.Flow, stopped bool) look {
 	l, ok := flowLooks[state]
 	switch {

@@ -16,8 +16,8 @@ import (
 type Reporter interface {
 	// Happened reports a committed change.
 	Happened(ev engine.Event)
-	// Rested tells that the run has come to rest, what its undo came to, and with
-	// which status the command will exit. It is the last call.
+	// Rested reports that the run has come to rest, the result of its undo, and the exit status of the command. It is
+	// the last call.
 	Rested(run *storage.Run, undo *inspect.Undo, status int)
 	// Notice shows a text to the user.
 	Notice(text string)
@@ -77,7 +77,7 @@ func (r *lineReporter) Rested(run *storage.Run, undo *inspect.Undo, _ int) {
 	End(r.out, run, undo, Page{})
 }
 
-// End says how a run stands, why, and what its undo came to.
+// End prints the state of a run, the reason, and the result of its undo.
 func End(out io.Writer, run *storage.Run, undo *inspect.Undo, p Page) {
 	l := flowLook(run.State, inspect.Stopped(run))
 	switch {

@@ -64,7 +64,8 @@ func combined(n *node, with string) string {
 	return text.String()
 }
 
-// relations are how comparisons are written, by the end of their names. A name stands before those that it ends with.
+// relations are the signs of comparisons, by the end of the comparison's name. A longer name precedes the names with
+// which it ends.
 var relations = []struct{ name, sign string }{
 	{"LessThanEquals", "≤"},
 	{"GreaterThanEquals", "≥"},
@@ -92,7 +93,7 @@ func comparisonText(variable, operator string, with *node) string {
 	return variable + " " + sign(operator) + " " + value
 }
 
-// sign returns how a comparison is written.
+// sign returns the sign of a comparison.
 func sign(operator string) string {
 	for _, r := range relations {
 		if strings.HasSuffix(operator, r.name) {

@@ -54,7 +54,7 @@ func (c *checker) contextMember(n *node, root string, parts []string) {
 	}
 }
 
-// waitsForToken reports whether the state that is being read is a Task whose token another party has, or may be one.
+// waitsForToken reports whether the state that is being read is, or may be, a Task that another party ends by a token.
 func (c *checker) waitsForToken() bool {
 	if c.state == nil {
 		return false

@@ -10,8 +10,8 @@ import (
 	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
-// counterparts are the fields that do in the other query language what a field does. The first one that an object has
-// is meant. If a field such as SecondsPath is not listed, it is Seconds.
+// counterparts maps a field to the fields of the other query language that do the same. The first one that an object
+// has is meant. If a field such as SecondsPath is not listed, its counterpart is Seconds.
 var counterparts = map[string][]string{
 	// In JSONata.
 	"InputPath": {"Arguments", "ItemSelector", "Output"}, "Parameters": {"Arguments", "ItemSelector", "Output"},
@@ -52,8 +52,7 @@ func (c *checker) counterpart(m *jsontext.Member, legal []string) string {
 // plainPath is a path that reads the same in an expression.
 var plainPath = regexp.MustCompile(`^\$\$?(\.[A-Za-z_][A-Za-z0-9_]*)*$`)
 
-// inExpression returns what stands for the value of a JSONPath field in an expression. Works says that the state has a
-// result.
+// inExpression returns the expression with the value of a JSONPath field. works says that the state has a result.
 func inExpression(m *jsontext.Member, works bool) string {
 	switch {
 	case works && m.Name == "ResultPath", m.Name == "ResultSelector":

@@ -16,7 +16,7 @@ import (
 //go:embed integrations.txt
 var integrationsText string
 
-// An integration is what an action of a service is passed.
+// An integration describes the parameters of an action of a service.
 type integration struct {
 	required, known []string
 	more            bool // it has parameters that are not listed
@@ -92,7 +92,7 @@ func optimized() []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// checkSDKCall warns of a call of AWS's SDK that is not one of those that the services' models have.
+// checkSDKCall warns of a call of AWS's SDK that the models of the services do not contain.
 func checkSDKCall(c *checker, n *node, t *syntax.Task, service string) {
 	resource, action := n.Get("Resource"), strings.TrimSuffix(t.Action, t.Pattern)
 	if strings.Contains(service+action, "$") {
@@ -116,13 +116,13 @@ func checkSDKCall(c *checker, n *node, t *syntax.Task, service string) {
 	}
 }
 
-// sdkNames are the names in SDK integrations of services that have other names elsewhere.
+// sdkNames maps names of services to different names that SDK integrations use for them.
 var sdkNames = map[string]string{
 	"stepfunctions": "sfn", "states": "sfn", "events": "eventbridge", "logs": "cloudwatchlogs", "email": "ses",
 	"cognitoidp": "cognitoidentityprovider", "elbv2": "elasticloadbalancingv2", "deploy": "codedeploy",
 }
 
-// What reads the items of a distributed Map, and what writes its results.
+// The actions that read the items of a distributed Map, and those that write its results.
 var (
 	readers = map[string]*integration{
 		"s3:getObject":     {required: []string{"Bucket", "Key"}, more: true},
@@ -146,8 +146,8 @@ func checkBucketAccess(c *checker, n *node, r *syntax.Resource, known map[string
 		"%s is not known to read or write the items of a Map", call)
 }
 
-// hasParameter reports whether a name is one of those that are known. It begins in upper case. The case of acronyms in
-// it, such as MD5, is AWS's own matter.
+// hasParameter reports whether a name is a known parameter. The first letter must be in upper case. The case of the
+// other letters is not compared, because AWS spells acronyms such as MD5 in its own way.
 func hasParameter(known []string, name string) bool {
 	return slices.ContainsFunc(known, func(other string) bool {
 		return strings.EqualFold(name, other) && name[0] == other[0]
@@ -161,7 +161,7 @@ func checkParameters(c *checker, n *node, is *integration, call string, has func
 		given, other = other, given
 	}
 	if given == nil && other != nil || given != nil && given.Kind != jsontext.Object {
-		return // they are in the field of the other query language, or an expression gives them all
+		return // the parameters are in the field of the other query language, or one expression returns all of them
 	}
 	var names []string
 	if given != nil {

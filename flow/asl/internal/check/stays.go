@@ -32,7 +32,7 @@ type steps struct {
 	names map[int]string
 }
 
-// level adds the states of a level, behind which the step end comes, and returns the first.
+// level adds the states of a level and returns the first one. After the level comes the step end.
 func (g *steps) level(l *syntax.Level, end int) int {
 	if g.names == nil {
 		g.names = map[int]string{}
@@ -59,7 +59,7 @@ func (g *steps) level(l *syntax.Level, end int) int {
 		}
 		if inner := s.Within(); len(inner) > 0 { // the inner levels come between
 			join := g.Add(stepgraph.Step{Next: next})
-			next = []int{join} // of no item
+			next = []int{join} // the path of a Map without items
 			var fork stepgraph.Fork
 			for _, l := range inner {
 				first := len(g.Steps)

@@ -163,7 +163,7 @@ func (s numberRule) read(c *checker, n *node) float64 {
 	return 0
 }
 
-// String returns the range as messages tell it.
+// String returns the range as messages describe it.
 func (s numberRule) String() string {
 	least := strconv.FormatFloat(s.least, 'g', -1, 64)
 	if s.most == math.MaxFloat64 {

@@ -111,8 +111,8 @@ func (c *checker) read(n *node, name string) {
 	}
 }
 
-// shadows reports variables that an inner level assigns although an outer level has already assigned them: the
-// inner level can read such variables, not assign them.
+// shadows reports variables that an inner level assigns after an outer level has assigned them. The inner level can
+// only read such variables.
 func (c *checker) shadows(s *scope) {
 	reported := map[string]bool{}
 	for inner := s; inner.around() != nil; inner = inner.around() {

@@ -49,7 +49,7 @@ var functions = map[string]function{
 	"UUID":           {0, 0, uuid4},
 }
 
-// FunctionNames are their names in order.
+// FunctionNames are the names of the functions in order.
 var FunctionNames = slices.Sorted(maps.Keys(functions))
 
 // Limits of functions.
@@ -303,7 +303,7 @@ func base64Decode(args []any, _ func() uint64) (any, error) {
 	return strings.ToValidUTF8(string(out), "\ufffd"), nil
 }
 
-// hashes contains the algorithms of the language.
+// hashes contains the hash algorithms of the language.
 var hashes = map[string]func() hash.Hash{
 	"MD5": md5.New, "SHA-1": sha1.New, "SHA-256": sha256.New, "SHA-384": sha512.New384, "SHA-512": sha512.New,
 }

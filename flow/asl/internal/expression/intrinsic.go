@@ -14,22 +14,22 @@ import (
 // States.Format('Hello {}', $.name).
 type intrinsic struct {
 	name     string
-	text     string // the whole call, of which this may be an argument
+	text     string // the outermost call, of which this may be an argument
 	function function
 	args     []Dynamic
 }
 
-// A function computes an intrinsic from its evaluated arguments. An error is
-// what went wrong, for people.
+// A function computes the result of an intrinsic function from its evaluated arguments. The text of its error is for
+// people.
 type function struct {
-	least, most int // how many arguments it takes
+	least, most int // minimum and maximum number of arguments
 	call        func(args []any, random func() uint64) (any, error)
 }
 
-// anyNumber is the most of a function that takes any number of arguments.
+// anyNumber is the maximum for a function that takes any number of arguments.
 const anyNumber = 1 << 20
 
-// maxCallNesting is how deep calls may stand in each other's arguments.
+// maxCallNesting is how deep calls may be nested.
 const maxCallNesting = 10
 
 func (e *intrinsic) Evaluate(v *View) (any, *stateerror.Error) {
@@ -54,8 +54,8 @@ func (e *intrinsic) Evaluate(v *View) (any, *stateerror.Error) {
 	return value, nil
 }
 
-// Placeholders finds a States.Format among calls whose text, if it is fixed, has another number of {} than there are
-// values.
+// Placeholders finds a call of States.Format whose number of {} differs from its number of values. It ignores a text
+// that is not fixed.
 func Placeholders(of Dynamic) (wants, has int, wrong bool) {
 	call, ok := of.(*intrinsic)
 	if !ok {
@@ -77,14 +77,15 @@ func Placeholders(of Dynamic) (wants, has int, wrong bool) {
 	return 0, 0, false
 }
 
-// functionError begins the cause of every failure of a call, with the whole call as
-// it is written: AWS does not say which of nested ones it was.
+// functionError is the beginning of the cause of every failed call. It quotes the outermost call, because AWS does not
+// say which of several nested calls failed.
 const functionError = "The function '%s' had the following error: "
 
-// argumentPath is a path among the arguments of a call. AWS words its failure unlike that of a path elsewhere. The
-// error is always States.Runtime, and the cause shows the state's input even if the path leads into the context object.
+// argumentPath is a path among the arguments of a call. AWS words its failure differently from that of a path
+// elsewhere. The error is always States.Runtime, and the cause shows the state's input even if the path leads into the
+// context object.
 type argumentPath struct {
-	call string // the whole of it
+	call string // the outermost call
 	path *jsonpath.Path
 }
 
@@ -102,7 +103,7 @@ func (e *argumentPath) Evaluate(v *View) (any, *stateerror.Error) {
 	return nil, v.pathError(f)
 }
 
-// literalText is a string argument between its quotes, escapes and all.
+// literalText is a string argument as it is written between its quotes, with its escapes.
 type literalText string
 
 func (e literalText) Evaluate(*View) (any, *stateerror.Error) { return unescape(string(e)), nil }
@@ -128,10 +129,10 @@ func (e literalValue) Evaluate(*View) (any, *stateerror.Error) { return e.value,
 type Parser struct {
 	Text  string
 	pos   int
-	Paths []*jsonpath.Path // among the arguments
+	Paths []*jsonpath.Path // paths among the arguments
 }
 
-// Whole reads a call and nothing behind it.
+// Whole reads a text that must be one call.
 func (p *Parser) Whole() (Dynamic, error) {
 	call, err := p.call(1)
 	if err == nil {
@@ -142,7 +143,7 @@ func (p *Parser) Whole() (Dynamic, error) {
 	return call, err
 }
 
-// An UnknownFunctionError says that there is no function of a name.
+// An UnknownFunctionError says that no function has the name.
 type UnknownFunctionError struct{ Name string }
 
 func (e *UnknownFunctionError) Error() string {
@@ -253,7 +254,7 @@ func (p *Parser) quoted() (Dynamic, error) {
 	return nil, p.fault("expected a closing ' for the string")
 }
 
-// path reads up to the comma or parenthesis behind the path.
+// path reads a path up to the comma or parenthesis after it.
 func (p *Parser) path() (Dynamic, error) {
 	start, depth := p.pos, 0
 scan:

@@ -162,8 +162,8 @@ func compareStrings(a, b any) (int, bool) {
 	return int(codeUnitOrder(p) - codeUnitOrder(q)), true
 }
 
-// codeUnitOrder moves the characters whose code units stand above the
-// surrogates behind those that are written with surrogates.
+// codeUnitOrder changes a character so that comparing the results compares UTF-16 code units. It moves the characters
+// above the surrogates behind those that UTF-16 writes with surrogates.
 func codeUnitOrder(r rune) rune {
 	if 0xe000 <= r && r <= 0xffff {
 		return r + 0x200000

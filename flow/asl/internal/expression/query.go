@@ -250,14 +250,14 @@ func (q TextQuery) Evaluate(v *View) (any, *stateerror.Error) {
 	return value.Text(), f
 }
 
-// expressionError says what became of the expression in a field.
+// expressionError returns the error of the expression in a field.
 func expressionError(at *Place, what string) *stateerror.Error {
 	return QueryErrorf(at, "The JSONata expression '%s' specified for the field '%s' %s", at.Text, at.Location, what)
 }
 
 func (q *Query) fault(what string) *stateerror.Error { return expressionError(&q.At, what) }
 
-// QueryErrorf is what goes wrong in a field of a state in JSONata.
+// QueryErrorf returns the error of a field in JSONata.
 func QueryErrorf(at *Place, format string, args ...any) *stateerror.Error {
 	f := stateerror.Localf(stateerror.QueryEvaluation, format, args...)
 	f.Location = at.Location

@@ -125,8 +125,7 @@ func WholeNumber(literal string) (int64, bool) {
 	return int64(f), true
 }
 
-// ParseTimestamp reads what the language takes for a timestamp: RFC 3339 with a
-// capital T, seconds, and Z or an offset.
+// ParseTimestamp parses a timestamp of the language: RFC 3339 with a capital T, seconds, and Z or an offset.
 func ParseTimestamp(text string) (time.Time, bool) {
 	if len(text) < len("2006-01-02T15:04:05Z") || len(text) > 19 && text[19] == ',' {
 		return time.Time{}, false

@@ -22,7 +22,7 @@ type intent struct {
 	due     time.Time // time of the attempt
 }
 
-// compensate undoes something first. Until then the level waits.
+// compensate asks the engine to undo something first. Until then the level waits.
 func (w *Interpreter) compensate(what *syntax.Compensation, then *intent) (Step, *stateerror.Error) {
 	want := &flow.Undoing{}
 	switch {

@@ -53,8 +53,8 @@ func (w *surroundings) attributes() *Attributes {
 	return a
 }
 
-// handedOn returns the attributes of a run that this one begins: over some of its own, all
-// but a few that this one was given.
+// handedOn returns the attributes of a run that this one starts: those of this run, except the ones named in but, and
+// over them own.
 func (w *surroundings) handedOn(own *Attributes, but ...string) atom.Value {
 	all := map[string]json.RawMessage{}
 	_ = w.Ask.Run.Attributes.Decode(&all) // attributes that are not a JSON object were not meant for this language
@@ -101,7 +101,7 @@ func (w *surroundings) ContextQuery() (jsonata.Value, *stateerror.Error) {
 	return w.ctxQuery.Value, nil
 }
 
-// valueOf returns a tree, in which there may be data, for JSONata.
+// valueOf converts a tree, which may contain data, to a value for JSONata.
 func valueOf(tree any) (jsonata.Value, *stateerror.Error) {
 	switch v := tree.(type) {
 	case *data.Value:
@@ -121,8 +121,7 @@ func valueOf(tree any) (jsonata.Value, *stateerror.Error) {
 	}
 }
 
-// contextOf returns the context object, in which a leaf stands for data of
-// others.
+// contextOf returns the context object. leaf converts the data that the object contains.
 func (w *surroundings) contextOf(leaf func(*data.Value) any) *jsontext.OrderedMap {
 	a := w.attributes()
 	if w.runInput == nil {
@@ -147,7 +146,7 @@ func (w *surroundings) contextOf(leaf func(*data.Value) any) *jsontext.OrderedMa
 		switch w.State.Kind {
 		case syntax.TaskState, syntax.ParallelState, syntax.MapState:
 			state.Set("RetryCount", data.Number(int64(w.retries())))
-		default: // the others are not tried again
+		default: // other states are not retried
 		}
 		ctx.Set("State", state)
 	}
@@ -169,7 +168,7 @@ func (w *surroundings) retries() int {
 	return n
 }
 
-// mapContext returns the Map part of the context object, nil outside of Maps.
+// mapContext returns the Map part of the context object; nil outside of Maps.
 func (w *surroundings) mapContext(leaf func(*data.Value) any) any {
 	if w.taking != nil {
 		return w.taking.context(leaf)
@@ -192,5 +191,5 @@ func (w *surroundings) mapContext(leaf func(*data.Value) any) any {
 		leaf(w.mapItem)))
 }
 
-// contextTime is how the context object writes a time.
+// contextTime returns a time in the form of the context object.
 func contextTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }

@@ -13,8 +13,8 @@ import (
 	"github.com/ebbflow/ebb/internal/jsonpath"
 )
 
-// Leave is the data processing at the end of a state. It is given what the
-// transition leads out with: the state's result, what was caught, or the input.
+// Leave processes the data at the end of a state. It receives the value with which the transition leaves: the state's
+// result, the caught error, or the input.
 func (w *surroundings) Leave(by *syntax.Transition, with *data.Value) (Step, *stateerror.Error) {
 	v := &expression.View{Input: with, In: w, As: by.As}
 	output := with
@@ -139,7 +139,7 @@ func (w *surroundings) Amount(n *syntax.Amount, least, most int64) (int64, *stat
 	return found, nil
 }
 
-// located returns what a path names in what the state sees.
+// located returns the value that a path names in the data that the state sees.
 func (w *surroundings) located(path *jsonpath.Path) (any, *stateerror.Error) {
 	v, f := w.seen()
 	if f != nil {
@@ -148,7 +148,7 @@ func (w *surroundings) located(path *jsonpath.Path) (any, *stateerror.Error) {
 	return v.Resolve(path)
 }
 
-// fraction is amount for a number that need not be whole.
+// fraction is Amount for a number that need not be an integer.
 func (w *surroundings) fraction(n *syntax.Amount) (float64, *stateerror.Error) {
 	switch {
 	case n.Query != nil:

@@ -60,8 +60,8 @@ const (
 	maxItemsPerBatchAny = math.MaxInt32
 )
 
-// distribute evaluates the settings of a map run. It writes the event that the state has started after what AWS
-// evaluates before that event, and before the rest.
+// distribute evaluates the settings of a map run. It also writes the event that the state has started, at the point of
+// the evaluation at which AWS writes it.
 func (w *history) distribute(told *Shared) *stateerror.Error {
 	d := w.State.Items.Distributed
 	v, f := w.seen()
@@ -107,7 +107,8 @@ func (w *history) mapStarted(length int) {
 	w.event("MapStateStarted", ended(details))
 }
 
-// lengthOf returns the number of items: elements of an array, or members of an object if the Map is distributed.
+// lengthOf returns the number of items. Items are the elements of an array or, if the Map is distributed, the members
+// of an object.
 func (w *history) lengthOf(items *data.Value) (int, *stateerror.Error) {
 	tree, f := items.Look()
 	if f != nil {

@@ -19,14 +19,14 @@ type startedExecution struct {
 	Name    string `json:"name"`
 	Machine string `json:"machine"` // ARN, or what the state calls it
 
-	input  atom.Value // nil in a note: the node has it
+	input  atom.Value // nil in a note, because the node has it
 	flow   string     // the machine's name
 	run    string     // its id; "" is the node's own
-	parsed bool       // it is told as JSON, not as texts that hold JSON
+	parsed bool       // the result has JSON, not texts that contain JSON
 }
 
-// asked returns the execution that the Parameters or Arguments ask for, for the
-// attempt of a node. What they are is told by the service, not the language.
+// asked returns the execution that the Parameters or Arguments of a node's attempt request. The service defines these
+// arguments, not the language.
 func (w *Interpreter) asked(arguments *data.Value, node string) (*startedExecution, *stateerror.Error) {
 	refused := func(cause string) (*startedExecution, *stateerror.Error) {
 		return nil, &stateerror.Error{Name: "StepFunctions.ValidationException", Cause: cause}
@@ -83,7 +83,7 @@ func nodePath(flow, node string) string {
 	return flow + "/" + node
 }
 
-// executionInput returns the input of an execution: a text holds it as JSON.
+// executionInput returns the input of an execution. A text is read as JSON.
 func executionInput(given json.RawMessage) (atom.Value, bool) {
 	var text *string
 	switch {
@@ -95,7 +95,7 @@ func executionInput(given json.RawMessage) (atom.Value, bool) {
 	return atom.FromJSON(given), true
 }
 
-// start makes a node start an execution.
+// start makes a node that starts an execution.
 func (w *Interpreter) start(spec *flow.Spec, x *startedExecution) {
 	t := w.State.Task
 	spec.Kind = flow.Nested
@@ -159,8 +159,7 @@ func memberOf(v atom.Value, name string) json.RawMessage {
 	return member.JSON()
 }
 
-// described is what both ends of an execution tell, by the names of
-// DescribeExecution.
+// described returns the members that success and failure have in common, by the names of DescribeExecution.
 func (x *startedExecution) described(status string, begun, now time.Time) map[string]any {
 	return map[string]any{
 		"ExecutionArn": x.ARN, "Name": x.Name, "StateMachineArn": x.Machine, "Status": status,

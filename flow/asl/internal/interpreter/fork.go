@@ -114,7 +114,7 @@ func (w *Interpreter) beginChild() error {
 		return nil
 	}
 	input, f := w.Item()
-	if f != nil { // so the iteration never starts
+	if f != nil { // the iteration does not start
 		w.tell(f)
 		note := w.toReopen(f)
 		w.fail(f)
@@ -131,7 +131,7 @@ func (w *Interpreter) beginChild() error {
 func (w *Interpreter) joined(results []atom.Value) (Step, *stateerror.Error) {
 	w.childEnded()
 	if s := w.State; s.Items != nil && s.Items.Distributed != nil && len(results) == 1 {
-		// The map run has put them together
+		// The map run has already combined the results.
 		return w.levelsEnded(data.Text(results[0]))
 	}
 	return w.levelsEnded(arrayOf(results))
@@ -142,14 +142,14 @@ func (w *Interpreter) levelsEnded(result *data.Value) (Step, *stateerror.Error) 
 	before := w.last
 	w.event(w.State.Kind.String()+"StateSucceeded", nil)
 	told := w.last
-	w.last = before // the exit follows from what the success follows from
+	w.last = before // the exit event has the same predecessor as the success event
 	var out Step
 	f := stateerror.TooLarge(w.State.Name)
 	if !result.TooLarge() {
 		out, f = w.Leave(&w.State.Out, result)
 	}
 	if f != nil {
-		w.last = told // and a failure from the success itself
+		w.last = told // a failure follows from the success event
 	}
 	return out, f
 }
@@ -201,15 +201,15 @@ func (w *Interpreter) childEnded() {
 	}
 }
 
-// progress is how many levels of a state an interpreter has passed through.
+// progress is how far an interpreter has come through the levels of a state.
 type progress struct {
 	group   *Shared
 	count   int    // of the levels
-	done    int    // so many of them have ended well
-	results []byte // theirs, as the elements of an array
+	done    int    // number of levels that have succeeded
+	results []byte // results of these levels, as the elements of an array
 }
 
-// through passes through the remaining levels, in the next answer if this one has done enough.
+// through passes through the remaining levels. If this answer has done enough, the next answer continues.
 func (w *Interpreter) through(p *progress) (Step, *stateerror.Error) {
 	p.group.Outer, w.passing = w.Visible(), p
 	for ; p.done < p.count && len(p.results) <= data.MaxPayload; p.done++ {
@@ -258,7 +258,7 @@ func (p *progress) encode() []byte {
 	w.Int("c", int64(p.count))
 	w.Int("d", int64(p.done))
 	group := *p.group
-	group.Outer = nil // it is the level's, which remembers it
+	group.Outer = nil // the level has it in its own memory
 	w.Raw("g", group.encode().JSON())
 	w.Raw("r", slices.Concat([]byte{'['}, p.results, []byte{']'}))
 	return w.Bytes()

@@ -21,7 +21,7 @@ type history struct {
 
 	growth flow.Growth
 	last   int64 // number of the event that the next one follows from
-	told   int64 // how many events the answer has, left out or not
+	told   int64 // number of events of the answer, including those left out
 }
 
 // record writes an event. It follows from the previous event of its level.
@@ -86,9 +86,9 @@ var enteredTypes, exitedTypes = func() (entered, exited [len(syntax.KindNames)]s
 	return entered, exited
 }()
 
-// evaluationFailed tells of a query that has no good result. On AWS, if nothing happened since the state was entered,
-// the event has the same predecessor as the event of entering. In a catcher, it has the predecessor of the caught
-// failure.
+// evaluationFailed writes the event that a query failed or returned an unusable result. On AWS, if nothing happened
+// since the state was entered, the event has the same predecessor as the event of entering. In a catcher, it has the
+// predecessor of the caught failure.
 func (w *history) evaluationFailed(f *stateerror.Error) {
 	switch {
 	case w.brokeAt > 0:
@@ -106,8 +106,7 @@ func (w *history) evaluationFailed(f *stateerror.Error) {
 	w.broken = w.State.Kind == syntax.ParallelState || w.State.Kind == syntax.MapState
 }
 
-// tellBroken tells the history that the Parallel or Map state has failed, for it is
-// not tried again.
+// tellBroken writes the event that the Parallel or Map state has failed, when the state is not retried.
 func (w *history) tellBroken() {
 	if w.broken {
 		w.broken, w.brokeAt = false, w.last
@@ -115,7 +114,7 @@ func (w *history) tellBroken() {
 	}
 }
 
-// exit ends it.
+// exit writes the event that the state is left.
 func (w *history) exit(out Step) {
 	w.Set(out.Assigned)
 	if w.Ask.Quiet {
@@ -132,7 +131,7 @@ func (w *history) exit(out Step) {
 	})
 }
 
-// succeed ends the level well.
+// succeed ends the level with success.
 func (w *history) succeed(output *data.Value) {
 	w.growth.End = &flow.End{Value: output.Encoded()}
 	if w.Ask.Index < 0 {
@@ -145,15 +144,15 @@ func (w *history) succeed(output *data.Value) {
 	w.growth.End.Note = w.endNote()
 }
 
-// fail ends the level with an error. Of a level inside, the history is told what
-// ends with it, unless the execution does: then that is all it is told.
+// fail ends the level with an error. For an inner level, it writes the events of the iteration and the state that end
+// with the level. If the error ends the whole execution, it writes no such events.
 func (w *history) fail(f *stateerror.Error) {
 	w.growth.End = &flow.End{Failure: f.Failure()}
 	if w.Ask.Index < 0 {
 		w.record(flow.Event{Type: "ExecutionFailed", Details: errorDetails(f)})
 		return
 	}
-	if owner := w.owner(); w.State != owner && !w.ends(f) { // else nothing of the level has begun
+	if owner := w.owner(); w.State != owner && !w.ends(f) { // otherwise nothing of the level has started
 		before := w.last
 		if owner != nil && owner.Kind == syntax.MapState {
 			w.iterationEvent("MapIterationFailed", owner.Name, w.Ask.Index)
@@ -163,7 +162,7 @@ func (w *history) fail(f *stateerror.Error) {
 		case syntax.TaskState, syntax.WaitState, syntax.ParallelState, syntax.MapState:
 			w.namedEvent(w.State.Kind.String()+"StateAborted", w.State.Name)
 			w.last = before
-		default: // AWS has no such event of the others
+		default: // AWS has no such event for other states
 		}
 	}
 	w.growth.End.Note = w.endNote()
@@ -211,7 +210,7 @@ func (w *history) stopped() {
 	w.record(e)
 }
 
-// errorDetails returns how events tell an error.
+// errorDetails returns the details with which events describe an error.
 func errorDetails(f *stateerror.Error) atom.Value {
 	o := newDetails()
 	tellError(o, f)
@@ -252,12 +251,12 @@ func (w *history) scheduled(input *data.Value, timeout, heartbeat int64, role st
 		Type: taskEvents(t) + "Scheduled", Name: w.State.Name, Details: ended(details), Key: key,
 		Body: input.Encoded(),
 	})
-	if !t.Activity { // that begins when a worker takes it
+	if !t.Activity { // the work of an activity starts when a worker takes it
 		w.event(taskEvents(t)+"Started", taskDetails(t))
 	}
 }
 
-// taskEvents begins the types of the events about a task.
+// taskEvents returns the prefix of the types of events about a task.
 func taskEvents(t *syntax.Task) string {
 	switch {
 	case t.Lambda:
@@ -268,7 +267,7 @@ func taskEvents(t *syntax.Task) string {
 	return "Task"
 }
 
-// taskDetails returns what every event about a task repeats.
+// taskDetails returns the details that all events about a task have.
 func taskDetails(t *syntax.Task) atom.Value {
 	o := newDetails()
 	tellTask(o, t)
@@ -305,7 +304,7 @@ func (w *history) attemptFailed(f *stateerror.Error) {
 	w.event(taskEvents(t)+kind, ended(details))
 }
 
-// endNote is what a child tells its parent: the number of its last event.
+// endNote returns the note of a child for its parent: the number of its last event.
 func (w *history) endNote() atom.Value { return data.Encode(data.Number(w.last)) }
 
 // aborted writes the events of nodes that were ended because a sibling or the run failed.

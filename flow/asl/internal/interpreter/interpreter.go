@@ -148,8 +148,8 @@ func (w *Interpreter) resume() error {
 	return nil
 }
 
-// causesOf says what can happen to the states that wait. An interpreter can be continued
-// at any state.
+// causesOf lists the causes with which the engine may ask about a waiting state, by the type of the state. Every state
+// may be continued.
 var causesOf = func() (causes [len(syntax.KindNames)]map[flow.CauseKind]bool) {
 	for kind := range causes {
 		causes[kind] = map[flow.CauseKind]bool{flow.Continue: true}
@@ -232,9 +232,9 @@ func (w *Interpreter) proceed(out Step, f *stateerror.Error) {
 	}
 }
 
-// settle ends a visit: it leaves the state, or has an error retried or caught, or
-// ends the level with it. It returns the next state, nil behind the last, and
-// its input, nil when the interpreter is done.
+// settle ends a visit. It leaves the state, retries or catches an error, or ends the level with the error. It returns
+// the next state, or nil after the last one. It also returns the input of that state, or nil if the interpreter is
+// done.
 func (w *Interpreter) settle(out Step, f *stateerror.Error) (*syntax.State, *data.Value) {
 	if f != nil {
 		w.tell(f)
@@ -243,7 +243,7 @@ func (w *Interpreter) settle(out Step, f *stateerror.Error) (*syntax.State, *dat
 	return w.settled(out, f)
 }
 
-// settled is settle for what can be neither retried nor caught any more.
+// settled is settle for an outcome that can no longer be retried or caught.
 func (w *Interpreter) settled(out Step, f *stateerror.Error) (*syntax.State, *data.Value) {
 	switch {
 	case f != nil:
@@ -260,8 +260,7 @@ func (w *Interpreter) settled(out Step, f *stateerror.Error) (*syntax.State, *da
 	return out.Next, out.Output
 }
 
-// tell completes the cause of an error with where it happened, and tells the
-// history of an evaluation that failed.
+// tell adds to the cause of an error where the error happened, and writes the event of an evaluation that failed.
 func (w *Interpreter) tell(f *stateerror.Error) {
 	if !f.Place {
 		return
@@ -312,4 +311,4 @@ func (w *Interpreter) Enter(s *syntax.State, input *data.Value) {
 	w.entered = w.last
 }
 
-const stepBudget = 500 // states that one answer walks through
+const stepBudget = 500 // states that one answer passes through

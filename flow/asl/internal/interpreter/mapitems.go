@@ -21,7 +21,7 @@ type takenItem struct {
 	source string
 }
 
-// context returns what the context object tells of the item.
+// context returns the part of the context object that describes the item.
 func (t *takenItem) context(leaf func(*data.Value) any) *jsontext.OrderedMap {
 	item := jsontext.OrderedMapOf("Index", data.Number(t.index), "Value", leaf(t.value), "Source", t.source)
 	if t.key != "" {
@@ -33,11 +33,11 @@ func (t *takenItem) context(leaf func(*data.Value) any) *jsontext.OrderedMap {
 // stateData is the source of items that are in the state's input.
 const stateData = "STATE_DATA"
 
-// childrenPerAnswer is how many children one answer begins.
+// childrenPerAnswer is how many children one answer starts.
 const childrenPerAnswer = 500
 
-// batches begins children with the items of a page, one each or in batches. What of
-// the page is not begun is read again: the place is kept behind the last that was.
+// batches starts children with the items of a page, one item each or in batches. The position of the map run stays
+// after the last item that it used, so that unused items are read again.
 func (r *mapRun) batches(page *ItemPage) *stateerror.Error {
 	begun, spent := 0, 0
 	for len(page.Items) > 0 && !r.enough() && !r.Ask.Done() {
@@ -61,11 +61,11 @@ func (r *mapRun) batches(page *ItemPage) *stateerror.Error {
 	return nil
 }
 
-// enough reports whether as many items were taken as there may be.
+// enough reports whether the maximum number of items was taken.
 func (r *mapRun) enough() bool { return r.set.MaxItems > 0 && r.Items >= r.set.MaxItems }
 
-// batch returns the input of the next child, and how many items of the page are in it. It returns none if items that
-// are not in the page may belong to it. The first of a page is as large as it can be.
+// batch returns the input of the next child, and how many items of the page it contains. If items after the page may
+// belong to the input, it returns none. The first batch of a page is always as large as possible.
 func (r *mapRun) batch(page *ItemPage, first bool) (*data.Value, int, *stateerror.Error) {
 	r.Steps = jsonata.MaxSteps
 	if !r.set.Batches {
@@ -113,8 +113,7 @@ func (m *mapSettings) fill(count int, taken int64, item func(i int) (*data.Value
 	return data.Text(append(text, "]}"...)), n, full, nil
 }
 
-// selected returns what a child is given for an item, ahead of those that were
-// taken.
+// selected returns the input for an item. ahead is the number of items before it that were not counted as taken yet.
 func (r *mapRun) selected(item *Item, ahead int) (*data.Value, *stateerror.Error) {
 	value := data.Text(atom.FromJSON(item.Value))
 	selector := r.State.Items.Selector
@@ -146,8 +145,8 @@ func (r *mapRun) pageOfInput() *ItemPage {
 	return page
 }
 
-// wanted returns how many items the children can take at most that one answer begins. A
-// batch takes one item beyond its bytes, from which it knows that it is full.
+// wanted returns the maximum number of items that the children of one answer can take. A batch reads one item more than
+// its bytes allow, because that item shows that it is full.
 func (r *mapRun) wanted() int64 {
 	children, each := int64(min(r.set.Slots-r.Open, childrenPerAnswer)), int64(1)
 	switch {
@@ -171,7 +170,7 @@ func (w *surroundings) items(v *expression.View) (*data.Value, *stateerror.Error
 		return w.Read, nil
 	case m.Path != nil:
 		value, missing, f := v.Find(m.Path)
-		if f == nil && missing != nil { // AWS has a name and words of its own for it
+		if f == nil && missing != nil { // AWS has an error name and a message of its own for this
 			f = &stateerror.Error{Name: stateerror.ReferencePath, Local: true}
 			f.Cause = fmt.Sprintf("Unable to apply step \"%s\" to input %s", missing.Step, v.Input.Encoded())
 		}

@@ -12,8 +12,8 @@ import (
 // A map run whose parent is redriven keeps the children that succeeded. It starts the others again: the engine
 // reopens the run of a Standard execution, and an Express execution gets another run.
 
-// redriven prepares a map run to continue. Its children that were open are asked about by name. The others that did
-// not succeed are found one after the other, see redo.
+// redriven prepares a map run to continue. The engine asks by name about each child that was open. redo finds the
+// others that did not succeed, one after the other.
 func (r *mapRun) redriven() {
 	r.Redrives++
 	r.Redriven, r.Ended, r.Failing, r.Final = r.Ask.Now, time.Time{}, false, tally{}
@@ -26,7 +26,7 @@ func (r *mapRun) redriven() {
 		r.All, r.Unread = false, false
 	}
 	r.Failed, r.Drops, r.Redone, r.Redoes = 0, 0, 0, true
-	// All results are written again, in place of those that were written.
+	// All results are written again and replace those of before.
 	r.Written, r.Results, r.Sizes, r.Closed, r.Error, r.Cause = 0, nil, [len(files)]int64{}, false, "", ""
 	r.set.redrive = r.Redrives
 	if r.set.MaxItems < 0 {
@@ -57,7 +57,7 @@ func (r *mapRun) childAgain(index int, note atom.Value) *flow.Child {
 	return child
 }
 
-// redo starts children again that had ended without success, as slots are free.
+// redo starts children again that had ended without success, as slots become free.
 func (r *mapRun) redo() {
 	for looked := 0; r.Redoes && r.Open < r.set.Slots; r.Redone++ {
 		if r.Redone >= r.Begun {

@@ -12,7 +12,7 @@ import (
 	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
-// The files that results are written to, by what became of the executions.
+// The files to which results are written, by the outcome of the executions.
 const (
 	succeeded = iota
 	failed
@@ -21,8 +21,7 @@ const (
 
 var files = [...]string{succeeded: "SUCCEEDED", failed: "FAILED", pending: "PENDING"}
 
-// recallsPerAnswer is of how many children one answer looks at the results: what became
-// of each is read from the store.
+// recallsPerAnswer is the number of children whose results one answer reads from the store.
 const recallsPerAnswer = 1000
 
 // finish ends a map run whose children have all ended, or begins the next answer
@@ -36,7 +35,7 @@ func (r *mapRun) finish() {
 	if len(r.Results) == 0 {
 		text = append(text, '[')
 	} else {
-		text = text[:len(text)-1] // go on within the array
+		text = text[:len(text)-1] // continue the array
 	}
 	for to := min(r.Begun, r.Written+recallsPerAnswer); r.Written < to; r.Written++ {
 		past, ok := r.recall(r.Written)
@@ -65,8 +64,8 @@ func (r *mapRun) finish() {
 // recall returns the result of a child.
 func (r *mapRun) recall(index int) (flow.Past, bool) { return r.Ask.Recall(strconv.Itoa(index)) }
 
-// formed returns a child's result in the form that the ResultWriter asks for: by
-// itself, told as an execution, or taken apart.
+// formed returns a child's result in the form that the ResultWriter asks for: with a description of the execution, as
+// it is, or with an array divided into its elements.
 func (r *mapRun) formed(past flow.Past, index int) []json.RawMessage {
 	form := r.set.Form.Transformation
 	if form == "" && r.set.Target != nil {
@@ -154,7 +153,7 @@ func fileOf(past flow.Past) int {
 	}
 }
 
-// maxWritten is how many bytes of results one write takes before it is done.
+// maxWritten is the number of bytes of results after which a write is complete.
 const maxWritten = 128 << 10
 
 // write writes the next results, then the manifest, then ends the map run.
@@ -202,7 +201,7 @@ func (r *mapRun) write() {
 	})
 }
 
-// separate writes what stands before a value in a file.
+// separate writes what precedes a value in a file.
 func (r *mapRun) separate(b *strings.Builder, before int64) {
 	switch {
 	case r.set.Form.Lines && before+int64(b.Len()) > 0:
@@ -222,7 +221,7 @@ func (r *mapRun) ending() string {
 	return "]"
 }
 
-// folder is where the files are, with a slash behind it.
+// folder returns the path of the folder of the files, with a slash at the end.
 func (r *mapRun) folder() string {
 	if prefix := r.set.Target.Prefix; prefix != "" {
 		return prefix + "/" + r.set.ID + "/"
@@ -237,7 +236,7 @@ func (r *mapRun) file(file int) string {
 	return r.folder() + files[file] + "_0.json"
 }
 
-// manifest tells of the files.
+// manifest returns the text of the manifest, which lists the files.
 func (r *mapRun) manifest() string {
 	lists := &jsontext.OrderedMap{}
 	for file, name := range files {

@@ -52,9 +52,9 @@ type mapProgress struct {
 	Cause   string            `json:"q,omitempty"`
 
 	Redrives int       `json:"k,omitempty"`  // how often the map run was redriven
-	Redriven time.Time `json:"kt,omitzero"`  // when that was last
+	Redriven time.Time `json:"kt,omitzero"`  // when it was last redriven
 	Redoes   bool      `json:"l,omitempty"`  // children that did not succeed are being started again
-	Redone   int       `json:"b,omitempty"`  // number of children that were looked at for that
+	Redone   int       `json:"b,omitempty"`  // number of children that were checked for that
 	Limits   mapLimits `json:"s,omitzero"`   // zero: those of the settings
 	Well     tally     `json:"y,omitzero"`   // children that succeeded
 	Again    tally     `json:"ag,omitzero"`  // children that wait to be started again
@@ -368,7 +368,7 @@ func (r *mapRun) endWell(result atom.Value) {
 	r.growth.End = &flow.End{Value: result}
 }
 
-// over records how the map run ended, and its settings: if the state tries again, it has others.
+// over records how the map run ended, and its settings, because a retry of the state has other settings.
 func (r *mapRun) over(failing bool) {
 	r.Ended, r.Failing, r.Limits = r.Ask.Now, failing, r.set.mapLimits
 }

@@ -17,7 +17,7 @@ type MapRunUpdate struct {
 	ToleratedPercentage *float64 `json:"toleratedFailurePercentage,omitempty"`
 }
 
-// updated gives the map run other limits. They hold from now on: children that run already stay.
+// updated gives the map run other limits. They apply from now on: running children continue.
 func (r *mapRun) updated(cause *flow.Cause) {
 	var u MapRunUpdate
 	if cause.Message != flow.MessageSignal || cause.Name != UpdateMapRun || cause.Result.Decode(&u) != nil {
@@ -51,7 +51,7 @@ type MapRun struct {
 	Ended      time.Time // when it ended; zero if it has not, or if something else ended it
 	Failed     bool      // it ended with an error
 	Redrives   int       // how often it was redriven
-	Redriven   time.Time // when that was last; zero if it was not
+	Redriven   time.Time // when it was last redriven; zero if it was not
 	Executions MapRunCounts
 	Items      MapRunCounts
 }
@@ -99,7 +99,7 @@ func (p *mapProgress) counts(s *Shared) (children, items MapRunCounts) {
 		Open: int64(p.Open), Succeeded: int64(p.Well.Children), PendingRedrive: int64(p.Again.Children),
 		NotRedrivable: int64(p.Final.Children), Unsuccessful: int64(p.Begun - p.Open - p.Well.Children - p.Again.Children),
 	}
-	if s.run.Reader != nil { // how many items follow is known when they are read
+	if s.run.Reader != nil { // the number of further items is known only when they are read
 		return children, items
 	}
 	list, _ := s.entries()
@@ -108,7 +108,7 @@ func (p *mapProgress) counts(s *Shared) (children, items MapRunCounts) {
 	case s.run.PerBatch > 0:
 		children.Pending = (items.Pending + s.run.PerBatch - 1) / s.run.PerBatch
 	case s.run.Batches:
-		children.Pending = min(items.Pending, 1) // how many items fit is known when they are read
+		children.Pending = min(items.Pending, 1) // the number of items that fit is known only when they are read
 	}
 	return children, items
 }

@@ -32,11 +32,11 @@ func (w *surroundings) ofMapRun(parts []string) bool {
 	})
 }
 
-// The names that AWS gives to what a distributed Map makes. A run that was started
-// without AWS's names has the ids of runs instead.
+// The names that AWS gives to what a distributed Map creates. In a run that was started without AWS's names, they are
+// replaced by ids of runs.
 
-// world returns the begin of the ARNs of whatever belongs to the execution, up to
-// the account; false when the execution has no ARN.
+// world returns the beginning of the ARNs of everything that belongs to the execution, up to the account. It returns
+// false if the execution has no ARN.
 func (w *surroundings) world() (string, bool) {
 	parts := strings.SplitN(w.attributes().ExecutionID, ":", 6)
 	if len(parts) < 6 || parts[0] != "arn" || parts[2] != "states" {
@@ -49,8 +49,8 @@ func (w *surroundings) world() (string, bool) {
 // on.
 func (w *surroundings) labeled() string { return w.attributes().StateMachineName + w.label() }
 
-// label is what tells that machine from the one it is part of. Without a Label it is
-// made as AWS makes it, or is the state's name where nothing else is AWS's.
+// label distinguishes that machine from the machine that contains it. Without a Label, it is generated as on AWS or, in
+// a run without AWS's names, is the state's name.
 func (w *surroundings) label() string {
 	d := w.State.Items.Distributed
 	if _, ok := w.world(); !ok && !d.Named {
@@ -75,7 +75,7 @@ func (w *surroundings) childName(m *mapSettings, index int) string {
 	return expression.NamedUUID(name)
 }
 
-// childARN returns its ARN.
+// childARN returns the ARN of that execution.
 func (w *surroundings) childARN(m *mapSettings, index int) string {
 	world, ok := w.world()
 	switch {
@@ -88,7 +88,7 @@ func (w *surroundings) childARN(m *mapSettings, index int) string {
 	}
 }
 
-// childExecution returns what its ARN has behind the kind of execution.
+// childExecution returns the part of that ARN that follows the kind of execution.
 func (w *surroundings) childExecution(m *mapSettings, index int) string {
 	name := w.labeled() + ":" + w.childName(m, index)
 	if w.State.Items.Distributed.Express {

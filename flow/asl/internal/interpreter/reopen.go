@@ -11,9 +11,10 @@ import (
 	"github.com/ebbflow/ebb/flow/asl/internal/syntax"
 )
 
-// AWS calls it a redrive: an execution that did not succeed continues with the states that were entered and not
-// left. They start again with the same input, and their retriers count from 0. A level asks for it in two questions:
-// one about the level, whose note tells of a state that failed without a node, and one about the node that was open.
+// AWS calls this a redrive: an execution that did not succeed continues with the states that were entered and not left.
+// They start again with the same input, and their retriers count from 0. The engine asks twice about a level. One
+// question is about the level itself, whose note describes a state that failed without a node. The other is about the
+// node that was open.
 
 // RedriveLabel is the label of a run with the number of its redrives.
 const RedriveLabel = "redriveCount"
@@ -38,7 +39,7 @@ func (w *Interpreter) reopened() error {
 		}
 	}
 	if cause.Name == "" && cause.Note == nil {
-		return nil // it is a node that starts again
+		return nil // a node starts again
 	}
 	n, err := readNote(cause.Note)
 	if err != nil {
@@ -78,7 +79,7 @@ func (w *Interpreter) revisit(n *levelState) {
 	for _, tries := range n.tries {
 		w.used += tries
 	}
-	if w.Input == nil { // the state hands its input on to its node as it is
+	if w.Input == nil { // the state passes its input to its node unchanged
 		w.Input = w.given()
 	}
 }
@@ -86,7 +87,7 @@ func (w *Interpreter) revisit(n *levelState) {
 // startOver starts the node again that was open, or whose failure ended the level.
 func (w *Interpreter) startOver() {
 	n, err := readNote(w.Ask.Cause.Note)
-	if err != nil || n.paused { // the state was to start again, and does it without the wait
+	if err != nil || n.paused { // the state was about to start again, and does so without the wait
 		w.proceed(w.Visit())
 		return
 	}
@@ -105,7 +106,7 @@ func (w *Interpreter) startOver() {
 		w.waitAgain()
 	case syntax.ParallelState, syntax.MapState:
 		w.growth.Again = &flow.Again{Note: w.note(true)}
-	default: // the others have no nodes
+	default: // other states have no nodes
 		w.proceed(w.Visit())
 	}
 }
@@ -126,7 +127,7 @@ func (w *Interpreter) waitAgain() {
 	}
 }
 
-// redriven tells the history that the execution continues, and starts its time limit anew.
+// redriven writes the event that the execution continues, and starts its time limit again.
 func (w *Interpreter) redriven() error {
 	level, err := w.top()
 	if err != nil {
@@ -163,7 +164,7 @@ func (w *Interpreter) toReopen(f *stateerror.Error) []byte {
 	if w.attempted || w.nodeFailed {
 		n.used++
 	}
-	if w.nothing { // of a task that was given its input as it is
+	if w.nothing { // a task that received its input unchanged
 		n.input = w.given()
 	}
 	return n.encode()

@@ -52,7 +52,7 @@ type visited struct {
 	EnteredAt time.Time
 	Input     *data.Value // raw input
 	Tries     []int
-	child     *startedExecution // the execution that the task started; nil if it starts none
+	child     *startedExecution // execution that the task started
 	token     string            // token of the task's next attempt; "" if it has none
 	attempted bool              // the state's node has run
 	broken    bool              // the Parallel or Map state has failed, and the history does not contain that yet

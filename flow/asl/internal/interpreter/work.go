@@ -50,7 +50,7 @@ func (w *Interpreter) taken(n *levelState) {
 	w.growth.Note = n.encode()
 }
 
-// submitted tells the history what the first of a task's two parts gave.
+// submitted writes the event that the called service has answered and the task now waits for its token to end.
 func (w *Interpreter) submitted(output atom.Value) {
 	w.record(flow.Event{
 		Type: "TaskSubmitted", Name: w.State.Name, Details: taskDetails(w.State.Task), Key: "output",
@@ -69,8 +69,7 @@ func (w *Interpreter) work() (Step, *stateerror.Error) {
 	return Step{Waits: true}, nil
 }
 
-// WorkSpec returns the node of that name without its name and note, and tells the
-// history that it is scheduled.
+// WorkSpec returns the specification of a node without its name and note, and writes the event that it is scheduled.
 func (w *Interpreter) WorkSpec(name string) (flow.Spec, *stateerror.Error) {
 	t := w.State.Task
 	w.newToken()
@@ -147,7 +146,7 @@ func (w *Interpreter) remembers() bool {
 	if s.Out.NeedsInput() || len(s.Retry) > 0 || s.Kind != syntax.TaskState {
 		return true
 	}
-	if s.Arguments != nil || s.InputPath.Path != nil || s.InputPath.None { // else the node has it, see given
+	if s.Arguments != nil || s.InputPath.Path != nil || s.InputPath.None { // otherwise the node has it
 		return true
 	}
 	for i := range s.Catch {
@@ -174,7 +173,7 @@ func (w *Interpreter) TaskEnded(text atom.Value) (Step, *stateerror.Error) {
 	return w.Leave(&w.State.Out, result)
 }
 
-// taskName is how the limit of a result's size calls the task.
+// taskName returns how the error of a result that is too large names the task.
 func (w *Interpreter) taskName() string {
 	if t := w.State.Task; t.Action != "" {
 		return t.Service
@@ -245,7 +244,7 @@ func (w *Interpreter) workAgain(after time.Duration) (Step, *stateerror.Error) {
 	}
 	w.growth.Again = &flow.Again{After: after, Note: w.note(true), Token: spec.Token, Child: spec.Child}
 	if _, isFixed := w.State.Arguments.(expression.Fixed); !isFixed && w.State.Arguments != nil {
-		// They may look at the count of retries
+		// They may read the count of retries.
 		w.growth.Again.Input = spec.Input
 	}
 	return Step{Waits: true}, nil
@@ -265,7 +264,7 @@ func (w *Interpreter) visitName() string {
 	return nodepath.Visit(nodepath.Escape(name), n)
 }
 
-// upcoming returns what visitName is about to return.
+// upcoming returns the name that visitName will return next.
 func (w *Interpreter) upcoming() string {
 	before := w.visits[w.State.Name]
 	name := w.visitName()

@@ -12,9 +12,8 @@ import (
 // IsRemote reports whether a task's attempt waits for another party, under a token.
 func (t *Task) IsRemote() bool { return t.Activity || t.Pattern == PatternToken }
 
-// Executions of other machines, which states:startExecution starts: each is a run of
-// its own, begun in the commit that begins its state. The program that runs the machine may
-// have a task do it instead.
+// states:startExecution starts executions of other machines. Each execution is a run of its own, which is created in
+// the commit that starts its state. The program that runs the machine may use a task instead.
 
 // StartExecution is the service, without a pattern, that starts executions.
 const StartExecution = "arn:aws:states:::states:startExecution"
@@ -43,15 +42,15 @@ type Resource struct {
 	Pattern  string // how the action ends that says what to wait for: "", .sync, .sync:2 or .waitForTaskToken
 }
 
-// The patterns, besides not waiting.
+// The patterns. Without one of them, a call does not wait.
 const (
 	PatternSync  = ".sync"
 	PatternSync2 = ".sync:2"
 	PatternToken = ".waitForTaskToken"
 )
 
-// ParseResource returns what a URI says: a scheme, a colon, and something behind
-// it. An ARN has six parts, of which region and account may be empty.
+// ParseResource parses a URI: a scheme, a colon, and a rest that is not empty. An ARN has six parts, of which region
+// and account may be empty.
 func ParseResource(uri string) (Resource, bool) {
 	r := Resource{URI: uri}
 	scheme, rest, ok := strings.Cut(uri, ":")
@@ -98,8 +97,8 @@ func (r *Resource) LambdaPattern() string {
 	return patternOf(r.URI)
 }
 
-// patternsOf are the patterns that services have of those that the language
-// knows by name (AWS: Integrating optimized services with Step Functions).
+// patternsOf lists the patterns of the services that the language knows by name (AWS: Integrating optimized services
+// with Step Functions).
 var patternsOf = map[string][]string{
 	"apigateway":       {PatternToken},
 	"athena":           {PatternSync},

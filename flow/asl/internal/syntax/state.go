@@ -9,15 +9,14 @@ import (
 	"github.com/ebbflow/ebb/internal/jsonpath"
 )
 
-// An Amount is a number of a state, most often a whole one: fixed, or found in its
-// data.
+// An Amount is a number in a state, usually an integer. It is fixed, or computed from the state's data.
 type Amount struct {
-	Said   bool // it is there
+	Said   bool // the state has the number
 	Fixed  int64
-	Number float64 // of one that need not be whole
+	Number float64 // fixed value of a number that need not be an integer
 	Query  *expression.Query
 	Path   *jsonpath.Path
-	Field  string // that the path stands in
+	Field  string // name of the field with the path
 }
 
 // A Rule is one entry of a Choice state's Choices.
@@ -28,7 +27,7 @@ type Rule struct {
 	Text string // the condition as a picture shows it
 }
 
-// A QueryLanguage is one of the two in which states say what to do with data.
+// A QueryLanguage is one of the two languages with which states process data.
 type QueryLanguage uint8
 
 // The query languages.
@@ -52,13 +51,13 @@ type State struct {
 	Default  int // where the Default of a Choice stands
 	Kind     Kind
 	Language QueryLanguage
-	Reads    []string // variables that it reads, each once
+	Reads    []string // variables that the state reads, each once
 	Repeats  bool     // its visits are counted: a run of its level can have several, or a catcher goes back to it
 
 	Ends      bool
 	InputPath expression.DataPath
 	Arguments expression.Payload // Parameters or Arguments; nil: the input as it is
-	Out       Transition         // by Next; of a Choice by Default
+	Out       Transition         // the transition by Next or, of a Choice, by Default
 
 	Retry  []*Retrier
 	Catch  []*Catcher
@@ -71,7 +70,7 @@ type State struct {
 	Failure  *Fail       // Fail
 	Branches []*Level    // Parallel
 	Items    *Map        // Map
-	AtOnce   bool        // Parallel, Map: their levels are gone through in one answer
+	AtOnce   bool        // Parallel, Map: one answer passes through all levels
 }
 
 // A Kind is the type of a state.
@@ -124,7 +123,7 @@ type Timestamp struct {
 // Fail has the fields that only a Fail state has.
 type Fail struct{ Err, Cause Message }
 
-// A Message is a text of a Fail state: fixed, or given by something. There may be neither.
+// A Message is a text of a Fail state: fixed, or computed. It may be missing.
 type Message struct {
 	Text  *string
 	Given expression.Dynamic
@@ -155,25 +154,25 @@ func (s *State) Follows() []*State {
 	return out
 }
 
-// The largest numbers that definitions have.
+// The largest numbers that definitions may contain.
 const (
 	MaxSeconds = 99_999_999
 	MaxItems   = 100_000_000
 )
 
-// A Transition leads out of a state: by Next, a rule, Default or a catcher. It says
-// what is handed on, which variables are set and what is next.
+// A Transition leads out of a state: by Next, a rule, Default or a catcher. It determines the output, the variables
+// that are set, and the next state.
 type Transition struct {
 	Next       *State              // nil: the level ends
-	As         string              // what queries call what it leads out with: result, errorOutput or neither
-	Output     expression.Payload  // Output; nil: what it leads out with
+	As         string              // how queries name the value of the transition: result, errorOutput or neither
+	Output     expression.Payload  // Output; nil: the value of the transition
 	Selector   expression.Payload  // ResultSelector; nil: the result as it is
-	ResultPath expression.DataPath // nil path: the result takes the input's place; none: it is dropped
+	ResultPath expression.DataPath // nil path: the result replaces the input; none: it is dropped
 	OutputPath expression.DataPath
 	Assign     []Variable
 }
 
-// NeedsInput reports whether the state's raw input is looked at by the transition.
+// NeedsInput reports whether the transition reads the state's raw input.
 func (o *Transition) NeedsInput() bool {
 	if o.ResultPath.Path != nil || o.ResultPath.None || expression.LooksAt(o.Output, expression.UsesInput) {
 		return true

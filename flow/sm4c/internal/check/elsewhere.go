@@ -6,10 +6,11 @@ import (
 	"sync"
 )
 
-// owners say of which kinds of objects each attribute is.
+// owners maps each attribute to the kinds of objects that have it.
 type owners map[string][]string
 
-// maxKinds is of how many kinds an attribute may be so that one in another kind of object is taken for misplaced.
+// maxKinds is the largest number of kinds that may have an attribute, for the attribute to count as misplaced in an
+// object of another kind.
 const maxKinds = 2
 
 // attributeOwners returns the owners of all attributes. A checker keeps them, because the rules on which they depend
@@ -35,7 +36,7 @@ var attributeOwners = sync.OnceValue(func() owners {
 	return p
 })
 
-// place notes the attributes of a kind of object.
+// place records the attributes of a kind of object.
 func place[T any](p owners, f *objectRule[T]) {
 	what, _, _ := strings.Cut(f.what, " of type ")
 	for name := range f.attributes {
@@ -45,8 +46,8 @@ func place[T any](p owners, f *objectRule[T]) {
 	}
 }
 
-// elsewhere returns what an attribute is for that an object of some kind does not have; "" if it is for many, or for
-// none.
+// elsewhere returns the kinds of objects to which an attribute belongs that an object of some kind does not have. It
+// returns "" if many kinds have the attribute, or none.
 func (p owners) elsewhere(name, in string) string {
 	kinds := p[name]
 	if len(kinds) == 0 || len(kinds) > maxKinds {

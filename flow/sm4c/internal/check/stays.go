@@ -61,7 +61,7 @@ func (g *steps) state(s *syntax.State) {
 	g.Steps[g.enter[s]].Next = []int{g.action(s.Enter.Action, left)}
 }
 
-// action adds an action, behind which the step next comes, and returns its first step.
+// action adds an action and returns its first step. After the action comes the step next.
 func (g *steps) action(a *syntax.Action, next int) int {
 	switch {
 	case a == nil:
@@ -73,7 +73,7 @@ func (g *steps) action(a *syntax.Action, next int) int {
 		return i
 	case a.Forks():
 		join := g.Add(stepgraph.Step{Next: []int{next}})
-		all := g.Add(stepgraph.Step{Next: []int{join}}) // of no item
+		all := g.Add(stepgraph.Step{Next: []int{join}}) // the path of a foreach without items
 		var fork stepgraph.Fork
 		for _, child := range a.Children {
 			begin := len(g.Steps)

@@ -65,7 +65,7 @@ func (w *interpreter) invokeFunction(a *syntax.Action) step {
 	return nil
 }
 
-// undoBy says of the node of a call that it is a point of no return, or that what it did stays done.
+// undoBy records in the node of a call that the call is a point of no return, or that its work stays done.
 func (w *interpreter) undoBy(spec *flow.Spec, a *syntax.Action) {
 	r := a.Revert
 	spec.Pivot = r != nil && r.Pivot

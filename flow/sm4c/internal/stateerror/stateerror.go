@@ -25,7 +25,7 @@ const (
 // maxMessage bounds the size in bytes of an expression's error message.
 const maxMessage = 32 << 10
 
-// A Error is the reason why an action or a machine failed.
+// An Error is the reason why an action or a machine failed.
 type Error struct {
 	Code    string
 	typ     string // "": the code is used
