@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/ebbflow/ebb/atom"
@@ -24,6 +25,8 @@ func TestIntegrations(t *testing.T) {
 	t.Parallel()
 	var s *served
 	received := make(chan string, 1) // the token in the message
+	var receiver sync.WaitGroup
+	defer receiver.Wait()
 	defer close(received)
 	services := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
@@ -48,11 +51,13 @@ func TestIntegrations(t *testing.T) {
 		Own: map[string]http.Handler{"states": own},
 	}
 	s = serveOn(t, memstore.New(), &tasks.Registry{Schemes: map[string]func(string) (atom.Body, error){awscall.Scheme: caller.Task}})
-	go func() {
+	receiver.Go(func() {
 		for token := range received {
-			s.call("SendTaskSuccess", object{"taskToken": token, "output": `"received"`})
+			if _, err := s.try(t.Context(), "SendTaskSuccess", object{"taskToken": token, "output": `"received"`}); err != nil {
+				t.Error(err)
+			}
 		}
-	}()
+	})
 	inner := s.create("inner", passing)
 	outer := s.create("outer", `{"StartAt": "Start", "States": {
 		"Start": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:sfn:startExecution", "Next": "Read",
