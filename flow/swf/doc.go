@@ -8,8 +8,8 @@
 //
 // # How an execution is stored
 //
-// The run has the flow [FlowName], the id that is the runId, the key of [Key], the labels of [Start.Labels], a
-// [Start] as attributes, and the input as its input. Each node is named after its id and the event that created it:
-// Pay#5, wait#6, decision#2. The node "timeout" ends the execution when its time is over. Decision tasks and
-// activities are work with a token, which waits in the queues of [DecisionQueue] and [ActivityQueue].
+// The run has the flow [FlowName], and the runId as its id. It has the key of [Key], the labels of [Start.Labels], a
+// [Start] as attributes, and the execution's input. Each node is named after its id and the event that created it:
+// Pay#5, wait#6, decision#2. The node "timeout" ends the execution when its time is over. Decision tasks and activities
+// are work with a token, which waits in the queues of [DecisionQueue] and [ActivityQueue].
 package swf

@@ -84,9 +84,8 @@ const (
 // LabelTag returns the label that an execution with the tag has. Its value is that of [LabelDomain].
 func LabelTag(tag string) string { return "swf.tag." + shorten(tag) }
 
-// LabelValue returns one value of a label for a domain and further names, so that a list by that label has only
-// executions of one domain. If the names are long, or have characters that labels do not have, the value is a hash of
-// them.
+// LabelValue returns the value of a label for a domain and further names. A list by that label has only executions of
+// one domain. If the names are long, or have characters that labels do not have, the value is a hash of them.
 func LabelValue(domain string, more ...string) string {
 	return shortenTo(maxLabel, strings.Join(append([]string{domain}, more...), "/"))
 }

@@ -24,8 +24,8 @@ import (
 
 const setClaimed = `UPDATE jobs SET state = ` + jobClaimed + `, epoch = epoch + 1, attempts = attempts + 1, `
 
-// claimFirst claims the first jobs without labels. If there are rates, it claims none. Its arguments are the id of
-// the claim, the owner, the number of jobs, flows and languages as JSON, the lease and, for SQLite, the current time.
+// claimFirst claims the first jobs without labels. If there are rates, it claims none. Its arguments are the claim's
+// id, the owner, the number of jobs, flows and languages as JSON, and the lease. On SQLite, the current time follows.
 var claimFirst = statement{
 	onSQLite: setClaimed + `claim = $1, owner = $2, lease = $7 + $6 WHERE n IN (
   SELECT n FROM jobs WHERE state = ` + jobUnclaimed + ` AND labels IS NULL AND ` + takesFlow[onSQLite] + `

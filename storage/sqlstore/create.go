@@ -128,9 +128,9 @@ func createRun(ctx context.Context, w *session, run *storage.Run, first *commit,
 	return n, assign(ctx, w, n, run.Flow, run.Labels)
 }
 
-// createOrigin writes the row of a run in origins, and returns the run's number. On a server, reserve asks for the
-// numbers of all runs of the transaction at once, so that the inserts do not wait for each other. If a run with
-// that id exists, createOrigin fails with taken.
+// createOrigin writes the row of a run in origins, and returns the run's number. On a server, reserve gets the numbers
+// of all runs of the transaction at once, so that the inserts do not wait for each other. If a run with that id exists,
+// createOrigin fails with taken.
 func createOrigin(ctx context.Context, w *session, taken error, args ...any) (int64, error) {
 	is := func(rows int64) error {
 		if rows == 0 {

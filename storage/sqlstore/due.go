@@ -37,8 +37,8 @@ const (
 	isDue = `
 WHERE r.owner = '' AND r.due <= $1 AND (NOT r.hold OR EXISTS (SELECT 1 FROM messages m WHERE m.run = r.n
   AND m.kind IN ('resume', 'cancel', 'revert-to', 'retry', 'retry-revert', 'skip')))`
-	// These parts leave out runs of other flows than the caller wants, runs that the caller excludes, and runs with a
-	// label needs.KEY that no offer of the caller matches.
+	// These parts leave out runs of flows that the caller does not want, and runs that the caller excludes. They also
+	// leave out runs with a label needs.KEY that no offer of the caller matches.
 	withOffersSQLite = `
   AND ($2 = '[]' OR o.flow IN (SELECT value FROM json_each($2)))
   AND o.id NOT IN (SELECT value FROM json_each($3))

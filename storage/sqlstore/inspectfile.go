@@ -70,9 +70,9 @@ func (s *Store) found(ctx context.Context) (schema.File, error) {
 	return s.schemaOf(ctx, mode)
 }
 
-// schemaOf reads the schema of the file through SQLite, because closing a file descriptor of its own would drop the
-// locks of other stores in this process. It does not use mode=ro, because a process that opens a WAL
-// database in that mode cannot delete the files that it creates.
+// schemaOf reads the schema of the file through SQLite. If it closed a file descriptor of its own, the locks of other
+// stores in this process would be lost. It does not use mode=ro, because a process that opens a WAL database in that
+// mode cannot delete the files that it creates.
 func (s *Store) schemaOf(ctx context.Context, mode string) (found schema.File, err error) {
 	db, err := dbfile.Connect(s.file, mode, "query_only(1)")
 	if err != nil {

@@ -115,9 +115,9 @@ WHERE o.key <> '' AND r.state NOT IN (2, 3, 4) AND NOT EXISTS (SELECT 1 FROM ope
 ORDER BY r.n`
 )
 
-// RepairKeys releases the keys that no open run holds, and gives open runs back the keys that they have lost, unless
-// another run has one now. It returns how many keys it released and gave back. Only a program that is not Ebb can cause
-// such a state. No other process may use the database.
+// RepairKeys releases the keys that no open run holds. It gives open runs back the keys that they have lost, unless
+// another run has the key now. It returns how many keys it released and gave back. Only a program that is not Ebb can
+// cause such a state. No other process may use the database.
 func (s *Store) RepairKeys(ctx context.Context) (released, restored int64, err error) {
 	err = s.update(ctx, &write{alone: true, do: func(ctx context.Context, w *session) (err error) {
 		restored = 0

@@ -14,7 +14,7 @@ import (
 )
 
 // A listing answers a RunQuery from one index. For each value that a query selects by, such as a label, the index
-// contains the runs ordered by class, and within a class by time. The listing reads a page of each class that the query
+// contains the runs by class, and within a class by time. The listing reads a page of each class that the query
 // selects, and merges these pages. It checks the other conditions run by run.
 //
 // Few runs are due, need a person, or have a rare text. The listing finds these through other indexes, and sorts them.
@@ -64,17 +64,18 @@ func (a *arguments) add(value any) string {
 
 var placeholder = regexp.MustCompile(`\$[0-9]+`)
 
-// of returns the query with only the arguments that the query contains, because a server refuses others.
-func (a *arguments) of(query string) (string, []any) {
-	var of arguments
-	query = placeholder.ReplaceAllStringFunc(query, func(name string) string {
+// usedBy returns the arguments that a query uses, and the query with placeholders for only these. A server refuses
+// arguments that a query does not use.
+func (a *arguments) usedBy(query string) (renumbered string, used []any) {
+	var kept arguments
+	renumbered = placeholder.ReplaceAllStringFunc(query, func(name string) string {
 		n, err := strconv.Atoi(name[1:])
 		if err != nil || n < 1 || n > len(*a) {
 			return name
 		}
-		return of.add((*a)[n-1])
+		return kept.add((*a)[n-1])
 	})
-	return query, of
+	return renumbered, kept
 }
 
 // newListing chooses the index, and reads which classes the index has.

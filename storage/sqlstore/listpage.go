@@ -158,7 +158,7 @@ func (l *listing) reach(ctx context.Context, r *session, runs int) (*storage.Run
 	// Each part is in order, so databases read and merge only as many rows as the query needs.
 	query := `SELECT at, n FROM (` + strings.Join(parts, "\n  UNION ALL ") + `) AS parts` + l.order(`at`, `n`) +
 		` LIMIT 1 OFFSET ` + l.args.add(runs-1)
-	query, args := l.args.of(query)
+	query, args := l.args.usedBy(query)
 	var rows []struct {
 		At moment
 		N  int64

@@ -53,7 +53,7 @@ func (l *listing) reachTime(ctx context.Context, r *session, runs int) (*storage
 		first, number = `min`, math.MaxInt64
 	}
 	var at []moment
-	query, args := l.args.of(`SELECT ` + first + `(at) AS at FROM (` + strings.Join(parts, "\n  UNION ALL ") +
+	query, args := l.args.usedBy(`SELECT ` + first + `(at) AS at FROM (` + strings.Join(parts, "\n  UNION ALL ") +
 		`) AS parts`)
 	if err := r.Once(ctx, &at, query, args...); err != nil || len(at) == 0 || !at[0].Valid {
 		return nil, err
@@ -145,7 +145,7 @@ func (l *listing) tally(ctx context.Context, r *session, t *storage.TallyQuery, 
 	if len(q.spans) > 0 {
 		query = `WITH RECURSIVE ` + strings.Join(q.spans, ",\n  ") + "\n" + query
 	}
-	query, args := l.args.of(query)
+	query, args := l.args.usedBy(query)
 	var rows []struct {
 		State uint8
 		Span  int64

@@ -16,9 +16,9 @@ import (
 const (
 	selectDeaths = `SELECT count(*) AS runs, coalesce(sum(CASE WHEN trial % 2 = 1 THEN 1 ELSE 0 END), 0) AS tried
 		FROM runs WHERE owner = $1 AND owner <> ''`
-	// blameRuns counts the death in the rows on trial, or in all rows of the owner if none is on trial. Its
-	// arguments are the current time, the time since which deaths count, the proof, the dead process, the owner,
-	// and the number of runs on trial.
+	// blameRuns counts the death in the rows on trial, or in all rows of the owner if none is on trial. Its arguments
+	// are the current time, the time since which deaths count, the proof, the process, its owner, and the number of
+	// runs on trial.
 	blameRuns = `UPDATE runs SET owner = '', due = $1, died = $1, died_by = $4,
   lost = CASE WHEN died > $2 THEN lost + 1 WHEN trial % 2 = 1 THEN 2 ELSE 1 END,
   proof = CASE WHEN died > $2 THEN proof ELSE 0 END + CASE WHEN trial % 2 = 1 THEN CAST($3 AS BIGINT) ELSE 0 END,

@@ -15,8 +15,8 @@ import (
 )
 
 // PostgreSQL has no hook that refuses a COMMIT. Therefore, the store inserts a row that violates a deferred foreign
-// key, which the server checks at COMMIT, and deletes the row after fn has returned. A ROLLBACK shows in the state
-// that the server reports with each answer; the store then refuses further statements. The store sends each
+// key, which the server checks at COMMIT. After fn has returned, the store deletes the row. A ROLLBACK shows in the
+// state that the server reports with each answer; the store then refuses further statements. The store sends each
 // statement alone, so that a COMMIT or ROLLBACK cannot hide behind another statement.
 const (
 	enterUserTx = `INSERT INTO user_transactions (nowhere) VALUES (0)`

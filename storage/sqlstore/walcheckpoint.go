@@ -31,8 +31,8 @@ const (
 // pageSize is the size of SQLite's pages in bytes.
 const pageSize = sqlconn.PageSize
 
-// A walCheckpointer copies the WAL into the database on a connection of its own, concurrently with the writers, so
-// that commits do not wait for it.
+// A walCheckpointer copies the WAL into the database on a connection of its own, concurrently with the writers. Commits
+// do not wait for it.
 type walCheckpointer struct {
 	session *session
 	writer  *writer

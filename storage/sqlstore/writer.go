@@ -54,11 +54,11 @@ var errUnpassed = errors.New("sqlstore: the guard matched no row")
 var errHeld = errors.New("sqlstore: another transaction is writing the run")
 
 // A writer makes all writes of its process to the database. A goroutine that finds no leader becomes the leader: it
-// puts its own write and the writes that queue meanwhile into one transaction, hands out the results, and passes
-// the lead to the next goroutine in the queue. Therefore, a single write never waits, and many writes share a
-// COMMIT. On a server, a second goroutine leads beside the first when enough writes queue for a whole transaction.
-// Writes that go alone have a writer of their own there, because users may keep them open and other transactions
-// may block them. No other write waits for them.
+// puts its own write and the writes that queue meanwhile into one transaction and hands out the results. Then it passes
+// the lead to the next goroutine in the queue. Therefore, a single write never waits, and many writes share a COMMIT.
+// On a server, a second goroutine leads beside the first when enough writes queue for a whole transaction. Writes that
+// go alone have a writer of their own there, because users may keep them open and other transactions may block them. No
+// other write waits for them.
 type writer struct {
 	place    string
 	dialect  *dialect

@@ -85,8 +85,8 @@ func flowName(file string) string {
 	return name
 }
 
-// Missing returns a line for each use of a task that cannot be called, with its place, and the name of the first of
-// these tasks. A mocked state needs no task.
+// Missing returns a line with its place for each use of a task that cannot be called. It also returns the name of the
+// first of these tasks. A mocked state needs no task.
 func (d *Definition) Missing(r *tasks.Registry) (lines []string, first string) {
 	for _, use := range d.Machine.Uses() {
 		err := r.Check(use.Task, use.State)

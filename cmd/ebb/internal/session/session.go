@@ -96,8 +96,8 @@ func (s *Session) AddFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&s.memory, memoryFlag, "", memoryHelp)
 }
 
-// Settle takes the values of flags that the command line does not set from the environment and the file of flags, and
-// checks those of [Session.AddFlags].
+// Settle sets flags that the command line does not set, from the environment or else the file of flags. It checks the
+// flags of [Session.AddFlags].
 func (s *Session) Settle(cmd *cobra.Command) error {
 	if err := s.fromElsewhere(cmd); err != nil {
 		return err

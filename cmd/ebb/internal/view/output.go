@@ -16,9 +16,9 @@ import (
 	"github.com/ebbflow/ebb/internal/visible"
 )
 
-// An Output is standard output or standard error. All output of a command goes through one of them. It removes
-// characters that a reader cannot see, and it keeps the first error of a write, so that the exit status can show
-// that output was lost.
+// An Output is standard output or standard error. All output of a command goes through one of them. It escapes
+// characters that a reader cannot see. It keeps the first error of a write, so that the exit status can show that
+// output was lost.
 //
 // Text keeps its line breaks: a caller that writes text from outside calls [visible.Line] first. JSON keeps its
 // value.

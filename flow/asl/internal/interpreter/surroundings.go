@@ -86,8 +86,8 @@ func (w *surroundings) Queries() *expression.Queries {
 	return w.env
 }
 
-// Random returns random bits. An undo has no random bits of its own, and derives them from what it undoes, so that
-// it returns the same answer if it is asked twice.
+// Random returns random bits. An undo has no random bits of its own. It derives them from what it undoes, so that it
+// returns the same answer if it is asked twice.
 func (w *surroundings) Random() uint64 {
 	if w.Ask.Random != nil {
 		return w.Ask.Random()

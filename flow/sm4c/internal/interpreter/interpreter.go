@@ -44,8 +44,8 @@ func Grow(m *syntax.Machine, ask *flow.Ask) flow.Growth {
 	return w.growth
 }
 
-// answer handles the cause. It returns an error only for a question that no engine asks of this definition, such as
-// one about an action that the definition does not have.
+// answer handles the cause. It returns an error only for a question that no engine asks, such as one about an action
+// that the definition does not have.
 func (w *interpreter) answer() error {
 	var err error
 	if w.mem, err = readMemory(w.ask.Memory); err != nil {

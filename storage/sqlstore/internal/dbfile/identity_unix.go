@@ -32,9 +32,9 @@ func Identify(path string) (Identity, error) {
 // others is the mode bit that lets users other than the owner and the group write.
 const others = 0o002
 
-// trust returns an error for a file that another user may have planted for this process to find. That is a file in
-// a folder that every user may write to, unless the file's owner is this user, root, or the owner of the folder. If
-// the file does not exist, trust returns nil.
+// trust returns an error for a file that another user may have planted for this process to find. In a folder that every
+// user may write to, it trusts only files of this user, of root, and of the owner of the folder. If the file does not
+// exist, trust returns nil.
 func trust(path string) error {
 	folder, err := os.Stat(filepath.Dir(path))
 	if err != nil || folder.Mode().Perm()&others == 0 {

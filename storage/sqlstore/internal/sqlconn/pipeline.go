@@ -7,10 +7,10 @@ import (
 )
 
 // Where many writes share a transaction on a server, most statements are the same few, each for another run. Conn
-// sends statements with the same text as one statement for many rows, with an array for each argument, so the
-// server plans and runs only one. This is done only for statements whose order among others does not matter. These
-// are inserts of new rows, and the guards of checkpoints: a run has one guard in a transaction, and no other
-// statement there reads what it writes.
+// merges statements with the same text into one statement for many rows, with an array for each argument. The server
+// then plans and runs only one. This is done only for statements whose order among others does not matter. These are
+// inserts of new rows, and the guards of checkpoints: a run has one guard in a transaction, and no other statement
+// there reads what it writes.
 
 // A Form is a PostgreSQL statement that writes many rows and whose arguments are arrays.
 type Form struct {

@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// turnPatience is how long a process waits for its turn to write before it logs which process blocks it, and
+	// turnPatience is how long a process waits for its turn to write before it logs which process blocks it.
 	// turnReminder is how often it repeats that log message.
 	turnPatience = 2 * time.Second
 	turnReminder = time.Minute
