@@ -18,6 +18,8 @@
 // message puts the event into the inbox, or lets a transition consume it. The machine sends events through the
 // outbox.
 //
+// The numbered decisions in comments are those of docs/reference/sm4c-decisions.md.
+//
 // Ebb adds revert to calls, functions of type task, and resources; [Strict] refuses them. The package is pure: no
 // clock, no I/O, no goroutine.
 package sm4c
