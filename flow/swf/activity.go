@@ -125,7 +125,7 @@ func (b *batchTurn) requestCancelActivity(d *decision.Decision, refused string) 
 	})
 }
 
-// activityTask answers what happened to an activity task.
+// activityTask answers the question about the node of an activity task.
 func (t *turn) activityTask(n *note) {
 	c := &t.ask.Cause
 	if n.Started == 0 && (c.Kind == flow.Taken || c.Call || c.Kind == flow.Ended) {

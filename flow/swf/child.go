@@ -41,7 +41,7 @@ func (b *batchTurn) startChild(d *decision.Decision, refused string) {
 	b.memory.Children[name] = openChild{shorten(s.WorkflowID), event}
 }
 
-// child answers what happened to a child.
+// child answers the question about the node of a child.
 func (t *turn) child(n *note) {
 	c := &t.ask.Cause
 	if c.Kind == flow.Failed && n.Started == 0 && neverStarted[c.Failure.Code] != "" {

@@ -7,7 +7,7 @@ import (
 	"github.com/ebbflow/ebb/flow/swf/internal/history"
 )
 
-// decisionTask answers what happened to a decision task.
+// decisionTask answers the question about the node of a decision task.
 func (t *turn) decisionTask(n *note) {
 	if t.start.Undoes != nil {
 		t.undoDecision(n)

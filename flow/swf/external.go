@@ -44,7 +44,7 @@ func (b *batchTurn) send(d *decision.Decision, message, refused string, describe
 	})
 }
 
-// delivered records what became of a message to another execution.
+// delivered records whether a message reached another execution.
 func (t *turn) delivered() {
 	c := &t.ask.Cause
 	var n note

@@ -94,7 +94,7 @@ func broken(err error) flow.Growth {
 	return flow.Growth{End: &flow.End{Failure: &atom.Failure{Code: atom.CodeLanguage, Message: "swf: " + err.Error()}}}
 }
 
-// node answers what happened to a node.
+// node answers the question about a node.
 func (t *turn) node() {
 	var n note
 	if err := t.ask.Cause.Note.Decode(&n); err != nil {

@@ -97,8 +97,8 @@ type OpenCounts struct {
 	OpenLambdaFunctions         int `json:"openLambdaFunctions"`
 }
 
-// Describe reads the memory of the run of an execution. If the run has ended, its open counts are 0 whatever its memory
-// says, because the engine may have ended it.
+// Describe reads the memory of the run of an execution. If the run has ended, its open counts are 0 even if its memory
+// differs, because the engine may have ended the run.
 func Describe(value atom.Value) (*Description, error) {
 	var m memory
 	if err := value.Decode(&m); err != nil {

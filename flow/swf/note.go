@@ -104,7 +104,7 @@ func textOf(v atom.Value) *string {
 	return &text
 }
 
-// isOverdue reports whether the execution's own timeout came before what happened to a node, or at the same time.
+// isOverdue reports whether the execution's own timeout came before the event about a node, or at the same time.
 func (t *turn) isOverdue(n *note) bool {
 	c := &t.ask.Cause
 	if t.memory.Due == 0 || t.ask.Now.UnixMilli() < t.memory.Due || c.Call || n.Kind == childNode {

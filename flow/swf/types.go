@@ -39,7 +39,8 @@ type ActivityDefaults struct {
 	DefaultTaskStartToCloseTimeout    string    `json:"defaultTaskStartToCloseTimeout,omitempty"`
 }
 
-// The child policies of Amazon SWF: what becomes of the children of an execution that is terminated or times out.
+// The child policies of Amazon SWF. When an execution is terminated or times out, its policy decides what happens to
+// its children.
 const (
 	PolicyTerminate     = "TERMINATE"
 	PolicyRequestCancel = "REQUEST_CANCEL"

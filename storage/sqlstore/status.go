@@ -30,7 +30,7 @@ type Status struct {
 	Jobs       []storage.JobCount  // jobs that have not ended
 	Unclaimed  Found               // jobs that were ready to be claimed for [Neglected]
 	ParkedJobs Found               // jobs that an operator must decide about
-	Parked     Found               // messages to other systems that were sent in vain too often
+	Parked     Found               // messages to other systems whose delivery failed too often
 	Late       Found               // schedules whose tick was due for [Neglected]
 	Limits     []LimitUse          // limits on driven runs
 	Processes  int                 // processes that use the database

@@ -90,8 +90,8 @@ var flowFiles = []string{
 	".yaml", ".yml",
 }
 
-// FileOf returns the file of a definition whose name begins so, such as trip.asl.json for trip, but not the given one.
-// It returns "" if there is none.
+// FileOf returns the file of the definition with a base name, such as trip.asl.json for trip, except the given file. It
+// returns "" if there is none.
 func FileOf(base, except string) string {
 	for _, ext := range flowFiles {
 		if info, err := os.Stat(base + ext); err == nil && info.Mode().IsRegular() && base+ext != except {

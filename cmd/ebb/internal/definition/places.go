@@ -16,7 +16,7 @@ type place struct {
 	many bool
 }
 
-// add notes that a node shows what is at a path.
+// add records that a node shows the atom at a path.
 func (p places) add(id, path string) {
 	at := p[id]
 	switch {

@@ -58,7 +58,7 @@ func machinesIn(d *document.Document, file string) []*Source {
 
 var tooLarge = fmt.Sprintf("the definitions of the template have more than %d bytes together", maxTemplate)
 
-// takeText uses a text in a template as the definition, if it has at most that many bytes.
+// takeText uses a text in a template as the definition, unless it has more than most bytes.
 func (s *Source) takeText(d *document.Document, most int) {
 	text, at, ok := joined(d, most)
 	if ok && len(text) > most {

@@ -117,8 +117,8 @@ func (d *Driver) Drive(ctx context.Context,
 	return d.rested(ctx, &result.Run, show, t, err)
 }
 
-// awaitsPeople reports whether the run waits for a token or an event that another party has to send. A run that
-// waits for a time, a retry, a worker or a child run goes on by itself.
+// awaitsPeople reports whether the run waits for a token or an event that another party has to send. A run that waits
+// for a time, a retry, a worker or a child run continues by itself.
 func (d *Driver) awaitsPeople(ctx context.Context) bool {
 	run, err := d.Store.Run(ctx, d.ID)
 	if err != nil {

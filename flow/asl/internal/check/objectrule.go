@@ -140,7 +140,7 @@ func (f *objectRule[T]) complete(c *checker, n *node) {
 	}
 	for _, group := range f.oneOf {
 		legal := f.legal(c.language, group)
-		// If the field of the other query language is there, its error has the fix.
+		// If the object has the field of the other query language, the error of that field has the fix.
 		if !exclusive(c, n, legal) && !slices.ContainsFunc(group, func(name string) bool { return n.Get(name) != nil }) {
 			c.Valuef(ruleRequired, n, "one of %s must be there", strings.Join(legal, ", "))
 		}

@@ -83,7 +83,7 @@ func (r *mapRun) formed(past flow.Past, index int) []json.RawMessage {
 	return []json.RawMessage{past.Result.JSON()}
 }
 
-// execution tells of a child as AWS's result files do.
+// execution describes a child as AWS's result files do.
 //
 //nolint:tagliatelle // AWS's names
 type execution struct {

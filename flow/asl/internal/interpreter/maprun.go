@@ -245,7 +245,7 @@ func (r *mapRun) goOn(page *ItemPage) {
 		r.finish()
 	case !r.All && !r.Reading && r.set.Reader != nil && r.Open <= r.set.Slots/2:
 		r.readMore(r.set.Slots - r.Open)
-	case !r.All && r.set.Reader == nil && r.Open < r.set.Slots: // so many children that they need more than one answer
+	case !r.All && r.set.Reader == nil && r.Open < r.set.Slots: // the children need more than one answer
 		r.growth.More = data.Encode(true)
 	}
 }
@@ -306,7 +306,7 @@ func (r *mapRun) beginRun(input *data.Value, items int) {
 	r.Items += int64(items)
 }
 
-// child returns the run of a child that is given so many items.
+// child returns the run of a child with a number of items.
 func (r *mapRun) child(index, items int) *flow.Child {
 	return &flow.Child{
 		ID: r.childRun(r.set, index), Flow: r.Ask.Run.Flow, Definition: r.Ask.Run.Definition,

@@ -148,7 +148,7 @@ func (w *Interpreter) redriven() error {
 // toReopen returns the note with which a level that fails continues if the execution is redriven; nil if its node
 // starts again.
 func (w *Interpreter) toReopen(f *stateerror.Error) []byte {
-	if w.State == w.owner() && w.Ask.Index >= 0 { // nothing of the level has begun
+	if w.State == w.owner() && w.Ask.Index >= 0 { // nothing of the level has started
 		return (&levelState{}).encode()
 	}
 	forks := w.State.Kind == syntax.ParallelState || w.State.Kind == syntax.MapState

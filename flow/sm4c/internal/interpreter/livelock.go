@@ -7,9 +7,9 @@ import (
 	"github.com/ebbflow/ebb/flow/sm4c/internal/stateerror"
 )
 
-// A machine that takes transition after transition without a wait may compute something, or be in a livelock. If
-// its whole memory is the same as before, it is in a livelock, because it will repeat itself for ever. If its
-// memory always differs, only the engine's limits apply, as for all languages.
+// A machine that takes transition after transition without a wait may compute something, or be in a livelock. If its
+// whole memory is the same as before, it is in a livelock, because it will repeat itself forever. If its memory always
+// differs, only the engine's limits apply, as for all languages.
 
 // livelockSample is the interval, in transitions, at which a machine's memory is compared. A machine that repeats
 // itself is also equal at some of these transitions.

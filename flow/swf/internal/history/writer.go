@@ -29,7 +29,7 @@ func (a *Attributes) Text(name, value string) *Attributes {
 	return a
 }
 
-// Given writes a string if it is there, even if it is empty.
+// Given writes a string unless it is nil, even if it is empty.
 func (a *Attributes) Given(name string, value *string) *Attributes {
 	if value != nil {
 		a.Text(name, *value)
