@@ -107,7 +107,7 @@ func TestGuaranteesNameTests(t *testing.T) {
 	t.Parallel()
 	for page, atLeast := range map[string]int{
 		"asl": 20, "attacks": 100, "cli": 2, "guarantees": 250, "limits": 3, "security": 1, "sm4c": 5, "sm4c-decisions": 3,
-		"swf": 30, "swf-tests": 100, "taskflow-features": 50, "taskflow-parity": 3,
+		"swf": 10, "swf-decisions": 20, "swf-tests": 100, "taskflow-features": 50, "taskflow-parity": 3,
 	} {
 		findNamedTests(t, "docs/reference/"+page+".md", atLeast)
 	}
