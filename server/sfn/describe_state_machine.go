@@ -25,7 +25,7 @@ type describeStateMachineOutput struct {
 	Description  string    `json:"description,omitempty"`
 }
 
-// Described is what the descriptions of a machine, and of the machine of an execution, have in common.
+// described is what the descriptions of a machine, and of the machine of an execution, have in common.
 type described struct {
 	settings
 

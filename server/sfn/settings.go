@@ -20,7 +20,7 @@ const (
 	managedKey = "CUSTOMER_MANAGED_KMS_KEY"
 )
 
-// Settings are the settings of a machine beside its definition, as requests and answers have them.
+// settings are the settings of a machine beside its definition, as requests and answers have them.
 type settings struct {
 	RoleARN    string      `json:"roleArn"`
 	Logging    *logging    `json:"loggingConfiguration"`
