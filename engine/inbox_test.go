@@ -38,7 +38,7 @@ func TestInboxIsReadOnce(t *testing.T) {
 	t.Parallel()
 	s := &countingInbox{Store: memstore.New(), upTo: make(chan int64, 100)}
 	end := make(chan error, 1)
-	begun := make(chan struct{})
+	begun := make(chan struct{}, 1)
 	wait := atom.Awaits[int]("wait", "go", atom.Deferral{Deadline: time.Hour})
 	eng := newEngine(t, flow.Linear("f", wait), engine.WithStore(s), engine.WithObserver(func(ev engine.Event) {
 		if ev.Kind == engine.OthersAwaited {
