@@ -21,7 +21,8 @@ type Diagnosis struct {
 	Messages []storage.Message         // messages in the inbox that the run has not read
 	// Machine is what the run waits for in the terms of its language. The caller of [Diagnose] sets it.
 	Machine *flow.Waiting
-	Failed  []FailedState         // states whose failure ended the run, see [Ending]; the caller of [Diagnose] sets them
+	Failed  []FailedState         // states whose failure ended the run, see [Ending] and Trace
+	Last    *LastState            // state in which the run succeeded, see [Last] and Trace
 	Undo    Undo                  // what the undo of the run has come to so far
 	Sends   []Unsent              // messages in the outbox that the run still has to send
 	Place   *storage.LimitedError // the limit for which the run waits; nil if there is none

@@ -71,6 +71,17 @@ func Ending(ctx context.Context, store storage.Reader, run *storage.Run, tracer 
 	return failed, nil
 }
 
+// Trace adds to the diagnosis of a run how it ended, as [Ending] and [Last] find it.
+func (w *Diagnosis) Trace(ctx context.Context, store storage.Reader, tracer flow.Tracer,
+	handlers func(state string) (retries, catches [][]string),
+) (err error) {
+	if w.Last, err = Last(ctx, store, &w.Run, tracer); err != nil {
+		return err
+	}
+	w.Failed, err = Ending(ctx, store, &w.Run, tracer, handlers)
+	return err
+}
+
 // Stopped reports whether a run ended as a cancellation requested: nothing of it was undone, or its undo did not fail.
 // The state of such a run is FAILURE, although no work failed.
 func Stopped(run *storage.Run) bool {

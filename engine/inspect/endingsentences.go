@@ -10,9 +10,12 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// endingSentences describe how a run failed.
+// endingSentences describe how a run ended.
 func endingSentences(w *Diagnosis) []string {
 	run := &w.Run
+	if w.Last != nil {
+		return []string{w.Last.sentence()}
+	}
 	if !run.State.Ended() || run.Failure == nil {
 		return nil
 	}

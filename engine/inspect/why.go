@@ -29,9 +29,11 @@ type Why struct {
 	Failure *Failure `json:"failure,omitempty"` // why it failed, or is suspended
 	// States whose failure ended the run, the innermost first
 	Failed []FailedState `json:"failed,omitempty"`
-	Waits  []Wait        `json:"waits"`         // what it waits for
-	More   int           `json:"more,omitzero"` // atoms in progress that Waits leaves out
-	Wakes  []Wake        `json:"wakes"`         // what would let it continue
+	// State in which it succeeded; nil if it did not, or has no states
+	Last  *LastState `json:"last,omitempty"`
+	Waits []Wait     `json:"waits"`         // what it waits for
+	More  int        `json:"more,omitzero"` // atoms in progress that Waits leaves out
+	Wakes []Wake     `json:"wakes"`         // what would let it continue
 
 	Undone      int      `json:"undone,omitempty"`        // number of atoms that were reverted
 	StaysDone   []string `json:"stays_done,omitempty"`    // atoms that nothing reverts, at most 100
@@ -52,7 +54,7 @@ func (w *Diagnosis) Why(now time.Time) Why {
 		Undo: undos[run.Undo], Person: run.NeedsPerson(),
 		Hold:    run.Hold,
 		Failure: FailureOf(run.Failure), Waits: []Wait{}, Wakes: []Wake{}, Machine: w.Machine,
-		Failed: w.Failed,
+		Failed: w.Failed, Last: w.Last,
 		Undone: w.Undo.Undone, StaysDone: w.Undo.StaysDone.First, MayStayDone: w.Undo.MayStayDone.First,
 		More: w.More, Messages: MessagesOf(w.Sends), Deaths: deathsOf(run, now),
 	}

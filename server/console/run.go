@@ -122,7 +122,7 @@ func (p *runPage) diagnosis(ctx context.Context) (*inspect.Diagnosis, error) {
 		w.Machine = p.machine.Waits(&p.run)
 	}
 	if !p.isLarge() {
-		w.Failed, err = inspect.Ending(ctx, p.store, &p.run, p.machine.Tracer(), p.machine.Handlers)
+		err = w.Trace(ctx, p.store, p.machine.Tracer(), p.machine.Handlers)
 	}
 	return w, err
 }

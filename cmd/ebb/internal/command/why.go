@@ -75,7 +75,7 @@ func diagnosisOf(ctx context.Context, store storage.Store, run storage.Run) (*in
 		return nil, err
 	}
 	if m := machineOf(ctx, store, &run); m != nil {
-		w.Failed, err = inspect.Ending(ctx, store, &run, m.Tracer(), m.Handlers)
+		err = w.Trace(ctx, store, m.Tracer(), m.Handlers)
 	}
 	return w, exit.DatabaseError(err)
 }
