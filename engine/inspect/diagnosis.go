@@ -31,6 +31,11 @@ type Diagnosis struct {
 // Diagnose returns why a run is in its current state, from a store. It does not set Machine: a caller that has the
 // run's definition asks the language. Errors are the store's.
 func Diagnose(ctx context.Context, store storage.Store, run storage.Run) (*Diagnosis, error) {
+	return new(Undos).Diagnose(ctx, store, run)
+}
+
+// Diagnose is the function [Diagnose], but does not read an undo again that is remembered.
+func (u *Undos) Diagnose(ctx context.Context, store storage.Store, run storage.Run) (*Diagnosis, error) {
 	w := &Diagnosis{Run: run, Tokens: map[string]*storage.Token{}}
 	owners, err := store.Owners(ctx)
 	if err != nil {
@@ -67,7 +72,7 @@ func Diagnose(ctx context.Context, store storage.Store, run storage.Run) (*Diagn
 		return nil, err
 	}
 	if run.Undo != storage.UndoNone || run.Outcome != storage.Unfinished && run.Outcome != storage.Succeeded {
-		if w.Undo, err = UndoOf(ctx, store, &run); err != nil {
+		if w.Undo, err = u.Of(ctx, store, &run); err != nil {
 			return nil, err
 		}
 	}

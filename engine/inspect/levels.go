@@ -28,7 +28,7 @@ type Levels struct {
 
 // A knownLevel is a level that was read.
 type knownLevel struct {
-	run  int64  // number of the run, which no other run of the store has
+	run  runKey
 	path string // in that run
 
 	mu      sync.Mutex // held while the level is read
@@ -86,14 +86,22 @@ func (ls *Levels) scan(ctx context.Context, store storage.Reader, place *Place) 
 	return l.at(place), nil
 }
 
+// A runKey identifies a run among all that a store has had. Of a purged run, another may have the id or the number.
+type runKey struct {
+	id      string
+	created int64
+}
+
+func keyOf(run *storage.Run) runKey { return runKey{run.ID, run.Created.UnixNano()} }
+
 // find returns the level at a place, and notes that it is used.
 func (ls *Levels) find(place *Place) *knownLevel {
 	ls.mu.Lock()
 	defer ls.mu.Unlock()
 	at := slices.IndexFunc(ls.known, func(k *knownLevel) bool {
-		return k.run == place.Run.Number && k.path == place.Path
+		return k.run == keyOf(&place.Run) && k.path == place.Path
 	})
-	k := &knownLevel{run: place.Run.Number, path: place.Path}
+	k := &knownLevel{run: keyOf(&place.Run), path: place.Path}
 	if at >= 0 {
 		k = ls.known[at]
 		ls.known = slices.Delete(ls.known, at, at+1)

@@ -47,10 +47,7 @@ func (p *Paths) remove(path string) {
 // paths start with that of the atom. An atom that a retry ran and undid twice counts once. Errors are those of the
 // store.
 func UndoOf(ctx context.Context, store storage.Reader, run *storage.Run) (Undo, error) {
-	r := undoReader{store: store, left: maxChildRuns, undone: map[uint64]struct{}{}, seed: maphash.MakeSeed()}
-	err := r.read(ctx, run, "")
-	r.Undone = len(r.undone)
-	return r.Undo, err
+	return new(Undos).Of(ctx, store, run)
 }
 
 // An undoReader reads how an undo went. It remembers which atoms were undone by eight bytes of each.
@@ -61,6 +58,10 @@ type undoReader struct {
 	left   int // child runs that it may still read
 	undone map[uint64]struct{}
 	seed   maphash.Seed
+}
+
+func newUndoReader(store storage.Reader) *undoReader {
+	return &undoReader{store: store, left: maxChildRuns, undone: map[uint64]struct{}{}, seed: maphash.MakeSeed()}
 }
 
 // read adds a run whose paths start with a prefix.
@@ -110,6 +111,7 @@ func (r *undoReader) add(e *storage.Entry, holder bool) {
 	case states.Task(e.To) == states.TaskReverted:
 		if !holder {
 			r.undone[maphash.String(r.seed, e.Path)] = struct{}{}
+			r.Undone = len(r.undone)
 		}
 		r.Stuck.remove(e.Path)
 	case states.Task(e.To) == states.TaskRevertFailure:

@@ -75,6 +75,7 @@ type console struct {
 	drafts     []server.Operation // what the editor asks of the API
 	watchers                      // pages that browsers watch
 	levels     inspect.Levels     // of runs in the store
+	undos      inspect.Undos      // likewise
 	icon       string
 }
 

@@ -111,7 +111,7 @@ func (p *runPage) isLarge() bool { return p.run.Entries > mostEntries }
 
 // diagnosis reads why the run is in its state.
 func (p *runPage) diagnosis(ctx context.Context) (*inspect.Diagnosis, error) {
-	w, err := inspect.Diagnose(ctx, p.store, p.run)
+	w, err := p.undos.Diagnose(ctx, p.store, p.run)
 	if err == nil && !p.visit.operates {
 		w.HideTokens()
 	}
