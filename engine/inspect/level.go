@@ -52,8 +52,8 @@ func ReadLevel(ctx context.Context, store storage.Reader, run *storage.Run, q Le
 	return new(Levels).Read(ctx, store, run, q)
 }
 
-// level returns a part of the level.
-func (l *levelScan) level(ctx context.Context, store storage.Reader, q LevelQuery) (out *Level, err error) {
+// level returns a part of the level that was scanned.
+func (ls *Levels) level(ctx context.Context, store storage.Reader, l *levelScan, q LevelQuery) (out *Level, err error) {
 	out = &Level{
 		Below: q.Below, Total: len(l.all), Partial: l.partial, From: min(max(q.From, 0), len(l.all)),
 	}
@@ -64,7 +64,7 @@ func (l *levelScan) level(ctx context.Context, store storage.Reader, q LevelQuer
 		}
 	}
 	shown := l.all[out.From:min(out.From+max(q.Limit, 1), len(l.all))]
-	if out.Rows, err = l.rows(ctx, store, shown); err != nil {
+	if out.Rows, err = ls.rows(ctx, store, l, shown); err != nil {
 		return nil, err
 	}
 	if n := len(shown); n > 0 && out.From+n < len(l.all) {
@@ -85,8 +85,8 @@ func (p Place) entered(ctx context.Context, store storage.Reader) (Place, error)
 	return p.into(ctx, store, &atoms[0])
 }
 
-// rows returns the rows of some children of the place.
-func (l *levelScan) rows(ctx context.Context, store storage.Reader, shown []*scanned) ([]Row, error) {
+// rows returns the rows of some children of the place that was scanned.
+func (ls *Levels) rows(ctx context.Context, store storage.Reader, l *levelScan, shown []*scanned) ([]Row, error) {
 	rows, at := make([]Row, 0, len(shown)), map[string]int{}
 	for _, c := range shown {
 		r := Row{Path: l.place.Prefix + c.path, Name: c.name, Status: string(c.status), Steps: c.inside > 0}
@@ -109,38 +109,37 @@ func (l *levelScan) rows(ctx context.Context, store storage.Reader, shown []*sca
 			rows[at[atoms[i].Path]].fill(AtomOf(&l.place.Run, &atoms[i]))
 		}
 	}
-	left := maxChildRuns
+	left, read := maxChildRuns, l.read
 	for i, c := range shown {
 		if c.run == "" {
 			continue
 		}
 		rows[i].Steps = true
-		if left--; left < 0 || l.read > mostScanned {
+		if left--; left < 0 || read > mostScanned {
 			continue
 		}
-		if err := l.countItems(ctx, store, &rows[i], c.run); err != nil {
+		inside, err := ls.inside(ctx, store, c.run)
+		if err != nil {
 			return nil, err
+		}
+		read += inside.read
+		if s := inside.strip(); len(s.Counts) > 0 {
+			rows[i].Items = &s
 		}
 	}
 	return rows, nil
 }
 
-// countItems counts the items of the run that a row began.
-func (l *levelScan) countItems(ctx context.Context, store storage.Reader, r *Row, run string) error {
+// inside returns the children of a run that an atom began. There are none if the run was purged.
+func (ls *Levels) inside(ctx context.Context, store storage.Reader, run string) (*levelScan, error) {
 	child, err := store.Run(ctx, run)
 	if errors.Is(err, storage.ErrNotFound) {
-		return nil
+		return &levelScan{}, nil
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
-	inside := &levelScan{place: &Place{Run: child}, byPath: map[string]*scanned{}, read: l.read}
-	err = inside.pass(ctx, store, "")
-	if l.read = inside.read; len(inside.strip().Counts) > 0 {
-		s := inside.strip()
-		r.Items = &s
-	}
-	return err
+	return ls.scan(ctx, store, &Place{Run: child})
 }
 
 // fill adds the data of an atom.

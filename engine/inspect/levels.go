@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	keptLevels = 16      // levels that [Levels] remembers
+	keptLevels = 64      // levels that [Levels] remembers; a page needs up to 31
 	keptRows   = 150_000 // rows of all these levels; a row takes some 200 bytes
 	// mostChanges is the maximum number of lines of a history that are read to update a level. If there are more, the
 	// level is read again.
@@ -54,7 +54,7 @@ func (ls *Levels) Read(ctx context.Context, store storage.Reader, run *storage.R
 	if err != nil {
 		return nil, err
 	}
-	return l.level(ctx, store, q)
+	return ls.level(ctx, store, l, q)
 }
 
 // scan returns the children of a place.
