@@ -3,11 +3,13 @@ package drive
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/ebbflow/ebb/cmd/ebb/internal/definition"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/exit"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/session"
 	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/engine/inspect"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/internal/visible"
 	"github.com/ebbflow/ebb/states"
@@ -47,21 +49,24 @@ func (d *Driver) Detach(ctx context.Context, opts []engine.RunOption) error {
 	return d.noticeLeft(ctx, &run, there)
 }
 
-// noticeLeft tells the user if no process will drive the run for now.
+// noticeLeft tells the user if no process that is known will drive the run for now.
 func (d *Driver) noticeLeft(ctx context.Context, run *storage.Run, there bool) error {
 	if there {
 		d.Session.Noticef("run %s had been begun before; it is %s", visible.Line(run.ID), run.State)
 	}
+	if run.State.Ended() || run.State == states.FlowSuspended || run.Hold {
+		return nil // nobody is missing
+	}
 	owners, err := d.Store.Owners(ctx)
-	if err != nil || run.State.Ended() {
+	if err != nil {
 		return exit.DatabaseError(err)
 	}
-	for i := range owners {
-		if owners[i].Alive && owners[i].ID != d.Store.Owner().ID {
-			return nil
-		}
+	driven := slices.ContainsFunc(owners, func(o storage.Owner) bool { return o.Alive && o.ID == run.Owner })
+	server, err := inspect.Server(ctx, d.Store, run, owners) // other live owners only read, or drive a run of their own
+	if err != nil || driven || server != nil {
+		return exit.DatabaseError(err)
 	}
-	d.Session.Noticef("no process serves the database now: run %s continues when one does (ebb serve)",
+	d.Session.Noticef("no process is known that serves run %s: it continues when one does (ebb serve)",
 		visible.Line(run.ID))
 	return nil
 }
