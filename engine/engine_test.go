@@ -39,6 +39,9 @@ func TestPrinted(t *testing.T) {
 			t.Errorf("%q; want %q", got, want)
 		}
 	}
+	if got := fmt.Sprint(*res); got != fmt.Sprint(res) {
+		t.Errorf("a copy of the result prints %q", got)
+	}
 }
 
 // TestEmptyFlows runs flows without atoms, alone and inside another flow. The run succeeds without warnings.

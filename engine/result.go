@@ -21,8 +21,8 @@ type Result struct {
 }
 
 // String returns the run's id, its flow, how it ended, and why it failed, if it did.
-func (r *Result) String() string {
-	text := fmt.Sprintf("run %q of flow %q: %v", r.Run.ID, r.Run.Flow, r.Run.State)
+func (r Result) String() string {
+	text := r.Run.String()
 	if f := r.Run.Failure; f != nil {
 		text += ": " + f.Error()
 	}
