@@ -1,6 +1,9 @@
 package console
 
-import "context"
+import (
+	"context"
+	"slices"
+)
 
 // A Finding is what a check of the database has found.
 type Finding struct {
@@ -9,6 +12,9 @@ type Finding struct {
 	Says  string
 	Do    string // what to do about it; "" if nothing is to be done
 }
+
+// urgency orders findings on the page.
+var urgency = map[string]int{"wrong": -2, "warning": -1}
 
 // doctor shows what the checks of the database find.
 func (c *console) doctor(ctx context.Context, _ *visit) (node, error) {
@@ -20,13 +26,16 @@ func (c *console) doctor(ctx context.Context, _ *visit) (node, error) {
 	if err != nil && len(found) == 0 {
 		return nil, err
 	}
+	slices.SortStableFunc(found, func(a, b Finding) int { // what is ok hides nothing that needs a person
+		return urgency[a.State] - urgency[b.State]
+	})
 	marks := map[string]string{"ok": "✓", "warning": "!", "wrong": "✗"}
 	return fragment{
 		el("h1", say("Doctor")), soft(say("What ebb doctor says of the database now.")),
 		grid(heads("State", "Check", "Says", "What to do"), each(found, func(f *Finding) node {
 			says := class("cause")
 			if f.State == "ok" {
-				says = none
+				says = class("says")
 			}
 			return el("tr", el("td", words(marks[f.State]+" "+f.State)), el("td", inEnglish(f.Check)),
 				el("td", says, inEnglish(f.Says)), el("td", inEnglish(f.Do)))
