@@ -41,7 +41,7 @@ const (
 // A Failure is an error as Ebb stores it. The Go type of the error is lost. The engine
 // decides by Code alone, so a resumed run decides as the original one did.
 type Failure struct {
-	Atom    string `json:"atom,omitempty"`    // path of the atom that failed
+	Atom    string `json:"atom,omitempty"`    // path of the atom, or of the state of a machine, that failed
 	Code    string `json:"code"`              // kind of failure, by which programs and flows decide
 	Message string `json:"message,omitempty"` // what happened, for people
 	Stack   string `json:"stack,omitempty"`   // where user code panicked

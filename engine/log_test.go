@@ -144,6 +144,32 @@ func TestLogOfFailedUndo(t *testing.T) {
 	}
 }
 
+// TestLogOfFailedState: the end of a run of a definition has the path of the state whose failure ended the run.
+func TestLogOfFailedState(t *testing.T) {
+	t.Parallel()
+	for want, states := range map[string]string{
+		`"path":"No"`: `{"No": {"Type": "Fail", "Error": "Sold"}}`,
+		`"path":"Bad"`: `{"No": {"Type": "Pass", "Next": "Bad"}, "Bad": {"Type": "Choice",
+			"Choices": [{"Variable": "$.x", "IsNull": true, "Next": "OK"}]}, "OK": {"Type": "Succeed"}}`,
+		`"path":"W#2"`: `{"No": {"Type": "Pass", "Result": 1, "ResultPath": "$.s", "Next": "W"},
+			"W": {"Type": "Wait", "SecondsPath": "$.s", "Next": "Bad"},
+			"Bad": {"Type": "Choice", "Default": "OK", "Choices": [{"Variable": "$.s", "NumericEquals": 1, "Next": "X"}]},
+			"X": {"Type": "Pass", "Result": "x", "ResultPath": "$.s", "Next": "W"}, "OK": {"Type": "Succeed"}}`,
+		`"path":"P"`: `{"No": {"Type": "Pass", "Next": "P"}, "P": {"Type": "Parallel", "End": true, "Branches": [
+			{"StartAt": "In", "States": {"In": {"Type": "Wait", "Seconds": 0, "Next": "F"}, "F": {"Type": "Fail"}}}]}}`,
+	} {
+		m, err := asl.Parse("m", []byte(`{"StartAt": "No", "States": `+states+`}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var log string
+		synctest.Test(t, func(t *testing.T) { log = logged(t, slog.LevelWarn, m.Flow()) })
+		if !strings.Contains(log, `"msg":"run.ended"`) || !strings.Contains(log, want) {
+			t.Errorf("no %s in %s", want, log)
+		}
+	}
+}
+
 // TestLogOfDefinition: the entries of a run of a definition, with its timers and its structure, agree with the table.
 func TestLogOfDefinition(t *testing.T) {
 	t.Parallel()

@@ -16,8 +16,9 @@ type Interpreter struct {
 	history
 
 	visits map[string]int
-	budget int // number of states through which the answer may still pass
-	spent  int // number of steps that queries of earlier states took
+	node   string // name of the node of the visit that the question is about; "" if it has none yet
+	budget int    // number of states through which the answer may still pass
+	spent  int    // number of steps that queries of earlier states took
 }
 
 // NewInterpreter returns an interpreter that answers one question of the engine.
@@ -108,6 +109,9 @@ func (w *Interpreter) resume() error {
 	w.nodeFailed = cause.Kind == flow.Failed || cause.Kind == flow.JoinFailed
 	w.last, w.visits, w.Tries, w.before = n.last, n.visits, n.tries, n.entered
 	w.attempted = cause.Kind != flow.Continue && !paused
+	if w.attempted && !undid {
+		w.node = cause.Name
+	}
 	if paused {
 		w.proceed(w.Visit())
 		return nil
@@ -252,6 +256,9 @@ func (w *Interpreter) settled(out Step, f *stateerror.Error) (*syntax.State, *da
 		note := w.toReopen(f)
 		w.fail(f)
 		w.growth.End.Reopen = note
+		if w.Ask.Index < 0 {
+			w.growth.End.Failure.Atom = w.place()
+		}
 		return nil, nil
 	case out.Waits:
 		return nil, nil
@@ -295,7 +302,7 @@ func (w *Interpreter) Visit() (Step, *stateerror.Error) {
 
 // Enter begins the visit of a state.
 func (w *Interpreter) Enter(s *syntax.State, input *data.Value) {
-	w.State, w.Input, w.EnteredAt = s, input, w.Ask.Now
+	w.State, w.Input, w.EnteredAt, w.node = s, input, w.Ask.Now, ""
 	w.Tries, w.attempted, w.ctx, w.ctxQuery, w.token, w.child = nil, false, nil, nil, "", nil
 	w.broken, w.brokeAt = false, 0
 	w.used, w.redrives, w.nodeFailed, w.nothing, w.passing = 0, 0, false, false, nil

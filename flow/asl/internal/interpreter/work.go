@@ -264,6 +264,19 @@ func (w *Interpreter) visitName() string {
 	return nodepath.Visit(nodepath.Escape(name), n)
 }
 
+// place returns the path of the state at the top level, for the failure of the run: that of its node, or of the node
+// that it was about to have. A state that only computes has no number in its path, because the level does not count
+// the visits of such a state.
+func (w *Interpreter) place() string {
+	switch {
+	case w.node != "":
+		return w.node
+	case w.State.Repeats:
+		return w.upcoming()
+	}
+	return nodepath.Escape(w.State.Name)
+}
+
 // upcoming returns the name that visitName will return next.
 func (w *Interpreter) upcoming() string {
 	before := w.visits[w.State.Name]
