@@ -31,6 +31,7 @@ type Visit struct {
 	// All below only for a given state
 	Undo      string     `json:"undo,omitempty"`      // status of its [Atom] if the run was undone; else ""
 	Input     atom.Value `json:"input,omitempty"`     // input of the state
+	Sees      atom.Value `json:"sees,omitempty"`      // variables that it sees: those on entry
 	Result    atom.Value `json:"result,omitempty"`    // what its task returned last
 	Output    atom.Value `json:"output,omitempty"`    // output of the state
 	Variables atom.Value `json:"variables,omitempty"` // variables that it set
@@ -67,7 +68,7 @@ func Visits(ctx context.Context, store storage.Reader, run *storage.Run, tracer 
 			atomVisits(ctx, store, run, of, yield)
 			return
 		}
-		r := &visitReader{secrets: &run.Secrets, of: of, open: map[string]*Visit{}}
+		r := &visitReader{secrets: &run.Secrets, of: of, open: map[string]*Visit{}, variables: variables{}}
 		for e, err := range storage.EachEntry(ctx, store, run.ID, 0) {
 			if err != nil {
 				yield(Visit{}, err)
@@ -102,10 +103,15 @@ type visitReader struct {
 	secrets *storage.Secrets
 	of      string            // selects visits; "" if all are read, without values
 	open    map[string]*Visit // by path
+
+	variables variables // followed only if a state is given
 }
 
 // read applies an event to a visit, and returns the visit if it has ended.
 func (r *visitReader) read(v *flow.Visit, e *storage.Entry) *Visit {
+	if v.State != "" && r.of != "" { // the states before, too, set what the given one sees
+		r.variables.follow(v, e)
+	}
 	if v.State == "" || r.of != "" && !selects(r.of, v.State, v.Path) {
 		return nil
 	}
@@ -114,6 +120,9 @@ func (r *visitReader) read(v *flow.Visit, e *storage.Entry) *Visit {
 		r.open[v.Path] = &Visit{
 			Path: v.Path, State: v.State, Type: v.Kind, Status: states.TaskRunning.String(), Entered: v.Entered,
 			Started: at, Input: r.value(e.Body.Data),
+		}
+		if r.of != "" {
+			r.open[v.Path].Sees = r.value(r.variables.seen(v.Level))
 		}
 		return nil
 	}

@@ -2,6 +2,7 @@ package inspect_test
 
 import (
 	"context"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -66,4 +67,46 @@ func TestAttemptsOfVisit(t *testing.T) {
 			t.Errorf("the attempts took %v; want 1 s each", took)
 		}
 	})
+}
+
+// TestVariablesThatAStateSees: a visit has the variables of its level and of the levels around it, as on entry.
+func TestVariablesThatAStateSees(t *testing.T) {
+	t.Parallel()
+	m, err := asl.Parse("m", []byte(`{"QueryLanguage": "JSONata", "StartAt": "Set", "States": {
+		"Set": {"Type": "Pass", "Assign": {"a": 1, "b": 1}, "Next": "Each"},
+		"Each": {"Type": "Map", "Items": [7, 8], "ItemProcessor": {"StartAt": "In", "States": {
+			"In": {"Type": "Pass", "Assign": {"item": "{% $states.input %}"}, "Next": "Look"},
+			"Look": {"Type": "Wait", "Seconds": 0, "End": true}}},
+			"Assign": {"b": 2}, "Next": "Last"},
+		"Last": {"Type": "Succeed"}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	store := memstore.New()
+	eng, err := engine.New(m.Flow(), engine.WithStore(store))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := eng.Run(t.Context(), "r"); err != nil {
+		t.Fatal(err)
+	}
+	run, err := store.Run(t.Context(), "r")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for state, want := range map[string][]string{
+		"Set": {""}, "Each": {`{"a":1,"b":1}`}, "Last": {`{"a":1,"b":2}`}, "In": {`{"a":1,"b":1}`, `{"a":1,"b":1}`},
+		"Look": {`{"a":1,"b":1,"item":7}`, `{"a":1,"b":1,"item":8}`},
+	} {
+		var got []string
+		for v, err := range inspect.Visits(t.Context(), store, &run, m.Tracer(), state) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, v.Sees.String())
+		}
+		if slices.Sort(got); !slices.Equal(got, want) {
+			t.Errorf("%s sees %q; want %q", state, got, want)
+		}
+	}
 }

@@ -36,6 +36,7 @@ func Visit(out io.Writer, v *inspect.Visit, p Page) {
 	}
 	fmt.Fprintln(out, p.color(head, l.color))
 	visitLine(out, "input", v.Input)
+	visitLine(out, "sees", v.Sees)
 	for i := range v.Attempts {
 		a := &v.Attempts[i]
 		name := fmt.Sprint("attempt ", a.Attempt)
