@@ -69,6 +69,7 @@ func (s *serving) serve(ctx context.Context) error {
 	}()
 	beside, stop := context.WithCancel(ctx)
 	defer stop()
+	s.runs.Go(func() { s.present(beside) })
 	if s.server.sender != nil {
 		s.runs.Go(func() { s.send(beside) })
 	}

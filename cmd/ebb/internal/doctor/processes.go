@@ -6,13 +6,12 @@ import (
 	"fmt"
 
 	"github.com/ebbflow/ebb/cmd/ebb/internal/view"
-	"github.com/ebbflow/ebb/engine/inspect"
 	"github.com/ebbflow/ebb/storage"
 )
 
 // Processes is the kind of the records in which processes that serve a database describe themselves. The key of a
 // record is the ID of the owner, and its body a [Process].
-const Processes = inspect.ServingProcesses
+const Processes = "ebb.processes"
 
 // A Process is what only a process knows about itself.
 type Process struct {

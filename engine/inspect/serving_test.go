@@ -1,0 +1,103 @@
+package inspect_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/engine/inspect"
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/memstore"
+)
+
+// TestServer: a program that serves its flow is named as the server of the runs that it takes up, and of no others,
+// until it stops. It writes its record once a minute, also if the record was deleted.
+func TestServer(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store := memstore.New()
+		root := flow.Linear("mine", atom.Awaits[string]("paid", "paid", atom.Deferral{Deadline: time.Hour}))
+		eng, err := engine.New(root, engine.WithStore(store))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := eng.Start(t.Context(), "r", engine.Labels(map[string]string{"needs.gpu": "a100"})); err != nil {
+			t.Fatal(err)
+		}
+		run, err := store.Run(t.Context(), "r")
+		if err != nil {
+			t.Fatal(err)
+		}
+		served := func(change func(*storage.Run)) bool {
+			t.Helper()
+			asked := run
+			if change != nil {
+				change(&asked)
+			}
+			owners, err := store.Owners(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			by, err := inspect.Server(t.Context(), store, &asked, owners)
+			if err != nil || by != nil && by.ID != store.Owner().ID {
+				t.Fatalf("%+v serves the run (%v)", by, err)
+			}
+			return by != nil
+		}
+		records := func() []storage.NamedRecord {
+			all, err := store.NamedRecords(t.Context(), storage.RecordQuery{Kind: engine.PresenceRecords})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return all
+		}
+		dead := storage.RecordWrite{Kind: engine.PresenceRecords, Key: "dead", Was: storage.AnyRevision}
+		if _, err := store.WriteRecords(t.Context(), dead); err != nil {
+			t.Fatal(err)
+		}
+		if served(nil) {
+			t.Error("before a server starts, one serves the run")
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		ended := make(chan error, 1)
+		go func() { ended <- eng.Serve(ctx, engine.WithOffers(map[string]string{"gpu": "a100"})) }()
+		synctest.Wait()
+		if !served(nil) {
+			t.Error("the program that serves the flow is not named")
+		}
+		for what, change := range map[string]func(*storage.Run){
+			"another flow":      func(r *storage.Run) { r.Flow = "other" },
+			"another structure": func(r *storage.Run) { r.Structure = "other" },
+			"another need":      func(r *storage.Run) { r.Labels = map[string]string{"needs.gpu": "h100"} },
+			"a held run":        func(r *storage.Run) { r.Hold = true },
+		} {
+			if served(change) {
+				t.Errorf("%s is served", what)
+			}
+		}
+		first := records()
+		if len(first) != 1 || first[0].Key == "dead" {
+			t.Fatalf("the records are %+v", first)
+		}
+		gone := storage.RecordWrite{Kind: first[0].Kind, Key: first[0].Key, Was: storage.AnyRevision, Delete: true}
+		if _, err := store.WriteRecords(t.Context(), gone); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute + time.Second)
+		if again := records(); len(again) != 1 || again[0].Key != first[0].Key || !served(nil) {
+			t.Errorf("a minute later the records are %+v", again)
+		}
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		if left := records(); len(left) > 0 || served(nil) {
+			t.Errorf("after the end the records are %+v", left)
+		}
+	})
+}

@@ -1,0 +1,108 @@
+package engine
+
+import (
+	"context"
+	"crypto/rand"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// PresenceRecords is the kind of the named records in which servers say which runs they take up. The body of a record
+// is a [Presence]. A server writes its record while [Server.Serve] runs, again once a minute, and deletes it when it
+// takes up no more runs. Records of processes that died remain until another server starts.
+const PresenceRecords = "ebb.servers"
+
+// A Presence says which runs a server takes up.
+type Presence struct {
+	Owner  string            `json:"owner"`            // id of its process, see [storage.Owner]
+	Flows  []ServedFlow      `json:"flows,omitempty"`  // empty: the flows of all definitions
+	Offers map[string]string `json:"offers,omitempty"` // see [WithOffers]
+}
+
+// A ServedFlow is a flow that a program contains.
+type ServedFlow struct {
+	Name      string `json:"name"`
+	Structure string `json:"structure"` // of the runs that can continue on it, see [storage.Run]
+}
+
+// Takes reports whether the server takes up the run when it is due.
+func (p *Presence) Takes(run *storage.Run) bool {
+	for label, value := range run.Labels {
+		if need, is := strings.CutPrefix(label, storage.NeedLabel); is && p.Offers[need] != value {
+			return false
+		}
+	}
+	if len(p.Flows) == 0 {
+		return run.Definition != ""
+	}
+	return slices.ContainsFunc(p.Flows, func(f ServedFlow) bool {
+		return began(run, &flow.Plan{Flow: f.Name, Hash: f.Structure})
+	})
+}
+
+// presence returns what the server says about itself.
+func (s *Server) presence() *Presence {
+	p := &Presence{Owner: s.engine.env.Store.Owner().ID, Offers: s.offers}
+	if s.engine.catalog != nil {
+		return p
+	}
+	for _, plan := range s.engine.plans {
+		p.Flows = append(p.Flows, ServedFlow{plan.Flow, plan.Hash})
+	}
+	return p
+}
+
+// presentEach is how often a server writes its record again: another process may have taken it for dead.
+const presentEach = time.Minute
+
+// present maintains the server's record until ctx ends. If the store fails, the record is missing until the next
+// time: views then do not name this server, and its runs are driven all the same.
+func (s *serving) present(ctx context.Context) {
+	store, record := s.e.env.Store, storage.RecordWrite{Kind: PresenceRecords, Key: rand.Text(), Was: storage.AnyRevision}
+	record.Body = atom.MustEncode(s.server.presence())
+	_ = forgetDead(ctx, store)
+	tick := time.NewTicker(presentEach)
+	defer tick.Stop()
+	for ctx.Err() == nil {
+		_, _ = store.WriteRecords(ctx, record)
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+		}
+	}
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), pollInterval)
+	defer cancel()
+	record.Body, record.Delete = nil, true
+	_, _ = store.WriteRecords(last, record)
+}
+
+// forgetDead deletes the records of servers whose process has ended.
+func forgetDead(ctx context.Context, store storage.Store) error {
+	owners, err := store.Owners(ctx)
+	if err != nil {
+		return err
+	}
+	var writes []storage.RecordWrite
+	for record, err := range storage.EachRecord(ctx, store, storage.RecordQuery{Kind: PresenceRecords}) {
+		if err != nil {
+			return err
+		}
+		var p Presence
+		_ = record.Body.Decode(&p) // no process owns a record that cannot be read
+		if !slices.ContainsFunc(owners, func(o storage.Owner) bool { return o.Alive && o.ID == p.Owner }) {
+			writes = append(writes, storage.RecordWrite{
+				Kind: PresenceRecords, Key: record.Key, Was: record.Revision, Delete: true,
+			})
+		}
+	}
+	if len(writes) == 0 {
+		return nil
+	}
+	_, err = store.WriteRecords(ctx, writes...)
+	return err
+}
