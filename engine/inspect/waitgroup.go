@@ -196,10 +196,10 @@ func (g *grouping) addWait(run *storage.Run, one *Wait) {
 		name = one.Name
 	case WaitsForToken, WaitsForRun:
 		name = atomName(one.Path)
-	case WaitsForTime, WaitsForRetry, WaitsForUndoAgain, WaitsForDeadline:
-		name = g.soon(one.Due)
 	default:
-		name = run.Flow
+		if name = run.Flow; one.Kind.isTimed() {
+			name = g.soon(one.Due)
+		}
 	}
 	group := g.count(run, one.Kind, name, one.Since, one.Due)
 	if one.Kind == WaitsForWorker && one.Worker != "" && (one.Lease.IsZero() || one.Lease.After(g.now)) {
@@ -277,7 +277,21 @@ func (g *grouping) finish() Waiting {
 		g.Groups = append(g.Groups, *group)
 	}
 	slices.SortFunc(g.Groups, func(a, b WaitGroup) int {
-		return cmp.Or(slices.Index(urgency, a.Kind)-slices.Index(urgency, b.Kind), b.Runs-a.Runs, cmp.Compare(a.Name, b.Name))
+		due := 0
+		if a.Kind.isTimed() && b.Kind.isTimed() {
+			due = a.Due.Compare(b.Due)
+		}
+		return cmp.Or(slices.Index(urgency, a.Kind)-slices.Index(urgency, b.Kind), due, b.Runs-a.Runs,
+			cmp.Compare(a.Name, b.Name))
 	})
 	return g.Waiting
+}
+
+// isTimed reports whether the groups of a kind are named by how soon their time comes.
+func (k WaitKind) isTimed() bool {
+	switch k {
+	case WaitsForTime, WaitsForRetry, WaitsForUndoAgain, WaitsForDeadline:
+		return true
+	}
+	return false
 }

@@ -11,7 +11,7 @@ func (w *WaitGroup) Sentence() string {
 	name := quoted(w.Name)
 	switch w.Kind {
 	case WaitsForPerson:
-		return "a person"
+		return "a person: an undo failed, or Ebb or the flow asks what to do"
 	case WaitsForProcess:
 		return "a process that serves " + name
 	case WaitsForParkedJob:

@@ -157,8 +157,19 @@ func (r *nestedRun) cells(now time.Time) node {
 		el("td", when(r.depth > 0, el("span", class("d"+strconv.Itoa(min(r.depth, deepest))), words("↳ "))),
 			runLink(r.Run.Run)), el("td", words(r.Flow)),
 		el("td", moment(r.Created, now)), el("td", class("num"), took(r.Took)),
-		el("td", class("cause"), when(r.Person, el("b", say("needs a person")), words(" ")), words(r.Cause),
-			labelNodes(r.Labels)),
+		el("td", class("cause"), r.person(), words(r.Cause), labelNodes(r.Labels)),
+	}
+}
+
+// person says that a person must decide about the run, and whether its undo failed. The cause comes after it.
+func (r *nestedRun) person() node {
+	switch {
+	case !r.Run.Person:
+		return nil
+	case r.Outcome != "unfinished":
+		return fragment{el("b", say("needs a person, undo failed:")), words(" ")}
+	default:
+		return fragment{el("b", say("needs a person:")), words(" ")}
 	}
 }
 

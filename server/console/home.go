@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/ebbflow/ebb/internal/redact"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -25,9 +26,13 @@ func (c *console) home(ctx context.Context, v *visit) (node, error) {
 	if err != nil {
 		return nil, err
 	}
+	unsent, err := c.store.ParkedMessages(ctx, few)
+	if err != nil {
+		return nil, err
+	}
 	return fragment{
 		el("h1", say("What needs a person now")),
-		when(len(stuck)+len(due)+len(parked) == 0, calm("✓ Nothing needs you now.")),
+		when(len(stuck)+len(due)+len(parked)+len(unsent) == 0, calm("✓ Nothing needs you now.")),
 		when(len(stuck) > 0, el("h2", say("Runs that a person must decide about")), runTable(rowsOf(stuck), v.now)),
 		when(len(due) > 0, el("h2", say("Runs that are due, and that no process drives")),
 			soft(say("Start ebb serve, or the program that has their flow.")), runTable(rowsOf(due), v.now)),
@@ -38,5 +43,9 @@ func (c *console) home(ctx context.Context, v *visit) (node, error) {
 			}
 			return el("li", say("{0} of {1}", words(j.ID), words(j.Flow)), words(failure+" "), jobButtons(v, j))
 		}))),
+		when(len(unsent) > 0, el("h2", say("Messages that were sent in vain")),
+			soft(say("The page of the run can send them again.")), el("ul", each(unsent, func(m *storage.Outgoing) node {
+				return el("li", say("{0} to {1}", runLink(m.Run), words(redact.URL(m.Target))))
+			}))),
 	}, nil
 }
