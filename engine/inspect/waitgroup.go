@@ -289,9 +289,5 @@ func (g *grouping) finish() Waiting {
 
 // isTimed reports whether the groups of a kind are named by how soon their time comes.
 func (k WaitKind) isTimed() bool {
-	switch k {
-	case WaitsForTime, WaitsForRetry, WaitsForUndoAgain, WaitsForDeadline:
-		return true
-	}
-	return false
+	return slices.Contains([]WaitKind{WaitsForTime, WaitsForRetry, WaitsForUndoAgain, WaitsForDeadline}, k)
 }

@@ -164,7 +164,7 @@ func (r *nestedRun) cells(now time.Time) node {
 // person says that a person must decide about the run, and whether its undo failed. The cause comes after it.
 func (r *nestedRun) person() node {
 	switch {
-	case !r.Run.Person:
+	case !r.Person:
 		return nil
 	case r.Outcome != "unfinished":
 		return fragment{el("b", say("needs a person, undo failed:")), words(" ")}
