@@ -136,7 +136,7 @@ func signals(ctx context.Context, b *bench) ([]row, error) {
 
 const (
 	signalsOfOne  = 20_000
-	oneAfterOther = 20
+	oneAfterOther = 60
 )
 
 // A taskLoad is deciders and workers for executions of one activity.
