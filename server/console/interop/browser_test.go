@@ -74,7 +74,7 @@ type tab struct {
 	ctx context.Context //nolint:containedctx // the browser is in it
 
 	mu       sync.Mutex
-	home     string // only this origin may be asked
+	homes    []string // origins of visited pages, which may be asked; the icon of an earlier page may come late
 	problems []string
 	requests []string
 	bytes    int64 // received, as transferred
@@ -139,7 +139,7 @@ func (b *tab) note(event any) {
 	case *network.EventRequestWillBeSent:
 		b.requests = append(b.requests, e.Request.URL)
 		at, err := url.Parse(e.Request.URL)
-		if err != nil || at.Scheme+"://"+at.Host != b.home {
+		if err != nil || !slices.Contains(b.homes, at.Scheme+"://"+at.Host) {
 			b.problems = append(b.problems, "a request to "+clip(e.Request.URL))
 		}
 	case *network.EventLoadingFinished:
@@ -192,7 +192,7 @@ func (b *tab) visit(address string) {
 		b.t.Fatal(err)
 	}
 	b.mu.Lock()
-	b.home, b.requests, b.bytes = at.Scheme+"://"+at.Host, nil, 0
+	b.homes, b.requests, b.bytes = append(b.homes, at.Scheme+"://"+at.Host), nil, 0
 	b.mu.Unlock()
 	if err := chromedp.Do(b.ctx, chromedp.Navigate(address)); err != nil {
 		b.t.Fatalf("%s: %v", clip(address), err)

@@ -35,7 +35,7 @@ func TestKilledInCommand(t *testing.T) {
 	} {
 		verb, then := "suspend", states.FlowSuspended.String()
 		if i%2 == 1 {
-			verb, then = "resume", "Day waits until"
+			verb, then = "resume", "Run "+timerRun+" is RUNNING"
 		}
 		form := s.page("command", "of", "run", "do", verb, "id", timerRun)
 		text, err := fetch(t.Context(), form)
