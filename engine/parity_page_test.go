@@ -2,12 +2,11 @@ package engine_test
 
 import (
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/ebbflow/ebb/internal/pagetest"
 )
 
 // feature is a row of docs/reference/taskflow-features.md.
@@ -36,20 +35,7 @@ func TestParityPage(t *testing.T) {
 		t.Errorf("there are %d features; want %d", len(features), all)
 	}
 	checkFeatures(t)
-	const page = "../docs/reference/taskflow-features.md"
-	want := featuresPage()
-	if *update {
-		if err := os.WriteFile(page, []byte(want), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	got, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(want, string(got)); diff != "" {
-		t.Errorf("run the test with -update (-want +got):\n%s", diff)
-	}
+	pagetest.Check(t, "../docs/reference/taskflow-features.md", featuresPage(), *update)
 }
 
 // checkFeatures compares the tests that features name with the subtests of TestParity.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/ebbflow/ebb/internal/pagetest"
 )
 
 // A decision is a row of docs/reference/sm4c-decisions.md: a subject on which the text of the language is silent, or
@@ -127,20 +127,7 @@ func TestDecisionsPage(t *testing.T) {
 			t.Errorf("decision %d names no case", i+1)
 		}
 	}
-	const page = "../../docs/reference/sm4c-decisions.md"
-	want := decisionsPage()
-	if *updateSchema {
-		if err := os.WriteFile(page, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	got, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(want, string(got)); diff != "" {
-		t.Errorf("run the test with -update (-want +got):\n%s", diff)
-	}
+	pagetest.Check(t, "../../docs/reference/sm4c-decisions.md", decisionsPage(), *updateSchema)
 }
 
 // ownCases returns the names of the cases in the repository.

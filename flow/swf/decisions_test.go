@@ -3,11 +3,10 @@ package swf_test
 import (
 	"flag"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/ebbflow/ebb/internal/pagetest"
 )
 
 var update = flag.Bool("update", false, "write docs/reference/swf-decisions.md instead of comparing it")
@@ -157,20 +156,7 @@ var modelDecisions = []modelDecision{
 // the guarantees checks that the named tests exist.
 func TestDecisionsPage(t *testing.T) {
 	t.Parallel()
-	const page = "../../docs/reference/swf-decisions.md"
-	want := decisionsPage()
-	if *update {
-		if err := os.WriteFile(page, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	got, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(want, string(got)); diff != "" {
-		t.Errorf("run the test with -update (-want +got):\n%s", diff)
-	}
+	pagetest.Check(t, "../../docs/reference/swf-decisions.md", decisionsPage(), *update)
 }
 
 func decisionsPage() string {
