@@ -97,11 +97,13 @@ func (f *flows) compile(root flow.Node) (*flow.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return f.compiled.Add(root, p, int64(len(p.Atoms))), nil
+	return f.compiled.Add(root, p, int64(planWeight+len(p.Atoms))), nil
 }
 
-// maxCompiled is how many atoms the plans that an engine caches may have.
-const maxCompiled = 1 << 17
+const (
+	maxCompiled = 1 << 17 // atoms of the plans that an engine caches
+	planWeight  = 8       // as many atoms as a plan takes itself, because a catalog may make a new root for each run
+)
 
 // is reports whether the engine's own flow has that name.
 func (f *flows) is(flow string) bool { return f.plan != nil && f.plan.Flow == flow }
