@@ -58,11 +58,15 @@ func (f *Failure) EndsRun() bool { return f != nil && (f.Code == CodeNoMock || f
 
 // MaxFailureDetails is how many bytes the details of a failure may have. Larger details
 // are left out.
+//
+//limit:values details of a failure (`atom.MaxFailureDetails`) | {B} | dropped
 const MaxFailureDetails = 160 << 10
 
 // Ebb cuts longer texts off, see [Failure.Bounded].
 const (
-	MaxFailureCode = 1 << 10  // bytes of the code of a failure
+	//limit:values code of a failure (`atom.MaxFailureCode`) | {B} | cut off
+	MaxFailureCode = 1 << 10 // bytes of the code of a failure
+	//limit:values message, stack or path of a failure (`atom.MaxFailureText`) | {B} | cut off
 	MaxFailureText = 32 << 10 // bytes of the message of a failure, of its stack, and of the path of its atom
 )
 

@@ -6,6 +6,8 @@ import (
 )
 
 // MaxDetails is the size in bytes above which details of progress are left out.
+//
+//limit:values details of progress (`atom.MaxDetails`) | {B} | dropped
 const MaxDetails = 16 << 10
 
 // Progress reports how far the task is, from 0 to 1. A value outside that range counts as the nearer bound. details

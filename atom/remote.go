@@ -78,6 +78,8 @@ func (t *typed[In, Out]) Queue(c *Call) string {
 // either, nothing was done, and nothing is undone, see [Failure.Untaken]. The limit applies until the first worker
 // takes the work. If that worker is lost, only the other limits apply until the next one takes it. The default is no
 // limit.
+//
+//limit:workers wait of work for a worker (`atom.ScheduleToStart`) | none* | `Ebb.ScheduleToStart`
 func ScheduleToStart(d time.Duration) Option { return func(a *Atom) { a.toStart = d } }
 
 // StartToClose limits how long a worker may take for an attempt of Execute after it took
@@ -85,6 +87,8 @@ func ScheduleToStart(d time.Duration) Option { return func(a *Atom) { a.toStart 
 // [CodeStartToClose], and its outcome is Unknown. If the worker's lease expires and
 // another worker takes the work, that worker has the full time. The default is no
 // limit.
+//
+//limit:workers time of a worker for an attempt (`atom.StartToClose`) | none* | `Ebb.StartToClose`
 func StartToClose(d time.Duration) Option { return func(a *Atom) { a.toClose = d } }
 
 // ScheduleToStart returns the limit of [ScheduleToStart]; 0 is none.

@@ -12,6 +12,8 @@ import (
 )
 
 // MaxValue is the size in bytes above which Ebb refuses an encoded value.
+//
+//limit:values encoded input or result (`atom.MaxValue`) | {B} | the atom fails with `Ebb.ValueTooLarge`
 const MaxValue = 1 << 20
 
 // CodecJSON is the codec byte of JSON text, the one codec there is today.

@@ -35,8 +35,10 @@ type Catalog struct {
 }
 
 const (
-	maxMade   = 32 << 20 // bytes of the definitions whose flows a catalog caches
-	leastMade = 1 << 10  // weight of each flow beside its text
+	//limit:memory text of the definitions whose flows a catalog caches (`conductor.Catalog`) | {B} | those used
+	//limit:and least recently are compiled again
+	maxMade   = 32 << 20
+	leastMade = 1 << 10 // weight of each flow beside its text
 )
 
 // version is one version of a flow of the program.

@@ -12,6 +12,8 @@ import (
 )
 
 // patience bounds how long the store may take to answer a probe.
+//
+//limit:storage trial write of `/readyz` | {}, counts for {checkEvery} | not ready
 const patience = 2 * time.Second
 
 // checkEvery is how long the result of a check is reused. Any client may request a check, and each check writes.

@@ -9,6 +9,8 @@ import (
 )
 
 // lookForTicks is how often a conductor checks for schedules that other processes added.
+//
+//limit:scheduling poll for schedules of other processes | each {} | –
 const lookForTicks = 5 * time.Second
 
 // tick posts the jobs of schedules until ctx ends, whether or not slots are free.

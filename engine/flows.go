@@ -101,8 +101,10 @@ func (f *flows) compile(root flow.Node) (*flow.Plan, error) {
 }
 
 const (
-	maxCompiled = 1 << 17 // atoms of the plans that an engine caches
-	planWeight  = 8       // as many atoms as a plan takes itself, because a catalog may make a new root for each run
+	//limit:memory atoms of the plans that an engine caches, a plan counting as {planWeight} | {} | those used least
+	//limit:and recently are compiled again
+	maxCompiled = 1 << 17
+	planWeight  = 8 // as many atoms as a plan takes itself, because a catalog may make a new root for each run
 )
 
 // is reports whether the engine's own flow has that name.

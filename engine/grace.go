@@ -6,6 +6,8 @@ import (
 )
 
 // DefaultGrace is how long an atom may continue after its context has ended, unless [WithGrace] sets another time.
+//
+//limit:scheduling time of an atom after its context ended (`engine.WithGrace`) | {}* | given up
 const DefaultGrace = time.Minute
 
 // WithGrace sets how long an atom may continue after its context has ended: because its time limit passed, it was

@@ -12,24 +12,39 @@ import (
 type Limits struct {
 	// Transitions is how many steps of its language, such as states entered, a run may take without waiting for a
 	// task, timer, token or message.
+	//
+	//limit:run steps of a language, such as states entered, without a wait | {transitions}* | `transitions`
 	Transitions int64
 	// Atoms is how many nodes and child flows of a growing flow may be open at the same time.
+	//
+	//limit:run open atoms: nodes and child flows of a growing flow | {atoms}* | `atoms`
 	Atoms int64
 	// Values is how many bytes the inputs, notes and results of open atoms may have in total. Atoms of a plan do
 	// not count, because its definition bounds them.
+	//
+	//limit:run bytes of the values of open atoms | {values B}* | `values`
 	Values int64
 	// Iterations is how many steps a run may take in total: steps of its language, or attempts of the atoms of its
 	// plan.
+	//
+	//limit:run steps of a language, or attempts of a plan's atoms, in all | {iterations}* | `iterations`
 	Iterations int64
 	// Bytes is how many bytes of history, payloads, records of grown atoms and inputs of child runs a run may write.
 	// The engine checks this before each step of a language and each attempt of an atom, so a run exceeds it by at
 	// most one step.
+	//
+	//limit:run bytes of history, payloads, records of grown atoms and inputs of child runs | {bytes B}* | `bytes`
 	Bytes int64
 	// Descendants is how many descendants a run may have: its child runs, their child runs, and so on. If a run
 	// anywhere in the family may not create another child, that run fails. Runs that create children at the same
 	// moment may exceed the limit, each by the children of one commit.
+	//
+	//limit:run child runs and their descendants, such as items or batches of a distributed Map | {descendants}* |
+	//limit:and `descendants`
 	Descendants int64
 	// Depth is the maximum length of a chain of runs in which each one created the next.
+	//
+	//limit:run runs that create one another in a line | {depth}* | `depth`
 	Depth int64
 	// Memory is how many bytes of live memory the process may use before [Server.Serve] stops taking up runs. Runs
 	// that it already drives continue. Serve takes up runs again when a tenth of the budget is free.

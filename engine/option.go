@@ -41,6 +41,8 @@ const (
 
 // DefaultParallelism is how many atoms of a run execute at the same time, unless [WithParallelism] sets another
 // number.
+//
+//limit:scheduling atoms of a run that execute at once (`engine.WithParallelism`) | {}* | wait
 const DefaultParallelism = 16
 
 type option func(*Engine) error

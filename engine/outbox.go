@@ -23,10 +23,12 @@ type Sender func(ctx context.Context, out storage.Outgoing) error
 
 // How messages are sent.
 const (
-	sendTime     = 30 * time.Second // limit of one attempt; during it no other process sends the message
-	sendTries    = 20               // attempts, after which the message is parked until an operator releases it
-	sendAtOnce   = 16               // limit of messages to different runs or targets at the same time
-	slowAtOnce   = 48               // further messages at the same time that have taken slowSend already
+	sendTime = 30 * time.Second // limit of one attempt; during it no other process sends the message
+	//limit:scheduling tries to send a message | {} of {sendTime} | parked, with those behind it
+	sendTries = 20
+	//limit:scheduling messages sent at once | {}; {slowAtOnce} more beside sends of over {slowSend} | wait
+	sendAtOnce   = 16
+	slowAtOnce   = 48 // further messages at the same time that have taken slowSend already
 	slowSend     = time.Second
 	firstResend  = time.Second
 	lastResend   = 10 * time.Minute

@@ -15,6 +15,9 @@ import (
 
 // MaxRefused is the maximum number of lines in a row that [Command.Refused] and [RecordRefused] add to the history of a
 // run. After a command that the run accepts, it adds as many again.
+//
+//limit:values lines in a row of commands that the state of a run excludes, in its history (`engine.MaxRefused`)
+//limit:and | {} | no line
 const MaxRefused = 100
 
 // Refused records that a caller asked for the command and did not get it, because the state of the run does not allow

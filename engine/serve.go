@@ -116,6 +116,8 @@ func (s *serving) send(ctx context.Context) {
 const lookForOthers = time.Minute
 
 // pollInterval is the pause between queries for due runs if the store reports no change.
+//
+//limit:scheduling poll for due runs without notification (`Server.Serve`) | each {} | –
 const pollInterval = time.Second
 
 // look drives due runs, and returns how long to wait before the next query.

@@ -98,6 +98,8 @@ func skipWaits() option {
 }
 
 // DefaultSlots is how many runs a server drives at the same time, unless [WithSlots] sets another number.
+//
+//limit:scheduling runs that one `Serve` drives; waiting runs do not count (`engine.WithSlots`) | {}* | wait
 const DefaultSlots = 100
 
 // WithSlots limits how many runs a server drives at the same time. The same number of child runs may be driven in
@@ -151,6 +153,9 @@ func WithSender(send Sender) ServerOption {
 }
 
 // DefaultMaxLost is the default of [WithMaxLost].
+//
+//limit:scheduling deaths of processes that drive only one run, within an hour of each other (`--max-lost`,
+//limit:and `engine.WithMaxLost`) | {}* | the run is [set aside](../explanation/deaths.md) with `Ebb.Lost`
 const DefaultMaxLost = 3
 
 // WithMaxLost sets how many processes may die while they drive only this run. Then the server suspends the run with a

@@ -30,6 +30,8 @@ const (
 	// firstTrial is the duration of a trial without deaths; each death doubles it.
 	firstTrial = time.Second
 	// longestTrial bounds the duration: a run that needs longer to kill a process is not found.
+	//
+	//limit:scheduling trial of a suspect run (`Server.Serve`) | {} | the run has passed
 	longestTrial = time.Minute
 	// besideOthers is how long an accused run waits for a process that drives nothing else.
 	besideOthers = time.Minute

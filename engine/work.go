@@ -47,6 +47,8 @@ func (w *Work) Key() string {
 
 // maxTaken bounds how many workers receive the same work and let its lease expire. Otherwise work that kills every
 // worker would kill all of them.
+//
+//limit:workers workers that receive the same attempt (`engine.LeaseWork`) | {} | `Ebb.Lost`
 const maxTaken = 10
 
 // forever is longer than any worker waits.

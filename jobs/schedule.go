@@ -36,6 +36,9 @@ type Schedule struct {
 }
 
 // MaxCatchUp is the maximum of [Schedule.CatchUp].
+//
+//limit:scheduling missed ticks of a schedule to make up for (`--catch-up`, `jobs.MaxCatchUp`) | 1*, up to {} |
+//limit:and older ones are dropped
 const MaxCatchUp = 1000
 
 func parse(spec string) (*cron.Schedule, error) {

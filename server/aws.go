@@ -8,6 +8,8 @@ import (
 )
 
 // awsTime is the time for the work of a request of AWS. The longest waits five minutes for the end of a run.
+//
+//limit:http time for the work of a request of AWS's protocol | {} | 503
 const awsTime = 5*time.Minute + workTime
 
 // An AWSHandler serves requests of AWS's protocol. Package server/aws has one.

@@ -29,10 +29,13 @@ type connections struct {
 
 // Shares of the maximum number of connections.
 const (
+	//limit:http connections with an incomplete head | a quarter of all | cuts off the oldest
 	headShare = 4 // one in this many may have an incomplete head: each costs memory that nothing else bounds
+	//limit:http connections at work | four fifths of all | 503
 	workShare = 5 // all but one in this many may have a running handler
 )
 
+//limit:http requests sent before the previous answer | 1 | closes the connection after that answer
 func newConnections(l net.Listener, most int, secure bool) *connections {
 	cs := &connections{
 		Listener: l, most: most, secure: secure, all: map[*connection]struct{}{},

@@ -25,8 +25,9 @@ import (
 
 // Limits of the key file.
 const (
-	leastKey = 32   // minimum length of a key, in characters
-	maxKeys  = 1000 // maximum number of keys
+	leastKey = 32 // minimum length of a key, in characters
+	//limit:http keys, each of {leastKey} characters or more | {}
+	maxKeys = 1000
 )
 
 // keysAge is the maximum age of the keys in memory. A key that was removed from the file is accepted for at most
@@ -51,6 +52,9 @@ var pagePaths = []string{"api", "console"}
 func Purposes() []string { return []string{forAWS, "events", "metrics", forOperate, "tasks", forView} }
 
 // accessKeyID is what AWS accepts as the ID of an access key.
+//
+//limit:protocol ID of an access key in a file of keys | 16 to 128 characters of `A-Z`, `a-z`, `0-9` and `_` |
+//limit:and refused
 var accessKeyID = regexp.MustCompile(`^\w{16,128}$`)
 
 // A holder is the client that has a key.

@@ -22,27 +22,40 @@ const (
 	// DefaultAddress is where a server listens by default. Only this machine can reach it.
 	DefaultAddress = "127.0.0.1:8083"
 	// MaxBody is the maximum size of a request body in bytes: a value, and the JSON around it.
+	//
+	//limit:http body of a request | {B} | 413
 	MaxBody = atom.MaxValue + 64<<10
 	// Goodbye is how long running requests may continue after the server is told to stop.
+	//
+	//limit:http running requests when the server stops | {} | cuts off
 	Goodbye = 5 * time.Second
 )
 
-// Limits of HTTP requests. docs/reference/limits.md lists them.
+// Limits of HTTP requests.
 const (
-	maxSecretFile  = 256 << 10        // bytes of a file of keys, or of a certificate
-	maxConnections = 4000             // connections, but at most half of the files that may be open
-	maxHead        = 16 << 10         // bytes of the head of a request
-	maxLines       = 200              // lines of the head, without TLS
-	smallBody      = 16 << 10         // bytes of a body that does not count
-	maxBodies      = 16 << 20         // bytes of all other bodies in memory
-	headTime       = 10 * time.Second // for the head of a request to arrive
-	requestTime    = time.Minute      // for the whole request to arrive
-	bodyTime       = 15 * time.Second // for the body to arrive, when memory for it is free
-	bodyGrace      = 2 * time.Second  // after which another body may take the memory of a body that has not arrived
-	admissionTime  = 10 * time.Second // for the memory for a body to become free
-	workTime       = 75 * time.Second // for a handler; a worker may wait for a minute
-	answerTime     = 30 * time.Second // for the client to read an answer, once it has started
-	idleTime       = 2 * time.Minute  // for which an idle connection is kept
+	//limit:http file of keys, a certificate or its key | {B}
+	maxSecretFile = 256 << 10
+	//limit:http connections | {}, or half the files that may be open | cuts off the client with the longest wait
+	maxConnections = 4000
+	//limit:http head of a request | {B}, {maxLines} lines (not counted over TLS) | 431
+	maxHead   = 16 << 10
+	maxLines  = 200      // lines of the head, without TLS
+	smallBody = 16 << 10 // bytes of a body that does not count
+	//limit:http bodies of over {smallBody B} in memory | {B} | waits {admissionTime}, then 503. Cuts off a body
+	//limit:and that is incomplete after {bodyGrace} if another waits
+	maxBodies = 16 << 20
+	//limit:http time for head; body; both | {}; {bodyTime}; {requestTime} | cuts off; 408; cuts off
+	headTime      = 10 * time.Second
+	requestTime   = time.Minute      // for the whole request to arrive
+	bodyTime      = 15 * time.Second // for the body to arrive, when memory for it is free
+	bodyGrace     = 2 * time.Second  // after which another body may take the memory of a body that has not arrived
+	admissionTime = 10 * time.Second // for the memory for a body to become free
+	//limit:http time for the work of a request | {} | 503
+	workTime = 75 * time.Second // for a handler; a worker may wait for a minute
+	//limit:http time to read an answer that has begun | {} | cuts off
+	answerTime = 30 * time.Second
+	//limit:http idle connection | {} | cuts off
+	idleTime = 2 * time.Minute
 )
 
 // ErrNoKeys is returned if other machines can reach the address and the server requires no key.

@@ -12,6 +12,8 @@ import (
 
 // What a process keeps of trials, see [Trials].
 const (
+	//limit:storage trials of definitions in a server's memory, of one caller; of all | {callersTrials}; {} | the
+	//limit:and caller's oldest is forgotten; the oldest if it is older than {freshTrialTime}, otherwise 503
 	maxTrials      = 20               // trials of all callers
 	callersTrials  = 5                // trials of one caller
 	freshTrialTime = 30 * time.Minute // how long a trial is safe from those of other callers

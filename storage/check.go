@@ -8,14 +8,21 @@ import (
 
 // Limits of the values that a store accepts. A store refuses a larger value with [ErrInvalid].
 const (
+	//limit:values run ID, key of a run, receipt of a message (`storage.MaxID`); name or key of a signal (`ebb
+	//limit:and signal`) | {B}
 	MaxID = 256 // bytes of the id of a run, job or token, and of the key of a message
 	// MaxScheduleID is the limit of a schedule's id, in bytes. The id of a job of the schedule is the schedule's id
 	// and a time, which together fit in MaxID.
+	//
+	//limit:values schedule ID (`storage.MaxScheduleID`) | {B}
 	MaxScheduleID = 200
 
-	MaxLabel = 256  // bytes of a label's key, and of its value
-	MaxKey   = 4096 // bytes of the key under which [Transactor.Transact] records a transaction
+	//limit:values key or value of a label (`storage.MaxLabel`) | {B}
+	MaxLabel = 256 // bytes of a label's key, and of its value
+	//limit:values key of a transaction with a user's SQL (`storage.MaxKey`) | {B}
+	MaxKey = 4096 // bytes of the key under which [Transactor.Transact] records a transaction
 
+	//limit:values names of secrets of a run (`storage.MaxSecrets`, `storage.MaxSecret`) | {} of {MaxSecret B}
 	MaxSecrets = 1000 // names of secrets of one run
 	MaxSecret  = 4096 // bytes of one name of a secret
 )

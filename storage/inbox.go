@@ -57,6 +57,8 @@ type Inbox interface {
 }
 
 // MaxMessages is the number of messages in a full page of an inbox, see [Inbox].
+//
+//limit:storage messages read at once (`storage.MaxMessages`) | {} | the next page
 const MaxMessages = 500
 
 // AllMessages returns all messages in the inbox of a run, and the run's wakeup counter. An inbox may not fit in

@@ -10,6 +10,8 @@ import (
 // A Limit caps how many runs are driven at once, and how many jobs are claimed within a period. Runs caps runs that
 // have an owner: a released run that only waits does not count, and when an owner dies, its runs no longer count.
 // Rate caps claims of jobs, and retries count.
+//
+//limit:scheduling concurrent runs of a flow or label value (`ebb limit`, `storage.Limit`) | none* | wait
 type Limit struct {
 	Flow string // name of the flow whose runs count; "" means every flow
 	// Label is the key of a label: runs count separately for each of its values, and runs without the label do not
@@ -23,6 +25,8 @@ type Limit struct {
 
 // Bounds of the rates of a [Limit].
 const (
+	//limit:scheduling jobs claimed per period, of a flow or label value (`ebb limit --rate`) | none*; up to {} in
+	//limit:and {MinPer} to {MaxPer} | wait
 	MaxRate = 100_000             // largest Rate of a [Limit], in jobs
 	MinPer  = time.Millisecond    // shortest Per of a Limit
 	MaxPer  = 31 * 24 * time.Hour // longest Per of a Limit

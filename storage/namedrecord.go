@@ -98,11 +98,15 @@ func (e *ConflictError) Unwrap() error { return ErrConflict }
 
 // Limits of named records. A store refuses more with [ErrInvalid].
 const (
-	MaxRecordKind   = 64            // bytes of a kind
-	MaxRecordKey    = 1024          // bytes of a key
-	MaxRecordBody   = atom.MaxValue // bytes of a body
-	MaxRecordWrites = 100           // writes of one call of WriteRecords
-	MaxRecordChecks = 100           // checks of one new run
+	//limit:values kind; key; body of a named record (`storage.MaxRecordKind`, `MaxRecordKey`, `MaxRecordBody`) |
+	//limit:and {B}; {MaxRecordKey B}; {MaxRecordBody B}
+	MaxRecordKind = 64            // bytes of a kind
+	MaxRecordKey  = 1024          // bytes of a key
+	MaxRecordBody = atom.MaxValue // bytes of a body
+	//limit:values writes of named records at once (`storage.MaxRecordWrites`) | {}
+	MaxRecordWrites = 100 // writes of one call of WriteRecords
+	//limit:values conditions on which a run starts (`storage.MaxRecordChecks`) | {}
+	MaxRecordChecks = 100 // checks of one new run
 )
 
 // Check returns an error that wraps ErrInvalid and names the problem if the write contradicts itself or is too large.

@@ -10,10 +10,14 @@ import (
 const (
 	// PageRecords is the number of records that [EachAtom], [EachEntry], [EachEvent], [EachUndo] and [EachRecord] read at
 	// a time.
+	//
+	//limit:storage atoms or lines of history read at once (`storage.PageRecords`) | {} | the next page
 	PageRecords = 2000
 	// PageRuns is the number of records that [EachRun] and [EachJob] read at a time.
 	PageRuns = 500
 	// PageBytes is the number of bytes of values in a page with a limit. The last record may exceed it.
+	//
+	//limit:storage bytes of values read at once (`storage.PageBytes`) | {B}, plus one record | the next page
 	PageBytes = 4 << 20
 )
 

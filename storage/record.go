@@ -10,6 +10,8 @@ import (
 
 // InlineLimit is the size in bytes up to which the store copies a value into each record that holds it. The store
 // keeps a larger value once, as a payload of the run.
+//
+//limit:values value copied into records (`storage.InlineLimit`) | {B} | stored once
 const InlineLimit = 256
 
 // A Held value is a value in a record, inline or as a payload of the run. The zero Held means that there is no

@@ -67,6 +67,8 @@ type World[W any] struct {
 }
 
 // maxCases is how many cases are run unless [World.MaxCases] says otherwise.
+//
+//limit:tests cases of one `FailAt` (`enginetest.World.MaxCases`) | {}* | evenly chosen
 const maxCases = 1000
 
 // check returns an error for a world that lacks what is required.

@@ -18,6 +18,8 @@ import (
 const CodePrefix = "Grpc."
 
 // maxDetails is the maximum number of details of a status that become part of a failure.
+//
+//limit:sm4c details of a status of gRPC | {} | left out
 const maxDetails = 20
 
 // failure returns the failure of a call. Its details are {"status": 5, "details": […]}: the number of the status, and

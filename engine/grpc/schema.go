@@ -25,7 +25,9 @@ import (
 
 // Limits of schemas.
 const (
-	maxFiles    = 200              // number of files, imports included
+	//limit:sm4c schema of gRPC: files; bytes; time to compile it (`engine/grpc`) | {}; {maxSchema B}; {compileTime}
+	//limit:and | refused
+	maxFiles    = 200
 	maxSchema   = 4 << 20          // bytes of all its files
 	maxError    = 1 << 10          // length of an error, which quotes names
 	compileTime = 10 * time.Second // time to compile them

@@ -80,6 +80,8 @@ func (u *Undos) Diagnose(ctx context.Context, store storage.Store, run storage.R
 }
 
 // mostWaits is the maximum number of atoms in progress in a Diagnosis.
+//
+//limit:shown `ebb why`: atoms in progress | {} | counted
 const mostWaits = 1000
 
 // readAtoms reads the atoms in progress.

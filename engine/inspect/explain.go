@@ -322,6 +322,8 @@ func (x *explanation) atomsBefore(node int32) []string {
 }
 
 // remembered is the number of steps whose predecessors are kept: the steps that started last.
+//
+//limit:shown steps remembered to explain a failure (`inspect.Explain`) | {} | left out
 const remembered = 1000
 
 // fromHistory determines from the history which atom comes before an atom: the atom that ended last in the same

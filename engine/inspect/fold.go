@@ -11,8 +11,11 @@ import (
 // A run may have more steps than fit in memory, or on a page. A tree keeps the steps that matter most, and counts
 // the others by state. It decides after each change, so its size is always bounded.
 const (
-	keptOfGroup  = 2 * MaxShownOfGroup // steps of one group, see group.go
-	keptOfOthers = 100                 // steps of one flow that are in no group
+	//limit:shown `ebb show`: iterations of one state or fork | {} | counted by state
+	keptOfGroup = 2 * MaxShownOfGroup // steps of one group, see group.go
+	//limit:shown `ebb show`: other steps of one flow; undone steps; steps in all | {}; {KeptUndone}; {keptInAll} |
+	//limit:and counted
+	keptOfOthers = 100 // steps of one flow that are in no group
 	keptInAll    = 2000
 
 	// KeptUndone is the number of steps that [Tree] keeps in Undone: the first and the last ones, half of each.

@@ -51,6 +51,8 @@ type Attempt struct {
 }
 
 // mostAttempts is the number of attempts of a visit that are kept.
+//
+//limit:shown `ebb show --state`: attempts or calls of a visit | {} | the last ones
 const mostAttempts = 100
 
 // Visits yields the visits of states of a run in the order in which they ended, and then those that have not ended.

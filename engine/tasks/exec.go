@@ -33,6 +33,8 @@ const (
 const (
 	defaultGrace = 5 * time.Second
 	// maxCause is the number of bytes of standard error, or of a server's answer, that become a failure's message.
+	//
+	//limit:command end of standard error kept as cause | {B} | cut off
 	maxCause = 4 << 10
 )
 

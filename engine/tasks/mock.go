@@ -16,6 +16,8 @@ import (
 )
 
 // maxMocked is the highest attempt a mock may have an answer for.
+//
+//limit:command attempts that a mock answers | {}
 const maxMocked = 10_000
 
 // Mocks answer for states in place of their tasks. An answer depends on the state's name and on the number of the

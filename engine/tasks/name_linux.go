@@ -21,6 +21,9 @@ import (
 
 const (
 	// nameTimeout is how long an attempt waits for programs of earlier attempts to end.
+	//
+	//limit:command wait for a program of an earlier attempt | logged after {nameNotice}, ends after {} |
+	//limit:and `Exec.StillRunning`
 	nameTimeout = time.Minute
 	// nameNotice is when such a wait is logged.
 	nameNotice = 2 * time.Second

@@ -36,7 +36,8 @@ type TraceValue struct {
 
 // Limits of a shown trace, so that it stays readable.
 const (
-	traceSteps    = 40  // steps in all
+	//limit:shown steps that say why a run failed | {} | left out, such as what came before an early failure
+	traceSteps    = 40
 	traceBranches = 8   // steps directly before one
 	traceValue    = 160 // characters of a value
 	traceWhy      = 400 // characters of a line about a failure

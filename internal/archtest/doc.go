@@ -11,7 +11,7 @@
 //   - the links of pages lead somewhere, and the tests, names and functions that they name exist (docs_test.go,
 //     identifiers_test.go, codepage_test.go)
 //   - docs/reference/guarantees.md and attacks.md have what the comments of the tests promise (promises_test.go)
-//   - docs/reference/limits.md has the numbers of the code (limits_test.go)
+//   - docs/reference/limits.md is what the directives beside the constants say (limits_test.go)
 //
 // Tables at the head of each file list what is forbidden. To change the architecture, change a table and give the
 // reason.

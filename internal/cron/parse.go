@@ -10,6 +10,8 @@ import (
 )
 
 // MaxLength is the maximum length of a spec in bytes.
+//
+//limit:values expression of a schedule (`jobs.Schedule`) | {B}
 const MaxLength = 1024
 
 // ErrInvalid is wrapped by the errors of [Parse].

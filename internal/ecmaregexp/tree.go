@@ -5,6 +5,9 @@ import "fmt"
 // Limits of a pattern.
 const (
 	// MaxLength is the length in bytes of the longest pattern.
+	//
+	//limit:jsonata regular expression (`ecmaregexp.MaxLength`, `ecmaregexp.MaxProgram`) | {B}, {MaxProgram}
+	//limit:and instructions | `States.QueryEvaluationError`; refused if literal
 	MaxLength = 8 << 10
 	// MaxProgram is the maximum number of compiled instructions.
 	MaxProgram = 20_000

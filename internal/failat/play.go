@@ -19,6 +19,8 @@ const runID = "run"
 
 // mostFaults is the number of failures of an atom that fails for good. Then it succeeds, because some retries never
 // end.
+//
+//limit:tests failures of an atom that fails for good | {} | it succeeds, for retries that never give up
 const mostFaults = 30
 
 // played is the course of a run.

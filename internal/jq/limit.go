@@ -3,10 +3,16 @@ package jq
 // Limits of programs and of their evaluation.
 const (
 	// MaxSource is the maximum size of a program in bytes.
+	//
+	//limit:sm4c jq expression | {B}
 	MaxSource = 32 << 10
 	// MaxSteps is the maximum number of steps of an evaluation. They take well under a second.
+	//
+	//limit:sm4c steps of one evaluation of a jq expression | {} | `SM4C.Expression`
 	MaxSteps = 4_000_000
 	// MaxSize is the maximum size in bytes, about as in memory, of a value that an operation takes or returns.
+	//
+	//limit:sm4c value that an operation of jq takes or returns | {B}, {MaxDepth} levels | `SM4C.Expression`
 	MaxSize = 16 << 20
 	// MaxDepth is the maximum nesting of a value that an operation visits.
 	MaxDepth = 1000

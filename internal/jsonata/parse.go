@@ -8,10 +8,15 @@ import (
 // Limits of an expression.
 const (
 	// MaxLength is the length in bytes of the longest expression.
+	//
+	//limit:jsonata JSONata expression (`jsonata.MaxLength`); its nesting (`jsonata.MaxNesting`) | {B}; {MaxNesting}
 	MaxLength = 256 << 10
 	// MaxNesting is the maximum nesting of an expression.
 	MaxNesting = 1000
 	// MaxPatterns is the maximum number of instructions to which all regular expressions of an expression may compile.
+	//
+	//limit:jsonata all regular expressions of a definition, or of one expression (`jsonata.MaxPatterns`) | {}
+	//limit:and instructions
 	MaxPatterns = 500_000
 )
 

@@ -11,13 +11,22 @@ import (
 const (
 	// MaxSteps is the maximum number of steps of an evaluation. A step is the evaluation of a node, or about as much
 	// work.
+	//
+	//limit:jsonata steps of all expressions in one visit to a state (`jsonata.MaxSteps`) | {} |
+	//limit:and `States.QueryEvaluationError`
 	MaxSteps = 5_000_000
 	// MaxSize is the maximum size of a value that an evaluation may build, as measured on AWS. A number counts 8, a
 	// text its bytes, and an array or object 32 and the sizes of its values.
+	//
+	//limit:jsonata intermediate value; a number counts {scalarSize} B, an array or object {containerSize} B plus
+	//limit:and content (`jsonata.MaxSize`) | {B} | `States.QueryEvaluationError`
 	MaxSize = 873_782 * scalarSize
 	// MaxDepth is the maximum depth of nested evaluations, as on AWS.
+	//
+	//limit:jsonata nested evaluations (`jsonata.MaxDepth`) | {} | `States.QueryEvaluationError`
 	MaxDepth = 100
 
+	//limit:jsonata elements of `$range` | {} | `States.QueryEvaluationError`
 	maxRange = 360_145 // items of $range, as measured on AWS
 
 	bytesPerStep = 32 // bytes of a text that are copied or compared in a step

@@ -10,12 +10,16 @@ import (
 // Limits of paths and of their evaluation.
 const (
 	// MaxLength is the length in bytes of the longest path.
+	//
+	//limit:jsonata JSONPath; its nesting of parentheses, filters and literals | {B}; {MaxNesting}
 	MaxLength = 8 << 10
 	// MaxNesting is the maximum nesting of parentheses, filters and literals.
 	MaxNesting = 64
 	// MaxPattern is the maximum size of a regexp in compiled instructions.
 	MaxPattern = 1000
 	// MaxWork is the maximum number of steps of one evaluation.
+	//
+	//limit:jsonata steps of one evaluation of a JSONPath | {} | the state fails
 	MaxWork = 1_000_000
 )
 

@@ -8,6 +8,9 @@ import (
 )
 
 // A process with little live memory may have this much garbage before the runtime collects it.
+//
+//limit:memory garbage of `ebb` before a collection (`GOGC`) | the larger of what is live and {B}, or an eighth
+//limit:and of the budget | collection
 const allowedGarbage = 64 << 20
 
 // Limits of the percentage of garbage that the runtime allows beside live memory, see [debug.SetGCPercent].

@@ -17,7 +17,12 @@ const (
 )
 
 // Share returns the budget within a limit, or 0 without one.
+//
+//limit:memory live memory of a process (`--memory`, `engine.Limits.Memory`) | 3/5 of its control group's limit*
+//limit:and | takes up no work until a tenth of the budget is free
 func Share(limit int64) int64 { return limit / shareIn * shareOf }
 
 // Ceiling returns the soft limit of the Go runtime for a budget of live memory.
+//
+//limit:memory Go's soft memory limit (`GOMEMLIMIT`) | 4/3 of the budget* | more garbage collection
 func Ceiling(budget int64) int64 { return budget / ceilingIn * ceilingOf }

@@ -14,6 +14,9 @@ const (
 	sweepPauseMax = 50 * time.Millisecond
 	// sweepLimit is how long a supervisor waits for processes that it cannot end: those of another user, and those that
 	// the kernel keeps.
+	//
+	//limit:command wait of a supervisor for a process that it cannot end | {} after the last end | the process
+	//limit:and remains, and is logged
 	sweepLimit = 5 * time.Second
 )
 

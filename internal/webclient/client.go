@@ -15,6 +15,9 @@ const (
 	// MiB, which take 400 MiB of memory if the headers are short.
 	MaxHead = 64 << 10
 	// MaxRedirects is the maximum number of redirects of a request.
+	//
+	//limit:command redirects of an HTTP task; status line and headers of an answer | {}; {MaxHead B} | the task
+	//limit:and fails
 	MaxRedirects = 3
 )
 

@@ -15,6 +15,8 @@ import (
 )
 
 // maxElements is how many elements of a list are kept. Each may cost more memory than the client has to send for it.
+//
+//limit:protocol elements of a list | {} | `ValidationException`
 const maxElements = 1000
 
 // A binding decodes values of a shape into a Go type.

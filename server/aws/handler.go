@@ -20,6 +20,8 @@ import (
 )
 
 // MaxBody is the maximum size of the body of a request in bytes.
+//
+//limit:protocol body of a request (`aws.MaxBody`) | {B} | `RequestEntityTooLargeException`
 const MaxBody = 1 << 20
 
 // Types of the errors that are the protocol's, not a service's.

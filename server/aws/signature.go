@@ -13,6 +13,8 @@ import (
 )
 
 // MaxSkew is how far the clock of a client may be from the server's.
+//
+//limit:protocol difference of a client's clock (`aws.MaxSkew`) | {} | `InvalidSignatureException`
 const MaxSkew = 5 * time.Minute
 
 // Types of the errors of signatures.

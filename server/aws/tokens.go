@@ -13,6 +13,8 @@ import (
 )
 
 // TokenLife is how long a page token is valid.
+//
+//limit:protocol age of a page token (`aws.TokenLife`) | {} | refused
 const TokenLife = 24 * time.Hour
 
 var (

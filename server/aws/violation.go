@@ -10,6 +10,8 @@ import (
 )
 
 // maxViolations is how many violations an error lists. Else it could be a hundred times as long as the request.
+//
+//limit:protocol violations that one error lists | {} | counted
 const maxViolations = 100
 
 // violations are the problems with the parameters of a request, in the words of AWS.

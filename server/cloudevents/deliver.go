@@ -52,9 +52,13 @@ func clip(name string) string {
 // Limits of one delivery.
 const (
 	// maxTopics is the maximum number of different values of extension attributes in the events of one delivery.
+	//
+	//limit:cloudevents values of extension attributes in a batch | {} | 400
 	maxTopics = 10_000
 
-	maxMessages      = 500     // messages in one transaction
+	//limit:cloudevents messages of an event in one transaction | {} of {maxMessagesBytes B} together | the next
+	//limit:and transaction
+	maxMessages      = 500
 	maxMessagesBytes = 8 << 20 // bytes in one transaction, unless one message is larger
 )
 

@@ -15,11 +15,14 @@ import (
 
 // Limits of an event.
 const (
-	maxBatch      = 1000 // events in a batch
-	maxAttributes = 64   // attributes of an event
+	//limit:cloudevents events in a batch | {} | 400
+	maxBatch = 1000
+	//limit:cloudevents attributes; name; value of each | {}; {maxName B}; {maxAttribute B} | 400
+	maxAttributes = 64
 	maxName       = 64   // bytes of an attribute's name; the specification recommends 20
 	maxAttribute  = 4096 // bytes of an attribute's value
-	maxNesting    = 500  // nesting of the arrays and objects of an event
+	//limit:cloudevents nesting of an event's data | {} | 400
+	maxNesting = 500
 )
 
 // An Event is a CloudEvent in its JSON form: its attributes are members with lower-case names. Its data is the
@@ -167,6 +170,8 @@ func (e Event) Attribute(name string) string {
 }
 
 // Body returns the event as the body of a message.
+//
+//limit:cloudevents event | 1 MiB | 413
 func (e Event) Body() atom.Value {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

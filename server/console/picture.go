@@ -18,6 +18,8 @@ var zooms = []int{25, 50, 75, 100, 150, 200, 300, 400}
 const wholeSize = 100
 
 // mostElements is how many elements a graph on a page has at most. With more, browsers scroll and zoom haltingly.
+//
+//limit:shown elements of a graph on a page of the console | {} | a link to the file
 const mostElements = 2500
 
 // isLargePicture reports whether a graph has too many elements for a page.

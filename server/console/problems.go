@@ -13,9 +13,10 @@ import (
 )
 
 const (
-	mostProblems = 100  // problems of a definition on a page
-	mostDrawn    = 1000 // nodes of a graph that is drawn while a user writes
-	besideColumn = 60   // characters of a line that a page shows on each side of a problem
+	mostProblems = 100 // problems of a definition on a page
+	//limit:shown nodes of a graph beside the editor | {} | no graph
+	mostDrawn    = 1000
+	besideColumn = 60 // characters of a line that a page shows on each side of a problem
 )
 
 // A validation is what the API says of a definition.

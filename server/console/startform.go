@@ -20,6 +20,8 @@ import (
 // itself.
 
 // maxProperties bounds the fields, and the values of one. With more, the input is written as JSON.
+//
+//limit:shown members of a schema for which the form of a new run has fields | {} | the input is written as JSON
 const maxProperties = 100
 
 // A property is a member of an input, as a schema describes it.

@@ -109,6 +109,8 @@ const (
 )
 
 // maxScrapes bounds the number of concurrent requests for the metrics, because each answer is large.
+//
+//limit:http requests for `/metrics` at once | {} | 503
 const maxScrapes = 10
 
 // Handler serves the metrics to Prometheus.

@@ -9,6 +9,8 @@ import (
 // Bounds of the flows and atoms that have names of their own in metrics. Clients name the flows of their machines, and
 // each name makes a series that this process keeps until it ends.
 const (
+	//limit:memory flows; atoms with names of their own in metrics (`server/metrics: TestNamesAreBounded`) | {};
+	//limit:and {maxAtoms} | `(other)`
 	maxFlows = 500
 	maxAtoms = 1000 // of all flows together
 )

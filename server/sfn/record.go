@@ -9,4 +9,6 @@ const (
 )
 
 // defaultPage is the size of a page if the client does not say it, in results.
+//
+//limit:sfn results in a page of a list, if the client does not say | {}
 const defaultPage = 100

@@ -11,8 +11,9 @@ import (
 //
 //nolint:mnd // the table is where the numbers have their names
 var (
-	arnShape         = aws.String(1, 256)
-	longARNShape     = aws.String(1, 2000)
+	arnShape     = aws.String(1, 256)
+	longARNShape = aws.String(1, 2000)
+	//limit:sfn names; definitions; inputs and outputs | 80 characters; 1 MiB; 256 KiB | `ValidationException`
 	nameShape        = aws.String(1, 80)
 	stateNameShape   = aws.String(1, 80).Secret()
 	flagShape        = aws.Boolean()

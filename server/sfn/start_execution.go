@@ -189,6 +189,8 @@ func (x *execution) labels() map[string]string {
 }
 
 // namesAreKept is how long after its end the name of an execution cannot be used again.
+//
+//limit:sfn reuse of the name of an execution | {} after its end | `ExecutionAlreadyExists`
 const namesAreKept = 90 * 24 * time.Hour
 
 // exists decides about a name that another execution has. A request that repeats the one that started a running

@@ -250,6 +250,8 @@ type countOutput struct {
 }
 
 // maxCount is how far executions and tasks are counted: a count takes some milliseconds at most.
+//
+//limit:swf number that a count returns | {} | `truncated` is true
 const maxCount = 50_000
 
 func (s *Server) countOpenWorkflowExecutions(ctx context.Context, _ *aws.Caller, in *filter) (*countOutput, error) {

@@ -9,6 +9,8 @@ import (
 )
 
 // maxUndoTypes is the most activity types for which a file says what undoes them.
+//
+//limit:swf types in the file of `--swf-undo` | {} | exit status 2
 const maxUndoTypes = 1000
 
 // ParseUndo reads a file that says which activities undo which, for [Config.Undo]: on each line a type, a blank, =, a

@@ -24,14 +24,22 @@ import (
 // Limits of the values in requests. A missing value has its default.
 const (
 	// MaxPolls is the maximum number of workers that wait for work at one handler.
+	//
+	//limit:workers workers that wait at one `ebb serve` | {}, and half of its connections, for {maxWait} each |
+	//limit:and told to poll again
 	MaxPolls = 2_000
 
-	maxKinds     = storage.MaxQueues
-	maxName      = storage.MaxID
-	maxText      = 32 << 10 // bytes of a failure's message
-	maxNesting   = 500      // nesting of arrays and objects
-	maxWait      = time.Minute
-	defaultWait  = 30 * time.Second
+	//limit:workers kinds of work in a request | {} of {maxName B}
+	maxKinds = storage.MaxQueues
+	//limit:workers name of a worker | {B}
+	maxName = storage.MaxID
+	//limit:workers message of a failure | {B}
+	maxText = 32 << 10
+	//limit:workers nesting of a request | {}
+	maxNesting  = 500
+	maxWait     = time.Minute
+	defaultWait = 30 * time.Second
+	//limit:workers lease | 1 s to {}
 	maxLease     = 12 * time.Hour
 	defaultLease = 30 * time.Second
 )

@@ -16,11 +16,12 @@ import (
 )
 
 const (
-	maxBatch = 1000 // maximum number of writes in one transaction
-	yields   = 3    // yields before the leader closes a batch, so that goroutines that were just woken can join
-	enough   = 64   // number of queued writes with which the leader closes a batch without a yield; not on a server
-	longer   = 30   // yields after the last write that joined, if the round trip to the database is long
-	alike    = 16   // number of transactions after a shared one for which the writer expects company
+	//limit:storage runs' commits in one transaction | {} | the next transaction
+	maxBatch = 1000
+	yields   = 3  // yields before the leader closes a batch, so that goroutines that were just woken can join
+	enough   = 64 // number of queued writes with which the leader closes a batch without a yield; not on a server
+	longer   = 30 // yields after the last write that joined, if the round trip to the database is long
+	alike    = 16 // number of transactions after a shared one for which the writer expects company
 )
 
 // A write is one change that a caller asks for.

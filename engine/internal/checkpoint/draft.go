@@ -43,9 +43,13 @@ func (d *Draft) Init(plan *flow.Plan, run string, quiet bool, head storage.Head)
 
 // maxLines bounds the lines of history in one commit: changes that start no call wait for the next commit, but not
 // without limit.
+//
+//limit:storage lines of history in one commit of a run | {} | a commit of its own
 const maxLines = 1000
 
 // maxBytes bounds the bytes in one commit.
+//
+//limit:storage bytes in one commit of a run | {B}, plus one step | a commit of its own
 const maxBytes = 8 << 20
 
 // Full reports whether the draft must be committed before it grows further.

@@ -82,6 +82,9 @@ func (c *children) join(child *storage.Run) (*atom.Failure, error) {
 }
 
 // OpenSize is a lower bound for the memory of any open node or child flow, in bytes, without its values.
+//
+//limit:memory a run that grows while the budget is reached: {B} per open atom, and its values (`Server.Serve`,
+//limit:and `Engine.Run`) | 1/3 of the budget | set aside with `Ebb.LimitExceeded`
 const OpenSize = 512
 
 // exceeds reports whether to set the run aside. It does if three conditions hold: the process

@@ -14,6 +14,8 @@ type undoStack struct {
 }
 
 // stackPage is the number of entries of the undo stack that are read at once.
+//
+//limit:storage undo stack entries read at once | {} | the next page
 const stackPage = 64
 
 // changeStack changes the undo stack with the next commit.

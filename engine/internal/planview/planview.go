@@ -19,6 +19,8 @@ const (
 	// recordKind is the kind of the named records. Their keys are the hashes of the plans.
 	recordKind = "ebb.plan"
 	// maxAtoms is the number of atoms up to which a diagram is kept.
+	//
+	//limit:shown `ebb graph RUN`: atoms of a flow in Go | {} | what the run has done is drawn
 	maxAtoms = 2000
 )
 

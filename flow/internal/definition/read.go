@@ -11,6 +11,7 @@ import (
 
 // Limits of definitions.
 const (
+	//limit:asl definition (`asl.MaxDefinition`); its nesting | {B}; {MaxNesting}
 	MaxSize    = 1 << 20 // bytes of a definition
 	MaxNesting = 200     // nesting of objects and arrays
 )

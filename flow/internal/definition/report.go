@@ -11,6 +11,8 @@ import (
 )
 
 // MaxProblems is the maximum number of problems of each severity in a report.
+//
+//limit:asl reported problems of each severity (`asl.MaxProblems`) | {} | left out
 const MaxProblems = 100
 
 // A Report collects problems. A checker continues after each problem, so that all problems are reported at once.

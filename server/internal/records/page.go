@@ -13,6 +13,8 @@ import (
 )
 
 // MaxPage is the maximum size of a page.
+//
+//limit:protocol results in a page of a list | {} | `ValidationException`
 const MaxPage = 1000
 
 // A Page is what a request says of the page of a list that it wants.

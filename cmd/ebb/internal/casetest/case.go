@@ -84,8 +84,11 @@ var statuses = []string{statusSuccess, statusFailure, statusReverted, statusWait
 
 // The bounds of a case file.
 const (
-	maxFile    = 4 << 20                    // bytes
-	maxItems   = 10_000                     // of a list: cases of a file, answers of a mock, signals of a case
-	usualLimit = 365 * 24 * time.Hour       // virtual time
-	maxLimit   = 100 * 365 * 24 * time.Hour // virtual time
+	//limit:command case file of [`ebb test`](../how-to/test-a-machine.md) | {B} | refused
+	maxFile = 4 << 20
+	//limit:command cases of a file, answers of a mock, signals of a case | {} each | refused
+	maxItems   = 10_000
+	usualLimit = 365 * 24 * time.Hour // virtual time
+	//limit:command virtual time of a case; real time, by `--timeout` | 100 years; 1 min* | WAITING; the case fails
+	maxLimit = 100 * 365 * 24 * time.Hour
 )

@@ -12,6 +12,8 @@ import (
 )
 
 // maxFiles is how many case files one call runs.
+//
+//limit:command case files of one `ebb test` | {} | refused
 const maxFiles = 10_000
 
 // caseEndings are the endings of the names of case files.

@@ -23,6 +23,9 @@ import (
 const runID = "case"
 
 // limits bound what a run may become.
+//
+//limit:command steps of a case's run; bytes that it writes; its child runs | 200,000; 512 MiB; 20,000 | the run
+//limit:and fails
 var limits = engine.Limits{
 	Transitions: 100_000, Atoms: 50_000, Values: 256 << 20, Iterations: 200_000, Bytes: 512 << 20, Descendants: 20_000,
 	Depth: 100,

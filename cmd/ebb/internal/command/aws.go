@@ -101,6 +101,8 @@ func (f *awsFlags) config() (*awsSettings, error) {
 }
 
 // maxUndoFile is the maximum size in bytes of the file of --swf-undo.
+//
+//limit:swf size of the file of `--swf-undo` | {B} | exit status 2
 const maxUndoFile = 1 << 20
 
 // readUndo reads the file of --swf-undo.

@@ -130,6 +130,8 @@ func (s subcommands) list(ctx context.Context, store storage.Store, q storage.Ru
 }
 
 // listedAtOnce is the number of runs that are read at a time and shown as one table.
+//
+//limit:shown `ebb list --limit 0`: runs in one table | {} | the next table
 const listedAtOnce = 500
 
 // writeRuns writes a table, or an object a line.

@@ -231,6 +231,8 @@ func (f *runFlags) options() ([]engine.RunOption, error) {
 }
 
 // runID returns the id for the run.
+//
+//limit:values new ID or flow name, given to the command | visible characters
 func (f *runFlags) runID(flow string) (string, error) {
 	switch {
 	case f.id == "":

@@ -16,6 +16,8 @@ import (
 )
 
 // visitsShown is how many visits of a state are shown as text: half of them the first, half the last.
+//
+//limit:shown `ebb show --state`: visits as text | {} | `-o json`
 const visitsShown = 20
 
 // showState shows each visit of a state, the visit of a path, or the visits inside an iteration or branch.

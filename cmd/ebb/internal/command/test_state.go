@@ -38,6 +38,8 @@ var (
 )
 
 // testStateTime bounds the test of a state, as on AWS.
+//
+//limit:command time of `ebb test-state` | {} | the task fails
 const testStateTime = 5 * time.Minute
 
 func (s subcommands) testStateCommand() *cobra.Command {

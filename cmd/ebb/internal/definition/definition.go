@@ -14,6 +14,8 @@ import (
 )
 
 // maxFile is the maximum size of a definition or a mock file in bytes. A definition's own limit is lower.
+//
+//limit:command file of a definition, mocks or a template | {B}
 const maxFile = 16 << 20
 
 // A Definition is a file that can run.

@@ -13,6 +13,8 @@ import (
 
 // mostVisited is how many iterations of states are counted. If a run has more, its picture shows the status of the last
 // one.
+//
+//limit:shown `ebb graph RUN`: iterations of states that are counted | {} | what became of the last one
 const mostVisited = 100_000
 
 // A fold counts the statuses of a state in the iterations of a Map, which a picture shows as one node. A later visit in

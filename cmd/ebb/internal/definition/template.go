@@ -15,6 +15,8 @@ var machineResources = map[string]struct{ object, text, file, kind string }{
 
 // maxTemplate is the maximum total size of the definitions of a template in bytes. A file counts for each machine
 // that names it.
+//
+//limit:command definitions of a template, a file counted for each machine that names it | {B}
 const maxTemplate = 64 << 20
 
 // isTemplate reports whether a document is a template of CloudFormation or SAM.

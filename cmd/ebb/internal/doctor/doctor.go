@@ -153,6 +153,8 @@ func (d *doctor) place(c *sqlstore.Checkup) {
 }
 
 // tryFor bounds the test write.
+//
+//limit:storage trial write of `ebb doctor` | {} | reported
 const tryFor = 5 * time.Second
 
 // writing checks whether the database can be written.

@@ -46,6 +46,8 @@ const (
 type Place struct{ Line, Column int }
 
 // maxDepth is how deep documents may nest.
+//
+//limit:command nesting of a document or template | {}
 const maxDepth = 500
 
 // An Error is the position at which a file is not a valid document, and the reason.

@@ -37,6 +37,8 @@ func ParseYAML(text []byte) (*Document, error) {
 
 // maxAliased bounds the content that aliases repeat, in bytes and values: a few lines of YAML can expand to
 // billions.
+//
+//limit:command expansion of YAML aliases | {B}
 const maxAliased = asl.MaxDefinition
 
 var yamlLine = regexp.MustCompile(`line (\d+): `)

@@ -191,6 +191,8 @@ func (s *Session) readConfig(file string, names []string) (*document.Document, e
 }
 
 // maxConfig is the maximum size of a file of flags.
+//
+//limit:http file of `--config` | {B}
 const maxConfig = 1 << 20
 
 // setFrom sets a flag from the file of flags.

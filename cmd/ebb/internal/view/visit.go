@@ -14,6 +14,8 @@ import (
 )
 
 // visitValue is how many bytes of a value are shown.
+//
+//limit:shown `ebb show --state`: bytes of a value | {} | `-o json`
 const visitValue = 2000
 
 // Visit writes a visit of a state for people.

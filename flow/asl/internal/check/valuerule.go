@@ -105,7 +105,9 @@ func (boolRule) read(c *checker, n *node) bool { return c.Bool(n) }
 type wholeRule struct{ least, most int64 }
 
 const (
-	maxDelay      = 31_622_400
+	maxDelay = 31_622_400
+	//limit:asl name of a state; of a variable; label of a Map | 80 characters (128 under `spec2016`); {};
+	//limit:and {maxLabel}
 	maxNameLength = 80  // characters of a variable's name
 	maxCandidates = 500 // maximum number of names to search for a suggestion
 )

@@ -257,9 +257,12 @@ func Read(r *jsontext.Reader) *Value { return Text(atom.FromJSON(r.Skip())) }
 
 const (
 	// MaxPayload is asl.MaxPayload.
+	//
+	//limit:asl effective input, result, output, variable (`asl.MaxPayload`) | {B} | `States.DataLimitExceeded`
 	MaxPayload = 256 << 10
 
-	maxValueDepth = 500 // nesting of data that is decoded
+	//limit:asl nesting of data | {} | the state fails
+	maxValueDepth = 500
 )
 
 // Separated appends the comma before the ith element of a list.

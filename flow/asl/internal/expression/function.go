@@ -38,8 +38,10 @@ var FunctionNames = slices.Sorted(maps.Keys(functions))
 
 // Limits of functions.
 const (
-	maxEncoded = 10_000 // characters, of Base64Encode, Base64Decode and Hash
-	maxRange   = 1000   // elements, of ArrayRange
+	//limit:asl text for `States.Base64Encode`, `Base64Decode`, `Hash` | {} characters | `States.IntrinsicFailure`
+	maxEncoded = 10_000
+	//limit:asl elements of `States.ArrayRange` | {} | `States.IntrinsicFailure`
+	maxRange = 1000
 )
 
 var errTooLarge = fmt.Errorf("the result has more than %d bytes", data.MaxPayload)

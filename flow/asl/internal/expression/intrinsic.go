@@ -30,6 +30,8 @@ type function struct {
 const anyNumber = 1 << 20
 
 // maxCallNesting is how deep calls may be nested.
+//
+//limit:asl nested calls of intrinsic functions | {}
 const maxCallNesting = 10
 
 func (e *intrinsic) Evaluate(v *View) (any, *stateerror.Error) {

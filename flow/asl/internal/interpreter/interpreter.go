@@ -318,4 +318,5 @@ func (w *Interpreter) Enter(s *syntax.State, input *data.Value) {
 	w.entered = w.last
 }
 
-const stepBudget = 500 // states that one answer passes through
+//limit:asl states that only compute, in one answer | {} | continues after a commit
+const stepBudget = 500

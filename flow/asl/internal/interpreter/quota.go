@@ -13,8 +13,12 @@ import (
 // AWS's quotas of one execution. They hold for executions that are started with Attributes.Limited.
 const (
 	// MaxEvents is how many events the history of a Standard execution has at most.
+	//
+	//limit:asl executions of `ebb serve`, or with `asl.Attributes.Limited`: events of a Standard one
+	//limit:and (`asl.MaxEvents`) | {} | `States.Runtime`
 	MaxEvents = 25_000
 
+	//limit:asl time of such a Standard execution; of an Express one | {}; {longestExpress} | times out
 	longestStandard = 365 * 24 * time.Hour
 	longestExpress  = 5 * time.Minute
 )

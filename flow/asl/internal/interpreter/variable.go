@@ -98,4 +98,5 @@ func (w *surroundings) Set(values map[string]*data.Value) {
 	}
 }
 
-const maxVariables = 384 << 10 // bytes of all variables that a state can see
+//limit:asl all variables that a state sees | {B} | `States.DataLimitExceeded`
+const maxVariables = 384 << 10

@@ -164,7 +164,11 @@ func Reserved(name string) bool {
 	return !slices.Contains(Known, name)
 }
 
-const maxErrorName = 256 // characters of the name of an error
+//limit:asl error name in a Fail state and in the history | {} characters | cut off
+const maxErrorName = 256
 
 // MaxShown is the maximum number of bytes of a value, or of an expression's error, in a cause.
+//
+//limit:asl cause in a Fail state and in the history; value or error of an expression, quoted in a cause | {B} |
+//limit:and cut off
 const MaxShown = 32 << 10

@@ -11,6 +11,7 @@ import (
 )
 
 const (
+	//limit:swf tags of an execution | {} | `ValidationException`
 	maxTags = 5
 	// MaxSeconds is the largest timeout, one year. It is also the longest time that an execution may be open.
 	MaxSeconds = 31_536_000

@@ -16,6 +16,9 @@ type Lease struct {
 
 // stepShare is the part of a lease by which the server's clock may differ from its expected time. An owner has two
 // thirds of its lease left when it renews the lease.
+//
+//limit:storage difference of PostgreSQL's clock from the expected time | a quarter of the lease | for a lease,
+//limit:and the process's own clock judges leases
 const stepShare = 4
 
 // A Watch judges leases by this process's own monotonic clock in addition to the server's clock. The server's clock

@@ -158,7 +158,8 @@ func (s *Server) Migrate(ctx context.Context) (before Found, err error) {
 const (
 	stepLockTimeout = "SET LOCAL lock_timeout = '2s'"
 	stepPause       = time.Second
-	stepTries       = 20
+	//limit:storage wait of a migration step for a table | 2 s, {} tries {stepPause} apart | fails
+	stepTries = 20
 )
 
 // patientStep is step, but if a table is in use, it releases its locks and tries again.

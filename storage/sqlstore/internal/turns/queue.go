@@ -19,6 +19,9 @@ const (
 	turnPatience = 2 * time.Second
 	turnReminder = time.Minute
 	// turnTimeout bounds how long a write waits for its turn.
+	//
+	//limit:storage wait for the turn to write to a SQLite file | logged after {turnPatience}, ends after {} | the
+	//limit:and run stops at its last commit
 	turnTimeout = time.Minute
 )
 
