@@ -26,7 +26,7 @@ const mostFailed = 20
 
 // Ending returns the states whose failure ended a run, the innermost first. It returns none for a run that has not
 // failed or that Ebb itself ended, and none without a tracer. Handlers returns the errors that the retriers and
-// catchers of a state name. It reads the history page by page; errors are the store's.
+// catchers of a state name. It reads the events page by page; errors are the store's.
 func Ending(ctx context.Context, store storage.Reader, run *storage.Run, tracer flow.Tracer,
 	handlers func(state string) (retries, catches [][]string),
 ) ([]FailedState, error) {
@@ -35,12 +35,9 @@ func Ending(ctx context.Context, store storage.Reader, run *storage.Run, tracer 
 	}
 	var failed []FailedState
 	tries := map[string]int{} // of the open visits, by path
-	for e, err := range storage.EachEntry(ctx, store, run.ID, 0) {
+	for e, err := range storage.EachEvent(ctx, store, run.ID, storage.EventQuery{}) {
 		if err != nil {
 			return nil, err
-		}
-		if e.Kind != storage.EntryEvent {
-			continue
 		}
 		for _, v := range Traced(tracer, &e) {
 			switch v.Stage {

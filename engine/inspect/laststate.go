@@ -19,18 +19,15 @@ type LastState struct {
 }
 
 // Last returns the state in which a run succeeded. It returns nil for a run that has not succeeded, and nil without a
-// tracer. It reads the history page by page; errors are the store's.
+// tracer. It reads the events page by page; errors are the store's.
 func Last(ctx context.Context, store storage.Reader, run *storage.Run, tracer flow.Tracer) (*LastState, error) {
 	if tracer == nil || !run.State.Ended() || run.Outcome != storage.Succeeded {
 		return nil, nil //nolint:nilnil // documented
 	}
 	var open, last *LastState
-	for e, err := range storage.EachEntry(ctx, store, run.ID, 0) {
+	for e, err := range storage.EachEvent(ctx, store, run.ID, storage.EventQuery{}) {
 		if err != nil {
 			return nil, err
-		}
-		if e.Kind != storage.EntryEvent {
-			continue
 		}
 		for _, v := range Traced(tracer, &e) {
 			switch {
