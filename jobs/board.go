@@ -55,10 +55,10 @@ type Claim struct {
 	Until time.Time   // when the claim expires unless it is renewed, by this process's clock
 }
 
-// Post posts the jobs whose ids are not on the board, and returns the ids of all jobs. If the process dies
-// meanwhile, only the first of them may be posted: post them all again.
+// Post posts the jobs whose ids are not on the board, and returns the ids of all jobs. Up to 500 jobs with up to 4 MiB
+// of inputs share a commit. If the process dies meanwhile, only the first of them may be posted: post them all again.
 func (b *Board) Post(ctx context.Context, list ...Job) ([]string, error) {
-	return b.post(list, func(job storage.Job) error { return b.store.PostJob(ctx, job) })
+	return b.post(list, func(part []storage.Job) error { return b.store.PostJob(ctx, part...) })
 }
 
 // PostTx posts jobs in the caller's own transaction on the store's database. If the transaction commits, the jobs
@@ -66,26 +66,36 @@ func (b *Board) Post(ctx context.Context, list ...Job) ([]string, error) {
 // transaction. If the store has no database, PostTx returns ErrNoTx.
 func (b *Board) PostTx(ctx context.Context, tx *sql.Tx, list ...Job) ([]string, error) {
 	poster, ok := b.store.(interface {
-		PostJobTx(ctx context.Context, tx *sql.Tx, job storage.Job) error
+		PostJobTx(ctx context.Context, tx *sql.Tx, list ...storage.Job) error
 	})
 	if !ok {
 		return nil, ErrNoTx
 	}
-	return b.post(list, func(job storage.Job) error { return poster.PostJobTx(ctx, tx, job) })
+	return b.post(list, func(part []storage.Job) error { return poster.PostJobTx(ctx, tx, part...) })
 }
 
-// post posts jobs one after the other.
-func (b *Board) post(list []Job, post func(storage.Job) error) ([]string, error) {
-	records, err := records(time.Now(), list)
+// maxPosted is the maximum number of jobs that are posted in one commit.
+const maxPosted = 500
+
+// post posts jobs part by part, and returns the ids of those that are on the board.
+func (b *Board) post(list []Job, post func([]storage.Job) error) ([]string, error) {
+	left, err := records(time.Now(), list)
 	if err != nil {
 		return nil, err
 	}
-	ids := make([]string, len(records))
-	for i := range records {
-		ids[i] = records[i].ID
-		if err := post(records[i]); err != nil && !errors.Is(err, storage.ErrExists) {
-			return ids[:i], err
+	ids := make([]string, 0, len(left))
+	for len(left) > 0 {
+		n := 0
+		for bytes := 0; n < min(len(left), maxPosted) && bytes < storage.PageBytes; n++ {
+			bytes += len(left[n].Input)
 		}
+		if err := post(left[:n]); err != nil && !errors.Is(err, storage.ErrExists) {
+			return ids, err
+		}
+		for i := range left[:n] {
+			ids = append(ids, left[i].ID)
+		}
+		left = left[n:]
 	}
 	return ids, nil
 }

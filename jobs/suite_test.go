@@ -26,6 +26,7 @@ var suite = []struct {
 	test func(*testing.T, opener)
 }{
 	{"Post", testPost},
+	{"PostMany", testPostMany},
 	{"Order", testOrder},
 	{"Offers", testOffers},
 	{"NotBefore", testNotBefore},
@@ -136,6 +137,30 @@ func testPost(t *testing.T, open opener) {
 	}
 	_, err = b.Job(t.Context(), "y")
 	want(t, "Job beside one that cannot be posted", err, jobs.ErrNotFound)
+}
+
+// testPostMany posts more jobs than share a commit, some of them large. They are claimed in the order of the list.
+func testPostMany(t *testing.T, open opener) {
+	b, _ := open(t, jobs.Policy{})
+	large := strings.Repeat("x", 900_000)
+	list := make([]jobs.Job, 1201)
+	for i := range list {
+		list[i] = jobs.Job{ID: fmt.Sprint(i), Flow: "f"}
+		if i%90 == 0 { // several within the bytes of a commit
+			list[i].Input = map[string]string{"text": large}
+		}
+	}
+	got, err := b.Post(t.Context(), list...)
+	must(t, err)
+	claims := claim(t, b, jobs.ClaimQuery{Limit: len(list)})
+	if len(got) != len(list) || len(claims) != len(list) {
+		t.Fatalf("posted %d, claimed %d", len(got), len(claims))
+	}
+	for i := range list {
+		if got[i] != list[i].ID || claims[i].Job.ID != list[i].ID {
+			t.Fatalf("posted %s as number %d, claimed %s", got[i], i, claims[i].Job.ID)
+		}
+	}
 }
 
 func testOrder(t *testing.T, open opener) {

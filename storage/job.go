@@ -12,8 +12,9 @@ import (
 
 // Jobs is the part of a [Store] that keeps jobs. Programs use package jobs, which builds on it.
 type Jobs interface {
-	// PostJob adds a job. If the id is taken, it returns ErrExists.
-	PostJob(ctx context.Context, job Job) error
+	// PostJob adds jobs in one commit, in their order. If ids are taken, it adds the other jobs and returns ErrExists.
+	// After any other error it has added none, unless the error is ErrUnsure.
+	PostJob(ctx context.Context, list ...Job) error
 	// ClaimJobs claims up to q.Limit jobs, larger priority first, then older first, and raises their epochs. It
 	// claims unclaimed jobs, and jobs whose lease has expired or whose owner has died. It does not claim a job that
 	// is bound to a run.

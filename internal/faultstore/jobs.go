@@ -21,8 +21,12 @@ func (f *store) Limited(ctx context.Context, run string) (*storage.LimitedError,
 	})
 }
 
-func (f *store) PostJob(ctx context.Context, job storage.Job) error {
-	return f.do(ctx, Call{Method: "PostJob", Run: job.Run}, func() error { return f.Store.PostJob(ctx, job) })
+func (f *store) PostJob(ctx context.Context, list ...storage.Job) error {
+	call := Call{Method: "PostJob"}
+	if len(list) == 1 {
+		call.Run = list[0].Run
+	}
+	return f.do(ctx, call, func() error { return f.Store.PostJob(ctx, list...) })
 }
 
 func (f *store) ClaimJobs(ctx context.Context, q storage.JobClaim) ([]storage.Job, error) {

@@ -16,19 +16,24 @@ import (
 )
 
 // PostJob implements [storage.Jobs.PostJob].
-func (m *store) PostJob(ctx context.Context, job storage.Job) error {
-	if err := job.Check(); err != nil {
-		return err
+func (m *store) PostJob(ctx context.Context, list ...storage.Job) error {
+	for i := range list {
+		if err := list[i].Check(); err != nil {
+			return err
+		}
 	}
 	if err := m.enter(ctx); err != nil {
 		return err
 	}
 	defer m.mu.Unlock()
-	if !m.post(&job) {
-		return fmt.Errorf("%w: job %q", storage.ErrExists, job.ID)
+	var taken error
+	for i := range list {
+		if !m.post(&list[i]) {
+			taken = fmt.Errorf("%w: job %q", storage.ErrExists, list[i].ID)
+		}
 	}
 	m.notify()
-	return nil
+	return taken
 }
 
 // post adds a job, unless the id is taken.

@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
@@ -44,41 +45,57 @@ func jobArgs(job *storage.Job) ([]any, error) {
 	}, nil
 }
 
-func jobExists(made int64, id string) error {
-	if made == 0 {
-		return fmt.Errorf("%w: job %q", storage.ErrExists, id)
+// jobsArgs checks jobs, and returns the arguments of insertJob for each.
+func jobsArgs(list []storage.Job) ([][]any, error) {
+	rows := make([][]any, len(list))
+	for i := range list {
+		if err := list[i].Check(); err != nil {
+			return nil, err
+		}
+		job := rules.Posted(&list[i], time.Now())
+		var err error
+		if rows[i], err = jobArgs(&job); err != nil {
+			return nil, err
+		}
 	}
-	return nil
+	return rows, nil
 }
 
+func jobExists(id string) error { return fmt.Errorf("%w: job %q", storage.ErrExists, id) }
+
 // PostJob implements [storage.Jobs.PostJob].
-func (s *Store) PostJob(ctx context.Context, job storage.Job) error {
-	if err := job.Check(); err != nil {
-		return err
-	}
-	job = rules.Posted(&job, time.Now())
-	args, err := jobArgs(&job)
+func (s *Store) PostJob(ctx context.Context, list ...storage.Job) error {
+	rows, err := jobsArgs(list)
 	if err != nil {
 		return err
 	}
-	return s.update(ctx, &write{
+	var taken error
+	err = s.update(ctx, &write{
 		do: func(ctx context.Context, w *session) error {
-			return w.Post(ctx, func(made int64) error { return jobExists(made, job.ID) }, insertJob[w.dialect.db], args...)
+			taken = nil
+			for i := range rows {
+				if err := w.Post(ctx, func(made int64) error {
+					if made == 0 {
+						taken = jobExists(list[i].ID)
+					}
+					return nil
+				}, insertJob[w.dialect.db], rows[i]...); err != nil {
+					return err
+				}
+			}
+			return nil
 		},
 		arrivals: wakeup.Posts,
 	})
+	return cmp.Or(err, taken)
 }
 
-// PostJobTx adds a job in the caller's own transaction, on a connection to the database of this store. The job
-// exists if and when that transaction commits. The transaction of [storage.Transactor] also works. On SQLite, open
-// the caller's connection with a busy timeout; otherwise it does not wait for other writers. If the id is taken,
-// PostJobTx returns ErrExists, and the transaction can continue.
-func (s *Store) PostJobTx(ctx context.Context, tx *sql.Tx, job storage.Job) error {
-	if err := job.Check(); err != nil {
-		return err
-	}
-	job = rules.Posted(&job, time.Now())
-	args, err := jobArgs(&job)
+// PostJobTx adds jobs in the caller's own transaction, on a connection to the database of this store. The jobs
+// exist if and when that transaction commits. The transaction of [storage.Transactor] also works. On SQLite, open
+// the caller's connection with a busy timeout; otherwise it does not wait for other writers. If ids are taken,
+// PostJobTx adds the other jobs and returns ErrExists, and the transaction can continue.
+func (s *Store) PostJobTx(ctx context.Context, tx *sql.Tx, list ...storage.Job) error {
+	rows, err := jobsArgs(list)
 	if err != nil {
 		return err
 	}
@@ -87,16 +104,22 @@ func (s *Store) PostJobTx(ctx context.Context, tx *sql.Tx, job storage.Job) erro
 		query = `INSERT INTO ` + pgx.Identifier{s.server.Schema}.Sanitize() + `.` + intoJobs[onPostgres]
 		// The server sends the notification when the transaction commits.
 		if _, err := tx.ExecContext(ctx, `SELECT pg_notify($1, $2)`, s.server.Channel(), ofJobs); err != nil {
-			return fmt.Errorf("sqlstore: post job %q: %w", job.ID, err)
+			return fmt.Errorf("sqlstore: post jobs: %w", err)
 		}
 	}
-	done, err := tx.ExecContext(ctx, query, args...)
-	if err != nil {
-		return fmt.Errorf("sqlstore: post job %q: %w", job.ID, err)
+	var taken error
+	for i := range rows {
+		done, err := tx.ExecContext(ctx, query, rows[i]...)
+		if err != nil {
+			return fmt.Errorf("sqlstore: post job %q: %w", list[i].ID, err)
+		}
+		switch made, err := done.RowsAffected(); {
+		case err != nil:
+			return err
+		case made == 0:
+			taken = jobExists(list[i].ID)
+		default:
+		}
 	}
-	made, err := done.RowsAffected()
-	if err != nil {
-		return err
-	}
-	return jobExists(made, job.ID)
+	return taken
 }

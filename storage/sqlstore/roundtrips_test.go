@@ -12,7 +12,8 @@ import (
 )
 
 // TestServerRoundTrips: what workers and servers read most often takes one round trip, and so does loading ten runs with
-// their tokens, timers and messages, beside four that do not depend on how many they are.
+// their tokens, timers and messages, beside four that do not depend on how many they are. Posting many jobs takes a few:
+// the server may answer the first of them before the last was sent.
 func TestServerRoundTrips(t *testing.T) {
 	t.Parallel()
 	proxy, dsn := postgrestest.NewProxy(t, migratedTo(t))
@@ -42,6 +43,7 @@ func TestServerRoundTrips(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	posted := 0
 	for what, c := range map[string]struct {
 		most int
 		do   func(context.Context) error
@@ -64,6 +66,14 @@ func TestServerRoundTrips(t *testing.T) {
 				return nil
 			}
 			return fmt.Errorf("it has work: %w", err)
+		}},
+		"posting 100 jobs": {10, func(ctx context.Context) error {
+			list := make([]storage.Job, 100)
+			for i := range list {
+				posted++
+				list[i] = storage.Job{ID: fmt.Sprint(posted), Flow: "f"}
+			}
+			return s.PostJob(ctx, list...)
 		}},
 		"a heartbeat": {2, func(ctx context.Context) error { _, err := s.Beat(ctx, "1"); return err }},
 		"the runs that are due": {5, func(ctx context.Context) error {

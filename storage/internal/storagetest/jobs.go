@@ -34,6 +34,30 @@ func job(t tester, s storage.Store) storage.Job {
 
 func jobID(j storage.Job) string { return j.ID }
 
+// testPostJobs posts many jobs at once: those whose ids are taken are left out, and the others are claimed in the order
+// of the list.
+func testPostJobs(t *testing.T, m Maker) {
+	s := m.open(t)
+	must(t, "PostJob of none", s.PostJob(t.Context()))
+	post(t, s, storage.Job{ID: "b", Flow: "first"})
+	list := make([]storage.Job, 0, 20)
+	for i := range cap(list) {
+		list = append(list, storage.Job{ID: string(rune('t' - i)), Flow: "second"})
+	}
+	list = append(list, list[0])
+	want(t, "PostJob", s.PostJob(t.Context(), list...), storage.ErrExists)
+	var got strings.Builder
+	for _, j := range claim(t, s, storage.JobClaim{Flows: []string{"second"}, Lease: time.Hour, Limit: 100}) {
+		got.WriteString(j.ID)
+	}
+	if got.String() != "tsrqponmlkjihgfedca" {
+		t.Errorf("claimed %s", got.String())
+	}
+	if j, err := s.Job(t.Context(), "b"); err != nil || j.Flow != "first" {
+		t.Errorf("the job that was there is %+v, %v", j, err)
+	}
+}
+
 func testJobs(t *testing.T, m Maker) {
 	s := m.open(t)
 	j := storage.Job{
@@ -46,6 +70,9 @@ func testJobs(t *testing.T, m Maker) {
 	want(t, "PostJob again", s.PostJob(t.Context(), j), storage.ErrExists)
 	want(t, "PostJob without an id", s.PostJob(t.Context(), storage.Job{}), storage.ErrInvalid)
 	want(t, "PostJob with no traceparent", s.PostJob(t.Context(), storage.Job{ID: "k", Trace: "x"}), storage.ErrInvalid)
+	want(t, "PostJob of one valid job", s.PostJob(t.Context(), storage.Job{ID: "k"}, storage.Job{}), storage.ErrInvalid)
+	_, err := s.Job(t.Context(), "k")
+	want(t, "Job beside one that is invalid", err, storage.ErrNotFound)
 
 	got := claim(t, s, storage.JobClaim{Labels: j.Labels, Lease: time.Hour, Limit: 5})
 	if len(got) != 1 {

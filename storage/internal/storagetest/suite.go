@@ -121,6 +121,7 @@ func Run(t *testing.T, m Maker) {
 		{"Cancelled", testCancelled},
 		{"NotFound", testNotFound},
 		{"Jobs", testJobs},
+		{"PostJobs", testPostJobs},
 		{"JobClaims", testJobClaims},
 		{"JobOrder", testJobOrder},
 		{"JobsOfDefinitions", testJobsOfDefinitions},
