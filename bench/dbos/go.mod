@@ -3,6 +3,8 @@ module github.com/ebbflow/ebb/bench/dbos
 go 1.26.0
 
 require (
+	// Saves: comparing steps in the same process, in turns
+	// Refused: figures from another machine: not comparable
 	github.com/dbos-inc/dbos-transact-golang v1.8.0
 	github.com/ebbflow/ebb v0.0.0
 	github.com/google/uuid v1.6.0

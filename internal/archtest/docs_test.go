@@ -76,6 +76,20 @@ func follow(t *testing.T, page, target string) string {
 	return "it has no such heading"
 }
 
+// firstGroups returns what the first group of a pattern matches in a file named below the root.
+func firstGroups(t *testing.T, pattern *regexp.Regexp, name string) []string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(name)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []string
+	for _, match := range pattern.FindAllSubmatch(text, -1) {
+		found = append(found, string(match[1]))
+	}
+	return found
+}
+
 // anchorOf returns the anchor of a heading.
 func anchorOf(heading string) string {
 	return strings.ReplaceAll(notInAnchor.ReplaceAllString(strings.ToLower(heading), ""), " ", "-")

@@ -5,6 +5,9 @@ go 1.26.0
 require (
 	github.com/ebbflow/ebb v0.0.0
 	github.com/google/go-cmp v0.7.0
+	// Saves: `/metrics` in the common format, with Go's and the process's figures
+	// Weight: 9, 3.9 MB; module `server/metrics`
+	// Refused: our own writer: histograms and escaping are easy to get wrong
 	github.com/prometheus/client_golang v1.25.0
 )
 

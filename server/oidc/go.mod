@@ -3,10 +3,16 @@ module github.com/ebbflow/ebb/server/oidc
 go 1.26.0
 
 require (
+	// Saves: checks ID tokens: keys, issuer, audience, times
+	// Weight: 3, 6.1 MB with `net/http`; module `server/oidc`
+	// Refused: our own check: mistakes in it let strangers in
 	github.com/coreos/go-oidc/v3 v3.21.0
 	github.com/ebbflow/ebb v0.0.0
 	github.com/hashicorp/go-hclog v1.6.3
 	go.uber.org/goleak v1.3.0
+	// Saves: exchanges codes, with PKCE
+	// Weight: 1, in the weight of go-oidc
+	// Refused: our own requests
 	golang.org/x/oauth2 v0.38.0
 )
 

@@ -5,7 +5,11 @@ go 1.26.0
 require (
 	github.com/ebbflow/ebb v0.0.0
 	github.com/ebbflow/ebb/engine/grpc v0.0.0
+	// Saves: the standard details of a status
+	// Refused: our own messages
 	google.golang.org/genproto/googleapis/rpc v0.0.0-20260817212433-ac3dfec99bb1
+	// Saves: the server that others use, to call
+	// Refused: a server of `connectrpc.com/connect`: would share the client's reading of the protocol
 	google.golang.org/grpc v1.85.0
 	google.golang.org/protobuf v1.36.12
 )

@@ -3,7 +3,11 @@ module github.com/ebbflow/ebb/server/console/interop
 go 1.26.0
 
 require (
+	// Saves: the messages of the browser's protocol
+	// Refused: messages of our own
 	github.com/chromedp/cdproto v0.159.0
+	// Saves: starting and driving Chromium from Go tests
+	// Refused: Playwright: needs Node
 	github.com/chromedp/chromedp v0.23.0
 	github.com/ebbflow/ebb v0.0.0
 )
