@@ -17,7 +17,7 @@ func (s subcommands) backupCommand() *cobra.Command {
 		Use:   "backup FILE",
 		Short: "Copy the database at one moment, while runs continue",
 		Long: `Copy the database at one moment into a new file, while runs continue. The file
-appears when it is complete and on the disk.
+appears when it is complete and on the disk. Meanwhile the write-ahead log grows.
 
 In the copy no process drives the runs. ebb resume --dsn FILE RUN resumes a run from
 its state in the copy. Do not resume a run both in the copy and in the original.`,

@@ -24,7 +24,7 @@ func (s subcommands) retryCommand() *cobra.Command {
 		Short: "Resume a failed run, or retry reverts that failed",
 		Long: `Resume a run where it failed, or with --from at an atom: Ebb undoes that atom and all
 atoms after it, as far as they were done, and runs them again. Members of --input
-replace members of the run's input.
+replace members of the run's input. The exit status is 0 if the run succeeds.
 
 A run of a language resumes where it failed, timed out or was cancelled, unless it was
 undone: what had succeeded stays done. For Amazon States Language this is AWS's redrive.

@@ -39,15 +39,23 @@ func Root(s *session.Session) *cobra.Command {
 	root.SetErr(s.Err)
 	s.AddFlags(root.PersistentFlags())
 	c := subcommands{s}
-	root.AddCommand(
-		c.runCommand(), c.resumeCommand(), c.serveCommand(), c.postCommand(), c.watchable(c.jobsCommand()),
-		c.suspendCommand(), c.cancelCommand(), c.revertCommand(), c.retryCommand(), c.skipCommand(),
-		c.signalCommand(), c.completeCommand(), c.bulkCommand(), c.limitCommand(), c.scheduleCommand(),
-		c.watchable(c.showCommand()), c.watchable(c.whyCommand()), c.historyCommand(), c.auditCommand(),
-		c.watchable(c.listCommand()), c.watchable(c.waitingCommand()), c.topCommand(), c.consoleCommand(),
-		c.validateCommand(), c.graphCommand(), c.testCommand(), c.testStateCommand(),
-		c.pruneCommand(), c.backupCommand(), c.migrateCommand(), c.doctorCommand(), c.benchCommand(),
-		c.demoCommand(), c.manCommand(), c.versionCommand())
+	add := func(group string, commands ...*cobra.Command) {
+		root.AddGroup(&cobra.Group{ID: group, Title: group + ":"})
+		for _, cmd := range commands {
+			cmd.GroupID = group
+		}
+		root.AddCommand(commands...)
+	}
+	add("Drive runs", c.runCommand(), c.resumeCommand(), c.serveCommand())
+	add("Post and limit work", c.postCommand(), c.watchable(c.jobsCommand()), c.scheduleCommand(), c.limitCommand())
+	add("Command runs", c.suspendCommand(), c.cancelCommand(), c.revertCommand(), c.retryCommand(), c.skipCommand(),
+		c.signalCommand(), c.completeCommand(), c.bulkCommand())
+	add("See runs", c.watchable(c.listCommand()), c.watchable(c.waitingCommand()), c.watchable(c.showCommand()),
+		c.watchable(c.whyCommand()), c.historyCommand(), c.graphCommand(), c.auditCommand(), c.topCommand(),
+		c.consoleCommand())
+	add("Keep the database", c.pruneCommand(), c.backupCommand(), c.migrateCommand(), c.doctorCommand())
+	add("Check definitions", c.validateCommand(), c.testCommand(), c.testStateCommand())
+	add("Begin and measure", c.demoCommand(), c.manCommand(), c.benchCommand(), c.versionCommand())
 	for _, cmd := range root.Commands() {
 		sayUse(cmd)
 	}

@@ -58,8 +58,10 @@ With --id start a run with that id, or resume it if it exists. If another proces
 the run, follow it to its end. Ctrl-C then ends the following. If that process dies, this
 process drives the run.
 
-Ctrl-C suspends the run. A second Ctrl-C also cancels running tasks. In either case, ebb
-resume resumes the run.
+Ctrl-C suspends the run: running atoms may end, no new ones start. A second Ctrl-C also
+cancels running atoms, which run again on resume. A third one, or SIGTERM, ends the process
+at once, and writes nothing about the run. ebb resume resumes the run in each case, also
+after SIGKILL or a power cut.
 
 With --key at most one open run has the key. If another one has it, ebb refuses the run and
 names the other.

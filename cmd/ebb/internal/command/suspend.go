@@ -25,7 +25,9 @@ func (s subcommands) suspendCommand() *cobra.Command {
 		Short: "Suspend a run",
 		Long: `Suspend a run until ebb resume. If a process drives the run, ebb suspend sends it the
 command and waits: running atoms may end, and nothing more is started. If no process
-drives the run, it is suspended at once.`,
+drives the run, it is suspended at once, also a run of a Go program.
+
+The exit status is 0 if the run is SUSPENDED.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return w.Suspend(cmd.Context(), s.Session, args[0]) },
 	}

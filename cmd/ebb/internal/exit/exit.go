@@ -14,14 +14,14 @@ import (
 // The exit statuses. Only errors before a run's first step give 2 or 7. A later error is a failure of a task, which
 // the definition may catch.
 const (
-	Success     = 0 // the run succeeded, or ended as expected
-	Failure     = 1 // the run failed, and there was nothing to undo; or it did not end as expected
-	Usage       = 2 // wrong flags, an invalid definition, or a run that cannot be started
+	Success     = 0 // the run succeeded, or ended as --expect or the command says
+	Failure     = 1 // the run failed with nothing to undo, or did not end as expected
+	Usage       = 2 // wrong flags, an invalid definition, or a run that cannot start
 	Reverted    = 3 // the run failed and is undone
-	UndoFailed  = 4 // the run failed and could not be undone
-	Suspended   = 5 // the run is suspended or stopped, and ebb resume resumes it; or the command stopped waiting
-	NotFound    = 6 // the run does not exist
-	Unreachable = 7 // the database cannot be opened or read, or output cannot be written
+	UndoFailed  = 4 // the undo of the run failed: it needs a person. Also if the run waits for that decision
+	Suspended   = 5 // the run is suspended or stopped, and can be resumed; or ebb no longer waits for it
+	NotFound    = 6 // no such run
+	Unreachable = 7 // the database cannot be opened or read, or a command's output cannot be written
 )
 
 // An Error is an error with the status to exit with.
