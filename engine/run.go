@@ -157,26 +157,27 @@ func found(snap *storage.Snapshot) purpose {
 func (e *Engine) finish(ctx context.Context, d *driver.Driver, snap *storage.Snapshot, why purpose,
 	opts []RunOption,
 ) (*Result, error) {
+	arrived := driver.Arrivals{Driver: d}
 	messages, ended := snap.Messages, snap.Run.State.Ended()
 	if has[ignoreSuspend](opts) {
-		messages = d.WithoutHolds(messages)
+		messages = arrived.WithoutHolds(messages)
 	}
 	switch {
 	case ended:
-		messages = d.Late(&snap.Run, messages)
+		messages = arrived.Late(&snap.Run, messages)
 	case snap.Run.Hold:
-		messages = d.VoidCalls(messages, driver.ErrHeld)
+		messages = arrived.VoidCalls(messages, driver.ErrHeld)
 	}
-	first, rest, resumed, err := d.FirstCommand(messages)
+	first, rest, resumed, err := arrived.FirstCommand(messages)
 	if why == toBeginAnew && d.Grows() && ended {
 		err = fmt.Errorf("%w: run %q: %w", ErrRefused, d.Claim().Run, errNoAgain)
 	}
 	held := first == nil && !ended && len(inbox.Holds(rest)) > 0
 	if err != nil || held ||
 		first == nil && !resumed && (why == toApply && (ended || snap.Run.Hold) || why == toGoOn && ended) {
-		took := d.HasTaken()
+		took := arrived.HasTaken()
 		if err == nil && took {
-			err = d.ReleaseUnchanged(&snap.Run)
+			err = arrived.ReleaseUnchanged(&snap.Run)
 		}
 		d.Close()
 		if err != nil && inbox.HasCommand(messages) { // it was not read, and waits for the next owner

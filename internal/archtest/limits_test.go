@@ -95,6 +95,9 @@ func TestLimits(t *testing.T) {
 		if len(found[s.section]) == 0 {
 			t.Errorf("no limit of the section %s", s.section)
 		}
+		slices.SortFunc(found[s.section], func(a, b limit) int {
+			return strings.Compare(strings.TrimPrefix(a.cells[0], "`"), strings.TrimPrefix(b.cells[0], "`"))
+		})
 		for _, l := range found[s.section] {
 			b.WriteString(strings.TrimSpace("| "+strings.Join(l.cells, " | ")) + " |\n")
 		}
@@ -109,7 +112,7 @@ func TestLimits(t *testing.T) {
 // limitNumber finds the numbers of a row that the code gives.
 var limitNumber = regexp.MustCompile(`\{([\w-]*?) ?(B?)\}`)
 
-// limits returns the limits of the code by section, in the order of the folders and files.
+// limits returns the limits of the code by section.
 func limits(t *testing.T) map[string][]limit {
 	t.Helper()
 	named := namedLimits()

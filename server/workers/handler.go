@@ -4,19 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
-	"mime"
 	"net/http"
-	"os"
-	"strconv"
 	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
-	"github.com/ebbflow/ebb/internal/jsontext"
 	"github.com/ebbflow/ebb/server"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -71,15 +65,6 @@ type handler struct {
 	polls   atomic.Int64
 }
 
-// problem returns an error answer.
-func problem(status int, code, format string, args ...any) *server.Problem {
-	return &server.Problem{Status: status, Code: code, Text: fmt.Sprintf(format, args...)}
-}
-
-func invalid(format string, args ...any) error {
-	return problem(http.StatusBadRequest, "invalid", format, args...)
-}
-
 // serve returns a handler that decodes a request and writes the answer; if the answer is nil, the body is empty.
 func (h *handler) serve(answer func(ctx context.Context, r *http.Request, body []byte) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -98,57 +83,6 @@ func (h *handler) serve(answer func(ctx context.Context, r *http.Request, body [
 			_ = json.NewEncoder(w).Encode(said) // if the worker has disconnected, its lease expires
 		}
 	}
-}
-
-func read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
-	media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	if err != nil || media != "application/json" {
-		return nil, problem(http.StatusUnsupportedMediaType, "invalid", "send JSON, with Content-Type: application/json")
-	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, server.MaxBody))
-	switch {
-	case err == nil, errors.As(err, new(*http.MaxBytesError)):
-		return body, err
-	case errors.Is(err, os.ErrDeadlineExceeded):
-		return nil, problem(http.StatusRequestTimeout, "invalid", "the body did not arrive in time")
-	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
-		return nil, problem(http.StatusServiceUnavailable, "busy", "the server has no capacity for the body; ask again")
-	}
-	return nil, invalid("the body is cut off, or not in chunks as it says: %v", err)
-}
-
-// problemOf returns the error answer for an error.
-func problemOf(err error) *server.Problem {
-	if p, ok := errors.AsType[*server.Problem](err); ok {
-		return p
-	}
-	if long, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return problem(http.StatusRequestEntityTooLarge, "invalid", "a body has at most %d bytes", long.Limit)
-	}
-	switch {
-	case errors.Is(err, storage.ErrInvalid):
-		return problem(http.StatusBadRequest, "invalid", "%v", err)
-	case errors.Is(err, storage.ErrNotFound):
-		return problem(http.StatusNotFound, "not_found", "there is no such task; its run may have been deleted")
-	default:
-		return problem(http.StatusServiceUnavailable, "store", "the store did not answer; ask again")
-	}
-}
-
-func decode(body []byte, into any) error {
-	switch {
-	case len(body) == 0:
-		return nil
-	case !utf8.Valid(body):
-		return invalid("the body is not UTF-8")
-	case !json.Valid(body): // Unmarshal then returns the reason
-	case jsontext.Depth(body) > maxNesting:
-		return invalid("arrays and objects nest at most %d deep", maxNesting)
-	}
-	if err := json.Unmarshal(body, into); err != nil {
-		return invalid("the body is not valid: %v", err)
-	}
-	return nil
 }
 
 // poll gives a worker a task.
@@ -222,19 +156,6 @@ func (h *handler) stops(ctx context.Context) bool {
 	}
 	return true
 }
-
-// seconds returns a duration of a request.
-func seconds(name string, asked *float64, least, otherwise, most time.Duration) (time.Duration, error) {
-	if asked == nil {
-		return otherwise, nil
-	}
-	if !(*asked >= least.Seconds() && *asked <= most.Seconds()) {
-		return 0, invalid(`"%s" is %s to %s`, name, number(least), number(most))
-	}
-	return time.Duration(*asked * float64(time.Second)), nil
-}
-
-func number(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), 'f', -1, 64) }
 
 // heartbeat renews a worker's lease, and stores what the worker reports.
 func (h *handler) heartbeat(ctx context.Context, r *http.Request, body []byte) (any, error) {

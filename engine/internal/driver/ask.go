@@ -296,3 +296,16 @@ func (q *asker) countReopens() {
 		q.about.Reopens, q.about.Reopened = n, q.next.BeganAt(0)
 	}
 }
+
+// choose replaces child runs in an answer by tasks, if a task stands in for the run.
+func (q *asker) choose(scope *scheduler.Scope, growth *flow.Growth) {
+	chooser, ok := q.env.Tasks.(Chooser)
+	if !ok {
+		return
+	}
+	for i := range growth.Add {
+		if s := &growth.Add[i]; s.Kind == flow.Nested && s.Task != "" && chooser.Instead(s.Task, scope.Inside(s.Name)) {
+			s.Kind, s.Child = flow.Work, nil
+		}
+	}
+}

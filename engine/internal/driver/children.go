@@ -3,8 +3,6 @@ package driver
 import (
 	"errors"
 	"fmt"
-	"slices"
-	"strconv"
 	"sync"
 	"sync/atomic"
 
@@ -12,41 +10,9 @@ import (
 	"github.com/ebbflow/ebb/engine/internal/executor"
 	"github.com/ebbflow/ebb/engine/internal/inbox"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
-	"github.com/ebbflow/ebb/flow"
-	"github.com/ebbflow/ebb/internal/clip"
-	"github.com/ebbflow/ebb/internal/logevent"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
-
-// childID returns the id of the run that an attempt of a node starts. Attempts are counted from 1 again in each
-// incarnation.
-func childID(run, path string, incarnation, attempt int, child *flow.Child) string {
-	if child.ID != "" {
-		return child.ID
-	}
-	id := run + "/" + path
-	if incarnation > 0 || attempt > 1 {
-		id += "@" + strconv.Itoa(attempt)
-	}
-	if incarnation > 0 {
-		id += "." + strconv.Itoa(incarnation+1)
-	}
-	return id
-}
-
-// plannedChildID returns the id of the run that an attempt of an atom of a plan starts. Attempts are counted from 1
-// again in each incarnation.
-func plannedChildID(run, path string, incarnation, attempt int) string {
-	id := run + "/" + path
-	if incarnation > 0 || attempt > 1 {
-		id += "@" + strconv.Itoa(incarnation+1)
-	}
-	if attempt > 1 {
-		id += "." + strconv.Itoa(attempt)
-	}
-	return id
-}
 
 // children are the runs that a run has begun and waits for, or has undone.
 type children struct {
@@ -137,36 +103,6 @@ func (c *children) reportBegun(o origin, id string) {
 		return
 	}
 	c.ends.list = append(c.ends.list, ev)
-}
-
-// choose replaces child runs in an answer by tasks, if a task stands in for the run.
-func (q *asker) choose(scope *scheduler.Scope, growth *flow.Growth) {
-	chooser, ok := q.env.Tasks.(Chooser)
-	if !ok {
-		return
-	}
-	for i := range growth.Add {
-		if s := &growth.Add[i]; s.Kind == flow.Nested && s.Task != "" && chooser.Instead(s.Task, scope.Inside(s.Name)) {
-			s.Kind, s.Child = flow.Work, nil
-		}
-	}
-}
-
-// runEnds is what a run is told about the outcome of its child run.
-var runEnds = [...]flow.RunEnd{
-	storage.Unfinished: flow.RunOpen, storage.Succeeded: flow.RunSucceeded, storage.FailedOutcome: flow.RunFailed,
-	storage.TimedOut: flow.RunTimedOut, storage.Cancelled: flow.RunCancelled, storage.Continued: flow.RunOpen,
-}
-
-// runEnd returns how a child run ended, from its message. Messages of earlier versions of Ebb do not say it.
-func runEnd(l *storage.Message) (end flow.RunEnd) {
-	if err := l.Note.Decode(&end); err == nil && end > flow.RunOpen && end <= flow.RunCancelled {
-		return end
-	}
-	if l.Failure != nil {
-		return flow.RunFailed
-	}
-	return flow.RunSucceeded
 }
 
 // rejoin resumes the runs that the run waits for, when a process loads the run. If the
@@ -287,112 +223,4 @@ func (c *children) dropChild(o origin, leave bool) error {
 	}
 	c.next.Send(l)
 	return nil
-}
-
-// checkResult makes an atom of the plan fail if the output of its run cannot be its result.
-func (c *children) checkResult(o origin, ev *scheduler.Event) {
-	if ev.Failure != nil {
-		return
-	}
-	if ev.Result == nil {
-		ev.Result = atom.Null
-	}
-	if err := c.plan.Atoms[o.atom].CheckResult(ev.Result); err != nil {
-		ev.Result, ev.Failure = nil, &atom.Failure{
-			Atom: c.pathOf(o), Attempt: int(c.recordOf(o).Attempt), Code: atom.CodeBadResult,
-			Message: clip.Text("the output of the run is no result of the atom: "+err.Error(), atom.MaxFailureText),
-		}
-	}
-}
-
-// within makes the failure of a child run name the atom by its path in this run, which begins with that of the node.
-func (c *children) within(o origin, ev *scheduler.Event) {
-	if ev.Failure == nil {
-		return
-	}
-	f := *ev.Failure
-	if f.Atom != "" {
-		f.Atom = "/" + f.Atom
-	}
-	f.Atom = c.pathOf(o) + f.Atom
-	ev.Failure = &f
-}
-
-// outputs returns the results of a plan's run for the parent run: an object of its symbols.
-func (c *children) outputs() atom.Value {
-	symbols := slices.Sorted(c.plan.Symbols)
-	args, vals := make([]atom.Arg, len(symbols)), make([]atom.Value, len(symbols))
-	for i, symbol := range symbols {
-		args[i].Name = symbol
-		if v, ok := c.s.Final(symbol); ok {
-			vals[i] = v
-		}
-	}
-	return atom.NewValues(args, vals).Object()
-}
-
-// tellParent sends the parent run a message about the end of this run.
-func (c *children) tellParent() {
-	if c.family.parent == "" {
-		return
-	}
-	l := storage.Message{Run: c.family.parent, Kind: messageChild, Name: c.claim.Run, Body: c.next.Head.Output.Data}
-	if c.next.Head.Outcome == storage.Continued { // the parent now waits for the successor
-		l.Kind = messageContinued
-		c.next.Send(l)
-		return
-	}
-	l.Note = atom.MustEncode(runEnds[c.next.Head.Outcome])
-	switch {
-	case c.next.Head.Outcome != storage.Succeeded:
-		l.Failure = c.next.Head.Failure
-		if l.Failure == nil {
-			l.Failure = &atom.Failure{Code: atom.CodeCancelled}
-		}
-	case len(l.Body) > atom.MaxValue:
-		l.Body = nil
-		l.Failure = atom.NewFailure("", 0, atom.ErrValueTooLarge)
-	}
-	c.next.Send(l)
-}
-
-// A childRun is a run to be driven beside its parent.
-type childRun struct {
-	id   string
-	made *storage.Run // as the last commit created it; nil if the run existed before
-}
-
-// driveChildRuns drives the child runs of this run, as long as the process drives this run and no other process
-// drives them. If the store fails one of them, this run also stops, because it would wait for ever. If this run is
-// released when it only waits, so are its child runs, and this run stays until the last of them rests or only waits.
-func (c *children) driveChildRuns() {
-	if len(c.begun) == 0 {
-		return
-	}
-	childRuns := c.begun
-	if c.begun = nil; c.mode.Answer { // they are due
-		return
-	}
-	c.busy.Add(int64(len(childRuns)))
-	for _, f := range childRuns {
-		c.group.Go(func() {
-			defer func() {
-				if c.busy.Add(-1) == 0 {
-					c.att.Notify() // the message about its end comes before this run is released
-				}
-			}()
-			s := &Slot{Places: c.mode.Places}
-			if !s.take(c.calls.Context()) {
-				return
-			}
-			defer s.leave()
-			m := Mode{Slot: s, Places: s.Places, Unload: c.mode.Unload, Quiet: c.mode.Quiet}
-			err := c.env.Runs.DriveChild(c.calls.Context(), f.id, f.made, m)
-			if store, broken := errors.AsType[*StoreError](err); broken { // no process drives the child run now
-				c.att.Broken(store)
-			} else if err != nil {
-				c.env.Log.Debug(logevent.RunChildStopped, "run", f.id, "error", err)
-			}
-		})
-	}
 }

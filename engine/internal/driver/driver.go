@@ -242,10 +242,10 @@ func (d *Driver) decide() error {
 		if err := d.restrain(); err != nil {
 			return err
 		}
-		if err := d.handOver(); err != nil {
+		if err := (ending{d}).handOver(); err != nil {
 			return err
 		}
-		if err := d.withdraw(); err != nil {
+		if err := (ending{d}).withdraw(); err != nil {
 			return err
 		}
 	}

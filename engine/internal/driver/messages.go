@@ -60,12 +60,12 @@ func (d *Driver) open(l *storage.Message) error {
 			d.next.Take(l.N) // the attempt of the message is over
 			return nil
 		}
-		_, err := d.endExternal(e, l)
+		_, err := ending{d}.endExternal(e, l)
 		return err
 	case storage.MessageTaken, storage.MessageRetaken:
 		return d.workTaken(l)
 	case messageChild:
-		return d.childEnded(l)
+		return ending{d}.childEnded(l)
 	case messageContinued:
 		return d.children.childContinued(l)
 	case messageCall:
@@ -132,7 +132,7 @@ func (d *Driver) told(l *storage.Message) error {
 	}
 	for _, e := range d.tokens.open {
 		if l.Kind == flow.MessageSignal && e.signal != "" && e.signal == l.Name {
-			took, err := d.endExternal(e, l)
+			took, err := ending{d}.endExternal(e, l)
 			if took || err != nil {
 				return err
 			}
@@ -227,67 +227,6 @@ func (d *Driver) settle() error {
 	}
 }
 
-// FirstCommand returns the command with which a run must start, if one waits in its inbox, and the other messages.
-// The command voids requests to suspend that arrived before it. FirstCommand also returns whether a command resumes the
-// run.
-func (d *Driver) FirstCommand(messages []storage.Message) (
-	first *scheduler.OperatorCommand, others []storage.Message, resumed bool, err error,
-) {
-	if err := d.recall(messages); err != nil {
-		return nil, nil, false, err
-	}
-	d.next.Issued(messages)
-	for i := range messages { // others are without messages that were refused
-		if messages[i].Kind == storage.MessageRefused {
-			d.next.Take(messages[i].N)
-			continue
-		}
-		o, ok := inbox.CommandOf(&messages[i])
-		if !ok || o.Kind == inbox.Suspend {
-			others = append(others, messages[i])
-			continue
-		}
-		so, tell, err := d.accept(&o, messages[i].N)
-		if tell || err != nil {
-			return &so, append(d.WithoutHolds(others), messages[i+1:]...), true, err
-		}
-		if o.Kind == inbox.Resume && !d.State().Ended() {
-			others, resumed = d.WithoutHolds(others), true
-		}
-	}
-	return nil, others, resumed, nil
-}
-
-// recall finds the commands whose lines the history has, because a former owner of the run accepted them.
-func (d *Driver) recall(messages []storage.Message) error {
-	for i := range messages {
-		if messages[i].Issuer == nil {
-			continue
-		}
-		lines, err := d.env.Store.Audit(d.storing, storage.AuditQuery{Run: d.claim.Run, Limit: storage.MaxMessages})
-		for i := range lines {
-			d.next.Listed(lines[i].Entry.Number)
-		}
-		return WrapStore(d.claim.Run, err)
-	}
-	return nil
-}
-
-// WithoutHolds removes the requests to suspend the run from its inbox, and returns the
-// other messages.
-func (d *Driver) WithoutHolds(messages []storage.Message) []storage.Message {
-	d.next.Issued(messages)
-	var rest []storage.Message
-	for i := range messages {
-		if messages[i].Kind == inbox.Suspend {
-			d.next.Take(messages[i].N)
-		} else {
-			rest = append(rest, messages[i])
-		}
-	}
-	return rest
-}
-
 // accept returns the command for the scheduler, and whether the scheduler must apply it. If the run does not allow
 // the command, accept drops it.
 func (d *Driver) accept(o *inbox.Command, n int64) (so scheduler.OperatorCommand, tell bool, err error) {
@@ -325,59 +264,4 @@ func (d *Driver) replaceInput(changed map[string]atom.Value) error {
 	held := d.next.Hold(whole)
 	d.next.Input, d.about.Input, d.next.Dirty = &held, whole, true
 	return nil
-}
-
-// Late takes in the messages that arrived for a run when it had ended, and returns the others. It refuses calls, and
-// returns a message that has a receipt to its sender. If another run continues the run, Late passes a request to cancel
-// to that run: the parent may have sent it before it heard of the successor. If no command follows, the caller must
-// call ReleaseUnchanged.
-func (d *Driver) Late(run *storage.Run, messages []storage.Message) (rest []storage.Message) {
-	messages = d.VoidCalls(messages, ErrEnded)
-	for i := range messages {
-		l := &messages[i]
-		switch {
-		case l.Receipt != "":
-			d.next.Send(l.Returned("the run had ended"))
-		case l.Kind == inbox.Cancel && run.Outcome == storage.Continued:
-			forward := *l
-			forward.N = 0
-			if err := run.Output.Data.Decode(&forward.Run); err != nil {
-				rest = append(rest, *l)
-				continue
-			}
-			d.next.Send(forward)
-		default:
-			rest = append(rest, *l)
-			continue
-		}
-		d.next.Take(l.N)
-	}
-	return rest
-}
-
-// HasTaken reports whether the next commit takes messages.
-func (d *Driver) HasTaken() bool { return len(d.next.Taken) > 0 }
-
-// ReleaseUnchanged commits which messages were taken, and releases a run that was not driven. Unless the run has ended,
-// it is due at once, because another message may wait.
-func (d *Driver) ReleaseUnchanged(run *storage.Run) error {
-	h := &d.next.Head
-	h.Ended, h.Hold, h.Release, h.Wakeups = run.Ended, run.Hold, true, d.box.wakeups
-	if !run.State.Ended() {
-		h.Due = d.next.Now
-	}
-	return d.flush()
-}
-
-// VoidCalls refuses the calls among messages, because the run could not answer them when they came, and returns the
-// other messages. The callers have learned why from the state of the run.
-func (d *Driver) VoidCalls(messages []storage.Message, why error) (rest []storage.Message) {
-	for i := range messages {
-		if messages[i].Kind == messageCall {
-			responder{d}.acknowledge(&Request{receipt: messages[i].Name, message: messages[i].N, Err: why})
-		} else {
-			rest = append(rest, messages[i])
-		}
-	}
-	return rest
 }

@@ -14,11 +14,12 @@ import (
 const (
 	// MaxEvents is how many events the history of a Standard execution has at most.
 	//
-	//limit:asl executions of `ebb serve`, or with `asl.Attributes.Limited`: events of a Standard one
-	//limit:and (`asl.MaxEvents`) | {} | `States.Runtime`
+	//limit:asl events of a Standard execution of `ebb serve`, or with `asl.Attributes.Limited` (`asl.MaxEvents`) | {} |
+	//limit:and `States.Runtime`
 	MaxEvents = 25_000
 
-	//limit:asl time of such a Standard execution; of an Express one | {}; {longestExpress} | times out
+	//limit:asl time of a Standard execution of `ebb serve`, or with `asl.Attributes.Limited`; of an Express one |
+	//limit:and {}; {longestExpress} | times out
 	longestStandard = 365 * 24 * time.Hour
 	longestExpress  = 5 * time.Minute
 )

@@ -1,0 +1,49 @@
+package driver
+
+import (
+	"errors"
+
+	"github.com/ebbflow/ebb/internal/logevent"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// A childRun is a run to be driven beside its parent.
+type childRun struct {
+	id   string
+	made *storage.Run // as the last commit created it; nil if the run existed before
+}
+
+// driveChildRuns drives the child runs of this run, as long as the process drives this run and no other process
+// drives them. If the store fails one of them, this run also stops, because it would wait for ever. If this run is
+// released when it only waits, so are its child runs, and this run stays until the last of them rests or only waits.
+func (c *children) driveChildRuns() {
+	if len(c.begun) == 0 {
+		return
+	}
+	childRuns := c.begun
+	if c.begun = nil; c.mode.Answer { // they are due
+		return
+	}
+	c.busy.Add(int64(len(childRuns)))
+	for _, f := range childRuns {
+		c.group.Go(func() {
+			defer func() {
+				if c.busy.Add(-1) == 0 {
+					c.att.Notify() // the message about its end comes before this run is released
+				}
+			}()
+			s := &Slot{Places: c.mode.Places}
+			if !s.take(c.calls.Context()) {
+				return
+			}
+			defer s.leave()
+			m := Mode{Slot: s, Places: s.Places, Unload: c.mode.Unload, Quiet: c.mode.Quiet}
+			err := c.env.Runs.DriveChild(c.calls.Context(), f.id, f.made, m)
+			if store, broken := errors.AsType[*StoreError](err); broken { // no process drives the child run now
+				c.att.Broken(store)
+			} else if err != nil {
+				c.env.Log.Debug(logevent.RunChildStopped, "run", f.id, "error", err)
+			}
+		})
+	}
+}
