@@ -34,6 +34,10 @@ const money = `syntax = "proto3"; package shop; message Money { int64 units = 1;
 
 // TestSchema: imports are found beside the file and in the folders above it, built-in files are not loaded, and the
 // result is the same for the same files. A set of descriptors gives the same schema as the text.
+//
+// Guarantee (gRPC): The schema and its imports become part of the stored definition, as a `FileDescriptorSet` in
+// JSON. Imports are looked up beside the file, then in the folders above.
+// Also: `TestSchemaRefused`.
 func TestSchema(t *testing.T) {
 	t.Parallel()
 	at := func(place string) *files {

@@ -33,6 +33,8 @@ func FuzzValidate(f *testing.F) {
 }
 
 // TestRPC checks functions of type rpc against a schema.
+//
+// Guarantee (gRPC): A stream, or an unknown service or method, is refused when parsed, with place.
 func TestRPC(t *testing.T) {
 	t.Parallel()
 	const schema = `{"file": [{"name": "orders.proto", "package": "shop", "service": [{"name": "Orders", "method": [

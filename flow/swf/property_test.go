@@ -18,6 +18,9 @@ import (
 // succeeds and fails, late and repeated answers come, and histories reach their limit. After each answer the world
 // compares each event with the table, its references with the events before it, and what is open by the events with
 // the memory and the nodes. At the end each execution has at most one closing event, which is the last one.
+//
+// Guarantee (Undo on Amazon SWF): The type that undoes an activity is the one registered when a worker took the
+// activity.
 func TestRandomDeciders(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {

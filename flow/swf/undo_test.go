@@ -92,6 +92,23 @@ func (w *world) undoing() (found *simRun) {
 // Guarantee (G4): The commit that closes an SWF execution without success, also by an operator, starts the execution
 // that undoes it.
 // Also: `engine: TestLeaveAtEnd`, `server/sfn/interop: TestSWFUndo`.
+//
+// Guarantee (Undo on Amazon SWF): Ebb first undoes, with the outcome `unknown`, activities that timed out after a
+// worker took them, or that workers had at the close. Then it undoes, with `done`, those that completed. It undoes
+// nothing of earlier runs of a continued execution.
+// Also: `TestUndoUnknown`, `server/swf: TestUndoOfFamily`.
+//
+// Guarantee (Undo on Amazon SWF): Task list, priority and timeouts of an undo are the defaults of the type that
+// undoes.
+//
+// Guarantee (Undo on Amazon SWF): The activityId of an undo is that of the activity, `#`, and its
+// ActivityTaskScheduled event.
+// Also: `TestUndoAtLimits`.
+//
+// Guarantee (Undo on Amazon SWF): The execution that undoes has as its parent the one that it undoes. The labels
+// `swf.undo` of the first and `swf.undoes` of the second have the other's runId.
+//
+// Guarantee (Undo on Amazon SWF): Only Ebb decides for the execution that undoes, with the identity `ebb`.
 func TestUndo(t *testing.T) {
 	t.Parallel()
 	for status, closes := range closeBy {
@@ -174,6 +191,11 @@ func TestUndoUnknown(t *testing.T) {
 }
 
 // TestUndoFails lets an undo fail. A person must decide, and the execution stays open until then.
+//
+// Guarantee (Undo on Amazon SWF): If an undo fails or times out, or its type does not exist, the execution stays open
+// and [needs a person](../how-to/undo-policies.md#an-operator-decides), who sends it the signal `retry` or `skip`, or
+// terminates it.
+// Also: `server/sfn/interop: TestSWFUndo`.
 func TestUndoFails(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, swf.Settings{Undo: undoes})
@@ -227,6 +249,9 @@ func TestUndoFails(t *testing.T) {
 }
 
 // TestUndoAtLimits undoes an execution whose history is full, and whose ids and data are as long as they may be.
+//
+// Guarantee (Undo on Amazon SWF): The execution that undoes has no timeout and no limit of events; its data may be
+// longer than those of clients.
 func TestUndoAtLimits(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, swf.Settings{Undo: undoes, Events: 20})

@@ -68,6 +68,8 @@ func guaranteeSections() []promiseSection {
 		{kind: "Guarantee", name: "G10", heading: "G10: a store error never fails or reverts a run"},
 		{kind: "Guarantee", name: "Jobs", heading: "Jobs"},
 		{kind: "Guarantee", name: "State Machines For Cloud", heading: "State Machines For Cloud"},
+		{kind: "Guarantee", name: "gRPC", heading: "gRPC", note: "The server in these tests is Google's."},
+		{kind: "Guarantee", name: "Undo on Amazon SWF", heading: "Undo on Amazon SWF"},
 		{kind: "Guarantee", name: "Waiting and time", heading: "Waiting and time"},
 		{kind: "Guarantee", name: "AWS's protocol", heading: "AWS's protocol"},
 		{kind: "Guarantee", name: "Workers", heading: "Workers"},

@@ -10,6 +10,10 @@ import (
 
 // TestSuspended suspends an execution while a worker has its activity. Calls are refused as throttled.
 // When it is resumed, the worker completes the activity with the token that it had.
+//
+// Guarantee (Undo on Amazon SWF): While an operator suspends an execution, calls are refused with
+// ThrottlingException, polls give none of its tasks, and timeouts are due when it is resumed.
+// Also: (calls).
 func TestSuspended(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

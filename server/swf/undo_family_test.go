@@ -18,6 +18,10 @@ import (
 // TestUndoOfFamily terminates an execution that was continued as new and has children, on two servers that answer in
 // turn. Each execution undoes what it did itself: the terminated one, and its child that the policy terminates. The
 // work of the earlier run, and of a child that completed, stays.
+//
+// Guarantee (Undo on Amazon SWF): Child executions undo their own activities if the child policy terminates them. For
+// one that completed, the decider of the parent compensates.
+// Also: (with two servers, also on PostgreSQL).
 func TestUndoOfFamily(t *testing.T) {
 	t.Parallel()
 	t.Run("memory", func(t *testing.T) {

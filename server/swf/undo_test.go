@@ -52,6 +52,13 @@ func (w *world) work(t *testing.T, result string) object {
 }
 
 // TestUndo undoes an execution that fails, by an execution that clients see like any other.
+//
+// Guarantee (Undo on Amazon SWF): The input of an undo is `{"input": …, "result": …, "outcome": "done"}`; input and
+// result are strings or null, as the activity had them.
+//
+// Guarantee (Undo on Amazon SWF): The execution that undoes is in lists, counts, descriptions and histories, with
+// type and tags of the one that it undoes. Several may have one workflowId at once; a call without a runId means the
+// last one.
 func TestUndo(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -113,6 +120,8 @@ func TestUndo(t *testing.T) {
 }
 
 // TestUndoOfStopped undoes an execution that an operator ends, and one whose time is over while the server does not run.
+//
+// Guarantee (Undo on Amazon SWF): If an operator ends an execution (`ebb cancel`), it is undone.
 func TestUndoOfStopped(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -130,6 +139,10 @@ func TestUndoOfStopped(t *testing.T) {
 }
 
 // TestUndoIsRetained keeps the history of an execution while it is being undone, for any retention period.
+//
+// Guarantee (Undo on Amazon SWF): An execution stays in the database until it is undone, whatever `ebb prune` or
+// `--keep` say, but clients do not see it.
+// Also: `cmd/ebb/internal/retention: TestOutdated`.
 func TestUndoIsRetained(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -137,6 +137,8 @@ func TestServed(t *testing.T) {
 
 // TestRepeatedAfterAKill kills the command in the middle of a call. When the run is resumed, the server gets the call
 // again under the same idempotency key. The schema is not read again: its files are gone.
+//
+// Guarantee (gRPC): After a death of Ebb, the call is made again under the same key.
 func TestRepeatedAfterAKill(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

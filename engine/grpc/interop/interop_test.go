@@ -125,6 +125,9 @@ func play(t *testing.T, text, input string, caller *ebbgrpc.Caller) (*engine.Res
 
 // TestUnaryCall calls a method of Google's server, in plain text and with TLS. The result has all fields of the answer,
 // also those with default values. The metadata has the idempotency key and the traceparent.
+//
+// Guarantee (gRPC): Arguments and result have protobuf's JSON mapping; the result has default values, too. Metadata:
+// `idempotency-key`, `traceparent`, `ebb-run`, `ebb-path`, `ebb-attempt`.
 func TestUnaryCall(t *testing.T) {
 	t.Parallel()
 	get := map[string]answer{"Get": func(_ context.Context, in, out *dynamicpb.Message) error {
@@ -191,6 +194,8 @@ func TestUnaryCall(t *testing.T) {
 
 // TestStatusIsAnError: a status becomes SM4C.Function with the name of the status as type, its number, its message and
 // its details.
+//
+// Guarantee (gRPC): A status is `SM4C.Function` with `type` `Grpc.NOT_FOUND`, `status` 5, and `details`.
 func TestStatusIsAnError(t *testing.T) {
 	t.Parallel()
 	s := serve(t, schema(t), map[string]answer{"Get": func(context.Context, *dynamicpb.Message, *dynamicpb.Message) error {
@@ -223,6 +228,8 @@ func TestStatusIsAnError(t *testing.T) {
 }
 
 // TestWrongInputNamesTheField: no call is made, and the failure has the path of the field.
+//
+// Guarantee (gRPC): Wrong arguments make no call; the failure names the field, such as `lines[1].count`.
 func TestWrongInputNamesTheField(t *testing.T) {
 	t.Parallel()
 	undone := func(context.Context, *dynamicpb.Message, *dynamicpb.Message) error { return nil }
@@ -244,6 +251,9 @@ func TestWrongInputNamesTheField(t *testing.T) {
 }
 
 // TestSlowServer: when a call times out, the server's context ends, and the machine continues with null.
+//
+// Guarantee (gRPC): A timeout cancels the call at the server. A deadline goes with the call.
+// Also: `TestDeadline`.
 func TestSlowServer(t *testing.T) {
 	t.Parallel()
 	ended := make(chan error, 1)
@@ -291,6 +301,8 @@ func TestDeadline(t *testing.T) {
 }
 
 // TestServerDiesDuringACall: the call fails with UNAVAILABLE, and a retry reaches the next server under the same key.
+//
+// Guarantee (gRPC): A server that dies gives `Grpc.UNAVAILABLE`; `retryPolicy` calls again.
 func TestServerDiesDuringACall(t *testing.T) {
 	t.Parallel()
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -331,6 +343,8 @@ func TestServerDiesDuringACall(t *testing.T) {
 
 // TestHostileAnswers: an answer that is too large, nests too deep, or becomes too large in JSON fails the call, and
 // takes little memory.
+//
+// Guarantee (gRPC): Answers are bounded in bytes, in depth, and in the bytes of their JSON.
 func TestHostileAnswers(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
