@@ -3,16 +3,15 @@ package inspect
 import (
 	"context"
 	"errors"
-	"slices"
 	"sync"
-	"sync/atomic"
 
+	"github.com/ebbflow/ebb/internal/boundedcache"
 	"github.com/ebbflow/ebb/storage"
 )
 
 const (
-	keptLevels = 64      // levels that [Levels] remembers; a page needs up to 31
-	keptRows   = 150_000 // rows of all these levels; a row takes some 200 bytes
+	keptRows  = 150_000 // rows of all levels that [Levels] remembers; a row takes some 200 bytes
+	levelRows = 200     // a level counts as so many rows more; a page needs up to 31 levels
 	// mostChanges is the maximum number of lines of a history that are read to update a level. If there are more, the
 	// level is read again.
 	mostChanges = 2000
@@ -22,20 +21,22 @@ const (
 // again depends on what has changed, not on the size of the level. The zero value remembers nothing yet. Methods may be
 // called concurrently.
 type Levels struct {
-	mu    sync.Mutex
-	known []*knownLevel // used last first
+	once  sync.Once
+	known *boundedcache.Cache[levelKey, *knownLevel]
+}
+
+// A levelKey is the place of a level: a path in a run.
+type levelKey struct {
+	run  runKey
+	path string
 }
 
 // A knownLevel is a level that was read.
 type knownLevel struct {
-	run  runKey
-	path string // in that run
-
 	mu      sync.Mutex // held while the level is read
 	scan    *levelScan // nil until it was read; its children do not change
 	commits int64      // of the run; scan has at least this number
 	entries int64      // of the history, likewise
-	rows    atomic.Int64
 }
 
 // Read is [ReadLevel]. All calls must have the same store.
@@ -59,7 +60,12 @@ func (ls *Levels) Read(ctx context.Context, store storage.Reader, run *storage.R
 
 // scan returns the children of a place.
 func (ls *Levels) scan(ctx context.Context, store storage.Reader, place *Place) (*levelScan, error) {
-	k := ls.find(place)
+	ls.once.Do(func() { ls.known = boundedcache.New[levelKey, *knownLevel](keptRows) })
+	key := levelKey{keyOf(&place.Run), place.Path}
+	k, ok := ls.known.Get(key)
+	if !ok {
+		k = ls.known.Add(key, &knownLevel{}, levelRows)
+	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.scan != nil && place.Run.Seq <= k.commits {
@@ -78,11 +84,11 @@ func (ls *Levels) scan(ctx context.Context, store storage.Reader, place *Place) 
 		return nil, err
 	}
 	k.scan, k.commits, k.entries = l, place.Run.Seq, place.Run.Entries
+	weight := int64(levelRows + len(l.all))
 	if l.partial || len(l.all) > keptRows {
-		k.scan = nil
+		k.scan, weight = nil, levelRows
 	}
-	k.rows.Store(int64(len(l.all)))
-	ls.forget()
+	ls.known.Weigh(key, weight)
 	return l.at(place), nil
 }
 
@@ -93,32 +99,3 @@ type runKey struct {
 }
 
 func keyOf(run *storage.Run) runKey { return runKey{run.ID, run.Created.UnixNano()} }
-
-// find returns the level at a place, and notes that it is used.
-func (ls *Levels) find(place *Place) *knownLevel {
-	ls.mu.Lock()
-	defer ls.mu.Unlock()
-	at := slices.IndexFunc(ls.known, func(k *knownLevel) bool {
-		return k.run == keyOf(&place.Run) && k.path == place.Path
-	})
-	k := &knownLevel{run: keyOf(&place.Run), path: place.Path}
-	if at >= 0 {
-		k = ls.known[at]
-		ls.known = slices.Delete(ls.known, at, at+1)
-	}
-	ls.known = slices.Insert(ls.known, 0, k)
-	return k
-}
-
-// forget drops the least recently used levels until the rest is small enough.
-func (ls *Levels) forget() {
-	ls.mu.Lock()
-	defer ls.mu.Unlock()
-	rows := int64(0)
-	for i, k := range ls.known {
-		if rows += k.rows.Load(); i == keptLevels || rows > keptRows && i > 0 {
-			ls.known = slices.Delete(ls.known, i, len(ls.known))
-			return
-		}
-	}
-}

@@ -50,13 +50,30 @@ func (c *Cache[K, V]) Add(key K, value V, weight int64) V {
 	}
 	c.byKey[key] = c.order.PushFront(&entry[K, V]{key, value, weight})
 	c.weight += weight
+	c.shrink()
+	return value
+}
+
+// Weigh changes the weight of the value of a key, if the cache has one.
+func (c *Cache[K, V]) Weigh(key K, weight int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if at := c.byKey[key]; at != nil {
+		e := c.entryAt(at)
+		c.weight += weight - e.weight
+		e.weight = weight
+		c.shrink()
+	}
+}
+
+// shrink drops the values that were not used for longest, but keeps one.
+func (c *Cache[K, V]) shrink() {
 	for c.weight > c.limit && c.order.Len() > 1 {
 		last := c.entryAt(c.order.Back())
 		c.order.Remove(c.order.Back())
 		delete(c.byKey, last.key)
 		c.weight -= last.weight
 	}
-	return value
 }
 
 func (c *Cache[K, V]) entryAt(at *list.Element) *entry[K, V] {

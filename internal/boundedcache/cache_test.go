@@ -36,4 +36,11 @@ func TestCache(t *testing.T) {
 	has("ad")
 	c.Add("b", 5, 100)
 	has("b")
+	c.Weigh("b", 3)
+	c.Add("c", 6, 4)
+	has("bc")
+	c.Weigh("c", 8)
+	has("c")
+	c.Weigh("a", 100)
+	has("c")
 }
