@@ -14,8 +14,8 @@ type TokenEnd struct {
 	Issuer  *Issuer       // who ends it, if a person does, see [Message]; nil for a worker
 }
 
-// Untaken is passed in place of the number of a take. The call then applies only if no worker has taken the token.
-// The number 0 applies in any case.
+// Untaken is a value of [TokenEnd].Take: the token ends only if no worker has taken its work yet. Otherwise Take is the
+// number of the take, which counts how many workers have taken the work, or 0 to end the token in any case.
 const Untaken int64 = -1
 
 // A TokenLimit names one of the time limits of an attempt that waits for a token.

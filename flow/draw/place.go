@@ -17,19 +17,19 @@ type Placed struct {
 // A Box is a place in a diagram: its center and its size.
 type Box struct{ X, Y, Width, Height float64 }
 
-// A PlacedNode is a node of a view with its place.
+// A PlacedNode says where the picture of a view has one of its nodes.
 type PlacedNode struct {
 	Box
 	Index int // of the node in the view
 }
 
-// A PlacedGroup is a group of a view with its place.
+// A PlacedGroup says where the picture of a view has the frame of one of its groups.
 type PlacedGroup struct {
 	Box
 	Index int // of the group in the view
 }
 
-// A PlacedEdge is an edge of a view with its way.
+// A PlacedEdge is the line that the picture of a view has for one of its edges.
 type PlacedEdge struct {
 	Points []Point // from the lower side of a node to the upper side of another; at least two
 	Index  int     // of the edge in the view

@@ -12,7 +12,8 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// A Machine describes an execution to views, as the machine of a definition describes a run of it.
+// A Machine describes an execution of Amazon SWF to what shows runs, such as `ebb graph` and the console: its diagram, its
+// history, and what it waits for. Other runs have a definition, whose machine does this.
 type Machine struct {
 	store storage.Reader
 	run   *storage.Run
