@@ -18,7 +18,8 @@ const (
 )
 
 type (
-	// ItemQuery asks for the next items of an ItemReader.
+	// ItemQuery asks for the next items of a distributed Map with an ItemReader. It is the input of the task
+	// [ReadItems].
 	ItemQuery = interpreter.ItemQuery
 	// ReaderConfig is the ReaderConfig of the definition, with its fields unchanged.
 	ReaderConfig = syntax.ReaderConfig
@@ -26,7 +27,8 @@ type (
 	ItemPage = interpreter.ItemPage
 	// Item is an element of the list over which a distributed Map runs, as [ReadItems] reads it.
 	Item = interpreter.Item
-	// ObjectWrite asks to write parts of objects. Writing them twice must have the same effect as writing them
+	// ObjectWrite asks to write results of a distributed Map: parts of objects, such as files, in a bucket. It is the
+	// input of the task [WriteObjects]. Writing them twice must have the same effect as writing them
 	// once.
 	ObjectWrite = interpreter.ObjectWrite
 	// ObjectPart is the content of an object from an offset on.

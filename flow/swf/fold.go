@@ -8,8 +8,8 @@ import (
 	"github.com/ebbflow/ebb/flow/swf/internal/history"
 )
 
-// A Fold is what is open in an execution by its history alone. It must equal what [Describe] reads from the memory of
-// the run, which is how a history and a run are checked against each other.
+// A Fold computes from the history of an execution what is open in it: pass each event to [Fold.Add], then read the
+// counts. They must equal what [Describe] reads from the memory of the run, so a run can be checked against its history.
 type Fold struct {
 	Closed  bool
 	Events  int64

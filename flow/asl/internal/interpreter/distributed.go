@@ -255,7 +255,8 @@ type Item struct {
 	Next   string          `json:"next"`             // position after the item, for ItemQuery.From
 }
 
-// An ObjectWrite asks to write parts of objects. Writing them twice must have the same effect as writing them once.
+// An ObjectWrite asks to write results of a distributed Map: parts of objects, such as files, in a bucket. It is the
+// input of the task [WriteObjects]. Writing them twice must have the same effect as writing them once.
 type ObjectWrite struct {
 	Bucket string       `json:"bucket"`
 	Parts  []ObjectPart `json:"parts"` // to be written in this order
