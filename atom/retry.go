@@ -78,8 +78,8 @@ type Forgetful interface {
 	Forgetful()
 }
 
-// Undoer is a Controller that does something of its own when its flow is undone, such as releasing what all tries shared.
-// An error of Undo is a failed revert of the retry.
+// Undoer is a Controller that does something of its own when its flow is undone, such as releasing what all tries
+// shared. An error of Undo is a failed revert of the retry.
 type Undoer interface {
 	// Undo is called when the flow is undone, with its tries and the failures because of which it is undone.
 	Undo(ctx context.Context, h History, failures []*Failure) error

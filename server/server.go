@@ -76,9 +76,9 @@ type Options struct {
 	Log     hclog.Logger // nil means no log
 }
 
-// A Server is an HTTP server that bounds what each client may use, and refuses requests without a key if it has keys, or
-// that a web page of another site may have sent. It passes all others to the handler that Start is given. [New] creates
-// a Server.
+// A Server is an HTTP server that bounds what each client may use, and refuses requests without a key if it has keys,
+// or that a web page of another site may have sent. It passes all others to the handler that Start is given. [New]
+// creates a Server.
 type Server struct {
 	address string
 	local   bool // only this machine can reach it

@@ -9,7 +9,8 @@ import (
 )
 
 // A Fold computes from the history of an execution what is open in it: pass each event to [Fold.Add], then read the
-// counts. They must equal what [Describe] reads from the memory of the run, so a run can be checked against its history.
+// counts. They must equal what [Describe] reads from the memory of the run, so that a run can be checked against its
+// history.
 type Fold struct {
 	Closed  bool
 	Events  int64

@@ -20,7 +20,7 @@ import (
 //	github.com/hashicorp/go-hclog v1.6.3
 //
 // If several go.mod files require it, only one has the comment. A module of the library that only tests link has the
-// line "Only tests link this."
+// line "Only tests link this".
 type dependency struct{ module, saves, weight, refused string }
 
 const onlyTests = "Only tests link this."

@@ -41,8 +41,8 @@ type Options struct {
 	Log    hclog.Logger // nil means no log
 }
 
-// A Handler answers requests in the JSON protocol of AWS. It checks a request, calls the operation of the [Service] that
-// the request names, and writes the result or the error as AWS does. [New] creates a Handler.
+// A Handler answers requests in the JSON protocol of AWS. It checks a request, calls the operation of the [Service]
+// that the request names, and writes the result or the error as AWS does. [New] creates a Handler.
 type Handler struct {
 	Options
 

@@ -228,7 +228,8 @@ func (s *Store) Close() error {
 // farewell bounds how long Close waits for a turn to record that the owner has ended. If that fails, the free lock
 // shows it.
 //
-//limit:storage wait for the turn to write to a SQLite file, when a store closes | {} | others see by the lock that the owner is gone
+//limit:storage wait for the turn to write to a SQLite file, when a store closes | {} | others see by the lock that
+//limit:and the owner is gone
 const farewell = 5 * time.Second
 
 // release undoes the steps of open that were completed.

@@ -228,8 +228,8 @@ const (
 	WriteObjects = "ebb:objects"
 )
 
-// An ItemQuery asks for the next items of a distributed Map with an ItemReader. It is the input of the task [ReadItems],
-// whose result is an [ItemPage].
+// An ItemQuery asks for the next items of a distributed Map with an ItemReader. It is the input of the task
+// [ReadItems], whose result is an [ItemPage].
 type ItemQuery struct {
 	Resource     string              `json:"resource"`             // such as arn:aws:states:::s3:getObject
 	Parameters   json.RawMessage     `json:"parameters,omitempty"` // Bucket and Key, or Bucket and Prefix
