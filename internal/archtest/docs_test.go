@@ -172,8 +172,8 @@ func hasTest(t *testing.T, folder, test string) bool {
 	return found
 }
 
-// hasPart looks for a part of a suite: a case of the suite that stores share, a script, or a case by its name in the tests of
-// the folder.
+// hasPart looks for a part of a suite: a case of the suite that stores share, a script, or a case by its name in the
+// tests of the folder.
 func hasPart(t *testing.T, folder, part string) bool {
 	t.Helper()
 	if _, err := fs.Stat(os.DirFS(root), path.Join(folder, "testdata", "script", part+".txtar")); err == nil {
@@ -185,7 +185,8 @@ func hasPart(t *testing.T, folder, part string) bool {
 	found := false
 	walk(t, folder, func(name string) {
 		if path.Dir(name) == folder && strings.HasSuffix(name, "_test.go") {
-			found = found || contains(t, name, `"`+strings.ReplaceAll(part, "_", " ")+`": func(`)
+			found = found || contains(t, name, `"`+strings.ReplaceAll(part, "_", " ")+`": func(`) ||
+				contains(t, name, `{"`+part+`", test`)
 		}
 	})
 	return found
