@@ -7,15 +7,12 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/ebbflow/ebb/internal/pagetest"
 )
@@ -110,15 +107,7 @@ func TestLogEvents(t *testing.T) {
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", c.event, strings.Join(call.levels, ", "),
 			strings.Join(call.attributes, ", "), strings.TrimSuffix(c.meaning, "."))
 	}
-	want := pagetest.Wrap(b.String())
-	if *update {
-		if err := os.WriteFile(filepath.Join(root, page), []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if diff := cmp.Diff(want, textOf(t, page)); diff != "" {
-		t.Errorf("%s is not what the code says; go test ./internal/archtest -update writes it anew (-code +page):\n%s", page, diff)
-	}
+	pagetest.Check(t, filepath.Join(root, page), pagetest.Wrap(b.String()), *update)
 }
 
 // checkLevel checks that an event with the reason of a failure is logged at warn or error.

@@ -10,8 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/ebbflow/ebb/internal/pagetest"
 )
 
@@ -61,16 +59,7 @@ func TestPromises(t *testing.T) {
 		"docs/reference/guarantees.md": promisePage(guaranteesIntroduction, guaranteeSections(), found),
 		"docs/reference/attacks.md":    promisePage(attacksIntroduction, attackSections(), found),
 	} {
-		text = pagetest.Wrap(text)
-		if *update {
-			if err := os.WriteFile(filepath.Join(root, page), []byte(text), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if diff := cmp.Diff(text, textOf(t, page)); diff != "" {
-			t.Errorf("%s is not what the tests say; go test ./internal/archtest -update writes it anew (-tests +page):\n%s",
-				page, diff)
-		}
+		pagetest.Check(t, filepath.Join(root, page), pagetest.Wrap(text), *update)
 	}
 	for section := range found {
 		t.Errorf("%s: no page has this section", section)

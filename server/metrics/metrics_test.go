@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -233,18 +232,7 @@ func TestPage(t *testing.T) {
 	}
 	page := fmt.Sprintf(metricsPage, strings.Join(database, ""), strings.Join(process, ""))
 	want := pagetest.Wrap(strings.ReplaceAll(page, "^", "`"))
-	if *update {
-		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	got, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(want, string(got)); diff != "" {
-		t.Errorf("the page is not what the code says; go test ./server/metrics -update writes it anew (-code +page):\n%s", diff)
-	}
+	pagetest.Check(t, path, want, *update)
 }
 
 // rowsOf returns the rows of Ebb's metrics that a collector describes, by their names.

@@ -9,14 +9,11 @@ import (
 	"go/parser"
 	"go/token"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
-
-	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/internal/pagetest"
@@ -79,18 +76,7 @@ func TestOperationsPage(t *testing.T) {
 	}
 	want := pagetest.Wrap(strings.ReplaceAll(fmt.Sprintf(operationsPage, len(all), rows.String()), "^", "`"))
 	path := filepath.Join("..", "..", "docs", "reference", "aws-api.md")
-	if *update {
-		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	got, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := gocmp.Diff(want, string(got)); diff != "" {
-		t.Errorf("%s is not what the code says; -update writes it anew (-code +page):\n%s", path, diff)
-	}
+	pagetest.Check(t, path, want, *update)
 }
 
 // callsOfTests returns the operations that each test of the API calls: those that it names in a text, or as a method of
