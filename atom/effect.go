@@ -25,6 +25,12 @@ func (f *Failure) Unknown() bool {
 	}
 }
 
+// LeavesUnknown reports whether an attempt that failed in this way may have left something done. The failure of a child
+// run does not tell what was done in that run before, unless it is Untaken. f may be nil, if the reason is not known.
+func (f *Failure) LeavesUnknown(childRun bool) bool {
+	return f == nil || f.Unknown() || childRun && !f.Untaken
+}
+
 // UntakenAt reports whether f is the failure of the task at path itself, and that task was not called. Then there is
 // nothing to undo. A failure that something around the task passes on says nothing about that.
 func (f *Failure) UntakenAt(path string) bool { return f != nil && f.Untaken && f.Atom == path }

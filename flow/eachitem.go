@@ -15,7 +15,8 @@ type given struct{ whole, members, item, around bool }
 
 // beginItem adds the node of an item.
 func (w *working) beginItem(item []byte) {
-	spec := Spec{Name: strconv.Itoa(w.Begun), Input: w.input(item), Undo: w.undo()}
+	spec := Spec{Name: strconv.Itoa(w.Begun), Input: w.input(item)}
+	w.undoOf(&spec)
 	if len(spec.Input) > atom.MaxValue {
 		w.growth = failedWith(atom.CodeTooLarge,
 			fmt.Sprintf("item %d of node %q, with what its body requires from around the node, "+

@@ -41,17 +41,15 @@ func (e *each) stays() bool {
 	return e.task.StaysDone()
 }
 
-// undo says how an item is undone.
-func (e *each) undo() *Undo {
+// undoOf says in the node of an item how the item is undone.
+func (e *each) undoOf(spec *Spec) {
 	switch {
-	case e.stays():
-		return &Undo{Stays: true}
 	case e.child != nil && e.child.reverts():
-		return &Undo{}
+		spec.Undo = &Undo{}
 	case e.child == nil && e.task.Reverts():
-		return &Undo{Task: itemTask, Policy: e.task.RevertPolicy()}
+		spec.Undo = &Undo{Task: itemTask, Policy: e.task.RevertPolicy()}
 	default:
-		return nil
+		spec.LeaveUndone(e.stays(), true)
 	}
 }
 

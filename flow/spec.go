@@ -59,7 +59,9 @@ type Spec struct {
 	Priority int32  `json:"priority,omitempty"`
 	Group    *Group `json:"group,omitempty"` // Fork
 	Child    *Child `json:"child,omitempty"` // Nested
-	Pivot    bool   `json:"pivot,omitempty"` // Work: after it succeeds, neither it nor what ended before it is undone
+	// NoEffect says that Work or Nested without an Undo changes nothing outside the run: see [atom.NoEffect].
+	NoEffect bool `json:"noEffect,omitempty"`
+	Pivot    bool `json:"pivot,omitempty"` // Work: after it succeeds, neither it nor what ended before it is undone
 }
 
 // Undo names the task that reverts the work of a node.
@@ -74,6 +76,20 @@ type Undo struct {
 
 // Reverts reports whether the node can be undone: an Undo is there that reverts its work.
 func (s *Spec) Reverts() bool { return s.Undo != nil && !s.Undo.Stays }
+
+// LeaveUndone records that nothing reverts the node, and whether it may have an effect. If the run undoes nothing at
+// all, no view needs to say that the effect stays done.
+func (s *Spec) LeaveUndone(effect, undoes bool) {
+	s.NoEffect = !effect
+	if effect && undoes {
+		s.Undo = &Undo{Stays: true}
+	}
+}
+
+// HasEffect reports whether the node may have an effect, which only its Undo reverts.
+func (s *Spec) HasEffect() bool {
+	return s.Undo != nil || (s.Kind == Work || s.Kind == Nested) && !s.NoEffect
+}
 
 // A Group is a set of child flows of one kind that run side by side. The engine
 // creates a child when a slot is free, and joins the children in the order of their

@@ -61,9 +61,17 @@ func (a *Atom) neverCalled() bool {
 	return a.Kind == KindTask && a.Attempt == 0 || a.Kind == KindRun && a.Failure.Untaken
 }
 
-// MayHaveEffect reports whether the latest attempt of an atom that nothing reverts had its effect, or may have had it.
-func (a *Atom) MayHaveEffect() bool {
-	return a.Undo == UndoLeaves && a.Attempt > 0 && (a.Ended == flow.EndValue || a.unknown())
+// LeftEffect reports whether the latest attempt of an atom of an ended run has an effect, or may have one, that was not
+// undone.
+func (a *Atom) LeftEffect() bool {
+	switch {
+	case a.Kind != KindTask && a.Kind != KindRun || a.Undo == UndoNothing || a.Attempt == 0:
+		return false
+	case a.Undo == UndoReverts && (a.State == states.TaskReverted || a.untaken()):
+		return false
+	default:
+		return a.Ended == flow.EndValue || a.unknown()
+	}
 }
 
 // unknown reports whether it is not known whether the latest attempt had its effect.
@@ -72,7 +80,7 @@ func (a *Atom) unknown() bool {
 	case flow.EndValue:
 		return false
 	case flow.EndFailure, flow.EndHandled:
-		return a.Failure == nil || a.Failure.Unknown()
+		return a.Failure.LeavesUnknown(a.Kind == KindRun)
 	default:
 		return a.State != states.TaskRunning && a.State != states.TaskRetrying
 	}

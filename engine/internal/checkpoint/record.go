@@ -147,8 +147,12 @@ func (d *Draft) node(n *scheduler.Node, state states.Task) (*storage.Atom, *Atte
 	d.forgets(n, n.Kept, state)
 	a := d.unplanned(n.Path)
 	a.Kind, a.Live, a.Spec, a.Note = nodeKinds[n.Spec.Kind], n.Kept, kept.spec, d.holdOnce(&kept.note, n.Spec.Note)
-	if n.Spec.Undo != nil && n.Spec.Undo.Stays {
+	switch {
+	case n.Spec.Reverts():
+	case n.Spec.HasEffect():
 		a.Undo = storage.UndoLeaves
+	default:
+		a.Undo = storage.UndoNothing
 	}
 	if g := n.Spec.Group; g != nil {
 		a.Input = d.holdOnce(&kept.input, g.Shared)

@@ -45,7 +45,10 @@ func (c *children) spawn(o origin, input atom.Value) error {
 	child := c.childOf(o)
 	id, ev := c.idOf(o), o.completed()
 	fail := func(code, why string) error {
-		ev.Failure = &atom.Failure{Atom: c.pathOf(o), Attempt: int(c.recordOf(o).Attempt), Code: code, Message: why}
+		ev.Failure = &atom.Failure{
+			Atom: c.pathOf(o), Attempt: int(c.recordOf(o).Attempt), Code: code, Message: why,
+			Untaken: c.recordOf(o).NoneBegunBefore(),
+		}
 		c.ends.list = append(c.ends.list, ev)
 		return nil
 	}
@@ -167,9 +170,8 @@ func (c *children) spawnPlanned(o origin, in atom.Values, missing *atom.Failure)
 func (c *children) undoChild(o origin) error {
 	id := c.idOf(o)
 	delete(c.byID, id) // a message about an earlier end of the run does not end the undo a second time
-	ev := o.completed()
-	ev.Revert, ev.Result = true, atom.Null
-	if !c.undoes(o) && (o.node != nil || c.childOf(o).Detached) {
+	ev := o.undone()
+	if !c.undoes(o) && c.childOf(o).Detached {
 		c.ends.list = append(c.ends.list, ev)
 		return nil
 	}

@@ -190,11 +190,11 @@ func (d ending) childEnded(l *storage.Message) error {
 		if err != nil {
 			return WrapStore(d.claim.Run, err)
 		}
-		ev.Revert, ev.Result, ev.Failure = true, atom.Null, nil
+		ev = o.undone()
 		if ev.Untaken, err = d.children.didNothing(o, &run); err != nil {
 			return err
 		}
-		if run.Undo == storage.UndoFailed {
+		if d.children.undoes(o) && run.Undo == storage.UndoFailed {
 			ev.Failure = &atom.Failure{
 				Atom: d.children.pathOf(o), Code: atom.CodeRevertFailed,
 				Message: fmt.Sprintf("the child run %q could not be undone", l.Name),

@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/states"
@@ -36,6 +37,16 @@ func originOf(cmd *scheduler.Command) origin { return origin{cmd.Node, cmd.Atom}
 // completed returns the event for the end of the origin, without how it ended.
 func (o origin) completed() scheduler.Event {
 	return scheduler.Event{Kind: scheduler.Completed, Atom: o.atom, Node: o.node}
+}
+
+// undone returns the event for the end of the undo of the origin, or for what AwaitRun asks about it.
+func (o origin) undone() scheduler.Event {
+	if o.node != nil && o.node.AwaitsRun() {
+		return scheduler.Event{Kind: scheduler.RunKnown, Atom: -1, Node: o.node, Revert: true}
+	}
+	ev := o.completed()
+	ev.Revert, ev.Result = true, atom.Null
+	return ev
 }
 
 // origins yields all that may belong to a child run: the open nodes that begin runs, and the atoms of the plan
@@ -91,8 +102,10 @@ func (c *children) childOf(o origin) *flow.Child {
 // awaits reports whether the origin waits for the end of its run.
 func (c *children) awaits(o origin) bool { return c.recordOf(o).Awaits() }
 
-// reverting reports whether the origin is being undone.
-func (c *children) reverting(o origin) bool { return c.recordOf(o).State == states.TaskReverting }
+// reverting reports whether the origin is being undone, or waits for what its run has done.
+func (c *children) reverting(o origin) bool {
+	return c.recordOf(o).State == states.TaskReverting || o.node != nil && o.node.AwaitsRun()
+}
 
 // undoes reports whether the run is undone when its origin is.
 func (c *children) undoes(o origin) bool {

@@ -123,6 +123,8 @@ func (d *Driver) do(cmd *scheduler.Command) (answer scheduler.Event, asked bool,
 		return answer, false, d.begin(cmd)
 	case scheduler.Cancel, scheduler.Void:
 		return answer, false, d.end(cmd)
+	case scheduler.AwaitRun:
+		return answer, false, d.children.undoChild(originOf(cmd))
 	case scheduler.Withdraw:
 		d.tokens.withdraw(cmd)
 	case scheduler.AskRetry:

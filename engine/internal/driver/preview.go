@@ -4,6 +4,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine/internal/inbox"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
+	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -98,12 +99,17 @@ func (ts *tokens) beganNothing(a int32) bool {
 	if of.Run == nil || of.Reverts() {
 		return false
 	}
-	id := plannedChildID(ts.claim.Run, of.Name(), int(r.Incarnation), int(r.Attempt))
-	child, err := ts.env.Store.Run(ts.ctx, id)
-	if err != nil || child.Parent != ts.claim.Run {
+	return r.NoneBegunBefore() &&
+		ts.nothingIn(plannedChildID(ts.claim.Run, of.Name(), int(r.Incarnation), int(r.Attempt)))
+}
+
+// nothingIn reports whether nothing was done in a child run, which has ended.
+func (r *run) nothingIn(id string) bool {
+	child, err := r.env.Store.Run(r.ctx, id)
+	if err != nil || child.Parent != r.claim.Run {
 		return false
 	}
-	nothing, err := unaffected(ts.run, &child)
+	nothing, err := unaffected(r, &child)
 	return nothing && err == nil
 }
 
@@ -199,12 +205,22 @@ func (r *run) standing(page []storage.Undo) (map[string]standing, error) {
 			return nil, WrapStore(r.claim.Run, err)
 		}
 		how[l.Path] = standing{
-			step:   previewOf(&l),
-			gone:   l.Rec.State == states.TaskReverted || stays(&l) && l.Rec.Intention == states.IntendRevert,
+			step: previewOf(&l),
+			gone: l.Rec.State == states.TaskReverted ||
+				stays(&l) && (l.Rec.Intention == states.IntendRevert || r.leftNothing(&l, &found[i])),
 			bottom: l.Spec != nil && l.Spec.Pivot && l.Rec.State == states.TaskSuccess,
 		}
 	}
 	return how, nil
+}
+
+// leftNothing reports whether nothing was done in the run of a node that did not succeed.
+func (r *run) leftNothing(l *scheduler.Loaded, a *storage.Atom) bool {
+	if a.Kind != storage.KindRun || l.Rec.Ended == flow.EndValue || !l.Rec.NoneBegunBefore() {
+		return false
+	}
+	id, _ := BegunBy(r.claim.Run, a)
+	return id != "" && r.nothingIn(id)
 }
 
 // reverted is the status of what would be reverted.

@@ -2,17 +2,17 @@ package driver
 
 import "github.com/ebbflow/ebb/storage"
 
-// didNothing reports whether nothing was done in the run of an atom of the plan, which has ended, and in which nothing
-// can be undone.
+// didNothing reports whether nothing was done in the run of an origin, which has ended and is not undone with its
+// origin. The runs of earlier attempts may have done something.
 func (c *children) didNothing(o origin, run *storage.Run) (bool, error) {
-	if o.node != nil || c.undoes(o) {
+	if c.undoes(o) || !c.recordOf(o).NoneBegunBefore() {
 		return false, nil
 	}
 	return unaffected(c.run, run)
 }
 
-// unaffected reports whether a run has ended, and none of its atoms may have had an effect. It reads up to the first
-// atom that may have had one.
+// unaffected reports whether a run has ended, and none of its atoms may have left an effect. It reads up to the first
+// atom that may have left one.
 func unaffected(r *run, run *storage.Run) (bool, error) {
 	if !run.State.Ended() || run.Outcome == storage.Succeeded || run.Outcome == storage.Continued {
 		return false, nil
@@ -21,7 +21,7 @@ func unaffected(r *run, run *storage.Run) (bool, error) {
 		if err != nil {
 			return false, WrapStore(r.claim.Run, err)
 		}
-		if a.MayHaveEffect() {
+		if a.LeftEffect() {
 			return false, nil
 		}
 	}

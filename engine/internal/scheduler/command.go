@@ -45,6 +45,7 @@ const (
 	// Stays: the undo has passed the atom, which nothing reverts. What it did stays done, or may, if its outcome is
 	// unknown.
 	Stays
+	AwaitRun       // the undo has come to the node, which nothing reverts: answer with RunKnown when its run has ended
 	DropUndo       // delete the undo stack: its entries will not be undone
 	Deadline       // store the run's deadline; send Fired without a node at Due
 	PendingFailure // store that the run will end with PendingOutcome, because of Failures
@@ -108,6 +109,7 @@ const (
 	Continue        // the answer to More
 	Deferred        // the call of Execute has ended, and another party ends the atom; Completed follows then
 	Withdrawn       // the work of Withdraw is out of its queue; Untaken if no worker ever took it
+	RunKnown        // the answer to AwaitRun: Untaken if nothing was done in that run
 	Told            // the run received message N, with Cause
 	Suspend         // come to rest, and undo nothing
 	CommandReceived // an operator sent OperatorCommand
@@ -122,7 +124,7 @@ type Event struct {
 	Atom            int32
 	Node            *Node
 	Revert          bool        // for Completed: a revert has ended
-	Untaken         bool        // for Withdrawn; for Completed of the undo of a child run: nothing was done in that run
+	Untaken         bool        // for Withdrawn; for RunKnown, and Completed of the undo of a child run: it did nothing
 	ByToken         bool        // for Completed of a node with a child run: the owner of its token ended it
 	RunEnd          flow.RunEnd // for Completed of a node with a child run: how that run ended
 	continued       bool        // for Completed of the run's own flow: another run continues it

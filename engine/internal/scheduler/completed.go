@@ -44,7 +44,7 @@ func (s *Scheduler) completed(ev Event) {
 			r.didNothing(s.plan.Atoms[a].Name())
 		}
 		s.set(a, states.TaskReverted, r.Intention)
-		if s.plan.Atoms[a].StaysDone() && r.mayHaveEffect() {
+		if of := &s.plan.Atoms[a]; of.StaysDone() && r.mayHaveEffect(of.Run != nil) {
 			s.emit(Command{Op: Stays, Atom: a, Rec: *r})
 		}
 	case ev.Failure != nil:

@@ -318,7 +318,7 @@ func (s *Scheduler) retire(n *Node) {
 		s.emit(Command{Op: DropUndo, Atom: -1})
 		s.emit(Command{Op: PushUndo, Atom: -1, Node: n})
 	} else if n.Spec.Reverts() && n.Rec.Attempt > 0 && !n.Rec.untakenAt(n.Path) ||
-		n.Spec.Undo != nil && n.Rec.mayHaveEffect() {
+		n.Spec.Undo != nil && n.mayHaveEffect() {
 		s.stack.height++
 		s.emit(Command{Op: PushUndo, Atom: -1, Node: n})
 	}

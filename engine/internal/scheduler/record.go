@@ -83,13 +83,14 @@ func (r *Record) outcome(failures []*atom.Failure) atom.Outcome[atom.Value] {
 	return o.Because(failures)
 }
 
-// mayHaveEffect reports whether the latest attempt had its effect, or may have had it.
-func (r *Record) mayHaveEffect() bool {
+// mayHaveEffect reports whether the latest attempt had its effect, or may have had it. A run that failed may have done
+// part of its work. See [storage.Atom.LeftEffect].
+func (r *Record) mayHaveEffect(nested bool) bool {
 	failed := r.Ended == flow.EndFailure || r.Ended == flow.EndHandled
-	return r.Attempt > 0 && (!failed || r.Failure == nil || r.Failure.Unknown())
+	return r.Attempt > 0 && (!failed || r.Failure.LeavesUnknown(nested))
 }
 
-// didNothing records that nothing was done in the run of the planned atom at path, which did not succeed.
+// didNothing records that nothing was done in the run of the atom or node at path, which did not succeed.
 func (r *Record) didNothing(path string) {
 	f := atom.Failure{Atom: path, Code: atom.CodeCancelled, Message: "cancelled before its run had done anything"}
 	if r.Ended == flow.EndFailure && r.Failure != nil {

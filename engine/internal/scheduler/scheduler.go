@@ -179,6 +179,8 @@ func (s *Scheduler) Step(ev Event) []Command {
 		s.deferred(ev)
 	case Withdrawn:
 		s.withdrawn(&ev)
+	case RunKnown:
+		s.runKnown(&ev)
 	case Told:
 		s.told(ev)
 	case Exceeded:

@@ -161,6 +161,9 @@ func (s *Scheduler) undoEntry(scope *Scope, n *Node, at int64) {
 	switch {
 	case n.Rec.State == states.TaskReverted, n.Rec.givenUp(), n.passed():
 		s.undoNext(scope)
+	case n.unsettled():
+		u.node = n
+		s.awaitRun(n)
 	case n.Spec.Undo.Stays:
 		s.pass(n)
 		s.offStack(n)
@@ -244,6 +247,7 @@ func (s *Scheduler) stopUndoing(scope *Scope) {
 	}
 	if u.node != nil {
 		s.unwaitNode(u.node)
+		s.unwaitExternal(u.node)
 	}
 	scope.undoing = nil
 	s.release(scope)

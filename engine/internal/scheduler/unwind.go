@@ -44,6 +44,8 @@ func (s *Scheduler) unwoundNode(n *Node) {
 		s.unwindNext()
 	case n.Spec.Pivot && n.Rec.State == states.TaskSuccess, n.Path == s.stack.downTo:
 		s.endUnwinding()
+	case n.unsettled() && !n.passed():
+		s.awaitRun(n)
 	case n.Spec.Undo.Stays:
 		s.pass(n)
 		s.popUndo(n)
@@ -82,11 +84,10 @@ func (s *Scheduler) pass(n *Node) {
 	}
 	n.Rec.Intention = states.IntendRevert
 	s.emit(Command{Op: Write, Atom: -1, Node: n, Rec: n.Rec})
-	s.emit(Command{Op: Stays, Atom: -1, Node: n, Rec: n.Rec})
+	if n.mayHaveEffect() {
+		s.emit(Command{Op: Stays, Atom: -1, Node: n, Rec: n.Rec})
+	}
 }
-
-// passed reports whether the undo has passed a node that nothing reverts.
-func (n *Node) passed() bool { return n.Spec.Undo.Stays && n.Rec.Intention == states.IntendRevert }
 
 // beginRevert starts the first attempt to revert a node, or repeats an interrupted one.
 func (s *Scheduler) beginRevert(n *Node) {

@@ -293,6 +293,7 @@ func (r *mapRun) readMore(children int) {
 	r.Reading = true
 	r.growth.Add = append(r.growth.Add, flow.Spec{
 		Name: readNode + "#" + strconv.Itoa(r.Reads), Kind: flow.Work, Task: ReadItems, Input: atom.MustEncode(query),
+		NoEffect: true,
 	})
 }
 
@@ -317,8 +318,10 @@ func (r *mapRun) child(index, items int) *flow.Child {
 // addRun adds the node of a child.
 func (r *mapRun) addRun(index int, spec flow.Spec) {
 	spec.Name, spec.Kind = strconv.Itoa(index), flow.Nested
-	if undoes := r.State.Undoes(); undoes || r.Machine.Undoes && r.State.HasEffect() {
-		spec.Undo = &flow.Undo{Stays: !undoes}
+	if r.State.Undoes() {
+		spec.Undo = &flow.Undo{}
+	} else {
+		spec.LeaveUndone(r.State.HasEffect(), r.Machine.Undoes)
 	}
 	r.growth.Add = append(r.growth.Add, spec)
 	r.Open, r.Held = r.Open+1, r.Held+itemsIn(spec.Note)

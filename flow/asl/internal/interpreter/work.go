@@ -108,9 +108,7 @@ func (w *Interpreter) WorkSpec(name string) (flow.Spec, *stateerror.Error) {
 	switch r := w.State.Revert; {
 	case !r.Reverts():
 		spec.Pivot = r != nil && r.Never
-		if w.Machine.Undoes && w.State.HasEffect() {
-			spec.Undo = &flow.Undo{Stays: true}
-		}
+		spec.LeaveUndone(w.State.HasEffect(), w.Machine.Undoes)
 	default:
 		spec.Undo = &flow.Undo{Task: r.URI, Note: w.State.Name, Policy: r.Policy()}
 	}

@@ -69,8 +69,8 @@ func (w *interpreter) invokeFunction(a *syntax.Action) step {
 func (w *interpreter) undoBy(spec *flow.Spec, a *syntax.Action) {
 	r := a.Revert
 	spec.Pivot = r != nil && r.Pivot
-	if w.machine.Undoes && !r.Reverts() && (r == nil || !r.None) {
-		spec.Undo = &flow.Undo{Stays: true}
+	if !r.Reverts() {
+		spec.LeaveUndone(r == nil || !r.None, w.machine.Undoes)
 	}
 }
 

@@ -1,0 +1,60 @@
+package scheduler
+
+import (
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/states"
+)
+
+// What a node with a run of its own left done is known only to that run. If the node did not succeed, its own failure
+// does not tell: the run may have failed after some of its work, or may still execute when the node has timed out or is
+// cancelled. So when the undo passes such a node, it waits for the end of the run, and asks what was done in it. The
+// wait is not stored: a process that resumes the undo asks again.
+
+// unsettled reports whether it is not known yet what the run of a node that nothing reverts has done.
+func (n *Node) unsettled() bool {
+	return n.Spec.Undo.Stays && n.nested() && !n.Spec.Child.Detached && n.mayHaveEffect() &&
+		n.Rec.Ended != flow.EndValue
+}
+
+// mayHaveEffect reports whether the node had its effect, or may have had it.
+func (n *Node) mayHaveEffect() bool { return n.Rec.mayHaveEffect(n.nested()) }
+
+// passed reports whether the undo has passed a node that nothing reverts.
+func (n *Node) passed() bool { return n.Spec.Undo.Stays && n.Rec.Intention == states.IntendRevert }
+
+// nested reports whether the node has a run of its own.
+func (n *Node) nested() bool { return n.Spec.Kind == flow.Nested }
+
+// AwaitsRun reports whether the undo of a node waits for the end of its run, see [AwaitRun].
+func (n *Node) AwaitsRun() bool {
+	return n.external && !n.Awaits() && n.Spec.Undo != nil && n.Spec.Undo.Stays
+}
+
+// awaitRun asks what the run of a node did.
+func (s *Scheduler) awaitRun(n *Node) {
+	s.waitExternal(n)
+	s.emit(Command{Op: AwaitRun, Atom: -1, Node: n})
+}
+
+// runKnown lets the undo pass a node whose run has ended.
+func (s *Scheduler) runKnown(ev *Event) {
+	n := ev.Node
+	if !n.external {
+		return
+	}
+	s.unwaitExternal(n)
+	if ev.Untaken {
+		n.Rec.didNothing(n.Path)
+		n.Rec.Ended = flow.EndHandled
+	}
+	s.pass(n)
+	scope := n.Scope
+	if u := scope.undoing; u != nil && u.node == n {
+		u.node = nil
+		s.offStack(n)
+		s.goOnUndoing(scope)
+		return
+	}
+	s.popUndo(n)
+	s.unwindNext()
+}
