@@ -63,7 +63,7 @@ func TestPlans(t *testing.T) {
 		jobsDue[onPostgres], jobsAbandoned[onPostgres], anyFree[onPostgres], claimFirst[onPostgres], selectClaimed,
 		selectExpired, freeRuns, freeJobs, selectLabeled[onPostgres], selectRunning[onPostgres], selectQueued[onPostgres], countBorn,
 		selectBorn, forgetFamily,
-		countOwned, countDue, countLimited, countPerson, countParked, countLate,
+		countOwned, someOwned, countDue, countLimited, countPerson, countParked, countLate,
 		selectEvents, selectEventsBack, selectLabelsOf[onPostgres],
 		oldestDue, oldestLimited, oldestPerson, oldestParked, oldestLate,
 		countUnclaimed, countParkedJobs, firstUnclaimed, firstParkedJob,

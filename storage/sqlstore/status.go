@@ -22,7 +22,7 @@ type Status struct {
 	At         time.Time           // by the database's clock
 	Runs       map[states.Flow]int // stored runs by state
 	Driven     int                 // runs that a process drives
-	Undriven   Found               // runs that were due for [Neglected] and that no process drives
+	Undriven   Found               // runs that no process drives: due for [Neglected], or their process has died
 	Limited    Found               // the same, of runs that a limit counts, while a limit is used up
 	NeedPerson Found               // runs whose undo failed or that were set aside: an operator must decide
 	Suspects   int                 // runs that may kill the processes that drive them
@@ -54,7 +54,7 @@ type LimitUse struct {
 const (
 	// countRuns groups by the class only for the sake of its index.
 	countRuns  = `SELECT state, count(*) AS runs FROM runs GROUP BY class, state`
-	countOwned = `SELECT count(*) FROM runs WHERE owner <> ''`
+	countOwned = `SELECT owner, count(*) AS runs FROM runs WHERE owner <> '' GROUP BY owner`
 
 	countDue     = `SELECT count(*) FROM (SELECT 1 FROM runs WHERE ` + freeDue + ` LIMIT $2 + 0) r`
 	countLimited = `SELECT count(*) FROM (SELECT 1 FROM runs WHERE ` + limitedDue + ` LIMIT $2 + 0) r`
@@ -82,7 +82,10 @@ const (
 	isLate     = `next IS NOT NULL AND next <= $1 AND NOT paused`
 	unclaimed  = `state = ` + jobUnclaimed + ` AND created <= $1 AND (not_until IS NULL OR not_until <= $1)`
 	parkedJob  = `state = ` + jobParked + ` AND state <> ` + jobComplete
-	oldestRun  = `SELECT (SELECT id FROM origins WHERE n = runs.n) AS id, (SELECT flow FROM origins
+	someOwned  = `SELECT (SELECT id FROM origins WHERE n = runs.n) AS id, (SELECT flow FROM origins
+		WHERE n = runs.n) AS flow,
+  updated AS since FROM runs WHERE owner <> '' AND owner = $1 LIMIT 1`
+	oldestRun = `SELECT (SELECT id FROM origins WHERE n = runs.n) AS id, (SELECT flow FROM origins
 		WHERE n = runs.n) AS flow,
   due AS since FROM runs WHERE `
 )
@@ -94,10 +97,11 @@ func (s *Store) Status(ctx context.Context) (*Status, error) {
 	if err != nil {
 		return nil, err
 	}
-	st := &Status{Runs: map[states.Flow]int{}}
+	st, alive := &Status{Runs: map[states.Flow]int{}}, map[string]bool{}
 	for i := range owners {
 		if owners[i].Alive {
 			st.Processes++
+			alive[owners[i].ID] = true
 		}
 	}
 	if st.Jobs, err = s.JobCounts(ctx); err != nil {
@@ -108,11 +112,11 @@ func (s *Store) Status(ctx context.Context) (*Status, error) {
 		return nil, err
 	}
 	st.Suspects, st.OnTrial = int(suspects), int(tried)
-	return st, s.view(ctx, func(r *session) error { return st.read(ctx, r) })
+	return st, s.view(ctx, func(r *session) error { return st.read(ctx, r, alive) })
 }
 
 // read reads what one transaction can see.
-func (st *Status) read(ctx context.Context, r *session) (err error) {
+func (st *Status) read(ctx context.Context, r *session, alive map[string]bool) (err error) {
 	if st.At, err = r.now(ctx); err != nil {
 		return err
 	}
@@ -122,9 +126,6 @@ func (st *Status) read(ctx context.Context, r *session) (err error) {
 	}
 	for _, row := range rows {
 		st.Runs[states.Flow(row.State)] += row.Runs
-	}
-	if err := r.Get(ctx, &st.Driven, countOwned); err != nil {
-		return err
 	}
 	due := micros(st.At.Add(-Neglected))
 	for _, look := range []struct {
@@ -152,17 +153,49 @@ func (st *Status) read(ctx context.Context, r *session) (err error) {
 		}
 		st.Undriven.Count, st.Limited = st.Undriven.Count+st.Limited.Count, Found{}
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return st.readOwned(ctx, r, alive)
+}
+
+// readOwned reads which runs have an owner. A run whose owner has died waits for another process, as one that is due.
+func (st *Status) readOwned(ctx context.Context, r *session, alive map[string]bool) error {
+	var owned []struct {
+		Owner string
+		Runs  int
+	}
+	if err := r.All(ctx, &owned, countOwned); err != nil {
+		return err
+	}
+	for _, o := range owned {
+		if alive[o.Owner] {
+			st.Driven += o.Runs
+			continue
+		}
+		var row foundRow
+		if err := r.Get(ctx, &row, someOwned, o.Owner); err != nil {
+			return err
+		}
+		if since := row.Since.time(); st.Undriven.Count == 0 || since.Before(st.Undriven.Since) {
+			st.Undriven.ID, st.Undriven.Flow, st.Undriven.Since = row.ID, row.Flow, since
+		}
+		st.Undriven.Count = min(st.Undriven.Count+o.Runs, MaxFound)
+	}
+	return nil
+}
+
+// A foundRow is a row that a [Found] names.
+type foundRow struct {
+	ID, Flow string
+	Since    moment
 }
 
 func (f *Found) read(ctx context.Context, r *session, count, oldest string, args []any) error {
 	if err := r.Get(ctx, &f.Count, count, append(args, MaxFound)...); err != nil || f.Count == 0 {
 		return err
 	}
-	var row struct {
-		ID, Flow string
-		Since    moment
-	}
+	var row foundRow
 	err := r.Get(ctx, &row, oldest, args...)
 	f.ID, f.Flow, f.Since = row.ID, row.Flow, row.Since.time()
 	return err

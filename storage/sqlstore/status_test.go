@@ -88,16 +88,19 @@ func TestStatus(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
+			begin("orphan", storage.Head{State: states.FlowRunning})
+			exec(t, s, fmt.Sprintf(`UPDATE runs SET owner = 'gone', updated = %d
+				WHERE n = (SELECT n FROM origins WHERE id = 'orphan')`, old.Add(time.Second).UnixMicro()))
 			got, err := s.Status(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
 			want := &Status{
 				Runs: map[states.Flow]int{
-					states.FlowSuccess: 1, states.FlowFailure: 2, states.FlowSuspended: 2, states.FlowRunning: 2, states.FlowPending: 5,
+					states.FlowSuccess: 1, states.FlowFailure: 2, states.FlowSuspended: 2, states.FlowRunning: 3, states.FlowPending: 5,
 				},
 				Driven:     2,
-				Undriven:   Found{2, "late", "f", old},
+				Undriven:   Found{3, "late", "f", old}, // also "orphan"
 				Limited:    Found{1, "waits", "g", old},
 				NeedPerson: Found{Count: 2, ID: "stuck", Flow: "f"},
 				Parked:     Found{Count: 1, ID: "held"},
@@ -124,7 +127,7 @@ func TestStatusReadsIndexes(t *testing.T) {
 	}
 	defer func() { _ = s.Close() }()
 	for _, query := range []string{
-		countRuns, countOwned, countDue, countLimited, countPerson, countParked, countLate,
+		countRuns, countOwned, someOwned, countDue, countLimited, countPerson, countParked, countLate,
 		oldestDue, oldestLimited, oldestPerson, oldestParked, oldestLate,
 		countUnclaimed, countParkedJobs, firstUnclaimed, firstParkedJob,
 	} {
