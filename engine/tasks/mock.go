@@ -225,18 +225,36 @@ func list[V any](m map[string]V) string {
 	return strings.Join(slices.Sorted(maps.Keys(m)), ", ")
 }
 
-// of returns the mock of a state. Nil mocks have none.
-func (m *Mocks) of(state string) (found mock, ok bool) {
-	if m != nil {
-		found, ok = m.states[state]
+// of returns the mock of the state that the atom at path visits. The mock has the name of the state, or the state's path,
+// which comes first: Fork/Pay or Pay for Fork[0]/Pay#2. Nil mocks have none.
+func (m *Mocks) of(path string) (found mock, ok bool) {
+	if m == nil {
+		return mock{}, false
+	}
+	exact, own := nodepath.Names(path)
+	if found, ok = m.states[exact]; !ok {
+		found, ok = m.states[own]
 	}
 	return found, ok
 }
 
-// cover reports whether the state is mocked.
-func (m *Mocks) cover(state string) bool {
-	_, ok := m.of(state)
+// covers reports whether the state that the atom at path visits is mocked.
+func (m *Mocks) covers(path string) bool {
+	_, ok := m.of(path)
 	return ok
+}
+
+// mention reports whether a mock is for a state of that name, wherever the state is.
+func (m *Mocks) mention(state string) bool {
+	if m == nil {
+		return false
+	}
+	for name := range m.states {
+		if name == state || strings.HasSuffix(name, "/"+state) {
+			return true
+		}
+	}
+	return false
 }
 
 // mocked is a task that asks the mocks first.
@@ -249,7 +267,7 @@ type mocked struct {
 // Execute answers with the mock of the calling state, or executes the task.
 func (b mocked) Execute(ctx context.Context, in atom.Values) (atom.Value, error) {
 	call := atom.CurrentCall(ctx)
-	if m, ok := b.mocks.of(stateOf(call.Path)); ok {
+	if m, ok := b.mocks.of(call.Path); ok {
 		result, err := m.answer(call.Attempt)
 		if err == nil && call.Token != "" {
 			err = atom.ErrEnded // it is the state's result, also if another party would give it
@@ -257,19 +275,18 @@ func (b mocked) Execute(ctx context.Context, in atom.Values) (atom.Value, error)
 		return result, err
 	}
 	if b.body == nil {
-		return nil, atom.Errorf(atom.CodeNoMock, "no mock answers for the state %q, and %w", stateOf(call.Path), b.missing)
+		return nil, b.unmocked(call.Path)
 	}
 	return b.body.Execute(ctx, in)
 }
 
 // Revert does nothing for a mocked state, and undoes any other.
 func (b mocked) Revert(ctx context.Context, in atom.Values, did atom.Outcome[atom.Value]) (atom.Value, error) {
-	if b.mocks.cover(stateOf(atom.CurrentCall(ctx).Path)) {
+	if b.mocks.covers(atom.CurrentCall(ctx).Path) {
 		return atom.Null, nil
 	}
 	if b.body == nil {
-		return nil, atom.Errorf(atom.CodeNoMock, "no mock answers for the state %q, and %w",
-			stateOf(atom.CurrentCall(ctx).Path), b.missing)
+		return nil, b.unmocked(atom.CurrentCall(ctx).Path)
 	}
 	return b.body.Revert(ctx, in, did)
 }
@@ -286,5 +303,8 @@ func (m mock) answer(attempt int) (atom.Value, error) {
 		attempt-1, len(m.answers))
 }
 
-// stateOf returns the name of the state that the atom at path visits: Pay for Fork[0]/Pay#2.
-func stateOf(path string) string { return nodepath.State(nodepath.Last(path)) }
+// unmocked returns why a call of the atom at path has no answer.
+func (b mocked) unmocked(path string) error {
+	state, _ := nodepath.Names(path)
+	return atom.Errorf(atom.CodeNoMock, "no mock answers for the state %q, and %w", state, b.missing)
+}

@@ -29,6 +29,7 @@ func (nothing) Reverts() bool { return true }
 const mockText = `{
   "StateMachines": {"trip": {"TestCases": {
     "paid": {"Pay": "Paid"},
+    "by path": {"Fork/Pay": "Paid", "Pay": "Slow"},
     "slow": {"Pay": "Slow", "Wrap/up": "Paid"}}}},
   "MockedResponses": {
     "Paid": {"0": {"Return": {"receipt": 7}}},
@@ -44,6 +45,8 @@ func TestMocks(t *testing.T) {
 	}{
 		{"answers", "paid", "Pay", "exec:./gone", 1, false, `{"receipt": 7}`},
 		{"in a branch, on a later visit", "paid", "Fork[0]/Pay#3", "exec:./gone", 1, false, `{"receipt": 7}`},
+		{"by its path", "by path", "Fork[0]/Pay#3", "exec:./gone", 1, false, `{"receipt": 7}`},
+		{"elsewhere", "by path", "Other[0]/Pay", "exec:./gone", 1, false, `Busy: try again`},
 		{"throws", "slow", "Pay", "real", 2, false, `Busy: try again`},
 		{"by attempt", "slow", "Pay", "real", 3, false, `null`},
 		{

@@ -88,7 +88,7 @@ func (r *Registry) Task(name string) (atom.Body, error) {
 // Instead implements [engine.Chooser]: a task that was added, mapped or mocked replaces a run.
 func (r *Registry) Instead(task, path string) bool {
 	service, _ := withoutPattern(task)
-	return r.Mocks.cover(stateOf(path)) || r.known(task) != nil || r.known(service) != nil
+	return r.Mocks.covers(path) || r.known(task) != nil || r.known(service) != nil
 }
 
 func (r *Registry) find(name string) (atom.Body, error) {
@@ -191,7 +191,7 @@ func (r *Registry) unknown(name, resource string) error {
 // Check returns an error if the task of that name cannot be called. Either the name is unknown, or the program does not
 // exist or is not executable. Use it before a run begins. A mocked state needs no task.
 func (r *Registry) Check(name, state string) error {
-	if service, _ := withoutPattern(name); r.Mocks.cover(state) || service == asl.StartExecution {
+	if service, _ := withoutPattern(name); r.Mocks.mention(state) || service == asl.StartExecution {
 		return nil // without a task in its place, a child run does this
 	}
 	body, err := r.find(name)

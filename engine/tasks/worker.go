@@ -21,7 +21,7 @@ func workersOf(kind string) (atom.Body, error) {
 
 // Queue implements [atom.Queued]: without a mock, the call is work for workers as without mocks.
 func (b mocked) Queue(c *atom.Call) string {
-	if q, ok := b.body.(atom.Queued); ok && !b.mocks.cover(stateOf(c.Path)) {
+	if q, ok := b.body.(atom.Queued); ok && !b.mocks.covers(c.Path) {
 		return q.Queue(c)
 	}
 	return ""

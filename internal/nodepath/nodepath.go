@@ -84,6 +84,12 @@ func Inside(path, fork string) bool {
 // Unnumbered returns a path without the indexes and attempts of children, and without the numbers of visits.
 func Unnumbered(path string) string { return numbers.ReplaceAllString(path, "") }
 
+// Names returns the names by which tests know the node at a path, the more exact one first: with what is around it,
+// without numbers, and its own. They are Fork/Pay and Pay for Fork[0]/Pay#2.
+func Names(path string) (exact, own string) {
+	return Unescape(Unnumbered(path)), State(Last(path))
+}
+
 // Last returns the last part of a path.
 func Last(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
 

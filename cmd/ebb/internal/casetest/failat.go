@@ -59,7 +59,7 @@ func (s *Suite) FailAt(ctx context.Context, c *Case, timeout time.Duration) *Fai
 	defer cancel()
 	out := &FailAt{Findings: []Finding{}, Allowed: !s.undoes()}
 	h := &worlds{suite: s, of: c, real: ctx, machine: s.Def.Machine}
-	x := failat.New(failat.World{Codes: s.codes, Honest: true, Most: maxFailures, Class: stateOf})
+	x := failat.New(failat.World{Codes: s.codes, Honest: true, Most: maxFailures, Class: nodepath.Unnumbered})
 	if problem := x.Prepare(h); problem != "" {
 		switch out.Skipped = problem; {
 		case ctx.Err() != nil:
@@ -82,16 +82,6 @@ func (s *Suite) FailAt(ctx context.Context, c *Case, timeout time.Duration) *Fai
 		}
 	}
 	return out
-}
-
-// stateOf returns the path of a state without the numbers of visits and iterations: Each/Pack for Each[3]/Pack#2.
-func stateOf(path string) string {
-	parts := strings.Split(path, "/")
-	for i, part := range parts {
-		part, _, _ = nodepath.CutIndex(part)
-		parts[i], _ = nodepath.CutVisit(part)
-	}
-	return strings.Join(parts, "/")
 }
 
 // undoes reports whether something in the definition is undone.

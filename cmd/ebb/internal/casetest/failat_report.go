@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ebbflow/ebb/internal/nodepath"
 	"github.com/ebbflow/ebb/internal/visible"
 )
 
@@ -29,7 +30,7 @@ func (f *Finding) outcome() string {
 	}
 	var names []string
 	for _, path := range f.StaysDone {
-		names = append(names, stateOf(path))
+		names = append(names, nodepath.Unnumbered(path))
 	}
 	slices.Sort(names)
 	return text + "; stays done: " + strings.Join(slices.Compact(names), ", ")

@@ -33,7 +33,7 @@ func judge(c *Case, out *played) []Mismatch {
 		all = append(all, judgeNames("path", e.Path, out.path)...)
 	}
 	if e.Undone != nil {
-		all = append(all, judgeNames("undone", e.Undone, out.undone())...)
+		all = append(all, judgeNames("undone", e.Undone, out.undone(e.Undone))...)
 	}
 	if e.Duration != nil {
 		want, _ := parseDuration(e.Duration.Text) // the decoder has checked it
@@ -113,13 +113,18 @@ func judgeNames(what string, want *document.Document, got []string) []Mismatch {
 	return nil
 }
 
-// undone returns the states whose work was undone, in order.
-func (out *played) undone() []string {
+// undone returns the states whose work was undone, in order. A state has the exact name if the expectation names it so.
+func (out *played) undone(want *document.Document) []string {
 	var names []string
 	for _, call := range out.calls {
-		if call.Revert && call.ended && call.err == nil {
-			names = append(names, call.names[0])
+		if !call.Revert || !call.ended || call.err != nil {
+			continue
 		}
+		name := call.names[0]
+		if n := len(names); n < len(want.Items) && want.Items[n].Text == call.exact {
+			name = call.exact
+		}
+		names = append(names, name)
 	}
 	return names
 }

@@ -20,6 +20,7 @@ type made struct {
 	atom.Call
 
 	names []string // names by which mocks and expectations identify the call
+	exact string   // the name that says it best: Two/enter, where names[0] is enter
 	task  string
 	input atom.Value
 	ended bool
@@ -27,7 +28,7 @@ type made struct {
 }
 
 // is reports whether the call has the name.
-func (m *made) is(name string) bool { return slices.Contains(m.names, name) }
+func (m *made) is(name string) bool { return name == m.exact || slices.Contains(m.names, name) }
 
 // mocks answer in place of all tasks of a run. A call that is repeated after a crash gets the answer that it got
 // before.
@@ -62,7 +63,9 @@ func (m *mocks) Task(name string) (atom.Body, error) {
 
 // Instead implements [engine.Chooser]: a mocked state starts no run.
 func (m *mocks) Instead(task, path string) bool {
-	return slices.ContainsFunc(m.machine.Names(path, task), func(name string) bool { return m.of.Mocks[name] != nil })
+	exact, _ := nodepath.Names(path)
+	return m.of.Mocks[exact] != nil ||
+		slices.ContainsFunc(m.machine.Names(path, task), func(name string) bool { return m.of.Mocks[name] != nil })
 }
 
 // mocked is the body of one task.
@@ -87,6 +90,7 @@ func (b mocked) Revert(ctx context.Context, in atom.Values, _ atom.Outcome[atom.
 func (b mocked) call(ctx context.Context, in atom.Values) (atom.Value, error) {
 	call := &made{Call: atom.CurrentCall(ctx), task: b.task, input: in.Input()}
 	call.names = b.mocks.machine.Names(call.Path, b.task)
+	call.exact, _ = nodepath.Names(call.Path)
 	answer, err := b.mocks.answer(call)
 	if err != nil {
 		return nil, err
@@ -152,7 +156,7 @@ func (m *mocks) answer(call *made) (*Answer, error) {
 		from = m.of.Undo
 	}
 	mocked := false
-	for _, name := range call.names {
+	for _, name := range append([]string{call.exact}, call.names...) {
 		answers := from[name]
 		mocked = mocked || answers != nil
 		for i := range answers {
@@ -168,9 +172,9 @@ func (m *mocks) answer(call *made) (*Answer, error) {
 	if call.Revert && !mocked {
 		return &Answer{Result: atom.Null}, nil
 	}
-	why := strconv.Quote(call.names[0]) + " has no mock"
+	why := strconv.Quote(call.exact) + " has no mock"
 	if mocked {
-		why = "no answer of the mock " + strconv.Quote(call.names[0]) + " is for the input " + call.input.String()
+		why = "no answer of the mock " + strconv.Quote(call.exact) + " is for the input " + call.input.String()
 	}
 	if !slices.Contains(m.missing, why) {
 		m.missing = append(m.missing, why)
@@ -188,10 +192,20 @@ func (m *mocks) unreached(path []string) []string {
 	var names []string
 	for _, u := range m.machine.Uses() {
 		name := strconv.Quote(u.State)
-		if m.of.Mocks[u.State] == nil && m.of.Mocks[u.Task] == nil && !m.unmocked[u.State] &&
+		if u.State != "" && !m.mention(u.State) && m.of.Mocks[u.Task] == nil && !m.unmocked[u.State] &&
 			!slices.Contains(names, name) && !slices.Contains(path, nodepath.Escape(u.State)) {
 			names = append(names, name)
 		}
 	}
 	return names
+}
+
+// mention reports whether a mock is for a state of that name, wherever the state is.
+func (m *mocks) mention(state string) bool {
+	for name := range m.of.Mocks {
+		if name == state || strings.HasSuffix(name, "/"+state) {
+			return true
+		}
+	}
+	return false
 }
