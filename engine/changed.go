@@ -31,13 +31,16 @@ func (f *flows) changed(
 		if was, err := planview.Read(ctx, store, run.Structure); err == nil {
 			c.inDiagrams(was, draw.OfPlan(p))
 		}
+		if was, err := planview.ReadFacts(ctx, store, run.Structure); err == nil {
+			c.inFacts(was, p)
+		}
 		return fmt.Errorf("%w: %v", err, &c)
 	}
 	return err
 }
 
 // changes are what differs between two versions of a flow, as texts.
-type changes struct{ removed, added, reordered []string }
+type changes struct{ removed, added, reordered, changed []string }
 
 // String lists the changes.
 func (c *changes) String() string {
@@ -45,14 +48,14 @@ func (c *changes) String() string {
 	for _, part := range []struct {
 		what  string
 		atoms []string
-	}{{"added", c.added}, {"removed", c.removed}, {"reordered", c.reordered}} {
+	}{{"added", c.added}, {"removed", c.removed}, {"reordered", c.reordered}, {"changed", c.changed}} {
 		if len(part.atoms) > 0 {
 			parts = append(parts, part.what+": "+strings.Join(part.atoms, ", "))
 		}
 	}
 	return cmp.Or(strings.Join(parts, "; "),
-		"it has the same atoms in the same order; the change is in the flows around them, a decider, "+
-			"a version, or what atoms require or provide")
+		"it has the same atoms in the same order; the change is in the flows around them, a version, or what atoms "+
+			"require or provide")
 }
 
 // changesOf compares a plan with the atoms that a run has begun on another plan.
@@ -89,7 +92,7 @@ func changesOf(p *flow.Plan, atoms []storage.Atom) changes {
 			added = append(added, quote(a.Name()))
 		}
 	}
-	return changes{removed, added, reordered}
+	return changes{removed: removed, added: added, reordered: reordered}
 }
 
 // inDiagrams adds the differences between two diagrams that concern no atom that has begun.
@@ -123,6 +126,28 @@ func (c *changes) inDiagrams(was, now draw.View) {
 	for i := range was.Edges {
 		if e := pairOf(&was.Edges[i]); !follows[e] && has[e.From] && has[e.To] {
 			c.reordered = append(c.reordered, quote(e.To)+" no longer follows "+quote(e.From))
+		}
+	}
+}
+
+// inFacts adds what the atoms of both versions require, provide or run in only one of them.
+func (c *changes) inFacts(was map[string][]string, p *flow.Plan) {
+	now := planview.FactsOf(p)
+	for i := range p.Atoms {
+		name := p.Atoms[i].Name()
+		had, known := was[name]
+		if !known {
+			continue
+		}
+		for _, fact := range now[name] {
+			if !slices.Contains(had, fact) {
+				c.changed = append(c.changed, quote(name)+" now "+fact)
+			}
+		}
+		for _, fact := range had {
+			if !slices.Contains(now[name], fact) {
+				c.changed = append(c.changed, quote(name)+" no longer "+fact)
+			}
 		}
 	}
 }

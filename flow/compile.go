@@ -307,6 +307,7 @@ func (c *compiler) hash() string {
 				str(pr.Key)
 			}
 			if a.Run != nil {
+				str(a.Run.Plan.Flow) // a child run is found by the name of its flow
 				str(a.Run.Plan.Hash)
 			}
 		}

@@ -102,7 +102,7 @@ func (f *EachFlow) nested(c *compiler) (*atom.Atom, *PlanRun) {
 	default:
 		needs = c.ofFlow(f, lang, item)
 		if lang.child != nil {
-			version = lang.child.Hash
+			version = lang.child.Flow + " " + lang.child.Hash
 			for _, s := range lang.child.Secrets {
 				secrets[s] = true
 			}

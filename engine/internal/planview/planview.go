@@ -31,10 +31,11 @@ var kinds = map[draw.Kind]string{
 }
 
 type record struct {
-	Input  *inputSchema `json:"input,omitempty"`
-	Groups []group      `json:"groups,omitempty"`
-	Nodes  []node       `json:"nodes,omitempty"`
-	Edges  []edge       `json:"edges,omitempty"`
+	Input  *inputSchema        `json:"input,omitempty"`
+	Groups []group             `json:"groups,omitempty"`
+	Nodes  []node              `json:"nodes,omitempty"`
+	Edges  []edge              `json:"edges,omitempty"`
+	Facts  map[string][]string `json:"facts,omitempty"` // see [FactsOf]
 }
 
 type group struct {
@@ -99,7 +100,7 @@ func (w *Writer) begin(hash string) bool {
 }
 
 func recordOf(p *flow.Plan) record {
-	v, r := draw.OfPlan(p), record{Input: schemaOf(p)}
+	v, r := draw.OfPlan(p), record{Input: schemaOf(p), Facts: FactsOf(p)}
 	for _, g := range v.Groups {
 		r.Groups = append(r.Groups, group(g))
 	}
