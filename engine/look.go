@@ -73,6 +73,14 @@ type PreviewStep struct {
 	Stops  bool           // it is a point of no return: the undo keeps it, with its Status, and all that came before it
 }
 
+// String returns the path of the atom, and what the undo does with it.
+func (s PreviewStep) String() string {
+	if s.Stops {
+		return fmt.Sprintf("%s %s, the undo stops here", s.Path, s.Status)
+	}
+	return s.Path + " " + string(s.Status)
+}
+
 // Preview yields the atoms that a command would undo, in the order of undoing, if every revert succeeds. The last ones
 // are the points of no return at which the undo would stop, if there are any. Preview reads the atoms page by page, so
 // it can yield any number. It changes nothing. If a process drives the run, Preview yields what the command would undo

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
@@ -47,4 +48,32 @@ type Event struct {
 	Duration time.Duration // duration of the attempt or revert that ended, without Waited
 	Waited   time.Duration // how long that attempt or revert waited for a free slot; see WithParallelism
 	Time     time.Time     // when the change happened
+}
+
+// String returns the run or the atom, what happened to it, and why. It has no values.
+func (ev Event) String() string {
+	text := fmt.Sprintf("run %q", ev.Run)
+	if ev.Path != "" {
+		text += fmt.Sprintf(": atom %q", ev.Path)
+	}
+	switch ev.Kind {
+	case FlowChanged, AtomChanged, WorkStays:
+		text += fmt.Sprintf(": %s → %s", ev.From, ev.To)
+	case LanguageEvent:
+		text += ": event " + ev.Name
+	case ProgressMade:
+		text += fmt.Sprintf(": progress %.0f %%", ev.Progress*100) //nolint:mnd // percent
+	case RevertDelayed:
+		text += fmt.Sprintf(": revert attempt %d failed", ev.Attempt)
+	case OthersAwaited:
+		text += ": only waits"
+	case PlaceAwaited:
+		text += ": waits for " + ev.Name
+	case RunDetached:
+		text += fmt.Sprintf(": began run %q", ev.Name)
+	}
+	if ev.Failure != nil {
+		text += ": " + ev.Failure.Error()
+	}
+	return text
 }

@@ -1,6 +1,10 @@
 package storage
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/ebbflow/ebb/states"
+)
 
 // The records that a program is likely to print have a short text. It has no values, because the store does not know
 // which of them are secret, and no token, because a token gives access.
@@ -37,3 +41,32 @@ func (t Token) String() string { return fmt.Sprintf("token of atom %q of run %q"
 
 // String returns the message's number, its name and the run that receives it.
 func (l Message) String() string { return fmt.Sprintf("message %d %q to run %q", l.N, l.Name, l.Run) }
+
+// String returns the line's number, its subject, what happened to it, and why.
+func (e Entry) String() string {
+	text := fmt.Sprintf("%d: ", e.Seq)
+	switch e.Kind {
+	case EntryFlow:
+		text += fmt.Sprintf("run: %v → %v", states.Flow(e.From), states.Flow(e.To))
+	case EntryAtom:
+		text += fmt.Sprintf("atom %q: %v → %v", e.Path, states.Task(e.From), states.Task(e.To))
+	case EntryStays, EntryMayStay:
+		text += fmt.Sprintf("atom %q: %v", e.Path, e.Status())
+	case EntryEvent:
+		text += fmt.Sprintf("event %d %s", e.Number, e.Type)
+	case EntryCommand:
+		text += "command " + e.Type
+	}
+	if e.Failure != nil {
+		text += ": " + e.Failure.Error()
+	}
+	return text
+}
+
+// String returns the size of the value and where it is.
+func (h Held) String() string {
+	if h.Ref > 0 {
+		return fmt.Sprintf("payload %d of %d bytes", h.Ref, len(h.Data))
+	}
+	return fmt.Sprintf("value of %d bytes", len(h.Data))
+}

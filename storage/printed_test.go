@@ -48,6 +48,20 @@ func TestPrinted(t *testing.T) {
 		{`job "j" of flow "f": COMPLETE`, job},
 		{`token of atom "a" of run "r"`, token},
 		{`message 2 "approve" to run "r"`, message},
+		{`timed_out partly`, fmt.Sprint(storage.TimedOut, " ", storage.UndonePart)},
+		{`Outcome(9) Undone(9)`, fmt.Sprint(storage.Outcome(9), " ", storage.Undone(9))},
+		{`value of 9 bytes`, storage.Held{Data: secret}},
+		{`payload 3 of 9 bytes`, &storage.Held{Ref: 3, Data: secret}},
+		{`4: run: PENDING → RUNNING`, storage.Entry{Seq: 4, Kind: storage.EntryFlow, To: uint8(states.FlowRunning)}},
+		{
+			`5: atom "a": RUNNING → FAILURE: a: Bad: no`, storage.Entry{
+				Seq: 5, Kind: storage.EntryAtom, Path: "a", From: uint8(states.TaskRunning), To: uint8(states.TaskFailure),
+				Failure: &atom.Failure{Atom: "a", Code: "Bad", Message: "no"}, Body: storage.Held{Data: secret},
+			},
+		},
+		{`6: atom "a": MAY_STAY_DONE`, storage.Entry{Seq: 6, Kind: storage.EntryMayStay, Path: "a"}},
+		{`7: event 3 TaskStarted`, storage.Entry{Seq: 7, Kind: storage.EntryEvent, Number: 3, Type: "TaskStarted"}},
+		{`8: command cancel`, &storage.Entry{Seq: 8, Kind: storage.EntryCommand, Type: "cancel"}},
 	} {
 		if got := fmt.Sprint(test.of); got != test.want {
 			t.Errorf("%T: %q; want %q", test.of, got, test.want)

@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
@@ -89,6 +90,19 @@ const (
 	Continued                    // the run ended, and another run continues its work: Output is its id, a JSON string
 )
 
+// String returns the outcome as JSON and filters of runs have it, such as "timed_out".
+func (o Outcome) String() string {
+	if int(o) >= len(outcomes) {
+		return fmt.Sprintf("Outcome(%d)", uint8(o))
+	}
+	return outcomes[o]
+}
+
+var outcomes = [...]string{
+	Unfinished: "unfinished", Succeeded: "succeeded", FailedOutcome: "failed", TimedOut: "timed_out",
+	Cancelled: "cancelled", Continued: "continued",
+}
+
 // Undone is how much of what a run did was undone.
 type Undone uint8
 
@@ -99,6 +113,16 @@ const (
 	UndonePart               // a part: down to a pivot (atom.Pivot), or to the atom that an operator named
 	UndoFailed               // a revert failed, and a person must decide, see [Run.NeedsPerson]
 )
+
+// String returns how much was undone as JSON and filters of runs have it, such as "partly".
+func (u Undone) String() string {
+	if int(u) >= len(undones) {
+		return fmt.Sprintf("Undone(%d)", uint8(u))
+	}
+	return undones[u]
+}
+
+var undones = [...]string{UndoNone: "none", UndoneAll: "undone", UndonePart: "partly", UndoFailed: "failed"}
 
 // An Atom is the record of one node of a run: a task, a retry, a timer, a fork or a child flow. The run's id and Path
 // identify it.

@@ -52,22 +52,13 @@ type Run struct {
 // RunOf returns the run as the JSON output shows it, with secrets masked.
 func RunOf(run *storage.Run) Run {
 	return Run{
-		Run: run.ID, Flow: run.Flow, State: run.State.String(), Outcome: outcomes[run.Outcome],
-		Undo: undos[run.Undo], Person: run.NeedsPerson(),
+		Run: run.ID, Flow: run.Flow, State: run.State.String(), Outcome: run.Outcome.String(),
+		Undo: run.Undo.String(), Person: run.NeedsPerson(),
 		Key: run.Key, Parent: run.Parent, Continues: run.Continues, Labels: run.Labels,
 		Input: run.Secrets.Mask("", run.Input.Data), Output: run.Secrets.Mask("", run.Output.Data),
 		Failure: FailureOf(run.Failure), Definition: run.Definition,
 		Created: run.Created.UTC(), Started: run.Started.UTC(), Ended: run.Ended.UTC(),
 	}
-}
-
-var outcomes = map[storage.Outcome]string{
-	storage.Unfinished: "unfinished", storage.Succeeded: "succeeded", storage.FailedOutcome: "failed",
-	storage.TimedOut: "timed_out", storage.Cancelled: "cancelled", storage.Continued: "continued",
-}
-
-var undos = map[storage.Undone]string{
-	storage.UndoNone: "none", storage.UndoneAll: "undone", storage.UndonePart: "partly", storage.UndoFailed: "failed",
 }
 
 // An Atom describes an atom of a run in JSON, as `ebb show -o json` prints it. Secrets are masked. Times are in UTC.

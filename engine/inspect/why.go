@@ -50,8 +50,8 @@ type Why struct {
 func (w *Diagnosis) Why(now time.Time) Why {
 	run := &w.Run
 	j := Why{
-		Run: run.ID, Flow: run.Flow, State: run.State.String(), Outcome: outcomes[run.Outcome],
-		Undo: undos[run.Undo], Person: run.NeedsPerson(),
+		Run: run.ID, Flow: run.Flow, State: run.State.String(), Outcome: run.Outcome.String(),
+		Undo: run.Undo.String(), Person: run.NeedsPerson(),
 		Hold:    run.Hold,
 		Failure: FailureOf(run.Failure), Waits: []Wait{}, Wakes: []Wake{}, Machine: w.Machine,
 		Failed: w.Failed, Last: w.Last,
