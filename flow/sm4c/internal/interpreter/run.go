@@ -8,6 +8,7 @@ import (
 	"github.com/ebbflow/ebb/flow/sm4c/internal/stateerror"
 	"github.com/ebbflow/ebb/flow/sm4c/internal/syntax"
 	"github.com/ebbflow/ebb/internal/jq"
+	"github.com/ebbflow/ebb/internal/nodepath"
 )
 
 // The run algorithm: which state is entered, which actions run there, and how the state is left (section 3 of the
@@ -230,7 +231,9 @@ func (w *interpreter) complete() step {
 // fail ends the machine with an error.
 func (w *interpreter) fail(f *stateerror.Error) step {
 	w.event("MachineFailed", w.mem.state, map[string]any{"code": f.Code, "message": clip(f.Message)})
-	w.end(&flow.End{Failure: f.Failure()})
+	failure := f.Failure()
+	failure.Atom = nodepath.Escape(w.mem.state) // the run's views name where it ended
+	w.end(&flow.End{Failure: failure})
 	return nil
 }
 
