@@ -62,16 +62,9 @@ func TestErrChangedSaysWhatOfAtoms(t *testing.T) {
 	gives := func(name, symbol string) *atom.Atom {
 		return atom.Func(name, func(context.Context, struct{}) (string, error) { return "", nil }, atom.As(symbol))
 	}
-	needsX := atom.Func("n", func(context.Context, struct {
-		X string `json:"x"`
-	}) (struct{}, error) {
-		return struct{}{}, nil
-	})
-	needsY := atom.Func("n", func(context.Context, struct {
-		Y string `json:"y"`
-	}) (struct{}, error) {
-		return struct{}{}, nil
-	})
+	needs := func(name, symbol string) *atom.Atom {
+		return atom.Func(name, func(context.Context, string) (struct{}, error) { return struct{}{}, nil }, atom.From(symbol))
+	}
 	run := func(child flow.Node) flow.Node { return flow.Run[struct{}, struct{}]("r", child) }
 	lists := atom.NewKey[[]struct{}]("list")
 	list := atom.Func("list", func(context.Context, struct{}) ([]struct{}, error) { return make([]struct{}, 2), nil }, atom.As("list"))
@@ -80,7 +73,7 @@ func TestErrChangedSaysWhatOfAtoms(t *testing.T) {
 		want      string
 	}{
 		"provides":        {[]flow.Node{gives("p", "x")}, []flow.Node{gives("p", "y")}, `changed: "p" now provides y, "p" no longer provides x`},
-		"requires":        {[]flow.Node{gives("p", "x"), gives("q", "y"), needsX}, []flow.Node{gives("p", "x"), gives("q", "y"), needsY}, `changed: "n" now requires y, "n" no longer requires x`},
+		"requires":        {[]flow.Node{gives("p", "x"), gives("q", "y"), needs("n", "x")}, []flow.Node{gives("p", "x"), gives("q", "y"), needs("n", "y")}, `changed: "n" now requires y, "n" no longer requires x`},
 		"nested":          {[]flow.Node{flow.Linear("g", step("b"))}, []flow.Node{flow.Linear("g", step("b"), step("c"))}, `added: "c"`},
 		"child":           {[]flow.Node{run(flow.Linear("g", step("b")))}, []flow.Node{run(flow.Linear("g", step("b"), step("c")))}, `added: "r/c"`},
 		"child renamed":   {[]flow.Node{run(flow.Linear("g", step("b")))}, []flow.Node{run(flow.Linear("h", step("b")))}, `changed: "r" now runs the flow h, "r" no longer runs the flow g`},

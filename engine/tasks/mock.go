@@ -225,8 +225,8 @@ func list[V any](m map[string]V) string {
 	return strings.Join(slices.Sorted(maps.Keys(m)), ", ")
 }
 
-// of returns the mock of the state that the atom at path visits. The mock has the name of the state, or the state's path,
-// which comes first: Fork/Pay or Pay for Fork[0]/Pay#2. Nil mocks have none.
+// of returns the mock of the state that the atom at path visits. The mock has the name of the state, or the state's
+// path, which comes first: Fork/Pay or Pay for Fork[0]/Pay#2. Nil mocks have none.
 func (m *Mocks) of(path string) (found mock, ok bool) {
 	if m == nil {
 		return mock{}, false

@@ -48,7 +48,7 @@ func All() []Gauge {
 		{"ebb_runs", "Stored runs by state.", "stored runs", []string{"state"}, runs},
 		number("ebb_driven_runs", "Runs that a process drives.", "stored runs",
 			func(st *sqlstore.Status) int { return st.Driven }),
-		number("ebb_undriven_runs", "Runs that no process drives: they were due for a minute, or their process has died.", "runs",
+		number("ebb_undriven_runs", "Runs that no process drives: due for a minute, or their process has died.", "runs",
 			func(st *sqlstore.Status) int { return st.Undriven.Count }),
 		age("ebb_oldest_undriven_seconds", "How long the oldest run of ebb_undriven_runs has been due.", "runs",
 			func(st *sqlstore.Status) time.Time { return st.Undriven.Since }),
