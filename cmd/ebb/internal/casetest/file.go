@@ -67,13 +67,18 @@ func (d *decoder) readFile(doc *document.Document) *File {
 	all := &Case{Mocks: map[string][]Answer{}, Undo: map[string][]Answer{}}
 	var cases *document.Document
 	d.object(doc, "a case file", fields{
+		// file of the definition, if its name differs
 		"definition": func(v *document.Document) {
 			f.Definition = filepath.Join(filepath.Dir(d.file), filepath.FromSlash(d.text(v, "definition")))
 		},
+		// folders that stand for the buckets of distributed Maps, by their names
 		"buckets": func(v *document.Document) { f.Buckets = d.buckets(v) },
-		"mocks":   func(v *document.Document) { d.answers(v, "mocks", all.Mocks) },
-		"undo":    func(v *document.Document) { d.answers(v, "undo", all.Undo) },
-		"cases":   func(v *document.Document) { cases = v },
+		// answers of tasks for all cases; a case replaces the answers of a name
+		"mocks": func(v *document.Document) { d.answers(v, "mocks", all.Mocks) },
+		// answers of the tasks that undo, for all cases
+		"undo": func(v *document.Document) { d.answers(v, "undo", all.Undo) },
+		// the cases
+		"cases": func(v *document.Document) { cases = v },
 	})
 	if cases == nil {
 		d.failf(doc.Place, "a case file needs cases")
@@ -117,15 +122,23 @@ func (d *decoder) readCase(doc *document.Document, all *Case) *Case {
 	}
 	c.Expect.At = doc.Place
 	d.object(doc, "a case", fields{
-		"name":  func(v *document.Document) { c.Name = d.text(v, "name") },
+		// unique in the file
+		"name": func(v *document.Document) { c.Name = d.text(v, "name") },
+		// input of the run, by default `{}`
 		"input": func(v *document.Document) { c.Input = valueOf(v) },
+		// virtual time of the start, by default 2026-01-01T00:00:00Z
 		"start": func(v *document.Document) { c.Start = d.start(v) },
+		// a run that has not ended after this virtual time is WAITING, by default one year
 		"limit": func(v *document.Document) { c.Limit = d.duration(v, "limit") },
+		// answers of tasks, by state, SM4C function or action, or task name
 		"mocks": func(v *document.Document) { d.answers(v, "mocks", c.Mocks) },
-		"undo":  func(v *document.Document) { d.answers(v, "undo", c.Undo) },
+		// answers of the tasks that undo, by default success
+		"undo": func(v *document.Document) { d.answers(v, "undo", c.Undo) },
+		// what is sent to the run
 		"signals": func(v *document.Document) {
 			d.each(v, "signals", func(v *document.Document) { c.Signals = append(c.Signals, d.signal(v)) })
 		},
+		// what must happen; without `status` and `error`, the run must succeed
 		"expect": func(v *document.Document) { d.expectation(v, &c.Expect) },
 	})
 	return c
@@ -162,16 +175,23 @@ func (d *decoder) answer(doc *document.Document) Answer {
 	var hasResult bool
 	var code, cause string
 	d.object(doc, "an answer", fields{
+		// result of the task
 		"result": func(v *document.Document) { a.Result, hasResult = valueOf(v), true },
-		"error":  func(v *document.Document) { code = d.text(v, "error") },
-		"cause":  func(v *document.Document) { cause = d.text(v, "cause") },
-		"after":  func(v *document.Document) { a.After = d.duration(v, "after") },
-		"never":  func(v *document.Document) { a.Never = d.never(v) },
+		// code of the failure of the task
+		"error": func(v *document.Document) { code = d.text(v, "error") },
+		// message of that failure
+		"cause": func(v *document.Document) { cause = d.text(v, "cause") },
+		// virtual time that the task takes. For a task with a token or an activity, the time until the answer
+		"after": func(v *document.Document) { a.After = d.duration(v, "after") },
+		// `true`: no answer comes
+		"never": func(v *document.Document) { a.Never = d.never(v) },
+		// number of calls that get this answer
 		"times": func(v *document.Document) {
 			if a.Times = d.times(v); a.Times == 0 {
 				d.failf(v.Place, "times must be at least 1")
 			}
 		},
+		// only for inputs that have at least this
 		"when": func(v *document.Document) { a.When = v },
 	})
 	switch {
@@ -190,9 +210,13 @@ func (d *decoder) signal(doc *document.Document) Signal {
 	s := Signal{Message: storage.Message{Kind: flow.MessageSignal, Body: atom.Null}}
 	var event *document.Document
 	d.object(doc, "a signal", fields{
-		"name":  func(v *document.Document) { s.Message.Name = d.text(v, "name") },
+		// name of the signal or event
+		"name": func(v *document.Document) { s.Message.Name = d.text(v, "name") },
+		// virtual time since the start of the run
 		"after": func(v *document.Document) { s.After = d.duration(v, "after") },
-		"data":  func(v *document.Document) { s.Message.Body = valueOf(v) },
+		// data of the signal
+		"data": func(v *document.Document) { s.Message.Body = valueOf(v) },
+		// a CloudEvent, in place of `name` and `data`
 		"event": func(v *document.Document) { event = v },
 	})
 	switch {
@@ -221,12 +245,23 @@ func (d *decoder) expectation(doc *document.Document, e *Expectation) {
 		}
 	}
 	d.object(doc, "expect", fields{
+		// `SUCCESS`, `FAILURE`, `REVERTED` or `WAITING`
 		"status": func(v *document.Document) { e.Status = d.status(v) },
-		"error":  func(v *document.Document) { d.text(v, "error"); e.Error = v },
-		"cause":  func(v *document.Document) { d.text(v, "cause"); e.Cause = v },
-		"output": keep(&e.Output), "includes": keep(&e.Includes),
-		"path": names("path", &e.Path), "undone": names("undone", &e.Undone),
+		// code of the failure of the run
+		"error": func(v *document.Document) { d.text(v, "error"); e.Error = v },
+		// message of that failure
+		"cause": func(v *document.Document) { d.text(v, "cause"); e.Cause = v },
+		// equals the output
+		"output": keep(&e.Output),
+		// the output has at least these members
+		"includes": keep(&e.Includes),
+		// states that the run enters, in order
+		"path": names("path", &e.Path),
+		// states whose work is undone, in order
+		"undone": names("undone", &e.Undone),
+		// virtual time of the run
 		"duration": func(v *document.Document) { d.duration(v, "duration"); e.Duration = v },
+		// calls of tasks. The listed calls of a state are all its calls
 		"calls": func(v *document.Document) {
 			d.each(v, "calls", func(v *document.Document) { e.Calls = append(e.Calls, d.call(v)) })
 		},
@@ -236,9 +271,13 @@ func (d *decoder) expectation(doc *document.Document, e *Expectation) {
 func (d *decoder) call(doc *document.Document) Call {
 	c := Call{At: doc.Place, Times: 1}
 	d.object(doc, "a call", fields{
-		"state":    func(v *document.Document) { c.State = d.text(v, "state") },
-		"times":    func(v *document.Document) { c.Times = d.times(v) },
-		"input":    func(v *document.Document) { c.Input = v },
+		// state, function or task
+		"state": func(v *document.Document) { c.State = d.text(v, "state") },
+		// number of calls in succession; 0 means none
+		"times": func(v *document.Document) { c.Times = d.times(v) },
+		// equals the input of the task
+		"input": func(v *document.Document) { c.Input = v },
+		// the input has at least these members
 		"includes": func(v *document.Document) { c.Includes = v },
 	})
 	if c.State == "" && doc.Kind == document.Object {
