@@ -2,7 +2,9 @@ package enginetest_test
 
 import (
 	"context"
+	"fmt"
 	"maps"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -11,6 +13,8 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine/enginetest"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
 // approved is a flow that stores a parcel, waits for a signal, a day and a token, and sends the parcel.
@@ -60,11 +64,29 @@ func TestFailAtNamesWhatNobodyAnswers(t *testing.T) {
 	})
 }
 
-// TestFailAtFindsEndlessWait finds a wait that never ends without an answer, and nothing else.
+// TestFailAtFindsEndlessWait finds a wait that never ends without an answer, and nothing else. On a file, too, it does
+// not let virtual time pass for long.
 func TestFailAtFindsEndlessWait(t *testing.T) {
+	t.Run("memory", func(t *testing.T) { findsEndlessWait(t, waiting(0)) })
+	t.Run("file", func(t *testing.T) {
+		w, dir := waiting(0), t.TempDir()
+		w.Flow = func(d *depot) flow.Node {
+			return flow.Linear("order", storing(d, "store", atom.Inject("id", "p")),
+				atom.Awaits[string]("approve", "approved", atom.Deferral{}))
+		}
+		w.Answers = map[string]any{"approve": "yes"}
+		w.Store = func(d *depot) (storage.Store, error) {
+			return sqlstore.Open(context.Background(), filepath.Join(dir, fmt.Sprintf("%p.db", d)))
+		}
+		findsEndlessWait(t, w)
+	})
+}
+
+func findsEndlessWait(t *testing.T, w enginetest.World[*depot]) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		r := &reporter{}
-		enginetest.FailAt(r, waiting(0))
+		enginetest.FailAt(r, w)
 		if len(r.failures) != 1 || !strings.HasPrefix(r.failures[0], "FailAt/approve/no_answer: ") ||
 			!strings.Contains(r.failures[0], "waits for ever, as approve has no Deadline") {
 			t.Errorf("found %q", r.failures)

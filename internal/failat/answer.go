@@ -19,6 +19,7 @@ type answerer struct {
 	answers map[string]any // by path: the result, or an error
 	open    func() (storage.Store, error)
 	soon    chan struct{}
+	giveUp  func() // ends the case: nothing will end a wait
 }
 
 // mostPause is the longest pause between two looks.
@@ -51,6 +52,10 @@ func (a *answerer) run(ctx context.Context, plan *flow.Plan) {
 	defer func() { _ = store.Close() }() // it only sends messages
 	for pause := time.Second; ; pause = min(2*pause, mostPause) {
 		a.answer(ctx, store, plan)
+		if pause >= time.Minute && a.stuck(ctx, store) { // the run has had time to begin something else
+			a.giveUp()
+			return
+		}
 		t := time.NewTimer(pause)
 		select {
 		case <-a.soon:
@@ -89,6 +94,30 @@ func (a *answerer) answer(ctx context.Context, store storage.Store, plan *flow.P
 			Body: result, Failure: failure,
 		})
 	}
+}
+
+// stuck reports whether the run only waits for the answer that does not come, and no timer will end a wait. On a
+// database, virtual time until [GiveUp] would take minutes.
+func (a *answerer) stuck(ctx context.Context, store storage.Store) bool {
+	if a.script.fault.how != unanswered {
+		return false
+	}
+	timers, err := store.RunTimers(ctx, runID)
+	if err != nil || len(timers) > 0 {
+		return false
+	}
+	atoms, err := store.Atoms(ctx, runID, storage.AtomQuery{Live: true})
+	waits := false
+	for i := range atoms {
+		switch at := &atoms[i]; {
+		case at.State != states.TaskRunning && at.State != states.TaskRetrying && at.State != states.TaskReverting:
+		case at.State == states.TaskRunning && at.Ended == flow.EndDeferred:
+			waits = true
+		default:
+			return false
+		}
+	}
+	return err == nil && waits
 }
 
 // An answer ends the wait of an atom.

@@ -153,7 +153,7 @@ func (p *player) drive() (last *process, err error) {
 			return nil, err
 		}
 		p.answers = &answerer{
-			script: p.script, answers: p.world.Answers, open: p.world.Open, soon: make(chan struct{}, 1),
+			script: p.script, answers: p.world.Answers, open: p.world.Open, soon: make(chan struct{}, 1), giveUp: cancel,
 		}
 		if p.script.fault.how.ofAnswer() {
 			p.out.faults = 1
