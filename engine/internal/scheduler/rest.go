@@ -50,6 +50,9 @@ func (s *Scheduler) idle() {
 	}
 }
 
+// finished reports whether all atoms of a run have succeeded, so that it only has to come to rest.
+func (s *Scheduler) finished() bool { return s.flow == states.FlowRunning && s.front.okN == len(s.rec) }
+
 // unfinished reports whether a call of an atom was interrupted.
 func (s *Scheduler) unfinished() bool {
 	return slices.ContainsFunc(s.rec, func(r Record) bool {

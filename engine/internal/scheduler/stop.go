@@ -78,7 +78,7 @@ func (s *Scheduler) exceeded(f *atom.Failure) {
 // decides itself what follows.
 func (s *Scheduler) overdue() {
 	switch {
-	case s.isEnding(), s.failing.revAll:
+	case s.isEnding(), s.failing.revAll, s.finished():
 	case s.root != nil:
 		s.stopRoot(flow.Overdue)
 	default:
