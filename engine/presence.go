@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"slices"
@@ -13,15 +14,18 @@ import (
 )
 
 // PresenceRecords is the kind of the named records in which servers say which runs they take up. The body of a record
-// is a [Presence]. A server writes its record while [Server.Serve] runs, again once a minute, and deletes it when it
-// takes up no more runs. Records of processes that died remain until another server starts.
+// is a [Presence]. A server writes its record while [Server.Serve] runs, again once a minute and within seconds when
+// other workers ask for work. It deletes the record when it takes up no more runs. Records of processes that died
+// remain until another server starts.
 const PresenceRecords = "ebb.servers"
 
-// A Presence says which runs a server takes up.
+// A Presence says which runs a server takes up, and which workers ask it for work.
 type Presence struct {
 	Owner  string            `json:"owner"`            // id of its process, see [storage.Owner]
 	Flows  []ServedFlow      `json:"flows,omitempty"`  // empty: the flows of all definitions
 	Offers map[string]string `json:"offers,omitempty"` // see [WithOffers]
+	// Pollers are the workers that ask the server's process for work, see [storage.Waiting.Pollers].
+	Pollers []storage.Poller `json:"pollers,omitempty"`
 }
 
 // A ServedFlow is a flow that a program contains.
@@ -47,7 +51,8 @@ func (p *Presence) Takes(run *storage.Run) bool {
 
 // presence returns what the server says about itself.
 func (s *Server) presence() *Presence {
-	p := &Presence{Owner: s.engine.env.Store.Owner().ID, Offers: s.offers}
+	store := s.engine.env.Store
+	p := &Presence{Owner: store.Owner().ID, Offers: s.offers, Pollers: store.Pollers()}
 	if s.engine.catalog != nil {
 		return p
 	}
@@ -60,16 +65,22 @@ func (s *Server) presence() *Presence {
 // presentEach is how often a server writes its record again: another process may have taken it for dead.
 const presentEach = time.Minute
 
+// pollersEach is how often a server looks for other workers that ask for work.
+const pollersEach = 5 * time.Second
+
 // present maintains the server's record until ctx ends. If the store fails, the record is missing until the next
 // time: views then do not name this server, and its runs are driven all the same.
 func (s *serving) present(ctx context.Context) {
 	store, record := s.e.env.Store, storage.RecordWrite{Kind: PresenceRecords, Key: rand.Text(), Was: storage.AnyRevision}
-	record.Body = atom.MustEncode(s.server.presence())
 	_ = forgetDead(ctx, store)
-	tick := time.NewTicker(presentEach)
+	tick := time.NewTicker(pollersEach)
 	defer tick.Stop()
-	for ctx.Err() == nil {
-		_, _ = store.WriteRecords(ctx, record)
+	for written := (time.Time{}); ctx.Err() == nil; {
+		body, now := atom.MustEncode(s.server.presence()), time.Now()
+		if !bytes.Equal(body, record.Body) || now.Sub(written) >= presentEach {
+			record.Body, written = body, now
+			_, _ = store.WriteRecords(ctx, record)
+		}
 		select {
 		case <-tick.C:
 		case <-ctx.Done():

@@ -79,7 +79,7 @@ func (s *Server) TakeTask(
 		return nil, err
 	}
 	var task *Task
-	err := s.engine.env.Store.AwaitWork(ctx, t.Queues, wait, enough, func(ctx context.Context) (err error) {
+	err := s.engine.env.Store.AwaitWork(ctx, t, wait, enough, func(ctx context.Context) (err error) {
 		task, err = s.takeFirst(ctx, &t)
 		return err
 	})

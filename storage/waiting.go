@@ -22,6 +22,23 @@ type Waiting interface {
 	AwaitToken(ctx context.Context, t WorkRequest, wait time.Duration, enough <-chan struct{}) (Token, error)
 	// AwaitWork is AwaitToken for a caller that takes the work itself: it calls take where AwaitToken calls TakeToken,
 	// and returns when the error of take, which may be nil, does not wrap ErrNotFound.
-	AwaitWork(ctx context.Context, queues []string, wait time.Duration, enough <-chan struct{},
+	AwaitWork(ctx context.Context, t WorkRequest, wait time.Duration, enough <-chan struct{},
 		take func(context.Context) error) error
+	// Pollers returns who waits for work in AwaitToken or AwaitWork of this store, or has waited within the last
+	// [PollerMemory]: one for each queue, ordered by queue. It returns at most [MaxPollers] queues. The answer does not
+	// include callers in other processes.
+	Pollers() []Poller
 }
+
+// A Poller is who asks for the work of a queue.
+type Poller struct {
+	Queue   string   `json:"queue"`             // task queue
+	Workers []string `json:"workers,omitempty"` // names of the workers, at most [MaxPollerNames], sorted
+}
+
+// Bounds of [Waiting.Pollers].
+const (
+	PollerMemory   = time.Minute // how long a queue is remembered after its last caller has left
+	MaxPollers     = 1000        // number of queues
+	MaxPollerNames = 5           // number of workers that are named for each queue
+)

@@ -18,6 +18,7 @@ type Diagnosis struct {
 	More     int                       // number of atoms in progress beyond those in Atoms
 	Timers   []storage.TimerRow        // timers of the run that have not fired
 	Tokens   map[string]*storage.Token // open tokens of the run, by the path of the atom that waits
+	Pollers  map[string][]string       // workers that ask for the work of each queue; nil if that is not known
 	Messages []storage.Message         // messages in the inbox that the run has not read
 	// Machine is what the run waits for in the terms of its language. The caller of [Diagnose] sets it.
 	Machine *flow.Waiting
@@ -46,9 +47,11 @@ func (u *Undos) Diagnose(ctx context.Context, store storage.Store, run storage.R
 			w.Owner = &owners[i]
 		}
 	}
-	if w.Server, err = Server(ctx, store, &run, owners); err != nil {
+	present, err := presences(ctx, store, owners)
+	if err != nil {
 		return nil, err
 	}
+	w.Server, w.Pollers = serverOf(&run, owners, present), pollersOf(store, present)
 	if err := w.readAtoms(ctx, store); err != nil {
 		return nil, err
 	}

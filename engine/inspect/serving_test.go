@@ -2,9 +2,12 @@ package inspect_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
@@ -15,7 +18,8 @@ import (
 )
 
 // TestServer: a program that serves its flow is named as the server of the runs that it takes up, and of no others,
-// until it stops. It writes its record once a minute, also if the record was deleted.
+// until it stops. It writes its record once a minute, also if the record was deleted. The record says which
+// workers ask for work.
 func TestServer(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -83,6 +87,25 @@ func TestServer(t *testing.T) {
 		first := records()
 		if len(first) != 1 || first[0].Key == "dead" {
 			t.Fatalf("the records are %+v", first)
+		}
+		pollers := func(after time.Duration) []storage.Poller {
+			time.Sleep(after)
+			var p engine.Presence
+			if err := records()[0].Body.Decode(&p); err != nil {
+				t.Fatal(err)
+			}
+			return p.Pollers
+		}
+		request := storage.WorkRequest{Queues: []string{"gpu", "tpu"}, Worker: "box"}
+		if _, err := store.AwaitToken(t.Context(), request, time.Second, nil); !errors.Is(err, storage.ErrNotFound) {
+			t.Fatal(err)
+		}
+		asks := []storage.Poller{{Queue: "gpu", Workers: []string{"box"}}, {Queue: "tpu", Workers: []string{"box"}}}
+		if got := pollers(10 * time.Second); !cmp.Equal(got, asks) {
+			t.Errorf("the record says that %+v ask for work", got)
+		}
+		if got := pollers(time.Minute); len(got) > 0 {
+			t.Errorf("a minute after the last worker asked, %+v ask for work", got)
 		}
 		gone := storage.RecordWrite{Kind: first[0].Kind, Key: first[0].Key, Was: storage.AnyRevision, Delete: true}
 		if _, err := store.WriteRecords(t.Context(), gone); err != nil {

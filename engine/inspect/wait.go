@@ -22,6 +22,7 @@ type Wait struct {
 	Token   string           `json:"token,omitempty"`   // token: the one that another party must complete
 	Work    string           `json:"work,omitempty"`    // worker: kind of the work
 	Worker  string           `json:"worker,omitempty"`  // worker: the worker that took the work; "" if none did
+	Unasked bool             `json:"unasked,omitzero"`  // worker: no worker asks for the work
 	Lease   time.Time        `json:"-"`                 // worker: when its lease ends
 	Message flow.MessageKind `json:"message,omitempty"` // message: its kind
 	Name    string           `json:"name,omitempty"`    // name of the signal or event
@@ -92,6 +93,7 @@ func (w *Diagnosis) waitOf(a *storage.Atom) Wait {
 		if token := w.Tokens[a.Path]; token != nil && token.Queue != "" {
 			now.Kind = WaitsForWorker
 			now.waitForHolder(token)
+			now.Unasked = w.unasked(token)
 		}
 		if !a.Due.IsZero() {
 			now.Kind = WaitsForUndoAgain
@@ -117,11 +119,17 @@ func (w *Diagnosis) waitOf(a *storage.Atom) Wait {
 			now.waitForHolder(token)
 			now.Progress, now.Details = token.Progress, w.Run.Secrets.Mask(a.Path, token.Details)
 			if token.Queue != "" {
-				now.Kind = WaitsForWorker
+				now.Kind, now.Unasked = WaitsForWorker, w.unasked(token)
 			}
 		}
 	}
 	return now
+}
+
+// unasked reports whether work was not taken, and no worker asks for it.
+func (w *Diagnosis) unasked(token *storage.Token) bool {
+	_, asked := w.Pollers[token.Queue]
+	return w.Pollers != nil && !asked && token.Worker == ""
 }
 
 // waitForHolder makes w a wait for the holder of a token, and says until when.

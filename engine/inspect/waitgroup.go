@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/internal/nodepath"
 	"github.com/ebbflow/ebb/internal/redact"
 	"github.com/ebbflow/ebb/states"
@@ -21,9 +22,12 @@ type grouping struct {
 	store  storage.Store
 	now    time.Time
 	owners map[string]*storage.Owner
+	asking map[string][]string // workers that ask for work, by queue
 	groups map[waitKey]*WaitGroup
-	limits bool // there are limits on runs
-	places int  // runs whose limit may still be read
+	// machine is that of the [WaitingSearch].
+	machine func(ctx context.Context, run *storage.Run) *flow.Waiting
+	limits  bool // there are limits on runs
+	places  int  // runs whose limit may still be read
 }
 
 type waitKey struct {
@@ -41,6 +45,11 @@ func (g *grouping) begin(ctx context.Context) error {
 	for i := range owners {
 		g.owners[owners[i].ID] = &owners[i]
 	}
+	present, err := presences(ctx, g.store, owners)
+	if err != nil {
+		return err
+	}
+	g.asking = pollersOf(g.store, present)
 	limits, err := g.store.Limits(ctx)
 	if err != nil {
 		return err
@@ -106,10 +115,14 @@ func (g *grouping) jobs(ctx context.Context) error {
 	return err
 }
 
-// queued counts the work in the queues that were found, if not all runs were looked at.
+// queued says who asks for the work of the queues that were found, and counts it if not all runs were looked at.
 func (g *grouping) queued(ctx context.Context) error {
 	for key, group := range g.groups {
-		if key.kind != WaitsForWorker || !g.Least {
+		if key.kind != WaitsForWorker {
+			continue
+		}
+		workers, asked := g.asking[key.name]
+		if group.Workers, group.Unasked = workers, !asked; !g.Least {
 			continue
 		}
 		n, err := g.store.CountQueued(ctx, key.name, waitingRuns)
@@ -152,7 +165,7 @@ func (g *grouping) addRun(ctx context.Context, run *storage.Run, p *storage.Prog
 		w.Tokens[p.Tokens[i].Path] = &p.Tokens[i]
 	}
 	w.Atoms = slices.DeleteFunc(p.Atoms, func(a storage.Atom) bool { return !inMiddle(&a) })
-	waits := w.Waits()
+	waits := slices.Concat(w.Waits(), g.events(ctx, &w))
 	if len(waits) > 1 { // a run waits for its deadline only if there is nothing else
 		waits = slices.DeleteFunc(waits, func(one Wait) bool { return one.Kind == WaitsForDeadline })
 	}
@@ -169,6 +182,20 @@ func (g *grouping) addRun(ctx context.Context, run *storage.Run, p *storage.Prog
 		g.count(run, WaitsForMessage, run.Flow, run.Updated, time.Time{})
 	}
 	return nil
+}
+
+// events returns the events that a run waits for, by what its language says.
+func (g *grouping) events(ctx context.Context, w *Diagnosis) (waits []Wait) {
+	if g.machine == nil || len(w.Run.Memory) == 0 {
+		return nil
+	}
+	if w.Machine = g.machine(ctx, &w.Run); w.Machine == nil {
+		return nil
+	}
+	for _, name := range w.lacks() {
+		waits = append(waits, Wait{Kind: WaitsForEvent, Name: name, Since: w.Run.Updated, Due: w.Machine.Due})
+	}
+	return waits
 }
 
 // addIdle adds a run that is due and that no process drives.
@@ -192,7 +219,7 @@ func (g *grouping) addWait(run *storage.Run, one *Wait) {
 	switch one.Kind {
 	case WaitsForWorker:
 		name = one.Work
-	case WaitsForSignal:
+	case WaitsForSignal, WaitsForEvent:
 		name = one.Name
 	case WaitsForToken, WaitsForRun:
 		name = atomName(one.Path)
@@ -265,8 +292,8 @@ func (w *WaitGroup) earlier(since, due time.Time) {
 // urgency orders kinds of groups: those that do not end by themselves come first.
 var urgency = []WaitKind{
 	WaitsForPerson, WaitsForProcess, WaitsForParkedJob, WaitsForParked, WaitsForOperator, WaitsForPlace, WaitsForWorker,
-	WaitsForToken, WaitsForSignal, WaitsForMessage, WaitsForRun, WaitsForRetry, WaitsForUndoAgain, WaitsForTime,
-	WaitsForDeadline,
+	WaitsForToken, WaitsForSignal, WaitsForEvent, WaitsForMessage, WaitsForRun, WaitsForRetry, WaitsForUndoAgain,
+	WaitsForTime, WaitsForDeadline,
 	WaitsForExecution, WaitsForRevert,
 }
 

@@ -2,7 +2,9 @@ package inspect
 
 import (
 	"fmt"
+	"strings"
 
+	"github.com/ebbflow/ebb/engine/internal/driver"
 	"github.com/ebbflow/ebb/internal/visible"
 )
 
@@ -23,14 +25,13 @@ func (w *WaitGroup) Sentence() string {
 	case WaitsForPlace:
 		return "a limit: " + visible.Line(w.Name)
 	case WaitsForWorker:
-		if w.Taken > 0 {
-			return fmt.Sprintf("workers of %s, which have %d", name, w.Taken)
-		}
-		return "workers of " + name
+		return "workers of " + name + w.workers()
 	case WaitsForToken:
 		return "the holders of tokens of " + name
 	case WaitsForSignal:
 		return "the signal " + name
+	case WaitsForEvent:
+		return "the event " + name
 	case WaitsForMessage:
 		return "a message or an event for " + name
 	case WaitsForRun:
@@ -48,4 +49,29 @@ func (w *WaitGroup) Sentence() string {
 	default:
 		return "tasks of " + name + " that execute"
 	}
+}
+
+// workers says how much of the work workers have, and which workers ask for more.
+func (w *WaitGroup) workers() string {
+	has, who := "", "a worker without a name asks"
+	if w.Taken > 0 {
+		has = fmt.Sprintf(", which have %d", w.Taken)
+	}
+	var names []string
+	for _, worker := range w.Workers {
+		if worker != driver.Anonymous {
+			names = append(names, quoted(worker))
+		}
+	}
+	switch {
+	case w.Unasked && w.Taken > 0:
+		return has + "; no worker asks for more"
+	case w.Unasked:
+		return "; no worker asks for it"
+	case len(names) == 1:
+		who = names[0] + " asks"
+	case len(names) > 1:
+		who = strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1] + " ask"
+	}
+	return has + "; " + who + " for it"
 }

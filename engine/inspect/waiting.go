@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -19,14 +20,17 @@ type Waiting struct {
 
 // A WaitGroup are the runs that wait for the same thing.
 type WaitGroup struct {
-	Kind  WaitKind  `json:"kind"`            // what they wait for
-	Name  string    `json:"name,omitempty"`  // of the queue, task, signal, limit or flow; of times, how soon
-	Runs  int       `json:"runs"`            // number of runs
-	Waits int       `json:"waits"`           // number of waits: a run may wait for the same thing several times
-	Taken int       `json:"taken,omitzero"`  // worker: how many of the waits are for workers that have the work
-	Since time.Time `json:"since,omitzero"`  // when the oldest wait began
-	Due   time.Time `json:"due,omitzero"`    // when the first wait ends or times out; zero if none does
-	First []string  `json:"first,omitempty"` // ids of the oldest runs, at most 20
+	Kind  WaitKind `json:"kind"`           // what they wait for
+	Name  string   `json:"name,omitempty"` // of the queue, task, signal, limit or flow; of times, how soon
+	Runs  int      `json:"runs"`           // number of runs
+	Waits int      `json:"waits"`          // number of waits: a run may wait for the same thing several times
+	Taken int      `json:"taken,omitzero"` // worker: how many of the waits are for workers that have the work
+	// Workers are the names of workers that ask for the work, at most [storage.MaxPollerNames]; "?" has no name.
+	Workers []string  `json:"workers,omitempty"`
+	Unasked bool      `json:"unasked,omitzero"` // worker: no worker asks for the work
+	Since   time.Time `json:"since,omitzero"`   // when the oldest wait began
+	Due     time.Time `json:"due,omitzero"`     // when the first wait ends or times out; zero if none does
+	First   []string  `json:"first,omitempty"`  // ids of the oldest runs, at most 20
 	// Filter selects the runs of the group, or those in First if no filter can. Package runfilter sets it.
 	Filter string `json:"filter,omitempty"`
 
@@ -38,6 +42,7 @@ const (
 	WaitsForProcess   WaitKind = "process" // a process that serves the flow Name: the runs are due, and none drives them
 	WaitsForOperator  WaitKind = "resume"  // an operator, who suspended the run, resumes it
 	WaitsForPerson    WaitKind = "person"  // a person decides, see [storage.Run.NeedsPerson]
+	WaitsForEvent     WaitKind = "event"   // the event Name, as the run's language says
 	WaitsForMessage   WaitKind = "inbox"   // a message: the run is not due, and no atom says what it waits for
 	WaitsForParkedJob WaitKind = "job"     // an operator decides about a job that failed too often
 	WaitsForParked    WaitKind = "parked"  // an operator sends messages again, which the runs sent in vain to Name
@@ -56,14 +61,25 @@ const (
 	waitingPlaces  = 20                     // runs of which the limit is asked
 )
 
-// WaitingOf groups the runs that have not ended by what they wait for, as `ebb why` says it of each. It looks at the
-// oldest runs first, and for a bounded time if it has a clock, which may be nil. Errors are the store's.
-func WaitingOf(ctx context.Context, store storage.Store, now time.Time, clock func() time.Time) (Waiting, error) {
-	g := grouping{store: store, now: now, groups: map[waitKey]*WaitGroup{}, places: waitingPlaces}
+// A WaitingSearch says how [WaitingOf] looks.
+type WaitingSearch struct {
+	Now time.Time // time from which it counts
+	// Clock returns the time, if WaitingOf looks for a bounded time; nil if it looks at a bounded number of runs.
+	Clock func() time.Time
+	// Machine returns what a run waits for in the terms of its language; nil if that is nothing, or unknown. If Machine is
+	// nil, a run that waits for events is in the group of its flow.
+	Machine func(ctx context.Context, run *storage.Run) *flow.Waiting
+}
+
+// WaitingOf groups the runs that have not ended by what they wait for, as `ebb why` says it of each. A run that waits
+// for one of several things is in each of their groups. WaitingOf looks at the oldest runs first. Errors are the
+// store's.
+func WaitingOf(ctx context.Context, store storage.Store, s WaitingSearch) (Waiting, error) {
+	g := grouping{store: store, now: s.Now, machine: s.Machine, groups: map[waitKey]*WaitGroup{}, places: waitingPlaces}
 	enough := func() bool { return g.Looked >= waitingRuns }
-	if clock != nil {
-		began := clock()
-		enough = func() bool { return clock().Sub(began) > waitingTime }
+	if s.Clock != nil {
+		began := s.Clock()
+		enough = func() bool { return s.Clock().Sub(began) > waitingTime }
 	}
 	if err := g.begin(ctx); err != nil {
 		return Waiting{}, err

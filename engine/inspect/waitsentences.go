@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ebbflow/ebb/engine/internal/driver"
 	"github.com/ebbflow/ebb/internal/visible"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -17,11 +18,19 @@ func worker(one *Wait, now time.Time) string {
 		return "a worker that asks for " + kind
 	case !one.Lease.IsZero() && !one.Lease.After(now):
 		return fmt.Sprintf("another worker that asks for %s, because no heartbeat arrived from %s", kind, quoted(one.Worker))
-	case one.Worker == "?": // the worker has no name
+	case one.Worker == driver.Anonymous:
 		return "a worker, which does " + kind
 	default:
 		return fmt.Sprintf("the worker %s, which does %s", quoted(one.Worker), kind)
 	}
+}
+
+// unasked says that no worker asks for work.
+func unasked(one *Wait) string {
+	if one.Unasked {
+		return " No worker asks for it."
+	}
+	return ""
 }
 
 // reported says what the worker of a token has reported with its heartbeats.
@@ -61,7 +70,7 @@ func sentenceOf(w *Diagnosis, one *Wait, now time.Time) string {
 		return fmt.Sprintf("%s waits for the run %s%s.", name, quoted(one.Child), since(one.Since, now))
 	case WaitsForWorker:
 		return fmt.Sprintf("%s waits for %s%s%s%s.", name, worker(one, now), since(one.Since, now), until(one.Due, now),
-			limits[one.Timeout]) + reported(one)
+			limits[one.Timeout]) + unasked(one) + reported(one)
 	case WaitsForTime:
 		return fmt.Sprintf("%s waits%s.", name, strings.TrimPrefix(until(one.Due, now), ","))
 	case WaitsForRetry:

@@ -26,6 +26,9 @@ const Prefix = "/api/v1/"
 type Options struct {
 	// Diagnose returns what a run waits for, in the terms of its language, too. Nil means [inspect.Diagnose].
 	Diagnose func(ctx context.Context, run storage.Run) (*inspect.Diagnosis, error)
+	// Machine returns what a run waits for in the terms of its language; nil if that is nothing. If Machine is nil, no run
+	// is listed by the events that it waits for.
+	Machine func(ctx context.Context, run *storage.Run) *flow.Waiting
 	// Flow returns the flow of a run, for previews of commands. Nil means that there are no previews.
 	Flow func(ctx context.Context, run *storage.Run) (flow.Node, error)
 	// Languages read, draw and try definitions. Nil means that definitions can only be listed.

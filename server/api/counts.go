@@ -3,6 +3,7 @@ package api
 import (
 	"time"
 
+	"github.com/ebbflow/ebb/engine/inspect"
 	"github.com/ebbflow/ebb/engine/inspect/runfilter"
 	"github.com/ebbflow/ebb/states"
 )
@@ -59,5 +60,7 @@ func byName(counts map[states.Flow]int) map[string]int {
 
 // waiting serves what open runs wait for.
 func (a *api) waiting(c *call) (any, error) {
-	return runfilter.Waiting(c.Context(), a.store, time.Now(), time.Now)
+	return runfilter.Waiting(c.Context(), a.store, inspect.WaitingSearch{
+		Now: time.Now(), Clock: time.Now, Machine: a.options.Machine,
+	})
 }

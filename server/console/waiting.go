@@ -8,11 +8,25 @@ import (
 
 	"github.com/ebbflow/ebb/engine/inspect"
 	"github.com/ebbflow/ebb/engine/inspect/runfilter"
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/storage"
 )
+
+// waitsOf returns what a run waits for in the terms of its language; nil if that is nothing, or not known here.
+func (c *console) waitsOf(ctx context.Context, run *storage.Run) *flow.Waiting {
+	if c.o.Machine == nil {
+		return nil
+	}
+	m, err := c.o.Machine(ctx, run)
+	if err != nil {
+		return nil
+	}
+	return m.Waits(run)
+}
 
 // waiting shows what the runs that have not ended wait for, in groups. Each group leads to its runs.
 func (c *console) waiting(ctx context.Context, v *visit) (node, error) {
-	w, err := runfilter.Waiting(ctx, c.store, v.now, time.Now)
+	w, err := runfilter.Waiting(ctx, c.store, inspect.WaitingSearch{Now: v.now, Clock: time.Now, Machine: c.waitsOf})
 	if err != nil {
 		return nil, err
 	}

@@ -24,11 +24,14 @@ func (m *store) AwaitToken(ctx context.Context, t storage.WorkRequest, wait time
 }
 
 // AwaitWork implements [storage.Waiting.AwaitWork].
-func (m *store) AwaitWork(ctx context.Context, queues []string, wait time.Duration, enough <-chan struct{},
+func (m *store) AwaitWork(ctx context.Context, t storage.WorkRequest, wait time.Duration, enough <-chan struct{},
 	take func(context.Context) error,
 ) error {
-	return m.hub.AwaitWork(ctx, queues, wait, enough, take)
+	return m.hub.AwaitWork(ctx, t, wait, enough, take)
 }
+
+// Pollers implements [storage.Waiting.Pollers].
+func (m *store) Pollers() []storage.Poller { return m.hub.Pollers(time.Now()) }
 
 // Running implements [waiting.Source].
 func (m *memory) Running(_ context.Context, runs []string) (running []string, err error) {

@@ -22,11 +22,14 @@ func (s *Store) AwaitToken(ctx context.Context, t storage.WorkRequest, wait time
 }
 
 // AwaitWork implements [storage.Waiting.AwaitWork].
-func (s *Store) AwaitWork(ctx context.Context, queues []string, wait time.Duration, enough <-chan struct{},
+func (s *Store) AwaitWork(ctx context.Context, t storage.WorkRequest, wait time.Duration, enough <-chan struct{},
 	take func(context.Context) error,
 ) error {
-	return s.hub.AwaitWork(ctx, queues, wait, enough, take)
+	return s.hub.AwaitWork(ctx, t, wait, enough, take)
 }
+
+// Pollers implements [storage.Waiting.Pollers].
+func (s *Store) Pollers() []storage.Poller { return s.hub.Pollers(time.Now()) }
 
 var (
 	// selectRunning starts with the ids: CROSS JOIN keeps SQLite from changing the order.

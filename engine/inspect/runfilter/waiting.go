@@ -3,7 +3,6 @@ package runfilter
 import (
 	"context"
 	"strings"
-	"time"
 
 	"github.com/ebbflow/ebb/engine/inspect"
 	"github.com/ebbflow/ebb/storage"
@@ -11,10 +10,8 @@ import (
 
 // Waiting is [inspect.WaitingOf], with a filter of each group: of all its runs where a filter can say what they wait
 // for, and otherwise of those that the group names.
-func Waiting(
-	ctx context.Context, store storage.Store, now time.Time, clock func() time.Time,
-) (inspect.Waiting, error) {
-	w, err := inspect.WaitingOf(ctx, store, now, clock)
+func Waiting(ctx context.Context, store storage.Store, s inspect.WaitingSearch) (inspect.Waiting, error) {
+	w, err := inspect.WaitingOf(ctx, store, s)
 	for i := range w.Groups {
 		switch g := &w.Groups[i]; g.Kind {
 		case inspect.WaitsForPerson:

@@ -1,14 +1,18 @@
 package runfilter_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine/inspect"
 	"github.com/ebbflow/ebb/engine/inspect/runfilter"
+	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
@@ -56,12 +60,24 @@ func TestWaiting(t *testing.T) {
 	if _, err := s.TakeToken(t.Context(), storage.WorkRequest{Queues: []string{"gpu"}, Worker: "me"}); err != nil {
 		t.Fatal(err)
 	}
-	cp := one(storage.Atom{Path: "Ship[3]/Sign#2"})
+	for _, worker := range []string{"box", "?", "disk"} { // each asks, and there is nothing yet
+		request := storage.WorkRequest{Queues: []string{"tpu"}, Worker: worker}
+		if _, err := s.AwaitToken(t.Context(), request, 0, nil); !errors.Is(err, storage.ErrNotFound) {
+			t.Fatal(err)
+		}
+	}
+	cp := one(storage.Atom{Path: "Work"})
+	cp.Tokens = []storage.Token{{ID: "tpu", Run: "tpu", Path: "Work", Queue: "tpu", Attempt: 1}}
+	waitingRun(t, s, "tpu", cp)
+	cp = one(storage.Atom{Path: "Ship[3]/Sign#2"})
 	cp.Tokens = []storage.Token{{ID: "t", Run: "token", Path: "Ship[3]/Sign#2", Attempt: 1}}
 	waitingRun(t, s, "token", cp)
 	cp = one(storage.Atom{Path: "Wait", Kind: storage.KindTimer, Due: now.Add(time.Hour / 2)})
 	cp.Head.Due = now.Add(time.Hour / 2)
 	waitingRun(t, s, "timer", cp)
+	cp = one(storage.Atom{Path: "Wait", Kind: storage.KindTimer, Due: now.Add(time.Hour / 2)})
+	cp.Head.Due, cp.Head.Memory = now.Add(time.Hour/2), atom.MustEncode("waits")
+	waitingRun(t, s, "both", cp)
 	cp = one(storage.Atom{Path: "Pay", State: states.TaskRetrying, Due: now.Add(time.Hour * 2)})
 	cp.Head.Due = now.Add(time.Hour * 2)
 	waitingRun(t, s, "retry", cp)
@@ -79,16 +95,27 @@ func TestWaiting(t *testing.T) {
 	}})
 	waitingRun(t, s, "ended", storage.Checkpoint{Head: storage.Head{State: states.FlowSuccess, Ended: now}})
 
-	all, err := runfilter.Waiting(t.Context(), s, now.Add(time.Second), time.Now)
+	all, err := runfilter.Waiting(t.Context(), s, inspect.WaitingSearch{
+		Now: now.Add(time.Second), Clock: time.Now, Machine: func(_ context.Context, run *storage.Run) *flow.Waiting {
+			if run.ID != "both" {
+				return nil
+			}
+			paid := flow.WaitingGroup{Events: []string{"paid", "waived"}}
+			return &flow.Waiting{Transitions: []flow.WaitingFor{{To: "Done", Groups: []flow.WaitingGroup{paid, {Events: []string{"came"}, Has: "came"}}}}}
+		},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if all.Open != 13 || all.Least {
+	if all.Open != 15 || all.Least {
 		t.Errorf("%d runs are open (%v)", all.Open, all.Least)
 	}
 	var got []string
 	for _, g := range all.Groups {
 		got = append(got, fmt.Sprintf("%s %s: %d/%d/%d", g.Kind, g.Name, g.Runs, g.Waits, g.Taken))
+		if g.Kind == inspect.WaitsForWorker {
+			got[len(got)-1] += ": " + g.Sentence()
+		}
 		f, err := runfilter.Parse(g.Filter)
 		if err != nil {
 			t.Fatal(err)
@@ -102,8 +129,10 @@ func TestWaiting(t *testing.T) {
 		}
 	}
 	want := []string{
-		"person : 1/1/0", "process trip: 2/2/0", "parked https://***@example.com/in: 1/1/0", "resume : 1/1/0", "worker gpu: 2/2/0", "token Sign: 1/1/0",
-		"signal go: 3/3/0", "inbox trip: 1/1/0", "retry within 1d: 1/1/0", "timer within 1h: 1/1/0",
+		"person : 1/1/0", "process trip: 2/2/0", "parked https://***@example.com/in: 1/1/0", "resume : 1/1/0",
+		`worker gpu: 2/2/0: workers of "gpu"; no worker asks for it`, `worker tpu: 1/1/0: workers of "tpu"; "box" and "disk" ask for it`,
+		"token Sign: 1/1/0",
+		"signal go: 3/3/0", "event paid: 1/1/0", "event waived: 1/1/0", "inbox trip: 1/1/0", "retry within 1d: 1/1/0", "timer within 1h: 2/2/0",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("the groups are\n%q, want\n%q", got, want)
@@ -119,6 +148,10 @@ func agrees(t *testing.T, s storage.Store, run *storage.Run, kind inspect.WaitKi
 	}
 	has := slices.ContainsFunc(w.Waits(), func(one inspect.Wait) bool { return one.Kind == kind })
 	switch kind {
+	case inspect.WaitsForWorker:
+		has = has && strings.Contains(strings.Join(w.Sentences(time.Now()), "\n"), "No worker asks for it.") == (run.ID != "tpu")
+	case inspect.WaitsForEvent:
+		has = run.ID == "both"
 	case inspect.WaitsForPerson:
 		has = run.NeedsPerson()
 	case inspect.WaitsForProcess:

@@ -224,10 +224,10 @@ func testAwaitWork(t *testing.T, m Maker) {
 		}
 		return err
 	}
-	want(t, "AwaitWork for no time", s.AwaitWork(ctx, []string{"q"}, 0, nil, take), storage.ErrNotFound)
+	want(t, "AwaitWork for no time", s.AwaitWork(ctx, taking("q", "w"), 0, nil, take), storage.ErrNotFound)
 	<-looks
 	over := make(chan error, 1)
-	go func() { over <- s.AwaitWork(ctx, []string{"q"}, prompt, nil, take) }()
+	go func() { over <- s.AwaitWork(ctx, taking("q", "w"), prompt, nil, take) }()
 	<-looks
 	p.write(t, storage.Checkpoint{Tokens: []storage.Token{{ID: "t", Run: "a", Path: "x", Queue: "q", Beat: at(1)}}})
 	must(t, "AwaitWork", <-over)

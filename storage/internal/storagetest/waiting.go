@@ -3,6 +3,7 @@ package storagetest
 import (
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -76,6 +77,9 @@ func testAwaitToken(t *testing.T, m Maker) {
 	p, q := begin(t, s, "a"), begin(t, other, "b")
 	begun := time.Now()
 	want(t, "AwaitToken without a wait", errOf(s.AwaitToken(t.Context(), taking("q", "w"), 0, nil)), storage.ErrNotFound)
+	if p := s.Pollers(); len(p) != 1 || p[0].Queue != "q" || !slices.Equal(p[0].Workers, []string{"w"}) {
+		t.Errorf("%+v ask for work", p)
+	}
 	want(t, "AwaitToken without a queue", errOf(s.AwaitToken(t.Context(), taking("", "w"), prompt, nil)),
 		storage.ErrInvalid)
 	over := make(chan struct{})

@@ -47,6 +47,7 @@ type Hub struct {
 	ends   map[string]map[chan struct{}]bool // callers that wait for the end of a run, by its id
 	lines  map[string]*list.List             // of *poller: callers that wait for work, by queue, first come first
 	stop   chan struct{}                     // closed when no caller waits any more
+	asked  memory                            // callers that have left
 	closed bool
 	looks  sync.WaitGroup
 }

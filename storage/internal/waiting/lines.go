@@ -13,6 +13,7 @@ import (
 // of a line that is not awake. When that poller has taken work, or gives up, it wakes the next one, because there may
 // be more work.
 type poller struct {
+	worker string        // name of the worker for which it waits
 	signal chan struct{} // receives when the poller is to look for work
 	places map[string]*list.Element
 	awake  bool     // the poller looks for work, or is about to
@@ -42,11 +43,8 @@ func (p *poller) wake() {
 func (h *Hub) AwaitToken(ctx context.Context, t storage.WorkRequest, wait time.Duration, enough <-chan struct{},
 	take func(context.Context, storage.WorkRequest) (storage.Token, error),
 ) (storage.Token, error) {
-	if err := t.Check(); err != nil {
-		return storage.Token{}, err
-	}
 	var token storage.Token
-	err := h.AwaitWork(ctx, t.Queues, wait, enough, func(ctx context.Context) (err error) {
+	err := h.AwaitWork(ctx, t, wait, enough, func(ctx context.Context) (err error) {
 		token, err = take(ctx, t)
 		return err
 	})
@@ -54,11 +52,14 @@ func (h *Hub) AwaitToken(ctx context.Context, t storage.WorkRequest, wait time.D
 }
 
 // AwaitWork implements [storage.Waiting.AwaitWork].
-func (h *Hub) AwaitWork(ctx context.Context, queues []string, wait time.Duration, enough <-chan struct{},
+func (h *Hub) AwaitWork(ctx context.Context, t storage.WorkRequest, wait time.Duration, enough <-chan struct{},
 	take func(context.Context) error,
 ) error {
-	p := &poller{signal: make(chan struct{}, 1), places: map[string]*list.Element{}, awake: true}
-	if !h.enterLines(p, queues) { //nolint:contextcheck // the watch outlives this caller
+	if err := t.Check(); err != nil {
+		return err
+	}
+	p := &poller{worker: t.Worker, signal: make(chan struct{}, 1), places: map[string]*list.Element{}, awake: true}
+	if !h.enterLines(p, t.Queues) { //nolint:contextcheck // the watch outlives this caller
 		return storage.ErrClosed
 	}
 	defer h.leaveLines(p)
@@ -110,7 +111,9 @@ func (h *Hub) enterLines(p *poller, queues []string) bool {
 func (h *Hub) leaveLines(p *poller) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	now := time.Now()
 	for queue, at := range p.places {
+		h.asked.remember(queue, p.worker, now)
 		line := h.lines[queue]
 		if line.Remove(at); line.Len() == 0 {
 			delete(h.lines, queue)

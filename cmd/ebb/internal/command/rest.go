@@ -22,7 +22,8 @@ func (s subcommands) restAPI(store storage.Store, defaults definition.Beginning)
 		Diagnose: func(ctx context.Context, run storage.Run) (*inspect.Diagnosis, error) {
 			return diagnosisOf(ctx, store, run)
 		},
-		Flow: flows.Flow,
+		Machine: flows.Waits,
+		Flow:    flows.Flow,
 		Languages: draft.New(flows, definition.Reading{Profile: s.Profile()}, func(resource string) bool {
 			return defaults.Tasks[resource] != ""
 		}),

@@ -8,8 +8,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ebbflow/ebb/cmd/ebb/internal/definition"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/exit"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/view"
+	"github.com/ebbflow/ebb/engine/inspect"
 	"github.com/ebbflow/ebb/engine/inspect/runfilter"
 	"github.com/ebbflow/ebb/internal/visible"
 	"github.com/ebbflow/ebb/storage"
@@ -21,7 +23,7 @@ func (s subcommands) waitingCommand() *cobra.Command {
 		Use:   "waiting",
 		Short: "List what all open runs wait for, in groups",
 		Long: `List what the runs that have not ended wait for, in groups: a person, a process, an
-operator, a limit, workers of a queue, tokens, signals, messages, other runs, and times by
+operator, a limit, workers of a queue, tokens, signals, events, messages, other runs, and times by
 how soon they come. Of each group it says how many runs wait, since when, and when the
 first wait ends. It looks at the oldest runs first, for a fraction of a second.`,
 		Example: `  ebb waiting
@@ -35,7 +37,9 @@ first wait ends. It looks at the oldest runs first, for a fraction of a second.`
 }
 
 func (s subcommands) waiting(ctx context.Context, store storage.Store, now time.Time) error {
-	w, err := runfilter.Waiting(ctx, store, now, time.Now)
+	w, err := runfilter.Waiting(ctx, store, inspect.WaitingSearch{
+		Now: now, Clock: time.Now, Machine: (&definition.Catalog{Store: store}).Waits,
+	})
 	if err != nil {
 		return exit.DatabaseError(err)
 	}

@@ -60,6 +60,16 @@ func (c *Catalog) MachineOf(ctx context.Context, run *storage.Run) (Machine, err
 	return c.Machine(ctx, hash)
 }
 
+// Waits returns what a run waits for in the terms of its language;
+// nil if that is nothing, or if its definition is unknown.
+func (c *Catalog) Waits(ctx context.Context, run *storage.Run) *flow.Waiting {
+	m, err := c.MachineOf(ctx, run)
+	if err != nil {
+		return nil
+	}
+	return m.Waits(run)
+}
+
 // Machine returns the machine of a stored definition.
 func (c *Catalog) Machine(ctx context.Context, hash string) (Machine, error) {
 	if m, there := c.cache().Get(hash); there {

@@ -132,6 +132,23 @@ func (p *patient) grown(t *testing.T, id string, g storage.Growth) {
 	}
 }
 
+// queued makes a run that has waited for a worker of a queue for an hour.
+func (p *patient) queued(t *testing.T, id, queue string) {
+	t.Helper()
+	claim, _, err := storage.ClaimNew(storage.Run{ID: id, Flow: "f", Created: ago(time.Hour)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cp := storage.Checkpoint{
+		Head:   storage.Head{State: states.FlowRunning, Started: ago(time.Hour), Time: ago(time.Hour), Release: true},
+		Atoms:  []storage.Atom{{Path: "Work", State: states.TaskRunning, Live: true, Attempt: 1, StartedAt: ago(time.Hour)}},
+		Tokens: []storage.Token{{ID: "w", Run: id, Path: "Work", Queue: queue, Attempt: 1}},
+	}
+	if err := p.open(t).Commit(t.Context(), claim, &cp); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func ago(d time.Duration) time.Time { return time.Now().Add(-d) }
 
 // TestDoctor breaks one thing after the other; the doctor says which, and finds
@@ -252,6 +269,24 @@ func TestDoctor(t *testing.T) {
 			p.grown(t, "larger", storage.Growth{Bytes: 20 * view.Mebibyte})
 		}, "growth", Warning, "larger of flow f has written 20.0 MiB in 0 lines of history; r of flow f has written 12.0 MiB in 0 lines of history, " +
 			"and is at 90000000 of at most 100000000 iterations", "ebb cancel"},
+		{"no growth", func(t *testing.T, p *patient) {
+			t.Helper()
+			p.grown(t, "r", storage.Growth{Bytes: view.Mebibyte - 1})
+		}, "growth", OK, "no run has written 1 MiB or more", ""},
+		{"unasked work", func(t *testing.T, p *patient) {
+			t.Helper()
+			p.queued(t, "r", "gpu")
+		}, "queues", Warning, `1 run waits for workers of "gpu"; no worker asks for it, since `, "start a worker"},
+		{"asked work", func(t *testing.T, p *patient) {
+			t.Helper()
+			p.queued(t, "r", "gpu")
+			store := p.open(t)
+			presence := engine.Presence{Owner: store.Owner().ID, Pollers: []storage.Poller{{Queue: "gpu", Workers: []string{"box"}}}}
+			record := storage.RecordWrite{Kind: engine.PresenceRecords, Key: "k", Body: atom.MustEncode(presence)}
+			if _, err := store.WriteRecords(t.Context(), record); err != nil {
+				t.Fatal(err)
+			}
+		}, "queues", OK, "no work waits for workers that do not ask for it", ""},
 		{"fast growth", func(t *testing.T, p *patient) {
 			t.Helper()
 			p.grown(t, "r", storage.Growth{Bytes: 1200 * view.Mebibyte})

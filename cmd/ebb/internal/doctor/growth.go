@@ -14,6 +14,7 @@ import (
 // Limits from which the doctor warns of how much a run has written.
 const (
 	largestShown = 3                  // number of runs that the doctor names
+	worthNaming  = view.Mebibyte      // bytes of a run that the doctor names
 	fastGrowth   = view.Mebibyte      // bytes a second
 	fastFrom     = 64 * view.Mebibyte // bytes of a run that may count as growing fast
 	nearLimit    = 80                 // percent
@@ -39,7 +40,7 @@ func (d *doctor) growth(ctx context.Context, store storage.Store, _ time.Time) e
 	if err != nil {
 		return err
 	}
-	runs = slices.DeleteFunc(runs, func(r storage.Run) bool { return r.Bytes == 0 })
+	runs = slices.DeleteFunc(runs, func(r storage.Run) bool { return r.Bytes < worthNaming && d.outgrows(&r) == "" })
 	state, do := OK, ""
 	var says []string
 	for i := range runs {
@@ -53,7 +54,7 @@ func (d *doctor) growth(ctx context.Context, store storage.Store, _ time.Time) e
 		says = append(says, text)
 	}
 	if len(says) == 0 {
-		says = []string{"no run has written anything"}
+		says = []string{"no run has written 1 MiB or more"}
 	}
 	d.findf("growth", state, do, "%s", strings.Join(says, "; "))
 	return nil

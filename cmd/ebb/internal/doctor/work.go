@@ -42,7 +42,7 @@ func (d *doctor) work(ctx context.Context, store *sqlstore.Store, c *sqlstore.Ch
 		return exit.DatabaseError(err)
 	}
 	d.counted(status)
-	for _, look := range []func(context.Context, storage.Store, time.Time) error{d.past, d.growth, d.setAside} {
+	for _, look := range []func(context.Context, storage.Store, time.Time) error{d.past, d.growth, d.setAside, d.queues} {
 		if err := look(ctx, store, c.Time); err != nil {
 			return exit.DatabaseError(err)
 		}
