@@ -11,9 +11,14 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// Sentences explains to people why a run is in its current state, as `ebb why` prints it. Ages are counted from now,
-// and times are in the time zone of now.
+// Sentences explains to people why a run is in its current state, and which commands let it continue, as `ebb why`
+// prints it. Ages are counted from now, and times are in the time zone of now.
 func (w *Diagnosis) Sentences(now time.Time) []string {
+	return append(w.Facts(now), advice(w.Wakes(w.Waits()))...)
+}
+
+// Facts is Sentences without the commands of [Diagnosis.Wakes], for views that have buttons in their place.
+func (w *Diagnosis) Facts(now time.Time) []string {
 	list := append([]string{stands(w)}, endingSentences(w)...)
 	waits := w.Waits()
 	if text := w.Undo.String(); text != "" {
@@ -31,7 +36,7 @@ func (w *Diagnosis) Sentences(now time.Time) []string {
 	for i := range w.Sends {
 		list = append(list, w.Sends[i].Sentence(now))
 	}
-	return append(list, advice(w, waits)...)
+	return list
 }
 
 // tells describes the state of the run's language, and what each transition lacks.
@@ -125,9 +130,9 @@ func served(server *storage.Owner) string {
 }
 
 // advice describes what would make the run continue.
-func advice(w *Diagnosis, waits []Wait) []string {
+func advice(wakes []Wake) []string {
 	var list, commands []string
-	for _, wake := range w.Wakes(waits) {
+	for _, wake := range wakes {
 		switch wake.By {
 		case "event":
 			list = append(list, fmt.Sprintf("Send %s with: %s", visible.Line(wake.Event),

@@ -297,6 +297,19 @@ func (s *Step) Status() storage.Status {
 	return storage.Status(s.State.String())
 }
 
+// Cause returns the failure that explains the status of the step: that of its revert while the revert fails, and
+// otherwise that of its last failed attempt. It is nil if there is none, or if the step only contains others.
+func (s *Step) Cause() *atom.Failure {
+	switch {
+	case s.Inner:
+		return nil
+	case s.UndoFail != nil && (s.State == states.TaskRevertFailure || s.State == states.TaskReverting):
+		return s.UndoFail
+	default:
+		return s.Failure
+	}
+}
+
 // applyUndo applies a change to a step that is being undone.
 func (t *Tree) applyUndo(s *Step, c *Change) {
 	if c.Failure != nil {

@@ -32,22 +32,40 @@ func (p *runPage) buttons() node {
 	return el("div", class("buttons"), all, v.button("", "jobs", "", "like", id))
 }
 
-// wakes are the commands that would let the run continue.
+// sentences say why the run is in its state. For a visitor who only reads, they name the commands that have buttons
+// for others.
+func (p *runPage) sentences() []string {
+	if p.visit.operates {
+		return p.why.Facts(p.visit.now)
+	}
+	return p.why.Sentences(p.visit.now)
+}
+
+// wakes are the commands that would let the run continue. Each has its button, at what it concerns.
 func (p *runPage) wakes() node {
 	v, id := p.visit, p.run.ID
 	if !v.operates {
 		return none
 	}
 	var all fragment
+	row := func(of string, buttons ...node) {
+		all = append(all, el("div", class("buttons"), when(of != "", words(of+" ")), fragment(buttons)))
+	}
+	mended := ""
 	for _, w := range p.why.Wakes(p.why.Waits()) {
-		switch w.By {
-		case "token":
-			all = append(all, words(w.Path+" "), v.button("token", "complete", w.Token))
-		case "event":
-			all = append(all, words(w.Event+" "), v.button("run", "signal", id, "f.name", w.Event))
+		switch {
+		case w.By == "token":
+			row(w.Path, v.button("token", "complete", w.Token))
+		case w.By == "event":
+			row(w.Event, v.button("run", "signal", id, "f.name", w.Event))
+		case w.By == "command" && w.Path == "":
+			row("", v.button("run", "resume", id))
+		case w.By == "command" && w.Path != mended: // the two ways to mend it come one after the other
+			mended = w.Path
+			row(w.Path, v.button("run", "retry-revert", id, "f.atom", w.Path), v.button("run", "skip", id, "f.atom", w.Path))
 		}
 	}
-	return when(len(all) > 0, el("div", class("buttons"), all))
+	return all
 }
 
 // atomButtons are the commands that concern an atom.

@@ -52,7 +52,7 @@ func newDesk(t *testing.T) *desk {
 		}
 	}
 	book := atom.Pair("book", func(context.Context, struct{}) (string, error) { return "ok", nil },
-		func(context.Context, struct{}, atom.Outcome[string]) error { return errors.New("no") })
+		func(context.Context, struct{}, atom.Outcome[string]) error { return errors.New("no refund") })
 	fail := atom.Func("fail", func(context.Context, struct{}) (string, error) { return "", errors.New("no") })
 	run("done", flow.Linear("trip", book), nil)
 	eng, err := engine.New(flow.Linear("stuck", book, fail), engine.WithStore(store))
@@ -201,6 +201,54 @@ func (d *desk) traces() int {
 		}
 	}
 	return n
+}
+
+// TestWhyButtons: beside the sentences of ebb why stands a button for each command that they name. Only a caller who may
+// not press it reads the command.
+func TestWhyButtons(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	why := func(run string) string {
+		_, rest, _ := strings.Cut(d.ask(http.MethodGet, "run?id="+run, nil).Body.String(), `<section class="why"`)
+		section, _, _ := strings.Cut(rest, `</section>`)
+		return section
+	}
+	for run, want := range map[string]struct {
+		command string
+		buttons []string
+	}{
+		"stuck": {"ebb retry --revert stuck book", []string{"do=retry-revert&f.atom=book&id=stuck&", "do=skip&f.atom=book&id=stuck&"}},
+		"held":  {"ebb resume held", []string{"do=resume&id=held&"}},
+		"await": {"ebb signal await go", []string{"do=signal&f.name=go&id=await&"}},
+		"open":  {"", []string{"do=complete&id="}},
+	} {
+		d.caller = server.Caller{Name: "ann", Operate: true}
+		if got := html.UnescapeString(why(run)); strings.Contains(got, "ebb ") {
+			t.Errorf("%s: a command stands beside its button:\n%s", run, got)
+		} else {
+			for _, button := range want.buttons {
+				if strings.Count(got, button) != 1 {
+					t.Errorf("%s has no button %s:\n%s", run, button, got)
+				}
+			}
+		}
+		d.caller = server.Caller{Name: "eve"}
+		if got := why(run); !strings.Contains(got, want.command) || strings.Contains(got, "button") {
+			t.Errorf("%s: who may only read does not read the command:\n%s", run, got)
+		}
+	}
+}
+
+// TestRevertCause: beside a step that could not be undone, the tree and its levels say why its revert failed.
+func TestRevertCause(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	cause := regexp.MustCompile(`class="cause">[^<]*no refund<`)
+	for _, page := range []string{"run?id=stuck", "run?id=stuck&below=", "run?id=stuck&atom=book", "run?id=stuck&view=undo"} {
+		if got := d.ask(http.MethodGet, page, nil).Body.String(); !cause.MatchString(got) {
+			t.Errorf("%s does not say why the revert failed:\n%s", page, got)
+		}
+	}
 }
 
 // TestViewer: a caller who may only read sees no form and no token, and sends nothing.

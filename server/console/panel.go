@@ -79,11 +79,11 @@ func (p *runPage) atom(run *storage.Run, a *storage.Atom) node {
 			row(shown.Progress > 0, "progress", words(strconv.Itoa(int(shown.Progress*percent))+" %")),
 			row(a.Kind == storage.KindTask, "idempotency key", code(call.Key())),
 			row(shown.Run != "", "run", runLink(shown.Run)),
-			row(shown.Failure != nil, "failure", failureNode(shown.Failure)),
-			row(shown.RevertFailure != nil, "revert failure", failureNode(shown.RevertFailure))),
+			row(shown.RevertFailure != nil, "revert failure", failureNode(shown.RevertFailure)),
+			row(shown.Failure != nil, "failure", failureNode(shown.Failure))),
 		values("input", shown.Input), values("result", shown.Result),
 		values("details", shown.Details), values("revert result", shown.RevertResult),
-		stack("stack", a.Failure), stack("stack of revert", a.RevertFailure),
+		stack("stack of revert", a.RevertFailure), stack("stack", a.Failure),
 	}
 }
 

@@ -68,7 +68,7 @@ func (c *console) runPage(ctx context.Context, v *visit) (node, error) {
 	}
 	body := fragment{
 		p.header(), p.buttons(),
-		el("section", class("why"), sayAttr("aria-label", "Why"), each(p.why.Sentences(v.now), func(s *string) node {
+		el("section", class("why"), sayAttr("aria-label", "Why"), each(p.sentences(), func(s *string) node {
 			return el("p", attr("lang", "en"), literal(beginning(*s, 3*mostWords))) // with names and a message
 		}), p.wakes()),
 		el("nav", class("tabs"), sayAttr("aria-label", "Views"), each(views(), func(o *view) node {

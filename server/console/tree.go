@@ -66,8 +66,8 @@ func rowOf(s *inspect.Step, depth int) treeRow {
 	if !s.Ended.IsZero() {
 		r.Took = s.Took(s.Ended)
 	}
-	if s.Failure != nil && !s.Inner {
-		r.Cause = inspect.Cause(s.Failure)
+	if cause := s.Cause(); cause != nil {
+		r.Cause = inspect.Cause(cause)
 	}
 	return r
 }

@@ -113,12 +113,8 @@ func detail(s *inspect.Step, now time.Time) string {
 	case s.Earlier:
 		parts = append(parts, "an earlier execution stays done")
 	}
-	switch {
-	case s.Inner:
-	case s.State == states.TaskRevertFailure && s.UndoFail != nil:
-		parts = append(parts, Cause(s.UndoFail))
-	case s.Failure != nil:
-		parts = append(parts, Cause(s.Failure))
+	if cause := s.Cause(); cause != nil {
+		parts = append(parts, Cause(cause))
 	}
 	return strings.Join(parts, "  ")
 }
