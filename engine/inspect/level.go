@@ -146,7 +146,8 @@ func (ls *Levels) inside(ctx context.Context, store storage.Reader, run string) 
 // fill adds the data of an atom.
 func (r *Row) fill(a Atom) {
 	r.Kind, r.Run, r.Status, r.Attempt, r.Failure = a.Kind, a.Run, a.Status, a.Attempt, a.Failure
-	if a.RevertFailure != nil && (a.State == states.TaskRevertFailure.String() || a.State == states.TaskReverting.String()) {
+	undoes := a.State == states.TaskRevertFailure.String() || a.State == states.TaskReverting.String()
+	if undoes && a.RevertFailure != nil {
 		r.Failure = a.RevertFailure
 	}
 	r.Started, r.Ended, r.Due, r.Progress = a.Started, a.Ended, a.Due, a.Progress

@@ -10,6 +10,7 @@
 package nodepath
 
 import (
+	"cmp"
 	"regexp"
 	"strconv"
 	"strings"
@@ -67,6 +68,21 @@ func CutIndex(path string) (fork string, i int, ok bool) {
 	}
 	i, err := strconv.Atoi(path[open+1 : len(path)-1])
 	return path[:open], i, err == nil
+}
+
+// Compare compares paths part by part, and the children of a fork by their numbers.
+func Compare(a, b string) int {
+	for a != "" && b != "" {
+		var partA, partB string
+		partA, a, _ = strings.Cut(a, "/")
+		partB, b, _ = strings.Cut(b, "/")
+		if partA != partB {
+			forkA, numberA, _ := CutIndex(partA)
+			forkB, numberB, _ := CutIndex(partB)
+			return cmp.Or(strings.Compare(forkA, forkB), numberA-numberB, strings.Compare(partA, partB))
+		}
+	}
+	return len(a) - len(b)
 }
 
 // Inside reports whether a path belongs to a child of a fork, in any attempt, or to a node inside a child.

@@ -58,6 +58,19 @@ func TestChildren(t *testing.T) {
 }
 
 // TestInside: a node is inside of a fork if its path leads through a child of any attempt of that fork.
+// TestCompare: an item comes after those with lower numbers, and what is inside of it after it.
+func TestCompare(t *testing.T) {
+	t.Parallel()
+	paths := []string{"A", "A[2]", "A[2]/B", "A[2]/B[9]/C", "A[2]/B[10]/C", "A[10]", "A[10]/B", "AB[1]", "B"}
+	for i := range paths {
+		for j := range paths {
+			if got := nodepath.Compare(paths[i], paths[j]); (got < 0) != (i < j) || (got > 0) != (i > j) {
+				t.Errorf("Compare(%q, %q) = %d", paths[i], paths[j], got)
+			}
+		}
+	}
+}
+
 func TestInside(t *testing.T) {
 	t.Parallel()
 	for path, want := range map[string]bool{

@@ -1,10 +1,14 @@
 package driver
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine/internal/inbox"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/nodepath"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -167,19 +171,39 @@ func (ts *tokens) previewStack(o *inbox.Command, live []storage.Atom, tell func(
 	return nil
 }
 
-// previewOpen calls tell with the atoms that execute and can be undone. It reports whether tell always returned true.
+// previewOpen calls tell with the atoms that execute or have just ended, and can be undone. It reports whether the undo
+// continues with the stack.
 func (ts *tokens) previewOpen(live []storage.Atom, tell func(PreviewStep) bool) (more bool, err error) {
+	live = slices.Clone(live)
+	slices.SortFunc(live, comesOffFirst)
 	for i := range live {
 		l, err := ts.next.Loaded(&live[i])
 		if err != nil {
 			return false, WrapStore(ts.claim.Run, err)
 		}
+		if l.Spec != nil && l.Spec.Pivot && l.Rec.State == states.TaskSuccess {
+			tell(stopAt(l.Path))
+			return false, nil
+		}
 		begun := l.Rec.Attempt > 0 && (!l.Rec.NoneBegunBefore() || !ts.untaken(l.Path))
-		if begun && l.Spec != nil && l.Spec.Undo != nil && !tell(previewOf(&l)) {
+		ended := l.Rec.State != states.TaskRunning // then its outcome is known
+		if begun && l.Spec != nil && l.Spec.Undo != nil && (!ended || l.LeavesUndo()) && !tell(previewOf(&l)) {
 			return false, nil
 		}
 	}
 	return true, nil
+}
+
+// comesOffFirst compares live atoms by when the undo reaches them, if the run is cancelled. What executes goes on the
+// stack when its call has ended, so after what has ended. The others go there in the order of their paths.
+func comesOffFirst(a, b storage.Atom) int {
+	ended := func(a storage.Atom) int {
+		if a.State == states.TaskRunning {
+			return 0
+		}
+		return 1
+	}
+	return cmp.Or(ended(a)-ended(b), nodepath.Compare(b.Path, a.Path))
 }
 
 // stackBelow returns a page of the stored undo stack.

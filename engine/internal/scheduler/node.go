@@ -317,12 +317,20 @@ func (s *Scheduler) retire(n *Node) {
 		s.stack.height = 1 // the pivot itself stays, so that undoing stops there
 		s.emit(Command{Op: DropUndo, Atom: -1})
 		s.emit(Command{Op: PushUndo, Atom: -1, Node: n})
-	} else if n.Spec.Reverts() && n.Rec.Attempt > 0 && !n.Rec.untakenAt(n.Path) ||
-		n.Spec.Undo != nil && n.mayHaveEffect() {
+	} else if n.Rec.leavesUndo(&n.Spec, n.Path) {
 		s.stack.height++
 		s.emit(Command{Op: PushUndo, Atom: -1, Node: n})
 	}
 }
+
+// leavesUndo reports whether a node that has ended goes on the undo stack.
+func (r *Record) leavesUndo(spec *flow.Spec, path string) bool {
+	return spec.Reverts() && r.Attempt > 0 && !r.untakenAt(path) ||
+		spec.Undo != nil && r.mayHaveEffect(spec.Kind == flow.Nested)
+}
+
+// LeavesUndo reports whether a node of a growing flow goes on the undo stack, if it has ended.
+func (l *Loaded) LeavesUndo() bool { return l.Spec != nil && l.Rec.leavesUndo(l.Spec, l.Path) }
 
 // onlyWaits reports whether a node waits for a message or a time, and is not being cancelled. A node with a result
 // does not only wait: the driver still has to report its call to its language.
