@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"context"
+	"maps"
 	"slices"
 
 	"github.com/ebbflow/ebb/engine"
@@ -52,6 +53,21 @@ func presences(
 		}
 	}
 	return present, nil
+}
+
+// Pollers returns the workers that ask for work, by queue, as the servers that live and this process know them. The
+// owners are those of the store. A worker without a name is called "?".
+func Pollers(ctx context.Context, store storage.Store, owners []storage.Owner) ([]storage.Poller, error) {
+	present, err := presences(ctx, store, owners)
+	if err != nil {
+		return nil, err
+	}
+	all := pollersOf(store, present)
+	pollers := make([]storage.Poller, 0, len(all))
+	for _, queue := range slices.Sorted(maps.Keys(all)) {
+		pollers = append(pollers, storage.Poller{Queue: queue, Workers: all[queue]})
+	}
+	return pollers, nil
 }
 
 // pollersOf returns the names of the workers that ask for the work of each queue, as the servers that live and this

@@ -234,6 +234,9 @@ func (g *grouping) addWait(run *storage.Run, one *Wait) {
 	}
 }
 
+// later is the name of the groups of times that are more than a day away.
+const later = "later"
+
 // soon says how soon a time comes, in steps.
 func (g *grouping) soon(due time.Time) string {
 	switch left := due.Sub(g.now); {
@@ -246,7 +249,7 @@ func (g *grouping) soon(due time.Time) string {
 	case left <= 24*time.Hour:
 		return "within 1d"
 	default:
-		return "later"
+		return later
 	}
 }
 

@@ -29,7 +29,7 @@ func TestGroupsInOrder(t *testing.T) {
 	for i := range waiting.Groups {
 		got = append(got, waiting.Groups[i].Sentence())
 	}
-	want := []string{"the signal \"\"", "a timer, overdue", "a timer, within 1m", "a timer, within 1d", "a timer, later"}
+	want := []string{"the signal \"\"", "a timer, overdue", "a timer, within 1m", "a timer, within 1d", "a timer, in more than 1d"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

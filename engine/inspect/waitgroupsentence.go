@@ -37,18 +37,26 @@ func (w *WaitGroup) Sentence() string {
 	case WaitsForRun:
 		return "the runs that " + name + " began"
 	case WaitsForRetry:
-		return "a retry, " + w.Name
+		return "a retry, " + w.soon()
 	case WaitsForUndoAgain:
-		return "a retry of undo, " + w.Name
+		return "a retry of undo, " + w.soon()
 	case WaitsForTime:
-		return "a timer, " + w.Name
+		return "a timer, " + w.soon()
 	case WaitsForDeadline:
-		return "their deadline, " + w.Name
+		return "their deadline, " + w.soon()
 	case WaitsForRevert:
 		return "tasks of " + name + " that are being undone"
 	default:
 		return "tasks of " + name + " that execute"
 	}
+}
+
+// soon says how soon the time of the group comes.
+func (w *WaitGroup) soon() string {
+	if w.Name == later {
+		return "in more than 1d"
+	}
+	return w.Name
 }
 
 // workers says how much of the work workers have, and which workers ask for more.

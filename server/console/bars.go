@@ -2,6 +2,7 @@ package console
 
 import (
 	"cmp"
+	"fmt"
 	"strconv"
 	"time"
 
@@ -36,6 +37,7 @@ func (b *runsBody) bars(now time.Time) node {
 	note := say("Runs by hour of the last {0} days, those that failed or were undone in red:", days)
 	return fragment{soft(note), framed(el("svg", class("ebb bars"), attr("width", strconv.Itoa(mostBars*barPixels)),
 		attr("height", strconv.Itoa(barHeight)), attr("role", "group"),
+		attr("viewBox", fmt.Sprintf("0 0 %d %d", mostBars*barPixels, barHeight)), attr("preserveAspectRatio", "none"),
 		sayAttr("aria-label", "runs by hour, at most {0}", number(most)),
 		each(shown, func(bar *runfilter.Bar) node {
 			n := total(bar)

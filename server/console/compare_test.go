@@ -45,7 +45,7 @@ func TestCompare(t *testing.T) {
 	h := console.New(store, console.Options{})
 	body := html.UnescapeString(get(t, h, http.MethodGet, "/compare?a=good&b=bad").Body.String())
 	rows := map[string]string{}
-	for _, row := range regexp.MustCompile(`<tr><td>(.*?)</td>(.*?)</tr>`).FindAllStringSubmatch(body, -1) {
+	for _, row := range regexp.MustCompile(`<tr><td[^>]*>(.*?)</td>(.*?)</tr>`).FindAllStringSubmatch(body, -1) {
 		rows[row[1]] = row[2]
 	}
 	if strings.Contains(rows["a"], "yes") || !strings.Contains(rows["b"], "diverge") || !strings.Contains(rows["b"], "<code>8</code>") ||

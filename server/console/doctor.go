@@ -38,7 +38,7 @@ func (c *console) doctor(ctx context.Context, _ *visit) (node, error) {
 				says = class("says")
 			}
 			return el("tr", el("td", words(marks[f.State]+" "+f.State)), el("td", inEnglish(f.Check)),
-				el("td", says, inEnglish(f.Says)), el("td", inEnglish(f.Do)))
+				el("td", says, inEnglish(f.Says)), el("td", when(f.Do != "", inEnglish(f.Do))))
 		})),
 	}, nil
 }

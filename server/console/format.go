@@ -118,20 +118,52 @@ func labelNodes(labels map[string]string) node {
 }
 
 // grid returns a table with a heading for each column.
-func grid(heads, rows node) node { return table(heads, el("tbody", rows)) }
+func grid(heads, rows node) node { return table(heads, rows) }
 
 // keptGrid is a grid whose rows stay where they are while the page is shown. New ones are announced above it.
 func keptGrid(heads, rows node) node {
 	return fragment{
 		el("p", attr("data-fresh", ""), attr("hidden", ""), class("told"), attr("role", "status"),
 			el("a", href(""), say("Show new runs: {0}", el("b")))),
-		table(heads, el("tbody", attr("data-keep", ""), rows)),
+		table(heads, rows, attr("data-keep", "")),
 	}
 }
 
-func table(heads, body node) node {
+func table(heads, rows node, of ...node) node {
 	return el("div", class("wide"), attr("tabindex", "0"), attr("role", "region"), sayAttr("aria-label", "table"),
-		el("table", el("thead", el("tr", heads)), body))
+		el("table", el("thead", el("tr", heads)), el("tbody", fragment(of), headed(heads, rows))))
+}
+
+// headed returns rows whose cells have the headings of their columns: on a narrow screen each cell stands by itself.
+func headed(heads, rows node) node {
+	var names []node
+	eachPart([]node{heads}, func(n node) {
+		if th, is := n.(element); is {
+			eachPart(th.parts, func(part node) {
+				if !isAttribute(part) {
+					names = append(names, part)
+				}
+			})
+		}
+	})
+	var all fragment
+	eachPart([]node{rows}, func(n node) {
+		row, is := n.(element)
+		if !is {
+			all = append(all, n)
+			return
+		}
+		column, parts := 0, fragment{}
+		eachPart(row.parts, func(part node) {
+			if cell, is := part.(element); is && column < len(names) {
+				part = element{cell.name, append(fragment{nodeAttribute{"data-head", names[column]}}, cell.parts...)}
+				column++
+			}
+			parts = append(parts, part)
+		})
+		all = append(all, element{row.name, parts})
+	})
+	return all
 }
 
 // heads are headings of columns.

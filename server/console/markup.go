@@ -166,7 +166,7 @@ func (out *writer) attribute(name, value string) {
 // isAttribute reports whether a node belongs into the tag of the element around it.
 func isAttribute(n node) bool {
 	switch n.(type) {
-	case attribute, saidAttribute:
+	case attribute, nodeAttribute:
 		return true
 	default:
 		return false

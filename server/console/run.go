@@ -2,6 +2,8 @@ package console
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -28,6 +30,8 @@ type runPage struct {
 	view    string // name of the view
 	chosen  string // path of the atom that is chosen; "" means none
 	visit   *visit
+
+	definition node // leads to the definition of the run; nil if the store has none
 }
 
 // A view is one way to see a run.
@@ -86,6 +90,16 @@ func (c *console) openRun(ctx context.Context, v *visit, id string) (*runPage, e
 		return nil, err
 	}
 	p := &runPage{console: c, run: run, view: v.query.Get("view"), chosen: v.query.Get("atom"), visit: v}
+	if run.Definition != "" {
+		d, err := c.store.Definition(ctx, run.Definition)
+		if err != nil && !errors.Is(err, storage.ErrNotFound) {
+			return nil, err
+		}
+		if err == nil {
+			p.definition = el("a", href(link("definition", "hash", d.Hash)),
+				say("{0} version {1}", words(d.Name), number(d.Version)))
+		}
+	}
 	if c.o.Machine != nil {
 		if p.machine, err = c.o.Machine(ctx, &run); err != nil {
 			p.machine = nil // the definition is in a program, or of a newer Ebb: the atoms tell what happened
@@ -154,17 +168,20 @@ func (p *runPage) header() node {
 	}
 	owner := ""
 	if p.why.Alive() {
-		owner = p.why.Owner.Host
+		owner = fmt.Sprintf("%d on %s", p.why.Owner.PID, p.why.Owner.Host)
 	}
 	return fragment{
 		el("h1", words(r.Run+" "), chip(r.State)),
 		soft(words(r.Flow),
 			fact(true, "outcome", words(r.Outcome)), fact(true, "undo", words(r.Undo)),
-			fact(true, "created", exact(r.Created)), fact(!r.Ended.IsZero(), "ended", exact(r.Ended)),
-			fact(owner != "", "driven on", words(owner)),
+			fact(true, "created", exact(r.Created)), fact(!r.Started.IsZero(), "started", exact(r.Started)),
+			fact(!r.Ended.IsZero(), "ended", exact(r.Ended)),
+			fact(owner != "", "driven by", words(owner)),
+			fact(p.definition != nil, "definition", p.definition),
 			fact(p.run.Parent != "", "parent", runLink(p.run.Parent)),
 			words(" · "), el("a", href(link("runs", "filter", childrenOf(r.Run), "children", "1")), say("child runs")),
-			fact(p.run.Job != "", "job", words(p.run.Job)),
+			fact(p.run.Job != "", "job", el("a", href(link("jobs")), words(p.run.Job))),
+			fact(p.run.Trace != "", "trace", code(p.run.Trace)),
 			words(" · "), el("a", href(link("audit", "run", r.Run)), say("audit")),
 			words(" · "), el("a", href(link("compare", "a", r.Run)), say("compare")), labelNodes(r.Labels)),
 	}

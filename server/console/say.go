@@ -38,20 +38,20 @@ func (out *writer) say(rest string, values []node) {
 	}
 }
 
-// A saidAttribute is an attribute that people read or hear.
-type saidAttribute struct {
+// A nodeAttribute is an attribute that people read or hear.
+type nodeAttribute struct {
 	name string
-	said said
+	text node // without elements
 }
 
 // sayAttr says a fixed text in an attribute, such as aria-label, title or placeholder.
-func sayAttr(name string, t text, values ...node) node { return saidAttribute{name, said{t, values}} }
+func sayAttr(name string, t text, values ...node) node { return nodeAttribute{name, said{t, values}} }
 
-func (a saidAttribute) write(out *writer) {
+func (a nodeAttribute) write(out *writer) {
 	outside := out.plain
 	out.plain = true
 	out.put(" ", a.name, `="`)
-	a.said.write(out)
+	a.text.write(out)
 	out.put(`"`)
 	out.plain = outside
 }

@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
 
+	"github.com/ebbflow/ebb/engine/inspect"
 	"github.com/ebbflow/ebb/jobs"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
@@ -16,6 +18,7 @@ type tableBody struct {
 	Rows  [][]node
 	Empty text
 	Above node // before the table
+	Below node // after it
 }
 
 // tablePage returns the page of a table.
@@ -33,23 +36,16 @@ func tablePage(
 		return fragment{
 			el("h1", say(title)), b.Above,
 			when(len(b.Rows) > 0, grid(heads(b.Heads...), rows)), when(len(b.Rows) == 0, calm(b.Empty)),
+			b.Below,
 		}, nil
 	}
 }
 
-// texts returns cells with these data.
-func texts(all ...string) []node {
-	cells := make([]node, len(all))
-	for i, text := range all {
-		cells[i] = words(text)
-	}
-	return cells
-}
-
 func (c *console) limits(ctx context.Context, v *visit) (*tableBody, error) {
-	limits, err := c.store.Limits(ctx)
+	limits, err := inspect.LimitUses(ctx, c.store)
 	b := &tableBody{
-		Heads: []text{"Limit", "Do"}, Empty: "No limits are set (ebb limit sets one).", Above: v.button("", "limits", ""),
+		Heads: []text{"Limit", "Driven now", "Do"}, Empty: "No limits are set (ebb limit sets one).",
+		Above: v.button("", "limits", ""),
 	}
 	for i := range limits {
 		l := &limits[i]
@@ -57,9 +53,24 @@ func (c *console) limits(ctx context.Context, v *visit) (*tableBody, error) {
 		if l.Rate > 0 {
 			pairs = append(pairs, "f.rate", fmt.Sprintf("%d/%v", l.Rate, l.Per))
 		}
-		b.Rows = append(b.Rows, append(texts(l.String()), v.button("", "limits", "", pairs...)))
+		b.Rows = append(b.Rows, []node{words(l.String()), slots(l), v.button("", "limits", "", pairs...)})
 	}
 	return b, err
+}
+
+// slots says how many of the places of a limit are taken.
+func slots(l *inspect.LimitUse) node {
+	if l.Runs == 0 {
+		return none
+	}
+	used := say("{0} of {1}", number(l.Used), number(l.Runs))
+	switch {
+	case l.Least:
+		used = say("at least {0} of {1}", number(l.Used), number(l.Runs))
+	case l.Value != "":
+		used = say("{0} of {1}, for {2}", number(l.Used), number(l.Runs), words(l.Label+"="+l.Value))
+	}
+	return used
 }
 
 func (c *console) processes(ctx context.Context, v *visit) (*tableBody, error) {
@@ -77,7 +88,23 @@ func (c *console) processes(ctx context.Context, v *visit) (*tableBody, error) {
 			words(o.Host), words(strconv.Itoa(o.PID)), alive, exact(o.Started), moment(o.Seen, v.now),
 		})
 	}
+	if err != nil {
+		return nil, err
+	}
+	b.Below, err = c.workers(ctx, owners)
 	return b, err
+}
+
+// workers shows which workers ask for the work of which queues.
+func (c *console) workers(ctx context.Context, owners []storage.Owner) (node, error) {
+	pollers, err := inspect.Pollers(ctx, c.store, owners)
+	return fragment{
+		el("h2", say("Workers that ask for work")),
+		when(len(pollers) == 0, calm("No worker asks for work.")),
+		when(len(pollers) > 0, grid(heads("Queue", "Workers"), each(pollers, func(p *storage.Poller) node {
+			return el("tr", el("td", words(p.Queue)), el("td", words(strings.Join(p.Workers, ", "))))
+		}))),
+	}, err
 }
 
 // jobButtons are the commands that a job may allow now.
@@ -113,6 +140,12 @@ func (c *console) jobs(ctx context.Context, v *visit) (*tableBody, error) {
 	return b, err
 }
 
+// inWords says when a schedule ticks, if words say it better.
+func inWords(spec string) node {
+	said := jobs.Describe(spec)
+	return when(said != "", el("br"), el("span", class("soft"), inEnglish(said)))
+}
+
 func (c *console) schedules(ctx context.Context, v *visit) (*tableBody, error) {
 	const ticks = 3
 	b := &tableBody{
@@ -135,9 +168,9 @@ func (c *console) schedules(ctx context.Context, v *visit) (*tableBody, error) {
 		if s.Paused {
 			paused, change = say("yes"), "resume"
 		}
-		b.Rows = append(b.Rows, append(texts(s.ID, s.Spec, s.Flow), shown, moment(s.Last, v.now), paused, fragment{
-			v.button("schedule", change, s.ID), v.button("schedule", "remove", s.ID),
-		}))
+		times := fragment{words(s.Spec), inWords(s.Spec)}
+		does := fragment{v.button("schedule", change, s.ID), v.button("schedule", "remove", s.ID)}
+		b.Rows = append(b.Rows, []node{words(s.ID), times, words(s.Flow), shown, moment(s.Last, v.now), paused, does})
 	}
 	return b, err
 }
