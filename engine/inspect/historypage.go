@@ -37,6 +37,26 @@ func HistoryPage(ctx context.Context, store storage.Reader, run *storage.Run, af
 	}
 }
 
+// EventPage returns up to limit events of the run's language from its history, after the line with a number. next is the
+// number after which the next page begins; 0 if there are no more events.
+func EventPage(ctx context.Context, store storage.Reader, run *storage.Run, after int64, limit int) (
+	events []Event, next int64, err error,
+) {
+	last := after
+	for e, err := range storage.EachEntry(ctx, store, run.ID, after) {
+		switch {
+		case err != nil:
+			return nil, 0, err
+		case e.Kind != storage.EntryEvent:
+		case len(events) == limit:
+			return events, last, nil
+		default:
+			events, last = append(events, EventOf(&run.Secrets, &e)), e.Seq
+		}
+	}
+	return events, 0, nil
+}
+
 // linesAmong is linesOf for these lines only: it reads the atoms that a revert changes.
 func linesAmong(ctx context.Context, store storage.Reader, run *storage.Run, page []storage.Entry) (*lines, error) {
 	l := &lines{passes: map[string]bool{}}

@@ -42,7 +42,7 @@ type Row struct {
 	Ended    time.Time `json:"ended,omitzero"`     // end of the latest attempt
 	Due      time.Time `json:"due,omitzero"`       // when what it waits for ends
 	Progress float64   `json:"progress,omitempty"` // that the task reported, from 0 to 1
-	Failure  *Failure  `json:"failure,omitempty"`  // of the latest failed attempt; while a revert fails, of the revert
+	Failure  *Failure  `json:"failure,omitempty"`  // of the latest failed attempt; if the revert failed, of the revert
 	Steps    bool      `json:"steps,omitzero"`     // there is a level below it
 	Items    *Strip    `json:"items,omitempty"`    // how its items stand; nil if it has none
 }
@@ -146,8 +146,7 @@ func (ls *Levels) inside(ctx context.Context, store storage.Reader, run string) 
 // fill adds the data of an atom.
 func (r *Row) fill(a Atom) {
 	r.Kind, r.Run, r.Status, r.Attempt, r.Failure = a.Kind, a.Run, a.Status, a.Attempt, a.Failure
-	undoes := a.State == states.TaskRevertFailure.String() || a.State == states.TaskReverting.String()
-	if undoes && a.RevertFailure != nil {
+	if a.RevertFailure != nil && a.State == states.TaskRevertFailure.String() {
 		r.Failure = a.RevertFailure
 	}
 	r.Started, r.Ended, r.Due, r.Progress = a.Started, a.Ended, a.Due, a.Progress

@@ -297,13 +297,13 @@ func (s *Step) Status() storage.Status {
 	return storage.Status(s.State.String())
 }
 
-// Cause returns the failure that explains the status of the step: that of its revert while the revert fails, and
+// Cause returns the failure that explains the status of the step: that of its revert if the revert failed, and
 // otherwise that of its last failed attempt. It is nil if there is none, or if the step only contains others.
 func (s *Step) Cause() *atom.Failure {
 	switch {
 	case s.Inner:
 		return nil
-	case s.UndoFail != nil && (s.State == states.TaskRevertFailure || s.State == states.TaskReverting):
+	case s.UndoFail != nil && s.State == states.TaskRevertFailure:
 		return s.UndoFail
 	default:
 		return s.Failure

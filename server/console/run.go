@@ -199,11 +199,15 @@ func (p *runPage) recorded(ctx context.Context) (*inspect.Tree, error) {
 // history shows a page of the history.
 func (p *runPage) history(ctx context.Context) (node, error) {
 	from, _ := strconv.ParseInt(p.visit.query.Get("after"), 10, 64) // a text that is no number begins at the start
+	if p.visit.query.Has("events") {
+		return p.events(ctx, from)
+	}
 	lines, next, err := inspect.HistoryPage(ctx, p.store, &p.run, max(from, 0), mostSteps)
 	if err != nil {
 		return nil, err
 	}
 	return fragment{
+		when(p.run.Events > 0, soft(el("a", href(p.link("history", "events", "1")), say("Events of the language")))),
 		grid(heads("#", "Time", "Atom", "From", "To", "Why"), each(lines, func(e *inspect.Entry) node {
 			of := say("run")
 			if e.Path != "" {
