@@ -35,8 +35,8 @@ func (p *runPage) tree(ctx context.Context) (node, error) {
 	}, nil
 }
 
-// lines returns how many lines of history the tree of the run is built of: its own, and those of the runs that its atoms
-// began, if the tree shows them.
+// lines returns how many lines of history the tree of the run is built of: its own, and those of the runs that its
+// atoms began, if the tree shows them.
 func (p *runPage) lines(ctx context.Context) (int64, error) {
 	lines := p.run.Entries
 	if p.run.Definition != "" || lines > mostTold {
