@@ -23,20 +23,22 @@ type grouping struct {
 	now    time.Time
 	owners map[string]*storage.Owner
 	asking map[string][]string // workers that ask for work, by queue
-	groups map[waitKey]*WaitGroup
+	groups map[WaitName]*WaitGroup
 	// machine is that of the [WaitingSearch].
 	machine func(ctx context.Context, run *storage.Run) *flow.Waiting
-	limits  bool // there are limits on runs
-	places  int  // runs whose limit may still be read
+	counted func(run string, name WaitName) // is called with each run of each group; may be nil
+	limits  bool                            // there are limits on runs
+	places  int                             // runs whose limit may still be read
 }
 
-type waitKey struct {
-	kind WaitKind
-	name string
+func newGrouping(store storage.Store, s WaitingSearch) *grouping {
+	return &grouping{
+		store: store, now: s.Now, machine: s.Machine, groups: map[WaitName]*WaitGroup{}, places: waitingPlaces,
+	}
 }
 
-// begin reads the facts of the whole store: processes, limits, runs that need a person, and parked jobs.
-func (g *grouping) begin(ctx context.Context) error {
+// readFacts reads what is known of the whole store: processes, who asks for work, and whether there are limits.
+func (g *grouping) readFacts(ctx context.Context) error {
 	owners, err := g.store.Owners(ctx)
 	if err != nil {
 		return err
@@ -55,6 +57,15 @@ func (g *grouping) begin(ctx context.Context) error {
 		return err
 	}
 	g.limits = slices.ContainsFunc(limits, func(l storage.Limit) bool { return l.Runs > 0 })
+	return nil
+}
+
+// begin reads the facts of the whole store, counts the open runs, and groups the runs that need a person, the parked
+// jobs and the parked messages.
+func (g *grouping) begin(ctx context.Context) error {
+	if err := g.readFacts(ctx); err != nil {
+		return err
+	}
 	tally, err := g.store.Tally(ctx, storage.RunQuery{States: openStates()}, storage.TallyQuery{Most: waitingOpen})
 	if err != nil {
 		return err
@@ -78,7 +89,7 @@ func (g *grouping) persons(ctx context.Context) error {
 	for i := range runs {
 		g.count(&runs[i], WaitsForPerson, "", runs[i].Updated, time.Time{})
 	}
-	if group := g.groups[waitKey{kind: WaitsForPerson}]; group != nil {
+	if group := g.groups[WaitName{Kind: WaitsForPerson}]; group != nil {
 		group.Runs, group.Waits = max(n, group.Runs), max(n, group.Waits)
 	}
 	g.Least = g.Least || n == waitingRuns
@@ -106,7 +117,7 @@ func (g *grouping) jobs(ctx context.Context) error {
 		return nil
 	}
 	group := &WaitGroup{Kind: WaitsForParkedJob, Waits: counts[at].Jobs}
-	g.groups[waitKey{kind: WaitsForParkedJob}] = group
+	g.groups[WaitName{Kind: WaitsForParkedJob}] = group
 	first, err := g.store.JobList(ctx, storage.JobQuery{States: []states.Job{states.JobParked}, Limit: firstOfGroup})
 	for i := range first {
 		group.First = append(group.First, first[i].ID)
@@ -118,14 +129,14 @@ func (g *grouping) jobs(ctx context.Context) error {
 // queued says who asks for the work of the queues that were found, and counts it if not all runs were looked at.
 func (g *grouping) queued(ctx context.Context) error {
 	for key, group := range g.groups {
-		if key.kind != WaitsForWorker {
+		if key.Kind != WaitsForWorker {
 			continue
 		}
-		workers, asked := g.asking[key.name]
+		workers, asked := g.asking[key.Name]
 		if group.Workers, group.Unasked = workers, !asked; !g.Least {
 			continue
 		}
-		n, err := g.store.CountQueued(ctx, key.name, waitingRuns)
+		n, err := g.store.CountQueued(ctx, key.Name, waitingRuns)
 		if err != nil {
 			return err
 		}
@@ -265,7 +276,7 @@ func atomName(path string) string {
 
 // count adds a wait of a run to its group.
 func (g *grouping) count(run *storage.Run, kind WaitKind, name string, since, due time.Time) *WaitGroup {
-	key := waitKey{kind, name}
+	key := WaitName{kind, name}
 	group := g.groups[key]
 	if group == nil {
 		group = &WaitGroup{Kind: kind, Name: name}
@@ -276,6 +287,9 @@ func (g *grouping) count(run *storage.Run, kind WaitKind, name string, since, du
 	// The waits of a run come one after the other.
 	if n := len(group.First); group.last != run.ID {
 		group.Runs++
+		if g.counted != nil {
+			g.counted(run.ID, key)
+		}
 		if group.last = run.ID; n < firstOfGroup {
 			group.First = append(group.First, run.ID)
 		}

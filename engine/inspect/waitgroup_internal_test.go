@@ -14,7 +14,7 @@ import (
 func TestGroupsInOrder(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(0, 0)
-	g := grouping{now: now, groups: map[waitKey]*WaitGroup{}}
+	g := grouping{now: now, groups: map[WaitName]*WaitGroup{}}
 	wait := func(run string, kind WaitKind, left time.Duration) {
 		g.addWait(&storage.Run{ID: run, Flow: "f"}, &Wait{Kind: kind, Due: now.Add(left)})
 	}

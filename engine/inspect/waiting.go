@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/ebbflow/ebb/flow"
@@ -48,6 +49,13 @@ const (
 	WaitsForParked    WaitKind = "parked"  // an operator sends messages again, which the runs sent in vain to Name
 )
 
+// WaitKinds returns the kinds of groups whose runs have not ended and need no person, the most urgent first.
+func WaitKinds() []WaitKind {
+	return slices.DeleteFunc(slices.Clone(urgency), func(k WaitKind) bool {
+		return k == WaitsForPerson || k == WaitsForParkedJob || k == WaitsForParked
+	})
+}
+
 // firstOfGroup is the number of runs that a group names.
 const firstOfGroup = 20
 
@@ -75,7 +83,7 @@ type WaitingSearch struct {
 // for one of several things is in each of their groups. WaitingOf looks at the oldest runs first. Errors are the
 // store's.
 func WaitingOf(ctx context.Context, store storage.Store, s WaitingSearch) (Waiting, error) {
-	g := grouping{store: store, now: s.Now, machine: s.Machine, groups: map[waitKey]*WaitGroup{}, places: waitingPlaces}
+	g := newGrouping(store, s)
 	enough := func() bool { return g.Looked >= waitingRuns }
 	if s.Clock != nil {
 		began := s.Clock()

@@ -69,12 +69,14 @@ func (in *Input) command(by string) engine.Command {
 
 // Flow returns the flow whose runs are bulk commands. It finds the runs of the store first, and then gives each of them
 // the command once, even if processes die meanwhile. If a run refuses, its item fails, and the other items continue.
-func Flow(store storage.Store) flow.Node {
+// Waits says what a run waits for in the terms of its language, see [inspect.WaitingSearch]; it may be nil.
+func Flow(store storage.Store, waits func(context.Context, *storage.Run) *flow.Waiting) flow.Node {
+	from := selection{store, waits}
 	spans, runs := atom.NewKey[[]span]("spans"), atom.NewKey[[]string]("runs")
 	divide := atom.Func(spans.Name(), func(ctx context.Context, in Input) ([]span, error) {
-		return divide(ctx, store, &in, atom.CurrentCall(ctx).Run)
+		return from.divide(ctx, &in, atom.CurrentCall(ctx).Run)
 	}, atom.NoEffect(), atom.As(spans.Name()))
-	list := atom.Func(runs.Name(), func(ctx context.Context, s spanOf) ([]string, error) { return list(ctx, store, &s) },
+	list := atom.Func(runs.Name(), func(ctx context.Context, s spanOf) ([]string, error) { return from.list(ctx, &s) },
 		atom.NoEffect(), atom.As(runs.Name()))
 	give := atom.Func("give", func(ctx context.Context, one oneRun) (string, error) { return give(ctx, store, &one) })
 	page := flow.Linear(Name+".page", list, flow.Each("commands", runs, give).Tolerate(MaxRuns).FailuresAs("refused"))
@@ -96,8 +98,14 @@ type spanOf struct {
 	Filter  string `json:"filter"`
 }
 
+// A selection selects runs of a store.
+type selection struct {
+	store storage.Store
+	waits func(context.Context, *storage.Run) *flow.Waiting // as for Flow
+}
+
 // divide returns the spans of the runs that the filter selects now.
-func divide(ctx context.Context, store storage.Lists, in *Input, by string) ([]span, error) {
+func (from *selection) divide(ctx context.Context, in *Input, by string) ([]span, error) {
 	if err := in.Check(); err != nil {
 		return nil, err
 	}
@@ -106,7 +114,7 @@ func divide(ctx context.Context, store storage.Lists, in *Input, by string) ([]s
 		return nil, err
 	}
 	var created []time.Time
-	err = each(ctx, store, filter, func(run *storage.Run) error {
+	err = from.each(ctx, filter, func(run *storage.Run) error {
 		if created = append(created, run.Created); len(created) > MaxRuns {
 			return &atom.Failure{Code: CodeTooMany, Message: fmt.Sprintf(
 				"the filter selects more than %d runs: narrow it, such as by created:", MaxRuns)}
@@ -123,7 +131,7 @@ func divide(ctx context.Context, store storage.Lists, in *Input, by string) ([]s
 }
 
 // list returns the ids of the runs in a span that the filter selects now.
-func list(ctx context.Context, store storage.Lists, s *spanOf) ([]string, error) {
+func (from *selection) list(ctx context.Context, s *spanOf) ([]string, error) {
 	filter, err := runfilter.Parse(s.Filter)
 	if err != nil {
 		return nil, err
@@ -133,7 +141,7 @@ func list(ctx context.Context, store storage.Lists, s *spanOf) ([]string, error)
 	if err != nil {
 		return nil, err
 	}
-	err = each(ctx, store, filter.And(within), func(run *storage.Run) error {
+	err = from.each(ctx, filter.And(within), func(run *storage.Run) error {
 		ids = append(ids, run.ID)
 		return nil
 	})
@@ -141,11 +149,13 @@ func list(ctx context.Context, store storage.Lists, s *spanOf) ([]string, error)
 }
 
 // each calls f with the runs that a filter selects, except those of bulk commands.
-func each(ctx context.Context, store storage.Lists, filter runfilter.Filter, pass func(*storage.Run) error) error {
+func (from *selection) each(ctx context.Context, filter runfilter.Filter, pass func(*storage.Run) error) error {
 	const pageOfRuns = 500
-	s := runfilter.Search{Filter: filter, Now: time.Now(), Limit: pageOfRuns}
+	now := time.Now()
+	waits := inspect.NewWaits(from.store, inspect.WaitingSearch{Now: now, Machine: from.waits})
+	s := runfilter.Search{Filter: filter, Now: now, Limit: pageOfRuns, Waits: waits}
 	for {
-		page, err := runfilter.Find(ctx, store, s)
+		page, err := runfilter.Find(ctx, from.store, s)
 		if err != nil {
 			return err
 		}

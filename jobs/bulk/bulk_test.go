@@ -72,7 +72,7 @@ func given(o bulk.Input) []engine.RunOption {
 
 func newEngine(t *testing.T, store storage.Store) *engine.Engine {
 	t.Helper()
-	eng, err := engine.New(bulk.Flow(store), engine.WithStore(store), engine.WithInputs(
+	eng, err := engine.New(bulk.Flow(store, nil), engine.WithStore(store), engine.WithInputs(
 		atom.NewKey[string]("filter"), atom.NewKey[string]("command"), atom.NewKey[string]("reason")))
 	if err != nil {
 		t.Fatal(err)

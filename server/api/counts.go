@@ -24,6 +24,13 @@ type Bar struct {
 	States map[string]int `json:"states"`
 }
 
+// search returns the search for the runs of a filter, within a bounded time.
+func (a *api) search(filter runfilter.Filter) runfilter.Search {
+	now := time.Now()
+	waits := inspect.NewWaits(a.store, inspect.WaitingSearch{Now: now, Machine: a.options.Machine})
+	return runfilter.Search{Filter: filter, Now: now, Clock: time.Now, Waits: waits}
+}
+
 // counts serves the counts of a filter.
 func (a *api) counts(c *call) (any, error) {
 	filter, err := runfilter.Parse(c.query.Get("filter"))
@@ -36,8 +43,7 @@ func (a *api) counts(c *call) (any, error) {
 			return nil, problem(400, "invalid", "width is %.50q: want a length of time, such as 1h (s, m, h, d, w)", text)
 		}
 	}
-	search := runfilter.Search{Filter: filter, Now: time.Now(), Clock: time.Now}
-	counted, err := runfilter.Count(c.Context(), a.store, search, width, runfilter.MaxBars)
+	counted, err := runfilter.Count(c.Context(), a.store, a.search(filter), width, runfilter.MaxBars)
 	if err != nil {
 		return nil, err
 	}

@@ -27,10 +27,9 @@ func (a *api) runs(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	page, err := runfilter.Find(c.Context(), a.store, runfilter.Search{
-		Filter: filter, Now: time.Now(), Cursor: runfilter.ParseCursor(c.query.Get("cursor")), Limit: limit,
-		Clock: time.Now,
-	})
+	search := a.search(filter)
+	search.Cursor, search.Limit = runfilter.ParseCursor(c.query.Get("cursor")), limit
+	page, err := runfilter.Find(c.Context(), a.store, search)
 	if err != nil {
 		return nil, err
 	}

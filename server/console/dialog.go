@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"time"
 
 	"github.com/ebbflow/ebb/engine/inspect"
 	"github.com/ebbflow/ebb/engine/inspect/runfilter"
@@ -198,7 +197,7 @@ func (c *console) covered(ctx context.Context, v *visit) node {
 	if err != nil || text == "" {
 		return none
 	}
-	counts, err := runfilter.Count(ctx, c.store, runfilter.Search{Filter: filter, Now: v.now, Clock: time.Now}, 0, 0)
+	counts, err := runfilter.Count(ctx, c.store, c.search(filter, v.now), 0, 0)
 	if err != nil {
 		return none
 	}

@@ -20,7 +20,7 @@ func TestFilterControls(t *testing.T) {
 	t.Parallel()
 	h := undone(t)
 	values := map[string]string{
-		"state": "REVERTED", "outcome": "failed", "undo": "undone", "is": "ended", "label": "a=b", "created": "<1h", "ended": "<1h",
+		"state": "REVERTED", "outcome": "failed", "undo": "undone", "is": "ended", "label": "a=b", "waits": "signal=b c", "created": "<1h", "ended": "<1h",
 	}
 	for _, field := range runfilter.Fields() {
 		value := values[field]

@@ -102,9 +102,9 @@ func (c *console) findRuns(ctx context.Context, q url.Values, now time.Time) (*r
 	if err := c.count(ctx, b, all, now); err != nil {
 		return nil, err
 	}
-	page, err := runfilter.Find(ctx, c.store, runfilter.Search{
-		Filter: filter, Now: now, Cursor: runfilter.ParseCursor(q.Get("after")), Limit: few, Clock: time.Now,
-	})
+	search := c.search(filter, now)
+	search.Cursor, search.Limit = runfilter.ParseCursor(q.Get("after")), few
+	page, err := runfilter.Find(ctx, c.store, search)
 	if err != nil {
 		return nil, err
 	}
@@ -121,8 +121,7 @@ func (c *console) findRuns(ctx context.Context, q url.Values, now time.Time) (*r
 // count counts the runs of each state, and by the hour in which they were created or ended, as the filter orders them.
 // Counting ends after a short time: then there are at least so many.
 func (c *console) count(ctx context.Context, b *runsBody, filter runfilter.Filter, now time.Time) error {
-	s := runfilter.Search{Filter: filter, Now: now, Clock: time.Now}
-	counts, err := runfilter.Count(ctx, c.store, s, barWidth, mostBars)
+	counts, err := runfilter.Count(ctx, c.store, c.search(filter, now), barWidth, mostBars)
 	if err != nil {
 		return err
 	}

@@ -92,7 +92,7 @@ func (c *console) runCounts(ctx context.Context, all []storage.Definition, now t
 		if err != nil {
 			return nil, err
 		}
-		found, err := runfilter.Count(ctx, c.store, runfilter.Search{Filter: f, Now: now, Clock: time.Now}, 0, 0)
+		found, err := runfilter.Count(ctx, c.store, c.search(f, now), 0, 0)
 		if err != nil {
 			return nil, err
 		}

@@ -24,6 +24,12 @@ func (c *console) waitsOf(ctx context.Context, run *storage.Run) *flow.Waiting {
 	return m.Waits(run)
 }
 
+// search returns the search for the runs of a filter, within a bounded time.
+func (c *console) search(filter runfilter.Filter, now time.Time) runfilter.Search {
+	waits := inspect.NewWaits(c.store, inspect.WaitingSearch{Now: now, Machine: c.waitsOf})
+	return runfilter.Search{Filter: filter, Now: now, Clock: time.Now, Waits: waits}
+}
+
 // waiting shows what the runs that have not ended wait for, in groups. Each group leads to its runs.
 func (c *console) waiting(ctx context.Context, v *visit) (node, error) {
 	w, err := runfilter.Waiting(ctx, c.store, inspect.WaitingSearch{Now: v.now, Clock: time.Now, Machine: c.waitsOf})

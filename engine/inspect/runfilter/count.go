@@ -104,10 +104,14 @@ func (s *Search) tally(ctx context.Context, lists storage.Lists, q storage.RunQu
 	}
 	q.Limit = min(storage.PageRuns, t.Most)
 	sight, err := lists.Look(ctx, q, t.Most)
+	if err != nil {
+		return storage.Tally{}, 0, err
+	}
+	selected, err := s.selects(ctx, sight.Runs)
 	part, looked := storage.Tally{Counts: map[storage.TallyKey]int{}, Last: sight.Last}, t.Most
 	for i := range sight.Runs {
 		run := &sight.Runs[i]
-		if s.Filter.Matches(run, s.Now) {
+		if err == nil && selected[i] {
 			part.Counts[storage.TallyKey{State: run.State, Span: t.SpanOf(placeOf(&q, run))}]++
 		}
 	}

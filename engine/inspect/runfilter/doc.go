@@ -14,4 +14,5 @@
 //	label                                KEY, or KEY=VALUE
 //	created, ended                       <1h, >2d, or FROM..TO with dates or times
 //	is                                   top, person, open or ended
+//	waits                                KIND, or KIND=NAME, of a group of [Waiting], such as worker=payments
 package runfilter

@@ -17,7 +17,7 @@ type field struct {
 	name  string
 	read  func(text lexeme) (value, error)
 	write func(*value) string
-	holds func(v *value, run *storage.Run, now time.Time) bool
+	holds func(v *value, run *storage.Run, now time.Time) bool // nil if a run's record does not say it
 }
 
 var fields = []*field{
@@ -32,7 +32,8 @@ var fields = []*field{
 	wordField("outcome", outcomes, func(run *storage.Run, word string) bool { return outcomes[run.Outcome] == word }),
 	wordField("undo", undos, func(run *storage.Run, word string) bool { return undos[run.Undo] == word }),
 	wordField("is", kinds, is),
-	{"label", readLabel, writeLabel, hasLabel},
+	{labelField, readLabel, writeLabel, hasLabel},
+	{waitsField, readWait, writeLabel, nil},
 	timeField("created", func(run *storage.Run) time.Time { return run.Created }),
 	timeField("ended", func(run *storage.Run) time.Time { return run.Ended }),
 }
@@ -124,6 +125,9 @@ func meant(given string, all []string) string {
 	}
 	return ": want " + strings.Join(all, ", ")
 }
+
+// labelField is the field of labels.
+const labelField = "label"
 
 func readLabel(text lexeme) (v value, err error) {
 	key, rest, found := text.cut('=')

@@ -20,8 +20,8 @@ type term struct {
 
 // A value is what a field is compared with. It uses the parts that its field has.
 type value struct {
-	key    string // of a label
-	bare   bool   // a label with any value
+	key    string // of a label, or the kind of a wait
+	bare   bool   // a label with any value, or a wait with any name
 	text   string
 	prefix bool // the text is the beginning
 	span   span
@@ -45,18 +45,25 @@ func (f Filter) String() string {
 }
 
 // Term returns the filter of the runs of which a field has a value, such as the runs with a parent. The value needs no
-// quotation marks. The error is an *[Error].
-func Term(field, value string) (Filter, error) { return Parse(field + `:` + quote(value, false)) }
+// quotation marks. That of a label is KEY or KEY=VALUE, that of a wait KIND or KIND=NAME. The error is an *[Error].
+func Term(field, value string) (Filter, error) {
+	text := quote(value, false)
+	if key, rest, found := strings.Cut(value, `=`); found && (field == labelField || field == waitsField) {
+		text = quote(key, false) + `=` + quote(rest, false)
+	}
+	return Parse(field + `:` + text)
+}
 
 // And returns the filter of the runs that both filters select.
 func (f Filter) And(other Filter) Filter {
 	return Filter{slices.Concat(f.terms, other.terms)}
 }
 
-// Matches reports whether the filter selects a run at this time.
+// Matches reports whether the filter selects a run at this time, as far as the run's record says. So it leaves out the
+// terms about waits.
 func (f Filter) Matches(run *storage.Run, now time.Time) bool {
 	for i := range f.terms {
-		if !f.terms[i].holds(run, now) {
+		if t := &f.terms[i]; t.field.holds != nil && !t.holds(run, now) {
 			return false
 		}
 	}

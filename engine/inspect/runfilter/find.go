@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/ebbflow/ebb/engine/inspect"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -31,6 +32,8 @@ type Search struct {
 	Cursor Cursor    // where an earlier page ended; the zero Cursor begins with the newest run
 	Limit  int       // maximum number of runs to return, at least 1
 	Read   int       // maximum number of runs to look at; 0 means [MaxRead]
+	// Waits finds what runs wait for. Without it, a filter that asks for that is refused.
+	Waits *inspect.Waits
 	// Clock returns the time, if Find may look for [MaxTime] instead, however many runs that are; nil if it may not.
 	Clock func() time.Time
 }
@@ -70,9 +73,13 @@ func Find(ctx context.Context, lists storage.Lists, s Search) (Page, error) {
 		if err != nil {
 			return Page{}, err
 		}
+		selected, err := s.selects(ctx, sight.Runs)
+		if err != nil {
+			return Page{}, err
+		}
 		for i := range sight.Runs {
 			run := &sight.Runs[i]
-			if s.Filter.Matches(run, s.Now) {
+			if selected[i] {
 				if len(page.Runs) == s.Limit { // there is one more
 					page.Next = cursorAt(&q, &page.Runs[s.Limit-1])
 					return page, nil

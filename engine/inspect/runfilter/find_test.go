@@ -67,6 +67,19 @@ func fill(t *testing.T, s storage.Store) []storage.Run {
 // TestFind compares what random filters find, page by page and in small steps, with what they match, on every store.
 func TestFind(t *testing.T) {
 	t.Parallel()
+	eachStore(t, func(t *testing.T, s storage.Store) {
+		all := fill(t, s)
+		least := 1
+		if _, inMemory := s.(*memstore.Store); !inMemory { // a page costs milliseconds
+			least = len(all) / 2
+		}
+		rapid.Check(t, func(rt *rapid.T) { finds(t.Context(), rt, s, all, least) })
+	})
+}
+
+// eachStore calls f with an empty store of each kind.
+func eachStore(t *testing.T, f func(*testing.T, storage.Store)) {
+	t.Helper()
 	open := func(t *testing.T, dsn string) storage.Store {
 		t.Helper()
 		s, err := sqlstore.Open(t.Context(), dsn)
@@ -90,13 +103,7 @@ func TestFind(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := store(t)
-			all := fill(t, s)
-			least := 1
-			if name != "memory" { // a page costs milliseconds
-				least = len(all) / 2
-			}
-			rapid.Check(t, func(rt *rapid.T) { finds(t.Context(), rt, s, all, least) })
+			f(t, store(t))
 		})
 	}
 }

@@ -23,6 +23,10 @@ func (f Filter) query(now time.Time) (q storage.RunQuery, all, none bool) {
 			ends = slices.DeleteFunc(ends, func(o storage.Outcome) bool { return t.excludes(outcomes[o]) })
 		case "undo":
 			undone = slices.DeleteFunc(undone, func(u storage.Undone) bool { return t.excludes(undos[u]) })
+		case waitsField:
+			if decided = false; !t.not {
+				of = slices.DeleteFunc(of, states.Flow.Ended)
+			}
 		case "is":
 			of, decided = t.is(&q, of)
 		case "created":

@@ -12,7 +12,7 @@ func Fields() []string {
 }
 
 // Words returns the values of the fields with a fixed set of values, such as "SUCCESS".
-func Words() []string { return slices.Concat(stateNames(), outcomes, undos, kinds) }
+func Words() []string { return slices.Concat(stateNames(), outcomes, undos, kinds, waitKinds()) }
 
 // Terms returns a filter for each term of the filter. Their [Filter.And] is the filter.
 func (f Filter) Terms() []Filter {

@@ -95,7 +95,7 @@ func TestWaiting(t *testing.T) {
 	}})
 	waitingRun(t, s, "ended", storage.Checkpoint{Head: storage.Head{State: states.FlowSuccess, Ended: now}})
 
-	all, err := runfilter.Waiting(t.Context(), s, inspect.WaitingSearch{
+	search := inspect.WaitingSearch{
 		Now: now.Add(time.Second), Clock: time.Now, Machine: func(_ context.Context, run *storage.Run) *flow.Waiting {
 			if run.ID != "both" {
 				return nil
@@ -103,7 +103,8 @@ func TestWaiting(t *testing.T) {
 			paid := flow.WaitingGroup{Events: []string{"paid", "waived"}}
 			return &flow.Waiting{Transitions: []flow.WaitingFor{{To: "Done", Groups: []flow.WaitingGroup{paid, {Events: []string{"came"}, Has: "came"}}}}}
 		},
-	})
+	}
+	all, err := runfilter.Waiting(t.Context(), s, search)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +121,7 @@ func TestWaiting(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		page, err := runfilter.Find(t.Context(), s, runfilter.Search{Filter: f, Now: now, Limit: 50})
+		page, err := runfilter.Find(t.Context(), s, runfilter.Search{Filter: f, Now: now, Limit: 50, Waits: inspect.NewWaits(s, search)})
 		if err != nil || len(page.Runs) != g.Runs {
 			t.Errorf("the filter %s finds %d runs, want %d: %v", g.Filter, len(page.Runs), g.Runs, err)
 		}
@@ -136,6 +137,58 @@ func TestWaiting(t *testing.T) {
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("the groups are\n%q, want\n%q", got, want)
+	}
+}
+
+// TestWaitsTerm finds and counts runs by what they wait for, on each kind of store.
+func TestWaitsTerm(t *testing.T) {
+	t.Parallel()
+	eachStore(t, func(t *testing.T, s storage.Store) {
+		for i := range 30 {
+			cp := storage.Checkpoint{Atoms: []storage.Atom{{Path: "Ask", Signal: "go"}, {Path: "Tell", Signal: "go"}}}
+			waitingRun(t, s, fmt.Sprint("go-", i), cp)
+		}
+		waitingRun(t, s, "stop", storage.Checkpoint{Atoms: []storage.Atom{{Path: "Ask", Signal: "stop now"}}})
+		due := time.Now().Add(time.Hour / 2)
+		cp := storage.Checkpoint{Atoms: []storage.Atom{{Path: "Wait", Kind: storage.KindTimer, Due: due}}}
+		cp.Head.Due = due
+		waitingRun(t, s, "timer", cp)
+		waitingRun(t, s, "ended", storage.Checkpoint{Head: storage.Head{State: states.FlowSuccess, Ended: time.Now()}})
+		for filter, want := range map[string]int{
+			"waits:signal=go": 30, "waits:signal=g*": 30, "waits:signal": 31, "waits:timer": 1, `waits:signal="stop now",timer`: 2,
+			"-waits:signal": 2, "waits:signal -waits:signal=go": 1, "waits:signal=go state:SUCCESS": 0, "waits:worker": 0,
+		} {
+			f, err := runfilter.Parse(filter)
+			if err != nil || f.String() != filter {
+				t.Fatalf("%s is %s, %v", filter, f, err)
+			}
+			now := time.Now()
+			search := runfilter.Search{Filter: f, Now: now, Limit: 7, Waits: inspect.NewWaits(s, inspect.WaitingSearch{Now: now})}
+			counts, err := runfilter.Count(t.Context(), s, search, 0, 0)
+			found := 0
+			for more := true; more && err == nil; more = search.Cursor.String() != "" {
+				var page runfilter.Page
+				page, err = runfilter.Find(t.Context(), s, search)
+				found += len(page.Runs)
+				search.Cursor = page.Next
+			}
+			if err != nil || found != want || counts.Total() != want || counts.More {
+				t.Errorf("%s finds %d runs and counts %+v, want %d: %v", filter, found, counts, want, err)
+			}
+			search.Waits = nil
+			if _, err := runfilter.Find(t.Context(), s, search); want > 0 && !errors.Is(err, storage.ErrInvalid) {
+				t.Errorf("%s, where nothing says what runs wait for: %v", filter, err)
+			}
+		}
+	})
+	for field, value := range map[string]string{"label": "team=a b", "waits": "signal=a b"} {
+		key, name, _ := strings.Cut(value, "=")
+		if f, err := runfilter.Term(field, value); err != nil || f.String() != fmt.Sprintf("%s:%s=%q", field, key, name) {
+			t.Errorf("the term of %s %s is %s, %v", field, value, f, err)
+		}
+	}
+	if _, err := runfilter.Parse("waits:signl=go"); err == nil || !strings.Contains(err.Error(), "did you mean signal?") {
+		t.Errorf("a misspelled kind: %v", err)
 	}
 }
 

@@ -66,7 +66,9 @@ func (s subcommands) countRuns(ctx context.Context, store storage.Store, text st
 	if err != nil {
 		return exit.Usagef("%w", err)
 	}
-	counts, err := runfilter.Count(ctx, store, runfilter.Search{Filter: filter, Now: time.Now(), Clock: time.Now}, 0, 0)
+	search := searchFor(store, filter)
+	search.Clock = time.Now
+	counts, err := runfilter.Count(ctx, store, search, 0, 0)
 	if err != nil {
 		return exit.DatabaseError(err)
 	}

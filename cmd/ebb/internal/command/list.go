@@ -42,10 +42,11 @@ next page is printed on standard error.
 
 A FILTER is a list of terms that must all hold, such as 'state:FAILURE -flow:trip ended:<1h'.
 The fields are flow, id, parent, definition, code, state, outcome, undo, label, created,
-ended and is (top, person, open, ended); a minus excludes, commas separate alternatives,
-and * ends the beginning of a text. With ended:, runs are ordered by their ends. A filter
-selects what it says: also runs that other runs started, unless it has is:top. It takes
-the place of the other flags that select runs. If it begins with a minus, write -- before it.`,
+ended, is (top, person, open, ended) and waits (KIND or KIND=NAME, as in the JSON of ebb
+waiting: waits:signal=approved); a minus excludes, commas separate alternatives, and * ends
+the beginning of a text. With ended:, runs are ordered by their ends. A filter selects what
+it says: also runs that other runs started, unless it has is:top. It takes the place of the
+other flags that select runs. If it begins with a minus, write -- before it.`,
 		Example: `  ebb list 'state:FAILURE -flow:trip ended:<1h'
   ebb list --state RUNNING,SUSPENDED
   ebb list --needs-person

@@ -6,8 +6,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ebbflow/ebb/cmd/ebb/internal/definition"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/exit"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/session"
+	"github.com/ebbflow/ebb/engine/inspect"
 	"github.com/ebbflow/ebb/engine/inspect/runfilter"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -26,11 +28,20 @@ func (f *listFlags) filter(args []string) (runfilter.Filter, error) {
 	return filter, err
 }
 
+// searchFor returns the search for the runs of a filter.
+func searchFor(store storage.Store, filter runfilter.Filter) runfilter.Search {
+	now := time.Now()
+	machine := (&definition.Catalog{Store: store}).Waits
+	return runfilter.Search{
+		Filter: filter, Now: now, Waits: inspect.NewWaits(store, inspect.WaitingSearch{Now: now, Machine: machine}),
+	}
+}
+
 // listFiltered lists the runs that a filter selects, page by page.
 func (s subcommands) listFiltered(
 	ctx context.Context, store storage.Store, filter runfilter.Filter, f *listFlags,
 ) error {
-	search := runfilter.Search{Filter: filter, Now: time.Now()}
+	search := searchFor(store, filter)
 	if f.before != "" {
 		run, err := session.FindRun(ctx, store, f.before)
 		if err != nil {

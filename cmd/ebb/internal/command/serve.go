@@ -213,7 +213,7 @@ func (s subcommands) serveStore(ctx context.Context, file *sqlstore.Store, w *se
 		return err
 	}
 	flows := s.served(ctx, store, w.serveFlags, w.defaults).Complete(machines.Complete).Queues(machines.Queue).
-		Add(1, workflows.Flow()).Add(1, bulk.Flow(store))
+		Add(1, workflows.Flow()).Add(1, bulk.Flow(store, (&definition.Catalog{Store: store}).Waits))
 	if c, err = conductor.New(store, flows, append(w.conducting, serverOptions(w.serveFlags)...)...); err != nil {
 		return exit.Usagef("%w", err)
 	}
