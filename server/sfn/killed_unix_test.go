@@ -101,7 +101,8 @@ func testKilled(t *testing.T, dsn string) {
 		var clients sync.WaitGroup
 		for client := range 4 {
 			clients.Go(func() { s.starts(ctx, machines, fmt.Sprintf("%d-%d-", round, client), known) })
-			clients.Go(func() { s.works(ctx, machines["activity"], known) })
+			// An answer that was on its way when the server died is read, as otherwise the worker would have died with its task.
+			clients.Go(func() { s.works(ctx, t.Context(), machines["activity"], known) })
 		}
 		known.await(ctx, 10+rand.IntN(100))
 		child.Kill() // while requests are under way
@@ -114,7 +115,7 @@ func testKilled(t *testing.T, dsn string) {
 	ctx, stop := context.WithCancel(t.Context())
 	var workers sync.WaitGroup
 	for range 4 {
-		workers.Go(func() { s.works(ctx, activity, known) })
+		workers.Go(func() { s.works(ctx, ctx, activity, known) })
 	}
 	for arn := range known.started {
 		s.checkEnd(arn, known)
@@ -162,19 +163,20 @@ func (s *served) starts(ctx context.Context, machines map[string]string, prefix 
 	}
 }
 
-// works does tasks until ctx ends. If the answer to a result was lost, a worker sends the result again.
-func (s *served) works(ctx context.Context, activity string, known *acknowledged) {
+// works does tasks until ctx ends, with requests that may last longer. If the answer to a result was lost, a worker sends
+// the result again.
+func (s *served) works(ctx, requests context.Context, activity string, known *acknowledged) {
 	for ctx.Err() == nil {
 		done, ok := known.next()
 		if !ok {
-			task, err := s.try(ctx, "GetActivityTask", object{"activityArn": activity, "workerName": "w"})
+			task, err := s.try(requests, "GetActivityTask", object{"activityArn": activity, "workerName": "w"})
 			if err != nil || task["taskToken"] == nil {
 				continue
 			}
 			name := strings.Trim(task["input"].(string), `"`)
 			done = result{task["taskToken"].(string), name, `"` + name + ` ` + strconv.Itoa(rand.Int()) + `"`}
 		}
-		_, err := s.try(ctx, "SendTaskSuccess", object{"taskToken": done.token, "output": done.output})
+		_, err := s.try(requests, "SendTaskSuccess", object{"taskToken": done.token, "output": done.output})
 		if first := known.sent(done, err); first != "" {
 			s.tb.Errorf("the task of %s was done twice: %s, %s", done.name, first, done.output)
 		}

@@ -12,8 +12,8 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// A Machine describes an execution of Amazon SWF to what shows runs, such as `ebb graph` and the console: its diagram, its
-// history, and what it waits for. Other runs have a definition, whose machine does this.
+// A Machine describes an execution of Amazon SWF to what shows runs, such as `ebb graph` and the console: its diagram,
+// its history, and what it waits for. Other runs have a definition, whose machine does this.
 type Machine struct {
 	store storage.Reader
 	run   *storage.Run

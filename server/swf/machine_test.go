@@ -66,7 +66,7 @@ func TestExecutionPage(t *testing.T) {
 			t.Error("a signal leads to an atom")
 		}
 		timeline := page("timeline", "")
-		parts := regexp.MustCompile(`<td>pay#5</td><td>([^<]*)</td>`).FindAllStringSubmatch(timeline, -1)
+		parts := regexp.MustCompile(`<td[^>]*>pay#5</td><td[^>]*>([^<]*)</td>`).FindAllStringSubmatch(timeline, -1)
 		if len(parts) != 2 || parts[0][1] != "waits for a worker: 7.0 s" || parts[1][1] != "attempt 1 SUCCESS 3.0 s" {
 			t.Errorf("the timeline has %q:\n%s", parts, timeline)
 		}
