@@ -8,8 +8,8 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// Waiting is [inspect.WaitingOf], with a filter of each group: of all its runs. For messages that were sent in vain, it is
-// a filter of the runs that the group names.
+// Waiting is [inspect.WaitingOf], with a filter of each group: of all its runs. For messages that were sent in vain, it
+// is a filter of the runs that the group names.
 func Waiting(ctx context.Context, store storage.Store, s inspect.WaitingSearch) (inspect.Waiting, error) {
 	w, err := inspect.WaitingOf(ctx, store, s)
 	for i := range w.Groups {
