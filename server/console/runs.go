@@ -5,6 +5,7 @@ import (
 	"context"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/ebbflow/ebb/engine/inspect"
@@ -181,7 +182,7 @@ var filterHelp = el("details", class("soft"), el("summary", say("What a filter c
 	say("Terms are separated by spaces, and all must hold: {0}, or a text with which the id begins. {1} before a term "+
 		"negates it. {2} at the end of a value means that it is a beginning. Fields: {3}. Times: {4}, {5}, {6}. {7} is "+
 		"one of {8}.", code("FIELD:VALUE,VALUE"), code("-"), code("*"),
-		code("flow id parent definition code state outcome undo label created ended is"), code("<1h"), code(">2d"),
+		code(strings.Join(runfilter.Fields(), " ")), code("<1h"), code(">2d"),
 		code("2026-11-01..2026-11-26"), code("is:"), code("top person open ended"))))
 
 func code(text string) node { return el("code", words(text)) }
