@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"net"
 	"strings"
 
 	"connectrpc.com/connect"
@@ -29,6 +30,9 @@ func (c *call) failure(ctx context.Context, err error) error {
 		return context.Cause(ctx)
 	}
 	code := connect.CodeOf(err)
+	if _, lost := errors.AsType[*net.OpError](err); lost {
+		code = connect.CodeUnavailable // the library takes a connection that is reset for the end of ctx
+	}
 	f := &atom.Failure{Code: CodePrefix + statusName(code), Message: c.target.Host + " answers " + statusName(code)}
 	details := map[string]any{"status": int(code)}
 	said, is := asError(err)

@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -338,6 +339,44 @@ func TestServerDiesDuringACall(t *testing.T) {
 	if len(before) != 1 || len(after) != 1 ||
 		before[0].Get("ebb-attempt")[0] == after[0].Get("ebb-attempt")[0] {
 		t.Errorf("the calls were made with %v and %v", before, after)
+	}
+}
+
+// TestConnectionReset: a call whose connection is reset fails with UNAVAILABLE, as one whose connection is closed.
+func TestConnectionReset(t *testing.T) {
+	t.Parallel()
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var served sync.WaitGroup
+	served.Go(func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			tcp := conn.(*net.TCPConn)
+			err = tcp.SetLinger(0) // Close sends a reset
+			if _, readErr := tcp.Read(make([]byte, 1)); errors.Join(err, readErr, tcp.Close()) != nil {
+				t.Error(err, readErr)
+			}
+		}
+	})
+	defer served.Wait()
+	defer func() { _ = listener.Close() }()
+	body, err := (&ebbgrpc.Caller{
+		Documents: func(string) ([]byte, error) { return schema(t), nil },
+		Server:    func(string) (*url.URL, error) { return &url.URL{Scheme: "http", Host: listener.Addr().String()}, nil },
+	}).Task("grpc:apis/orders.proto#shop.Orders#Get")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := atom.WithCall(t.Context(), &atom.Call{Run: "r", Path: "a", Attempt: 1})
+	_, err = body.Execute(ctx, atom.Single(atom.FromJSON([]byte(someArgs))))
+	f, is := errors.AsType[*atom.Failure](err)
+	if !is || f.Code != "Grpc.UNAVAILABLE" || !strings.Contains(string(f.Details), `"status":14`) {
+		t.Errorf("the call fails with %v", err)
 	}
 }
 
