@@ -126,7 +126,7 @@ func assign(ctx context.Context, w *session, n int64, flow string, labels map[st
 	var number int64
 	err = w.Get(ctx, &number, bucketNumber, bucket.Flow, string(text))
 	if errors.Is(err, storage.ErrNotFound) {
-		_, number, err = w.Insert(ctx, insertBucket, bucket.Flow, string(text))
+		err = w.Get(ctx, &number, insertBucket, bucket.Flow, string(text))
 	}
 	if err != nil {
 		return err

@@ -13,10 +13,10 @@ import (
 // change.
 
 const (
-	// insertOrigin is for SQLite, where the insert returns the number of the new run.
+	// insertOrigin is for SQLite, whose driver returns the number of the new run.
 	insertOrigin = `INSERT INTO origins (id, flow, definition, structure, parent, root, depth, trace, job, key, continues,
 		created, input_ref, input, attrs, secrets)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING RETURNING n`
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`
 	// insertNumbered is for PostgreSQL, where nextNumbers has returned the number before.
 	insertNumbered = `INSERT INTO origins (n, id, flow, definition, structure, parent, root, depth, trace, job, key,
 		continues, created, input_ref, input, attrs, secrets)

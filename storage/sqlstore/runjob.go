@@ -15,7 +15,8 @@ import (
 // bindToRun binds a job to the run that it asked for.
 var bindToRun = statement{
 	onSQLite: `UPDATE jobs SET state = ` + jobClaimed + `, claim = '', owner = '', lease = NULL, attempts = 0
-WHERE id = ? AND run = ? AND state IN (` + jobUnclaimed + `, ` + jobClaimed + `, ` + jobScheduled + `)`,
+WHERE id = ? AND run = ?
+AND (state = ` + jobUnclaimed + ` OR state = ` + jobClaimed + ` OR state = ` + jobScheduled + `)`,
 	onPostgres: `UPDATE jobs SET state = ` + jobClaimed + `, claim = '', owner = '', lease = NULL, attempts = 0
 FROM unnest($1::text[], $2::text[]) AS v (job, wanted)
 WHERE id = v.job AND jobs.run = v.wanted AND CASE WHEN id = v.job THEN state IN (` + jobUnclaimed + `,

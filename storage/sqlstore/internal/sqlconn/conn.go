@@ -216,18 +216,30 @@ func (c *Conn) Count(rows int64, args []any) {
 	}
 }
 
-// Insert runs a statement that inserts at most one row. It returns the number of rows and the returned column,
-// which is the row's number.
+// Insert runs a statement of SQLite that inserts at most one row. It returns the number of rows, and the row's own
+// number.
 func (c *Conn) Insert(ctx context.Context, query string, args ...any) (rows, number int64, err error) {
-	err = c.Get(ctx, &number, query, args...)
-	if errors.Is(err, storage.ErrNotFound) {
-		return 0, 0, nil
-	}
+	res, err := c.execute(ctx, query, args)
 	if err != nil {
 		return 0, 0, err
 	}
-	c.Count(1, args)
-	return 1, number, nil
+	if rows, err = res.RowsAffected(); err != nil || rows == 0 {
+		return 0, 0, err
+	}
+	c.Count(rows, args)
+	number, err = res.LastInsertId()
+	return rows, number, err
+}
+
+// execute runs a statement on SQLite, on the driver's connection.
+func (c *Conn) execute(ctx context.Context, query string, args []any) (driver.Result, error) {
+	stmt, err := c.bind(ctx, query, args)
+	if err != nil {
+		return nil, err
+	}
+	res, err := stmt.ExecContext(ctx, c.values)
+	clear(c.values) // so that the values can be collected
+	return res, err
 }
 
 // PageSize is SQLite's default page size in bytes.
@@ -245,12 +257,7 @@ func (c *Conn) Post(ctx context.Context, check func(rows int64) error, query str
 		c.Changed++ // the real number is unknown until the answer
 		return nil
 	}
-	stmt, err := c.bind(ctx, query, args)
-	if err != nil {
-		return err
-	}
-	res, err := stmt.ExecContext(ctx, c.values)
-	clear(c.values) // so that the values can be collected
+	res, err := c.execute(ctx, query, args)
 	if err != nil {
 		return err
 	}
@@ -277,10 +284,7 @@ func (c *Conn) Run(ctx context.Context, query string) error {
 	if c.dialect.Posts {
 		return c.exchange(ctx, &queued{query: query}, false)
 	}
-	stmt, err := c.bind(ctx, query, nil)
-	if err == nil {
-		_, err = stmt.ExecContext(ctx, nil)
-	}
+	_, err := c.execute(ctx, query, nil)
 	return err
 }
 
