@@ -118,9 +118,12 @@ const (
 	MapRunEvent   = interpreter.MapRunEvent
 )
 
-// RedriveLabel is the key of the label that counts how often a run was reopened, see [Machine.Reopens]. A run that was
-// not has no such label.
-const RedriveLabel = interpreter.RedriveLabel
+// RedriveLabel is the key of the label that counts how often a run was reopened, see [Machine.Reopens]. The label with
+// the key RedriveDateLabel says when it was last reopened, as in RFC 3339. A run that was not has no such labels.
+const (
+	RedriveLabel     = interpreter.RedriveLabel
+	RedriveDateLabel = interpreter.RedriveDateLabel
+)
 
 // A MapRun describes one start of a distributed Map state.
 type MapRun = interpreter.MapRun

@@ -31,7 +31,7 @@ func (x *execution) describe() describedExecution {
 	d := describedExecution{
 		ExecutionARN: x.ExecutionID, MachineARN: x.StateMachineID, Name: x.ExecutionName, Status: statusOf(x.run),
 		Started: aws.At(x.run.Created), Stopped: x.stopped(), MapRunARN: x.MapRun, Version: x.API.Version,
-		Alias: x.API.Alias,
+		Alias: x.API.Alias, Redriven: x.redriven(),
 	}
 	if !x.Express {
 		redrives := x.redrives()
@@ -88,9 +88,6 @@ func (s *Server) describeExecution(ctx context.Context, _ *aws.Caller, in *descr
 	}
 	out := &describeExecutionOutput{
 		describedExecution: x.describe(), executionData: x.data(in.IncludedData), Trace: x.API.Trace,
-	}
-	if out.Redriven, err = s.redriven(ctx, x); err != nil {
-		return nil, err
 	}
 	if !x.Express {
 		out.RedriveStatus, out.RedriveReason, err = s.redrivable(ctx, x)

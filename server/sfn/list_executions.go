@@ -69,9 +69,6 @@ func (s *Server) listExecutions(ctx context.Context, caller *aws.Caller, in *lis
 				out.NextToken, err = s.records.NextNumbers(ctx, p, of.After.Created.UnixMicro(), of.After.Number)
 				return out, err
 			}
-			if x.Redriven, err = s.redriven(ctx, x.of); err != nil {
-				return nil, err
-			}
 			out.Executions = append(out.Executions, x)
 			of.After = &storage.Run{Created: runs[i].Created, Number: runs[i].Number}
 		}

@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl"
 	"github.com/ebbflow/ebb/server/aws"
 	"github.com/ebbflow/ebb/storage"
@@ -60,13 +59,10 @@ func (x *execution) redrives() int64 {
 }
 
 // redriven returns when the execution was redriven last; nil if it was not.
-func (s *Server) redriven(ctx context.Context, x *execution) (*aws.Time, error) {
-	if x.redrives() == 0 {
-		return nil, nil //nolint:nilnil // the member is left out
+func (x *execution) redriven() *aws.Time {
+	at, err := time.Parse(time.RFC3339Nano, x.run.Labels[asl.RedriveDateLabel])
+	if err != nil {
+		return nil // the engine wrote the label, so there is none
 	}
-	root, err := s.config.Store.Atom(ctx, x.run.ID, flow.GrowingPath)
-	if errors.Is(err, storage.ErrNotFound) {
-		return nil, nil //nolint:nilnil // the run was purged
-	}
-	return aws.At(root.StartedAt), err
+	return aws.At(at)
 }

@@ -36,8 +36,7 @@ func (s *Server) redriveExecution(ctx context.Context, _ *aws.Caller, in *redriv
 			return nil, err
 		}
 		if count = earlier; count <= x.redrives() {
-			at, err := s.redriven(ctx, x)
-			return &redriveExecutionOutput{at}, err
+			return &redriveExecutionOutput{x.redriven()}, nil
 		}
 	}
 	status, reason, err := s.redrivable(ctx, x)
@@ -84,7 +83,7 @@ func (s *Server) reopened(ctx context.Context, x *execution, count int64) (*aws.
 			return nil, err
 		}
 		if now, ok := executionOf(&run); ok && now.redrives() >= count {
-			return s.redriven(ctx, now)
+			return now.redriven(), nil
 		}
 		if run.State.Ended() && len(waiting) == 0 {
 			return nil, unredrivable("An execution that it had started has not ended")

@@ -66,6 +66,28 @@ func TestRedrive(t *testing.T) {
 	}
 }
 
+// TestRedriveDate reports when an execution was redriven also after it has failed again.
+func TestRedriveDate(t *testing.T) {
+	t.Parallel()
+	s := serveOn(t, memstore.New(), nil)
+	activity := s.call("CreateActivity", object{"name": "work"})["activityArn"].(string)
+	machine := s.create("One", `{"StartAt": "One", "States": {"One": {"Type": "Task", "Resource": "`+activity+`", "End": true}}}`)
+	arn := s.start(machine, "x", `{}`)
+	for _, end := range []string{"SendTaskFailure", "SendTaskFailure", "SendTaskSuccess"} {
+		s.call("StopExecution", object{"executionArn": arn})
+		redriven := s.call("RedriveExecution", object{"executionArn": arn})["redriveDate"]
+		task := s.call("GetActivityTask", object{"activityArn": activity})["taskToken"].(string)
+		s.call(end, object{"taskToken": task, "output": "1"})
+		if x := s.execution(arn); x["redriveDate"] != redriven {
+			t.Errorf("%s: redriven at %v: %v", end, redriven, x)
+		}
+		list, _ := s.pages("ListExecutions", "executions", object{"stateMachineArn": machine})
+		if len(list) != 1 || list[0]["redriveDate"] != redriven {
+			t.Errorf("%s: redriven at %v: %v", end, redriven, list)
+		}
+	}
+}
+
 // TestRedriveUndone refuses to redrive an execution that Ebb has undone.
 func TestRedriveUndone(t *testing.T) {
 	t.Parallel()

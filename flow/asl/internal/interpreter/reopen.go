@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"time"
 
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/asl/internal/data"
@@ -16,8 +17,11 @@ import (
 // question is about the level itself, whose note describes a state that failed without a node. The other is about the
 // node that was open.
 
-// RedriveLabel is the label of a run with the number of its redrives.
-const RedriveLabel = "redriveCount"
+// The labels of a run that was redriven.
+const (
+	RedriveLabel     = "redriveCount" // how often
+	RedriveDateLabel = "redriveDate"  // when it was last redriven, as in RFC 3339
+)
 
 var errExpress = errors.New("an Express execution cannot be redriven; start another execution")
 
@@ -141,7 +145,9 @@ func (w *Interpreter) redriven() error {
 	details := newDetails()
 	details.Number("redriveCount", count)
 	w.record(flow.Event{Type: "ExecutionRedriven", Details: ended(details)})
-	w.growth.Labels = map[string]string{RedriveLabel: strconv.FormatInt(count, 10)}
+	w.growth.Labels = map[string]string{
+		RedriveLabel: strconv.FormatInt(count, 10), RedriveDateLabel: w.Ask.Now.UTC().Format(time.RFC3339Nano),
+	}
 	return nil
 }
 
