@@ -4,22 +4,38 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Describe says in words when a schedule ticks, such as "every day at 02:30, in Europe/Rome"; "" if the [Schedule.Spec]
 // says it best.
 func Describe(spec string) string {
-	zone := ""
-	if rest, has := strings.CutPrefix(spec, "CRON_TZ="); has {
-		zone, spec, _ = strings.Cut(rest, " ")
-	} else if rest, has := strings.CutPrefix(spec, "TZ="); has {
-		zone, spec, _ = strings.Cut(rest, " ")
-	}
+	zone, spec := cutZone(spec)
 	said := describe(strings.Fields(spec))
 	if said == "" || zone == "" {
 		return said
 	}
 	return said + ", in " + zone
+}
+
+// cutZone returns the name of the time zone of a spec, and the rest; "" is UTC.
+func cutZone(spec string) (zone, rest string) {
+	for _, prefix := range []string{"CRON_TZ=", "TZ="} {
+		if rest, has := strings.CutPrefix(spec, prefix); has {
+			zone, rest, _ = strings.Cut(rest, " ")
+			return zone, rest
+		}
+	}
+	return "", spec
+}
+
+// Zone returns the time zone of a [Schedule.Spec], or UTC if the spec names none that is known.
+func Zone(spec string) *time.Location {
+	name, _ := cutZone(spec)
+	if zone, err := time.LoadLocation(name); err == nil {
+		return zone
+	}
+	return time.UTC
 }
 
 // named are the specs that are a word.

@@ -6,6 +6,18 @@ import (
 	"github.com/ebbflow/ebb/jobs"
 )
 
+// TestZone: a schedule without a known time zone is in UTC.
+func TestZone(t *testing.T) {
+	t.Parallel()
+	for spec, want := range map[string]string{
+		"TZ=Europe/Rome 30 2 * * *": "Europe/Rome", "CRON_TZ=Asia/Tokyo @daily": "Asia/Tokyo", "* * * * *": "UTC", "TZ=No/Where @daily": "UTC",
+	} {
+		if got := jobs.Zone(spec).String(); got != want {
+			t.Errorf("%q: %s, want %s", spec, got, want)
+		}
+	}
+}
+
 // TestDescribe says common schedules in words, and nothing about others.
 func TestDescribe(t *testing.T) {
 	t.Parallel()

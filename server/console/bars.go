@@ -35,24 +35,27 @@ func (b *runsBody) bars(now time.Time) node {
 	}
 	const days = number(mostBars * barWidth / (24 * time.Hour))
 	note := say("Runs by hour of the last {0} days, those that failed or were undone in red:", days)
-	return fragment{soft(note), framed(el("svg", class("ebb bars"), attr("width", strconv.Itoa(mostBars*barPixels)),
-		attr("height", strconv.Itoa(barHeight)), attr("role", "group"),
-		attr("viewBox", fmt.Sprintf("0 0 %d %d", mostBars*barPixels, barHeight)), attr("preserveAspectRatio", "none"),
-		sayAttr("aria-label", "runs by hour, at most {0}", number(most)),
-		each(shown, func(bar *runfilter.Bar) node {
-			n := total(bar)
-			bad := bar.States[states.FlowFailure] + bar.States[states.FlowReverted]
-			x := int(bar.From.Sub(first)/barWidth) * barPixels
-			height, below := max(3, n*barHeight/most), bad*barHeight/most //nolint:mnd // to be seen
-			span := bar.From.UTC().Format(time.RFC3339) + ".." + bar.From.Add(barWidth).UTC().Format(time.RFC3339)
-			to := link("runs", "filter", narrowedBy(b.Filter, "created", span), "children", b.Children, "state", b.State)
-			const note = "{0}: runs {1}, failed or undone {2}"
-			values := []node{words(bar.From.UTC().Format("Mon 2 Jan 15:04 UTC")), number(n), number(bad)}
-			return el("a", href(to), sayAttr("aria-label", note, values...), el("title", say(note, values...)),
-				rect("node s-success", x, barHeight-height, height),
-				when(bad > 0, rect("node s-failure", x, barHeight-below, below)))
-		}), el("line", class("axis"), attr("x1", "0"), attr("x2", strconv.Itoa(mostBars*barPixels)),
-			attr("y1", strconv.Itoa(barHeight)), attr("y2", strconv.Itoa(barHeight)))), "runs by hour")}
+	return fragment{
+		soft(note), framed(el("svg", class("ebb bars"), attr("width", strconv.Itoa(mostBars*barPixels)),
+			attr("height", strconv.Itoa(barHeight)), attr("role", "group"),
+			attr("viewBox", fmt.Sprintf("0 0 %d %d", mostBars*barPixels, barHeight)), attr("preserveAspectRatio", "none"),
+			sayAttr("aria-label", "runs by hour, at most {0}", number(most)),
+			each(shown, func(bar *runfilter.Bar) node {
+				n := total(bar)
+				bad := bar.States[states.FlowFailure] + bar.States[states.FlowReverted]
+				x := int(bar.From.Sub(first)/barWidth) * barPixels
+				height, below := max(3, n*barHeight/most), bad*barHeight/most //nolint:mnd // to be seen
+				span := bar.From.UTC().Format(time.RFC3339) + ".." + bar.From.Add(barWidth).UTC().Format(time.RFC3339)
+				to := link("runs", "filter", narrowedBy(b.Filter, "created", span), "children", b.Children, "state", b.State)
+				const note = "{0}: runs {1}, failed or undone {2}"
+				values := []node{words(bar.From.UTC().Format("Mon 2 Jan 15:04 UTC")), number(n), number(bad)}
+				return el("a", href(to), sayAttr("aria-label", note, values...), el("title", say(note, values...)),
+					rect("node s-success", x, barHeight-height, height),
+					when(bad > 0, rect("node s-failure", x, barHeight-below, below)))
+			}), el("line", class("axis"), attr("x1", "0"), attr("x2", strconv.Itoa(mostBars*barPixels)),
+				attr("y1", strconv.Itoa(barHeight)), attr("y2", strconv.Itoa(barHeight)))), "runs by hour"),
+		el("p", class("ends soft"), second(first), el("span", say("now"))),
+	}
 }
 
 func rect(classes string, x, y, height int) node {

@@ -22,7 +22,8 @@ const (
 )
 
 // chartStyle is the style sheet of charts, beside that of package draw.
-const chartStyle = ".axis{stroke:var(--soft);stroke-width:1.5}.ebb .node .row{fill:var(--ink);font-size:12px}" +
+const chartStyle = ".axis{stroke:var(--soft);stroke-width:1.5}.ebb .tick{stroke:var(--line)}" +
+	".ebb .node .row{fill:var(--ink);font-size:12px}" +
 	".ebb .idle{stroke:var(--line);stroke-width:1.25}.ebb .pause{stroke:var(--soft);stroke-width:2;" +
 	"stroke-dasharray:2 3}.ebb .slot{fill:none;stroke-dasharray:1 2}" +
 	".ebb .fails{stroke:var(--bad,#c92a2a);stroke-width:3}" +
@@ -35,7 +36,8 @@ func at(name string, value int) node { return attr(name, strconv.Itoa(value)) }
 // node draws the chart. If there is a page, the names of steps are links that choose them.
 func (ch *chart) node(p *runPage) node {
 	line := chartTop + len(ch.lanes)*laneHeight + laneHeight/2
-	height := line + laneHeight + len(ch.undone)*laneHeight
+	bottom := line + laneHeight + len(ch.undone)*laneHeight
+	height := bottom + axisHeight
 	width := chartLeft + chartWidth + 20
 	role, style := "img", pictureStyle() // it stands on its own
 	if p != nil {
@@ -61,8 +63,8 @@ func (ch *chart) node(p *runPage) node {
 		el("title", say("Timeline")), style,
 		el("defs", el("pattern", attr("id", "ebb-wait"), at("width", 6), at("height", 6),
 			attr("patternUnits", "userSpaceOnUse"), el("path", class("hatch"), attr("d", "M-1 7 7-1")))),
-		el("line", class("axis"), at("x1", 0), at("x2", width), at("y1", line), at("y2", line)),
-		links, lanes, each(ch.scale.cuts, func(c *gap) node { return ch.cut(c, height) }))
+		ch.axis(bottom), el("line", class("axis"), at("x1", 0), at("x2", width), at("y1", line), at("y2", line)),
+		links, lanes, each(ch.scale.cuts, func(c *gap) node { return ch.cut(c, bottom) }))
 }
 
 // lane draws a step, and the parts of its time.

@@ -103,6 +103,12 @@ func took(d time.Duration) node {
 	return when(d > 0, el("span", class("num soft"), words(inspect.FormatDuration(d))))
 }
 
+// second shows a time to the second.
+func second(t time.Time) node {
+	return el("time", attr("datetime", machine(t)), attr("title", clock(t)),
+		words(t.UTC().Format("2006-01-02 15:04:05 UTC")))
+}
+
 func soft(parts ...node) node { return el("p", append([]node{class("soft")}, parts...)...) }
 
 // calm says that there is nothing to show.

@@ -27,7 +27,7 @@ func who(v *visit) node {
 	return el("span", class("who soft"),
 		el("span", attr("data-live", ""), attr("role", "status"), sayAttr("data-says-live", "live"),
 			sayAttr("data-says-polling", "asks every 5 s")),
-		words(" "+name), may, words(" · "), exact(v.now), words(" "), timeChoice,
+		words(" "+name), may, words(" · "), second(v.now), words(" "), timeChoice,
 		when(v.caller.Login, words(" "), el("form", attr("method", "post"), attr("action", "logout"),
 			el("button", class("link"), say("Log out")))))
 }

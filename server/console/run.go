@@ -176,6 +176,7 @@ func (p *runPage) header() node {
 			fact(true, "outcome", words(r.Outcome)), fact(true, "undo", words(r.Undo)),
 			fact(true, "created", exact(r.Created)), fact(!r.Started.IsZero(), "started", exact(r.Started)),
 			fact(!r.Ended.IsZero(), "ended", exact(r.Ended)),
+			fact(!r.Ended.IsZero(), "took", words(inspect.FormatDuration(r.Ended.Sub(r.Created)))),
 			fact(owner != "", "driven by", words(owner)),
 			fact(p.definition != nil, "definition", p.definition),
 			fact(p.run.Parent != "", "parent", runLink(p.run.Parent)),

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/ebbflow/ebb/engine/inspect"
 	"github.com/ebbflow/ebb/jobs"
@@ -121,7 +122,7 @@ func jobButtons(v *visit, j *storage.Job) node {
 
 func (c *console) jobs(ctx context.Context, v *visit) (*tableBody, error) {
 	b := &tableBody{
-		Heads: []text{"Job", "Run", "Flow", "State", "Priority", "Posted", "Attempts", "Failure", "Do"},
+		Heads: []text{"Job", "Run", "Flow", "State", "Priority", "Posted", "Attempts", "Needs, failure", "Do"},
 		Empty: "There are no jobs (ebb post posts one).", Above: v.button("", "jobs", ""),
 	}
 	list, err := c.store.JobList(ctx, storage.JobQuery{Limit: mostSteps})
@@ -131,10 +132,14 @@ func (c *console) jobs(ctx context.Context, v *visit) (*tableBody, error) {
 		if j.Failure != nil {
 			failure = j.Failure.Error()
 		}
-		buttons := jobButtons(v, j)
+		var run node = words(j.Run) // there is none yet
+		if j.State == states.JobClaimed || j.State == states.JobComplete {
+			run = runLink(j.Run)
+		}
+		why := fragment{class("cause"), words(failure), labelNodes(j.Labels)}
 		b.Rows = append(b.Rows, []node{
-			words(j.ID), runLink(j.Run), words(j.Flow), words(j.State.String()), words(strconv.Itoa(j.Priority)),
-			moment(j.Created, v.now), words(strconv.Itoa(j.Attempts)), words(failure), buttons,
+			words(j.ID), run, words(j.Flow), words(j.State.String()), words(strconv.Itoa(j.Priority)),
+			moment(j.Created, v.now), words(strconv.Itoa(j.Attempts)), why, jobButtons(v, j),
 		})
 	}
 	return b, err
@@ -144,6 +149,11 @@ func (c *console) jobs(ctx context.Context, v *visit) (*tableBody, error) {
 func inWords(spec string) node {
 	said := jobs.Describe(spec)
 	return when(said != "", el("br"), el("span", class("soft"), inEnglish(said)))
+}
+
+// inZone says what the clocks of a schedule's time zone show at a tick, unless that is UTC.
+func inZone(at time.Time, zone *time.Location) node {
+	return when(zone != time.UTC, el("span", class("soft"), words(" = "+at.In(zone).Format("2006-01-02 15:04 MST"))))
 }
 
 func (c *console) schedules(ctx context.Context, v *visit) (*tableBody, error) {
@@ -158,8 +168,8 @@ func (c *console) schedules(ctx context.Context, v *visit) (*tableBody, error) {
 		next, err := jobs.Ticks(s.Spec, v.now, ticks)
 		var shown fragment
 		for i, at := range next {
-			shown = append(shown, when(i > 0, words(", ")), el("time", attr("datetime", machine(at)), attr("title", clock(at)),
-				words(at.Format("2006-01-02 15:04 MST"))))
+			shown = append(shown, when(i > 0, el("br")), el("time", attr("datetime", machine(at)), attr("title", clock(at)),
+				words(at.UTC().Format("2006-01-02 15:04 MST"))), inZone(at, jobs.Zone(s.Spec)))
 		}
 		if err != nil {
 			shown = fragment{words("? " + err.Error())}
