@@ -15,7 +15,9 @@ import (
 
 	"github.com/ebbflow/ebb/cmd/ebb/internal/command"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/session"
+	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/flow/asl"
 	"github.com/ebbflow/ebb/internal/conformance"
 	"github.com/ebbflow/ebb/server/api"
 	"github.com/ebbflow/ebb/storage"
@@ -35,6 +37,39 @@ func object(t *testing.T, members map[string]any) string {
 		t.Fatal(err)
 	}
 	return string(text)
+}
+
+// events reads the events of a machine in pages, and those of a flow of Go, which has none.
+func (w *apiWorld) events(store storage.Store) {
+	w.Helper()
+	m, err := asl.Parse("pass", []byte(`{"StartAt": "A", "States": {"A": {"Type": "Pass", "End": true}}}`))
+	if err != nil {
+		w.Fatal(err)
+	}
+	e, err := engine.New(m.Flow(), engine.WithStore(store))
+	if err != nil {
+		w.Fatal(err)
+	}
+	if _, err := e.Run(w.Context(), "pass"); err != nil {
+		w.Fatal(err)
+	}
+	var types []any
+	for query := "pass|limit=3"; query != ""; {
+		page := w.ask(http.StatusOK, http.MethodGet, "runs/{run}/events", query, "")
+		for _, event := range list(page, "events") {
+			types = append(types, event.(map[string]any)["type"])
+		}
+		query = ""
+		if next, more := page["next"]; more {
+			query = fmt.Sprintf("pass|limit=3&after=%v", next)
+		}
+	}
+	if fmt.Sprint(types) != "[ExecutionStarted PassStateEntered PassStateExited ExecutionSucceeded]" {
+		w.Errorf("the events are %v", types)
+	}
+	if none := w.ask(http.StatusOK, http.MethodGet, "runs/{run}/events", "", ""); len(list(none, "events")) != 0 {
+		w.Errorf("the events of a flow of Go are %v", none)
+	}
 }
 
 // definitions checks, tries and stores definitions.

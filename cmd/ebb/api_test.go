@@ -192,6 +192,7 @@ func TestAPI(t *testing.T) {
 	w.commands()
 	w.changes(store)
 	w.definitions(store)
+	w.events(store)
 	w.tokens(store)
 	w.everyRoute()
 }

@@ -68,11 +68,17 @@ type Limit struct {
 	Runs  int    `json:"runs"`          // maximum number of runs at once; 0 means no limit
 	Rate  int    `json:"rate,omitzero"` // maximum number of new runs in Per
 	Per   string `json:"per,omitzero"`  // period of the rate, as Go writes durations
+
+	Used  int    `json:"used"`           // runs driven now; of a limit by label, those of the value with the most
+	Value string `json:"value,omitzero"` // of a limit by label: that value
+	Least bool   `json:"least,omitzero"` // more runs may be driven, because not all runs were looked at
 }
 
 // LimitOf returns the limit as the JSON output shows it.
-func LimitOf(l *storage.Limit) Limit {
-	out := Limit{Flow: l.Flow, Label: l.Label, Runs: l.Runs, Rate: l.Rate}
+func LimitOf(l *LimitUse) Limit {
+	out := Limit{
+		Flow: l.Flow, Label: l.Label, Runs: l.Runs, Rate: l.Rate, Used: l.Used, Value: l.Value, Least: l.Least,
+	}
 	if l.Rate > 0 {
 		out.Per = l.Per.String()
 	}

@@ -40,9 +40,9 @@ func HistoryPage(ctx context.Context, store storage.Reader, run *storage.Run, af
 // EventPage returns up to limit events of the run's language from its history, after the line with a number. next is
 // the number after which the next page begins; 0 if there are no more events.
 func EventPage(ctx context.Context, store storage.Reader, run *storage.Run, after int64, limit int) (
-	events []Event, next int64, err error,
+	_ []Event, next int64, err error,
 ) {
-	last := after
+	events, last := []Event{}, after
 	for e, err := range storage.EachEntry(ctx, store, run.ID, after) {
 		switch {
 		case err != nil:

@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/ebbflow/ebb/storage"
 )
@@ -13,6 +14,21 @@ type LimitUse struct {
 	Used  int    // driven runs; of a limit by label, those of the value with the most
 	Value string // of a limit by label: that value
 	Least bool   // more runs may be driven, because not all runs were looked at
+}
+
+// String describes the limit and its use, such as "at most 3 at once of trip: 2 driven now".
+func (u *LimitUse) String() string {
+	if u.Runs == 0 {
+		return u.Limit.String()
+	}
+	least, of := "", ""
+	if u.Least {
+		least = "at least "
+	}
+	if u.Value != "" {
+		of = ", for " + u.Label + "=" + u.Value
+	}
+	return fmt.Sprintf("%v: %s%d driven now%s", &u.Limit, least, u.Used, of)
 }
 
 // LimitUses returns the limits of a store, with their use. It looks at the newest 10,000 runs that have not ended.

@@ -3,6 +3,7 @@ package inspect_test
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -29,7 +30,7 @@ func TestLimitUses(t *testing.T) {
 			}
 		}
 	}
-	for _, l := range []storage.Limit{{Flow: "trip", Runs: 5}, {Label: "team", Runs: 3}, {Runs: 9}} {
+	for _, l := range []storage.Limit{{Flow: "trip", Runs: 5}, {Label: "team", Runs: 3}, {Runs: 9}, {Flow: "order", Rate: 7, Per: time.Minute}} {
 		if err := store.SetLimit(t.Context(), l); err != nil {
 			t.Fatal(err)
 		}
@@ -43,7 +44,9 @@ func TestLimitUses(t *testing.T) {
 		got[u.String()] = fmt.Sprint(u.Used, " ", u.Value)
 	}
 	want := map[string]string{
-		"at most 5 at once of trip": "2 ", "at most 3 at once of every flow with the same team": "2 b", "at most 9 at once of every flow": "4 ",
+		"at most 5 at once of trip: 2 driven now": "2 ", "at most 9 at once of every flow: 4 driven now": "4 ",
+		"at most 3 at once of every flow with the same team: 2 driven now, for team=b": "2 b",
+		"at most 7 new ones in 1m0s of order":                                          "2 ",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
@@ -27,18 +28,28 @@ func FormatDuration(d time.Duration) string {
 	case d < time.Minute:
 		return fmt.Sprintf("%.1f s", d.Seconds())
 	default:
-		return d.Round(time.Second).String()
+		return clock(d.Round(time.Second))
 	}
 }
 
-// TimeLeft returns the time until due in whole seconds, rounded up, so that a countdown ends with 1.
+// clock formats a duration of whole seconds: 2h0m5s. From a day on, it has days and no seconds: 13d23h59m.
+func clock(d time.Duration) string {
+	const day = 24 * time.Hour
+	if d < day {
+		return d.String()
+	}
+	rest, _ := strings.CutSuffix((d % day).Truncate(time.Minute).String(), "0s")
+	return fmt.Sprintf("%dd%s", d/day, rest)
+}
+
+// TimeLeft returns the time until due for people, rounded up, so that a countdown ends with 1 s.
 func TimeLeft(due, now time.Time) string {
 	d := max(due.Sub(now), 0)
 	seconds := (d + time.Second - 1).Truncate(time.Second)
 	if seconds < time.Minute {
 		return fmt.Sprintf("%d s", int(seconds.Seconds()))
 	}
-	return seconds.String()
+	return clock(seconds)
 }
 
 func since(t, now time.Time) string {

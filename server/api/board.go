@@ -110,7 +110,7 @@ type Limits struct {
 }
 
 func (a *api) limits(c *call) (any, error) {
-	all, err := a.store.Limits(c.Context())
+	all, err := inspect.LimitUses(c.Context(), a.store)
 	out := Limits{Limits: []inspect.Limit{}}
 	for i := range all {
 		out.Limits = append(out.Limits, inspect.LimitOf(&all[i]))

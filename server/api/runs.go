@@ -89,6 +89,25 @@ func (a *api) history(c *call) (any, error) {
 	return History{entries, next}, err
 }
 
+// Events is a page of the history of a run in the terms of its language, in its order.
+type Events struct {
+	Events []inspect.Event `json:"events"`
+	Next   int64           `json:"next,omitempty"` // number for after, for the next page; 0 if there are no more events
+}
+
+func (a *api) events(c *call) (any, error) {
+	run, limit, err := c.page(a)
+	if err != nil {
+		return nil, err
+	}
+	after, err := c.number("after", 0)
+	if err != nil {
+		return nil, err
+	}
+	events, next, err := inspect.EventPage(c.Context(), a.store, &run, after, limit)
+	return Events{events, next}, err
+}
+
 // UndoStack is a page of the undo stack of a run, topmost first: the top is undone first.
 type UndoStack struct {
 	Undo []UndoEntry `json:"undo"`

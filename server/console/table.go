@@ -54,7 +54,7 @@ func (c *console) limits(ctx context.Context, v *visit) (*tableBody, error) {
 		if l.Rate > 0 {
 			pairs = append(pairs, "f.rate", fmt.Sprintf("%d/%v", l.Rate, l.Per))
 		}
-		b.Rows = append(b.Rows, []node{words(l.String()), slots(l), v.button("", "limits", "", pairs...)})
+		b.Rows = append(b.Rows, []node{words(l.Limit.String()), slots(l), v.button("", "limits", "", pairs...)})
 	}
 	return b, err
 }

@@ -108,7 +108,7 @@ func limitChange(args []string, rate string) (func(*storage.Limit), error) {
 }
 
 func (s subcommands) limits(ctx context.Context, store storage.Store) error {
-	limits, err := store.Limits(ctx)
+	limits, err := inspect.LimitUses(ctx, store)
 	if err != nil {
 		return exit.DatabaseError(err)
 	}
@@ -116,8 +116,9 @@ func (s subcommands) limits(ctx context.Context, store storage.Store) error {
 		_, err = fmt.Fprintln(s.Out, "no limits")
 		return err
 	}
-	for _, l := range limits {
-		if err := s.Emit(inspect.LimitOf(&l), "%s", visible.Line(l.String())); err != nil {
+	for i := range limits {
+		l := &limits[i]
+		if err := s.Emit(inspect.LimitOf(l), "%s", visible.Line(l.String())); err != nil {
 			return err
 		}
 	}
