@@ -26,9 +26,9 @@ type grouping struct {
 	groups map[WaitName]*WaitGroup
 	// machine is that of the [WaitingSearch].
 	machine func(ctx context.Context, run *storage.Run) *flow.Waiting
-	counted func(run string, name WaitName) // is called with each run of each group; may be nil
-	limits  bool                            // there are limits on runs
-	places  int                             // runs whose limit may still be read
+	counted func(run string, one RunWait) // is called with each run of each group; may be nil
+	limits  bool                          // there are limits on runs
+	places  int                           // runs whose limit may still be read
 }
 
 func newGrouping(store storage.Store, s WaitingSearch) *grouping {
@@ -87,7 +87,7 @@ func (g *grouping) persons(ctx context.Context) error {
 	q.Limit, q.Reverse, q.Brief = firstOfGroup, true, true
 	runs, err := g.store.Runs(ctx, q)
 	for i := range runs {
-		g.count(&runs[i], WaitsForPerson, "", runs[i].Updated, time.Time{})
+		g.count(&runs[i], "", Wait{Kind: WaitsForPerson, Since: runs[i].Updated})
 	}
 	if group := g.groups[WaitName{Kind: WaitsForPerson}]; group != nil {
 		group.Runs, group.Waits = max(n, group.Runs), max(n, group.Waits)
@@ -100,7 +100,7 @@ func (g *grouping) persons(ctx context.Context) error {
 func (g *grouping) messages(ctx context.Context) error {
 	all, err := g.store.ParkedMessages(ctx, maxMessages)
 	for i := range all {
-		g.count(&storage.Run{ID: all[i].Run}, WaitsForParked, redact.URL(all[i].Target), time.Time{}, time.Time{})
+		g.count(&storage.Run{ID: all[i].Run}, redact.URL(all[i].Target), Wait{Kind: WaitsForParked})
 	}
 	g.Least = g.Least || len(all) == maxMessages
 	return err
@@ -167,7 +167,7 @@ func (g *grouping) addRun(ctx context.Context, run *storage.Run, p *storage.Prog
 	case run.NeedsPerson():
 		return nil // begin has counted it
 	case run.Hold:
-		g.count(run, WaitsForOperator, "", run.Updated, time.Time{})
+		g.count(run, "", Wait{Kind: WaitsForOperator, Since: run.Updated})
 		return nil
 	case !w.Alive() && (due || run.Owner != ""):
 		return g.addIdle(ctx, run)
@@ -186,11 +186,11 @@ func (g *grouping) addRun(ctx context.Context, run *storage.Run, p *storage.Prog
 			g.addWait(run, &waits[i])
 		}
 	case w.Alive():
-		g.count(run, WaitsForExecution, run.Flow, run.Updated, time.Time{})
+		g.count(run, run.Flow, Wait{Kind: WaitsForExecution, Since: run.Updated})
 	case !run.Due.IsZero():
-		g.count(run, WaitsForTime, g.soon(run.Due), run.Updated, run.Due)
+		g.count(run, g.soon(run.Due), Wait{Kind: WaitsForTime, Since: run.Updated, Due: run.Due})
 	default:
-		g.count(run, WaitsForMessage, run.Flow, run.Updated, time.Time{})
+		g.count(run, run.Flow, Wait{Kind: WaitsForMessage, Since: run.Updated})
 	}
 	return nil
 }
@@ -217,11 +217,11 @@ func (g *grouping) addIdle(ctx context.Context, run *storage.Run) error {
 		case err != nil && !errors.Is(err, storage.ErrNotFound):
 			return err
 		case err == nil && limited != nil:
-			g.count(run, WaitsForPlace, limited.Reason(), run.Due, time.Time{})
+			g.count(run, limited.Reason(), Wait{Kind: WaitsForPlace, Since: run.Due})
 			return nil
 		}
 	}
-	g.count(run, WaitsForProcess, run.Flow, run.Due, time.Time{})
+	g.count(run, run.Flow, Wait{Kind: WaitsForProcess, Since: run.Due})
 	return nil
 }
 
@@ -239,7 +239,7 @@ func (g *grouping) addWait(run *storage.Run, one *Wait) {
 			name = g.soon(one.Due)
 		}
 	}
-	group := g.count(run, one.Kind, name, one.Since, one.Due)
+	group := g.count(run, name, *one)
 	if one.Kind == WaitsForWorker && one.Worker != "" && (one.Lease.IsZero() || one.Lease.After(g.now)) {
 		group.Taken++
 	}
@@ -274,21 +274,21 @@ func atomName(path string) string {
 	return name
 }
 
-// count adds a wait of a run to its group.
-func (g *grouping) count(run *storage.Run, kind WaitKind, name string, since, due time.Time) *WaitGroup {
-	key := WaitName{kind, name}
+// count adds a wait of a run to the group of a name.
+func (g *grouping) count(run *storage.Run, name string, one Wait) *WaitGroup {
+	key := WaitName{one.Kind, name}
 	group := g.groups[key]
 	if group == nil {
-		group = &WaitGroup{Kind: kind, Name: name}
+		group = &WaitGroup{Kind: one.Kind, Name: name}
 		g.groups[key] = group
 	}
 	group.Waits++
-	group.earlier(since, due)
+	group.earlier(one.Since, one.Due)
 	// The waits of a run come one after the other.
 	if n := len(group.First); group.last != run.ID {
 		group.Runs++
 		if g.counted != nil {
-			g.counted(run.ID, key)
+			g.counted(run.ID, RunWait{WaitName: key, Path: one.Path, Worker: one.Worker})
 		}
 		if group.last = run.ID; n < firstOfGroup {
 			group.First = append(group.First, run.ID)

@@ -28,12 +28,8 @@ func NewWaits(store storage.Store, search WaitingSearch) *Waits {
 // Of returns what each of the runs waits for; nothing of a run that has ended or needs a person. If a run has very many
 // atoms in progress, Of looks at the first ones. Errors are the store's.
 func (w *Waits) Of(ctx context.Context, runs []storage.Run) ([][]WaitName, error) {
-	if w.facts == nil {
-		g := newGrouping(w.store, w.search)
-		if err := g.readFacts(ctx); err != nil {
-			return nil, err
-		}
-		g.places, w.facts = waitingRuns, g
+	if err := w.readFacts(ctx); err != nil {
+		return nil, err
 	}
 	names := make([][]WaitName, len(runs))
 	at := map[string]int{}
@@ -43,20 +39,34 @@ func (w *Waits) Of(ctx context.Context, runs []storage.Run) ([][]WaitName, error
 			open = append(open, runs[i])
 		}
 	}
-	return names, w.each(ctx, open, func(run string, name WaitName) { names[at[run]] = append(names[at[run]], name) })
+	return names, w.each(ctx, open, func(run string, one RunWait) {
+		names[at[run]] = append(names[at[run]], one.WaitName)
+	})
+}
+
+func (w *Waits) readFacts(ctx context.Context) error {
+	if w.facts != nil {
+		return nil
+	}
+	g := newGrouping(w.store, w.search)
+	if err := g.readFacts(ctx); err != nil {
+		return err
+	}
+	g.places, w.facts = waitingRuns, g
+	return nil
 }
 
 // each calls f with what runs wait for. If they have too much in progress for one read of the store, it reads them half
 // by half.
-func (w *Waits) each(ctx context.Context, runs []storage.Run, f func(run string, name WaitName)) error {
+func (w *Waits) each(ctx context.Context, runs []storage.Run, f func(run string, one RunWait)) error {
 	type wait struct {
-		run  string
-		name WaitName
+		run string
+		one RunWait
 	}
 	var waits []wait
 	g := *w.facts
 	g.groups = map[WaitName]*WaitGroup{}
-	g.counted = func(run string, name WaitName) { waits = append(waits, wait{run, name}) }
+	g.counted = func(run string, one RunWait) { waits = append(waits, wait{run, one}) }
 	if err := g.add(ctx, runs); err != nil {
 		return err
 	}
@@ -68,7 +78,7 @@ func (w *Waits) each(ctx context.Context, runs []storage.Run, f func(run string,
 		return w.each(ctx, runs[half:], f)
 	}
 	for _, one := range waits {
-		f(one.run, one.name)
+		f(one.run, one.one)
 	}
 	return nil
 }

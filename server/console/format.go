@@ -195,8 +195,20 @@ func (r *nestedRun) cells(now time.Time) node {
 		el("td", when(r.depth > 0, el("span", class("d"+strconv.Itoa(min(r.depth, deepest))), words("↳ "))),
 			runLink(r.Run.Run)), el("td", words(r.Flow)),
 		el("td", moment(r.Created, now)), el("td", class("num"), took(r.Took)),
-		el("td", class("cause"), r.person(), words(r.Cause), labelNodes(r.Labels)),
+		el("td", class("cause"), r.person(), words(r.Cause), r.waits(), labelNodes(r.Labels)),
 	}
+}
+
+// shownWaits is how many waits of a run a list tells.
+const shownWaits = 2
+
+// waits says what the run waits for.
+func (r *nestedRun) waits() node {
+	var all fragment
+	for i := range r.Waits[:min(len(r.Waits), shownWaits)] {
+		all = append(all, when(i > 0, words("; ")), inEnglish(r.Waits[i].Sentence()))
+	}
+	return when(len(all) > 0, el("span", class("waits"), all, when(len(r.Waits) > shownWaits, words(" …"))))
 }
 
 // person says that a person must decide about the run, and whether its undo failed. The cause comes after it.

@@ -18,7 +18,11 @@ func (c *console) home(ctx context.Context, v *visit) (node, error) {
 	if err != nil {
 		return nil, err
 	}
-	due, err := c.store.Runs(ctx, storage.RunQuery{Due: v.now.Add(-time.Minute), Brief: true, Limit: few})
+	idle, err := c.store.Runs(ctx, storage.RunQuery{Due: v.now.Add(-time.Minute), Brief: true, Limit: few})
+	if err != nil {
+		return nil, err
+	}
+	due, err := c.rows(ctx, c.newWaits(v.now), idle)
 	if err != nil {
 		return nil, err
 	}
@@ -35,7 +39,7 @@ func (c *console) home(ctx context.Context, v *visit) (node, error) {
 		when(len(stuck)+len(due)+len(parked)+len(unsent) == 0, calm("✓ Nothing needs you now.")),
 		when(len(stuck) > 0, el("h2", say("Runs that a person must decide about")), runTable(rowsOf(stuck), v.now)),
 		when(len(due) > 0, el("h2", say("Runs that are due, and that no process drives")),
-			soft(say("Start ebb serve, or the program that has their flow.")), runTable(rowsOf(due), v.now)),
+			soft(say("Start ebb serve, or the program that has their flow.")), runTable(due, v.now)),
 		when(len(parked) > 0, el("h2", say("Parked jobs")), el("ul", each(parked, func(j *storage.Job) node {
 			failure := ""
 			if j.Failure != nil {

@@ -19,6 +19,17 @@ type runRow struct {
 	inspect.Run
 	Took  time.Duration
 	Cause string
+	Waits []inspect.RunWait
+}
+
+// rows returns rows that also say what the runs wait for.
+func (c *console) rows(ctx context.Context, waits *inspect.Waits, runs []storage.Run) ([]runRow, error) {
+	rows := rowsOf(runs)
+	found, err := waits.Describe(ctx, runs)
+	for i := range found {
+		rows[i].Waits = found[i]
+	}
+	return rows, err
 }
 
 func rowsOf(runs []storage.Run) []runRow {
@@ -30,6 +41,9 @@ func rowsOf(runs []storage.Run) []runRow {
 		}
 		if runs[i].Failure != nil {
 			rows[i].Cause = inspect.Cause(runs[i].Failure)
+			if at := runs[i].Failure.Atom; at != "" {
+				rows[i].Cause = at + ": " + rows[i].Cause
+			}
 		}
 	}
 	return rows
@@ -115,8 +129,8 @@ func (c *console) findRuns(ctx context.Context, q url.Values, now time.Time) (*r
 			b.Back = page.Back
 		}
 	}
-	b.Runs = rowsOf(page.Runs)
-	return b, nil
+	b.Runs, err = c.rows(ctx, search.Waits, page.Runs)
+	return b, err
 }
 
 // count counts the runs of each state, and by the hour in which they were created or ended, as the filter orders them.

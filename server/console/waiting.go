@@ -26,8 +26,11 @@ func (c *console) waitsOf(ctx context.Context, run *storage.Run) *flow.Waiting {
 
 // search returns the search for the runs of a filter, within a bounded time.
 func (c *console) search(filter runfilter.Filter, now time.Time) runfilter.Search {
-	waits := inspect.NewWaits(c.store, inspect.WaitingSearch{Now: now, Machine: c.waitsOf})
-	return runfilter.Search{Filter: filter, Now: now, Clock: time.Now, Waits: waits}
+	return runfilter.Search{Filter: filter, Now: now, Clock: time.Now, Waits: c.newWaits(now)}
+}
+
+func (c *console) newWaits(now time.Time) *inspect.Waits {
+	return inspect.NewWaits(c.store, inspect.WaitingSearch{Now: now, Machine: c.waitsOf})
 }
 
 // waiting shows what the runs that have not ended wait for, in groups. Each group leads to its runs.
