@@ -89,6 +89,11 @@ func (s *Server) describeExecution(ctx context.Context, _ *aws.Caller, in *descr
 	out := &describeExecutionOutput{
 		describedExecution: x.describe(), executionData: x.data(in.IncludedData), Trace: x.API.Trace,
 	}
+	if x.MapRun != "" {
+		if out.Status, err = s.statusInMapRun(ctx, x); err != nil {
+			return nil, err
+		}
+	}
 	if !x.Express {
 		out.RedriveStatus, out.RedriveReason, err = s.redrivable(ctx, x)
 	}

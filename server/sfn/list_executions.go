@@ -28,8 +28,6 @@ type listedExecution struct {
 	describedExecution
 
 	Items *int `json:"itemCount,omitempty"` // items of a distributed Map that the execution processes; nil for others
-
-	of *execution
 }
 
 func (s *Server) listExecutions(ctx context.Context, caller *aws.Caller, in *listExecutionsInput) (
@@ -51,7 +49,7 @@ func (s *Server) listExecutions(ctx context.Context, caller *aws.Caller, in *lis
 		of.After = &storage.Run{Created: time.UnixMicro(created), Number: number}
 	}
 	out := &listExecutionsOutput{Executions: []listedExecution{}}
-	if !byStatus(&of.RunQuery, in.Status) {
+	if !byStatus(&of.RunQuery, in.Status) || in.Status == statusPendingRedrive && of.redriving == nil {
 		return out, nil
 	}
 	of.Limit = p.Most() + 1
@@ -83,8 +81,10 @@ func (s *Server) listExecutions(ctx context.Context, caller *aws.Caller, in *lis
 type executionQuery struct {
 	storage.RunQuery
 
-	prefix  string // of the ends of the executions' ARNs
-	redrive string // REDRIVEN, NOT_REDRIVEN or ""
+	prefix    string  // of the ends of the executions' ARNs
+	status    string  // of the executions; "" for all
+	redrive   string  // REDRIVEN, NOT_REDRIVEN or ""
+	redriving *mapRun // of the executions, if it was redriven and runs
 }
 
 // has returns the execution of a run; false if the query does not select it. The query of the store also selects the
@@ -94,7 +94,10 @@ func (q *executionQuery) has(run *storage.Run) (x listedExecution, ok bool) {
 	if !ok || !strings.Contains(e.ExecutionID, q.prefix) {
 		return x, false
 	}
-	x.describedExecution, x.of = e.describe(), e
+	x.describedExecution = e.describe()
+	if x.Status = q.redriving.statusOf(e); q.status != "" && q.status != x.Status {
+		return x, false
+	}
 	if redriven := x.Redrives != nil && *x.Redrives > 0; q.redrive == "REDRIVEN" && !redriven ||
 		q.redrive == "NOT_REDRIVEN" && redriven {
 		return x, false
@@ -111,14 +114,15 @@ func (s *Server) executionsOf(ctx context.Context, in *listExecutionsInput) (*ex
 	if (in.MachineARN == "") == (in.MapRunARN == "") {
 		return nil, invalid("", "Must specify exactly one of stateMachineArn and mapRunArn")
 	}
-	q := &executionQuery{redrive: in.Redrive, RunQuery: storage.RunQuery{Brief: true}}
+	q := &executionQuery{status: in.Status, redrive: in.Redrive, RunQuery: storage.RunQuery{Brief: true}}
 	if in.MapRunARN != "" {
-		a, _, err := s.mapRunAddress(ctx, in.MapRunARN)
+		a, by, err := s.mapRunAddress(ctx, in.MapRunARN)
 		if err != nil {
 			return nil, err
 		}
 		q.Labels = map[string]string{mapRunLabel: a.rest[0]}
-		return q, nil
+		q.redriving, err = s.redriving(ctx, by, in.MapRunARN)
+		return q, err
 	}
 	a, err := s.machineAddress(in.MachineARN)
 	if err != nil {

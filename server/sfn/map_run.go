@@ -115,6 +115,46 @@ func (s *Server) mapRun(ctx context.Context, x *execution, event int64) (*mapRun
 	return m, nil
 }
 
+// redriving returns the map run with an ARN, which an execution started, if it was redriven and runs; nil otherwise.
+func (s *Server) redriving(ctx context.Context, by *execution, arn string) (*mapRun, error) {
+	if by.redrives() == 0 || by.run.State.Ended() {
+		return nil, nil //nolint:nilnil // none of its executions waits
+	}
+	m, err := s.mapRunAt(ctx, arn)
+	if err != nil || m.status != statusRunning || m.Redriven.IsZero() {
+		return nil, err
+	}
+	return m, nil
+}
+
+// statusOf returns the status of an execution of the map run. One that did not succeed before the redrive waits until
+// the map run continues it. Express executions are not continued: others are started in their place.
+func (m *mapRun) statusOf(x *execution) string {
+	status := statusOf(x.run)
+	if m == nil || x.Express || status == statusRunning || status == statusSucceeded || x.run.Ended.After(m.Redriven) {
+		return status
+	}
+	return statusPendingRedrive
+}
+
+// statusInMapRun returns the status of an execution that a map run started.
+func (s *Server) statusInMapRun(ctx context.Context, x *execution) (string, error) {
+	run, err := s.config.Store.Run(ctx, x.run.Parent)
+	if errors.Is(err, storage.ErrNotFound) {
+		return statusOf(x.run), nil
+	}
+	if err != nil {
+		return "", err
+	}
+	var m *mapRun
+	if by, ok := executionOf(&run); ok {
+		if m, err = s.redriving(ctx, by, x.MapRun); err != nil {
+			return "", err
+		}
+	}
+	return m.statusOf(x), nil
+}
+
 // fork returns the path of the fork of the Map state. A flow of a further attempt is Ship@2[0].
 func (m *mapRun) fork() string {
 	fork, _, _ := nodepath.CutIndex(m.flow)

@@ -137,3 +137,46 @@ func TestRedriveMapRun(t *testing.T) {
 		t.Errorf("%v", d)
 	}
 }
+
+// TestPendingRedrive shows which executions of a redriven map run wait to be continued, in each answer alike.
+func TestPendingRedrive(t *testing.T) {
+	t.Parallel()
+	s := serveOn(t, memstore.New(), nil)
+	activity := s.call("CreateActivity", object{"name": "work"})["activityArn"].(string)
+	arn := s.start(s.create("Map", `{"StartAt": "Each", "States": {"Each": {"Type": "Map", "MaxConcurrency": 1, "ToleratedFailureCount": 1,
+		"ItemProcessor": {"ProcessorConfig": {"Mode": "DISTRIBUTED", "ExecutionType": "STANDARD"}, "StartAt": "Work", "States": {
+			"Work": {"Type": "Task", "Resource": "`+activity+`", "End": true}}}, "End": true}}}`), "m", `[1, 2]`)
+	for range 2 {
+		s.call("SendTaskFailure", object{"taskToken": s.task(activity)})
+	}
+	s.execution(arn)
+	s.call("RedriveExecution", object{"executionArn": arn})
+	token := s.task(activity)
+	list, _ := s.pages("ListMapRuns", "mapRuns", object{"executionArn": arn})
+	run := list[0]["mapRunArn"].(string)
+	seen := func(want object) {
+		t.Helper()
+		s.counts(run, object{
+			"running": want["RUNNING"], "pendingRedrive": want["PENDING_REDRIVE"], "failed": want["FAILED"], "total": 2.0,
+		})
+		for status, n := range want {
+			list, _ := s.pages("ListExecutions", "executions", object{"mapRunArn": run, "statusFilter": status})
+			if float64(len(list)) != n {
+				t.Errorf("%s: %v of %v", status, list, n)
+			}
+			for _, x := range list {
+				d := s.call("DescribeExecution", object{"executionArn": x["executionArn"]})
+				if x["status"] != status || d["status"] != status {
+					t.Errorf("%s: %v, %v", status, x, d)
+				}
+			}
+		}
+	}
+	seen(object{"RUNNING": 1.0, "PENDING_REDRIVE": 1.0, "FAILED": 0.0})
+	s.call("SendTaskFailure", object{"taskToken": token})
+	token = s.task(activity)
+	seen(object{"RUNNING": 1.0, "PENDING_REDRIVE": 0.0, "FAILED": 1.0})
+	s.call("SendTaskFailure", object{"taskToken": token})
+	s.execution(arn)
+	seen(object{"RUNNING": 0.0, "PENDING_REDRIVE": 0.0, "FAILED": 2.0})
+}

@@ -12,6 +12,9 @@ const (
 	statusFailed    = "FAILED"
 	statusTimedOut  = "TIMED_OUT"
 	statusAborted   = "ABORTED"
+
+	// statusPendingRedrive is that of an execution of a map run that did not succeed and waits to be redriven with it.
+	statusPendingRedrive = "PENDING_REDRIVE"
 )
 
 // statuses has the status of an execution whose run has ended, by how the run ended and how much was undone. A run that
@@ -53,6 +56,9 @@ func byStatus(q *storage.RunQuery, status string) bool {
 	case statusRunning:
 		q.States = running
 		return true
+	case statusPendingRedrive:
+		q.Outcomes, q.States = unsuccessful, ended
+		return true
 	}
 	for outcome, of := range statuses {
 		if of[storage.UndoNone] == status {
@@ -68,4 +74,6 @@ var (
 		states.FlowPending, states.FlowRunning, states.FlowSuspending, states.FlowSuspended, states.FlowResuming,
 	}
 	ended = []states.Flow{states.FlowSuccess, states.FlowFailure, states.FlowReverted}
+
+	unsuccessful = []storage.Outcome{storage.FailedOutcome, storage.TimedOut, storage.Cancelled}
 )
