@@ -70,11 +70,15 @@ func (c *console) runPage(ctx context.Context, v *visit) (node, error) {
 	if err != nil {
 		return nil, err
 	}
+	left, err := p.notUndone(ctx)
+	if err != nil {
+		return nil, err
+	}
 	body := fragment{
 		p.header(), p.buttons(),
 		el("section", class("why"), sayAttr("aria-label", "Why"), each(p.sentences(), func(s *string) node {
 			return el("p", attr("lang", "en"), literal(beginning(*s, 3*mostWords))) // with names and a message
-		}), p.wakes()),
+		}), left, p.wakes()),
 		el("nav", class("tabs"), sayAttr("aria-label", "Views"), each(views(), func(o *view) node {
 			return el("a", href(p.link(o.name)), when(o.name == p.view, attr("aria-current", "page")), say(o.title))
 		})),

@@ -27,8 +27,18 @@ func (p *runPage) undo(ctx context.Context) (node, error) {
 		return nil, err
 	}
 	var undone []treeRow
+	causes := map[string]string{} // why atoms could not be undone
 	for _, s := range t.Undone {
-		undone = append(undone, undoRow(s))
+		r := undoRow(s)
+		if s.State == states.TaskRevertFailure {
+			causes[s.Path] = r.Cause
+			continue
+		}
+		undone = append(undone, r)
+	}
+	left, err := p.left(ctx, t)
+	if err != nil {
+		return nil, err
 	}
 	passed, err := p.passedPivots(ctx)
 	if err != nil {
@@ -38,19 +48,20 @@ func (p *runPage) undo(ctx context.Context) (node, error) {
 	waits := p.why.Waits()
 	return fragment{
 		p.paths("Could not be undone", u.Stuck.Count, u.Stuck.First, func(path string) node {
+			name := fragment{el("b", p.atomLink(path)), words(" "), el("span", class("cause"), words(causes[path])), words(" ")}
 			if slices.ContainsFunc(waits, func(w inspect.Wait) bool {
 				return w.Kind == inspect.WaitsForMending && strings.HasPrefix(path, w.Path+"/")
 			}) { // an atom of a run that the atom at w.Path began, and commands are for that one
-				return el("b", words(path))
+				return name
 			}
 			if v := p.visit; v.operates {
 				return fragment{
-					el("b", words(path)), words(" "), v.button("run", "retry-revert", p.run.ID, "f.atom", path),
+					name, v.button("run", "retry-revert", p.run.ID, "f.atom", path),
 					v.button("run", "skip", p.run.ID, "f.atom", path),
 				}
 			}
 			retry, skip := inspect.MendCommands(&p.run, path, p.why.Alive())
-			return fragment{el("b", words(path)), words(" "), say("{0} or {1}", code(retry), code(skip))}
+			return fragment{name, say("{0} or {1}", code(retry), code(skip))}
 		}),
 		p.paths("⊥ Points of no return that were passed", len(passed), passed, plain),
 		when(len(passed) > 0, soft(say("Neither these nor what they depended on is undone."))),
@@ -58,16 +69,18 @@ func (p *runPage) undo(ctx context.Context) (node, error) {
 		p.paths("◇ May stay done", u.MayStayDone.Count, u.MayStayDone.First, plain),
 		when(len(undone) == 0, calm("Nothing was undone.")),
 		when(len(undone) > 0, el("h2", say("Undone, last first")),
-			el("ol", class("undone"), each(undone, func(r *treeRow) node {
-				return el("li", words(r.Name+" "), chip(r.Status), words(" "), took(r.Took), words(" "),
+			el("ol", class("undone long"), each(undone, func(r *treeRow) node {
+				return el("li", p.atomLink(r.Path), words(" "), chip(r.Status), words(" "), took(r.Took), words(" "),
 					el("span", class("cause"), words(r.Cause)))
 			}))),
-		when(len(stack) > 0, el("h2", say("Undo stack, topmost first")), el("ol", each(stack, func(s *storage.Undo) node {
-			return el("li", attr("value", strconv.FormatInt(s.N, 10)),
-				el("a", href(p.link("undo", "atom", s.Path)), words(s.Path)),
-				when(pivots[s.Path], words(" "), el("b", say("⊥ point of no return")), words(" "),
-					say("Neither this nor what is below it is undone.")))
-		}))),
+		when(len(left) > 0, el("h2", say("Can still be undone, last first")),
+			el("ol", class("long"), each(left, func(path *string) node { return el("li", p.atomLink(*path)) }))),
+		when(len(stack) > 0, el("h2", say("Undo stack, topmost first")),
+			el("ol", class("long"), each(stack, func(s *storage.Undo) node {
+				return el("li", attr("value", strconv.FormatInt(s.N, 10)), p.atomLink(s.Path),
+					when(pivots[s.Path], words(" "), el("b", say("⊥ point of no return")), words(" "),
+						say("Neither this nor what is below it is undone.")))
+			}))),
 		p.charted(t),
 	}, nil
 }

@@ -1,0 +1,51 @@
+package console_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/server/console"
+)
+
+// TestNotUndoneYet: the page of a run whose undo failed says what could not be undone and why, what was undone, and what
+// is still to be undone. Each is a link.
+func TestNotUndoneYet(t *testing.T) {
+	t.Parallel()
+	pair := func(name string, undo error) *atom.Atom {
+		return atom.Pair(name, func(context.Context, struct{}) (int, error) { return 1, nil },
+			func(context.Context, struct{}, atom.Outcome[int]) error { return undo })
+	}
+	pay := atom.Func("pay", func(context.Context, struct{}) (int, error) { return 0, atom.Errorf("Declined", "no money") })
+	e, err := engine.New(flow.Linear("trip", pair("flight", nil), pair("hotel", nil),
+		pair("voucher", errors.New("it was used")), pair("dinner", nil), pay))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.Run(t.Context(), "t"); err == nil {
+		t.Fatal("it did not fail")
+	}
+	body := get(t, console.New(e.Store(), console.Options{}), http.MethodGet, "/run?id=t&view=undo").Body.String()
+	link := func(name string) string {
+		return `<a href="run?atom=` + name + `&amp;id=t&amp;view=undo">` + name + `</a>`
+	}
+	for _, want := range []string{
+		"Not undone yet, last first: " + link("hotel") + ", " + link("flight"),
+		`<b>` + link("voucher") + `</b> <span class="cause">Error: it was used</span>`,
+		`Undone, last first</h2><ol class="undone long"><li>` + link("dinner"),
+		`Can still be undone, last first</h2><ol class="long"><li>` + link("hotel") + `</li><li>` + link("flight") + `</li></ol>`,
+	} {
+		if !strings.Contains(body, want) {
+			t.Errorf("no %s in\n%s", want, body)
+		}
+	}
+	_, undone, _ := strings.Cut(body, "Undone, last first")
+	if undone, _, _ = strings.Cut(undone, "</ol>"); strings.Contains(undone, "voucher") {
+		t.Errorf("what could not be undone was undone:\n%s", undone)
+	}
+}
