@@ -44,8 +44,31 @@ func TestNotUndoneYet(t *testing.T) {
 			t.Errorf("no %s in\n%s", want, body)
 		}
 	}
+	if want := "Look at: " + link("voucher"); !strings.Contains(body, want) {
+		t.Errorf("no %s in\n%s", want, body)
+	}
 	_, undone, _ := strings.Cut(body, "Undone, last first")
 	if undone, _, _ = strings.Cut(undone, "</ol>"); strings.Contains(undone, "voucher") {
 		t.Errorf("what could not be undone was undone:\n%s", undone)
+	}
+}
+
+// TestChosenWithoutRecord: a step that is chosen stands in the panel, also if it has no record.
+func TestChosenWithoutRecord(t *testing.T) {
+	t.Parallel()
+	e, err := engine.New(flow.Linear("f", atom.Func("a", func(context.Context, struct{}) (int, error) { return 1, nil })))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.Run(t.Context(), "r"); err != nil {
+		t.Fatal(err)
+	}
+	for atom, want := range map[string]string{
+		"a": "<h2>a <span", "Choose[3]": "<h2>Choose[3]</h2><p class=\"soft\">This step has no record", "": "<h2>Run</h2>",
+	} {
+		body := get(t, console.New(e.Store(), console.Options{}), http.MethodGet, "/run?id=r&atom="+atom).Body.String()
+		if !strings.Contains(body, want) {
+			t.Errorf("%s: no %s in\n%s", atom, want, body)
+		}
 	}
 }

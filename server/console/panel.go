@@ -24,8 +24,12 @@ func (p *runPage) panel(ctx context.Context) (node, error) {
 		switch {
 		case err == nil:
 			chosen, open = shown, false
-		case !errors.Is(err, storage.ErrNotFound): // a state that only computes has no atom
+		case !errors.Is(err, storage.ErrNotFound):
 			return nil, err
+		default:
+			if chosen, err = p.chosenStep(ctx); err != nil {
+				return nil, err
+			}
 		}
 	}
 	r := inspect.RunOf(&p.run)
@@ -74,7 +78,7 @@ func (p *runPage) atom(run *storage.Run, a *storage.Atom) node {
 			row(true, "kind", words(shown.Kind)),
 			row(true, "attempt", words(strconv.Itoa(shown.Attempt))),
 			row(shown.Incarnation > 0, "incarnation", words(strconv.Itoa(shown.Incarnation))),
-			row(true, "started", exact(shown.Started)), row(true, "ended", exact(shown.Ended)),
+			row(true, "started", exact(shown.Started)), row(a.State != states.TaskRunning, "ended", exact(shown.Ended)),
 			row(!shown.Due.IsZero(), due, fragment{exact(shown.Due), until(shown.Due, p.visit.now)}),
 			row(shown.Progress > 0, "progress", words(strconv.Itoa(int(shown.Progress*percent))+" %")),
 			row(a.Kind == storage.KindTask, "idempotency key", code(call.Key())),
