@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"html"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -30,7 +31,11 @@ func SVG(v View, o SVGOptions) string {
 	if len(o.Undone) > 0 {
 		p.Width += nodeGap + groupMargin // for the way back, which is to the right of the nodes
 	}
-	s := &svg{view: &v, options: o}
+	s := &svg{view: &v, options: o, nodes: make(map[string]*PlacedNode, len(p.Nodes))}
+	for i := range p.Nodes {
+		s.nodes[v.Nodes[p.Nodes[i].Index].ID] = &p.Nodes[i]
+	}
+	named := s.labels(&p)
 	role := "img"
 	if o.Link != nil {
 		role = "group" // an image hides the links in it from screen readers
@@ -57,7 +62,12 @@ func SVG(v View, o SVGOptions) string {
 	for i := range p.Nodes {
 		s.node(&p.Nodes[i])
 	}
-	s.undone(&p)
+	s.undone()
+	for i, at := range named { // above the lines, of which they are the names
+		if text := v.Edges[p.Edges[i].Index].Label; text != "" {
+			s.f(`<text class="label" text-anchor="middle" x="%s" y="%s">%s</text>`, px(at.X), px(at.Y+4), svgText(clipped(text)))
+		}
+	}
 	s.out.WriteString("</svg>\n")
 	return s.out.String()
 }
@@ -67,6 +77,7 @@ type svg struct {
 	out     strings.Builder
 	view    *View
 	options SVGOptions
+	nodes   map[string]*PlacedNode // by ID
 }
 
 func (s *svg) f(format string, args ...any) { fmt.Fprintf(&s.out, format, args...) }
@@ -100,12 +111,30 @@ func (s *svg) edge(e *PlacedEdge) {
 		last = p
 	}
 	s.out.WriteString(`"/>`)
-	if edge.Label != "" {
-		at := e.Points[len(e.Points)/2]
-		from := e.Points[len(e.Points)/2-1]
-		s.f(`<text class="label" text-anchor="middle" x="%s" y="%s">%s</text>`, px((at.X+from.X)/2),
-			px((at.Y+from.Y)/2+4), svgText(clipped(edge.Label)))
+}
+
+// labels returns where the labels of the edges are, in their order, and makes the image as wide as they need.
+func (s *svg) labels(p *Placed) []Point {
+	l := labels{placed: map[[2]int][]Box{}}
+	if !slices.ContainsFunc(s.view.Edges, func(e Edge) bool { return e.Label != "" }) {
+		return nil
 	}
+	for i := range p.Nodes {
+		l.add(p.Nodes[i].Box)
+	}
+	for i, id := range s.options.Undone {
+		if n := s.nodes[id]; n != nil {
+			l.add(numberBox(n, i+1))
+		}
+	}
+	at := make([]Point, len(p.Edges))
+	for i := range p.Edges {
+		if text := s.view.Edges[p.Edges[i].Index].Label; text != "" {
+			at[i] = l.place(&p.Edges[i], clipped(text))
+		}
+	}
+	p.Width = max(p.Width, l.right+pageMargin)
+	return at
 }
 
 func (s *svg) node(at *PlacedNode) {
@@ -152,14 +181,11 @@ func (s *svg) lines(lines []string) {
 }
 
 // undone draws the way back: a number at each node that was undone, and lines between them.
-func (s *svg) undone(p *Placed) {
-	at := make(map[string]*PlacedNode, len(s.options.Undone))
-	for i := range p.Nodes {
-		at[s.view.Nodes[p.Nodes[i].Index].ID] = &p.Nodes[i]
-	}
+func (s *svg) undone() {
 	var last *PlacedNode
+	var numbers strings.Builder // above the lines
 	for i, id := range s.options.Undone {
-		n := at[id]
+		n := s.nodes[id]
 		if n == nil {
 			continue
 		}
@@ -170,9 +196,11 @@ func (s *svg) undone(p *Placed) {
 			s.f(`<path class="undo" marker-end="url(#ebb-tip)" d="M%s %sC%s %s %s %s %s %s"/>`, px(from), px(last.Y-6), px(side),
 				px(last.Y-6), px(side), px(y+6), px(x), px(y+6))
 		}
-		s.f(`<text class="label" x="%s" y="%s">↶%d</text>`, px(x+4), px(y-n.Height/2+4), i+1)
+		box := numberBox(n, i+1)
+		fmt.Fprintf(&numbers, `<text class="label" x="%s" y="%s">↶%d</text>`, px(box.X-box.Width/2), px(box.Y+4), i+1)
 		last = n
 	}
+	s.out.WriteString(numbers.String())
 }
 
 // shape draws the outline of a node around the origin.
