@@ -9,6 +9,7 @@ import (
 const (
 	labelChar   = 6.2
 	labelHeight = 13
+	labelGap    = 5  // between a line and a label beside it
 	labelCell   = 64 // side of the squares in which labels look for others
 )
 
@@ -21,14 +22,20 @@ type labels struct {
 // along are the parts of a line at which its label may stand, the best one first.
 var along = []float64{0.5, 0.36, 0.64, 0.22, 0.78}
 
-// place returns the center of the label of an edge: the first free place on its line, or the best one if none is free.
+// place returns the center of the label of an edge: the first free place on its line, else the first beside it, or the
+// best one if none is free.
 func (l *labels) place(e *PlacedEdge, text string) Point {
 	box := Box{Width: float64(utf8.RuneCountInString(text)) * labelChar, Height: labelHeight}
 	middle := len(e.Points)/2 - 1
-	for _, beside := range []int{0, 1, -1} {
-		if piece := middle + beside; piece >= 0 && piece+1 < len(e.Points) {
-			for _, at := range along {
-				if box.move(e.at(piece, at)); l.isFree(&box) {
+	for _, side := range []float64{0, 1, -1} {
+		for _, piece := range []int{middle, middle + 1, middle - 1} {
+			if piece < 0 || piece+1 >= len(e.Points) {
+				continue
+			}
+			for _, part := range along {
+				at := e.at(piece, part)
+				at.X += side * (box.Width/2 + labelGap)
+				if box.move(at); l.isFree(&box) {
 					return l.add(box)
 				}
 			}
