@@ -76,6 +76,7 @@ type console struct {
 	watchers                      // pages that browsers watch
 	levels     inspect.Levels     // of runs in the store
 	undos      inspect.Undos      // likewise
+	unasked    unasked
 	icon       string
 }
 

@@ -34,12 +34,21 @@ func (c *console) home(ctx context.Context, v *visit) (node, error) {
 	if err != nil {
 		return nil, err
 	}
+	unasked, err := c.unaskedGroups(ctx, v.now)
+	if err != nil {
+		return nil, err
+	}
+	unoffered, err := c.unofferedJobs(ctx, v.now)
+	if err != nil {
+		return nil, err
+	}
 	return fragment{
 		el("h1", say("What needs a person now")),
-		when(len(stuck)+len(due)+len(parked)+len(unsent) == 0, calm("✓ Nothing needs you now.")),
+		when(len(stuck)+len(due)+len(parked)+len(unsent)+len(unasked)+len(unoffered) == 0, calm("✓ Nothing needs you now.")),
 		when(len(stuck) > 0, el("h2", say("Runs that a person must decide about")), runTable(rowsOf(stuck), v.now)),
 		when(len(due) > 0, el("h2", say("Runs that are due, and that no process drives")),
 			soft(say("Start ebb serve, or the program that has their flow.")), runTable(due, v.now)),
+		unaskedNode(unasked, v.now), unofferedNode(v, unoffered),
 		when(len(parked) > 0, el("h2", say("Parked jobs")), el("ul", each(parked, func(j *storage.Job) node {
 			failure := ""
 			if j.Failure != nil {
