@@ -106,7 +106,16 @@ func TestDistributedMap(t *testing.T) {
 	}{
 		{name: "input", input: `[1, 2, 3]`, want: `[1,2,3]`, children: 3},
 		{name: "nothing", input: `[]`, want: `[]`},
-		{name: "no array", input: `{}`, want: in(`Reference path "$" must point to array.`)},
+		{name: "no array", input: `1`, want: in(`Reference path "$" must point to array.`)},
+		{name: "object", input: `{"a": 1, "b": {"c":2}}`, want: `[{"Key":"a","Value":1},{"Key":"b","Value":{"c":2}}]`, children: 2},
+		{
+			name: "object, with a selector", fields: `"ItemsPath": "$.o", "ItemSelector": {"k.$": "$$.Map.Item.Key", "v.$": "$$.Map.Item.Value"},`,
+			input: `{"o": {"a": 1}}`, want: `[{"k":"a","v":1}]`, children: 1,
+		},
+		{
+			name: "object in batches", fields: `"ItemBatcher": {"MaxItemsPerBatch": 2},`, input: `{"a": 1, "b": 2}`,
+			want: `[{"Items":[{"Key":"a","Value":1},{"Key":"b","Value":2}]}]`, children: 1,
+		},
 		{name: "one at a time", fields: `"MaxConcurrency": 1,` + reads(``), input: `{}`, items: []string{`1`, `2`, `3`}, want: `[1,2,3]`, children: 3},
 		{name: "bucket", fields: reads(``), input: `{}`, items: []string{`1`, `{"a":2}`, `[3]`}, want: `[1,{"a":2},[3]]`, children: 3},
 		{name: "empty bucket", fields: reads(``), input: `{}`, want: `[]`},
@@ -147,9 +156,12 @@ func TestDistributedMap(t *testing.T) {
 		},
 		{name: "batches of the input", fields: `"ItemBatcher": {"MaxItemsPerBatch": 3},`, input: `[1, 2, 3, 4]`, want: `[{"Items":[1,2,3]},{"Items":[4]}]`, children: 2},
 		{name: "a failure", input: `[1, 100, 2]`, want: exceeded, children: 3},
-		{name: "tolerated failures", fields: `"ToleratedFailureCount": 1,`, input: `[1, 100, 2]`, want: `[1,2]`, children: 3},
+		{
+			name: "tolerated failures", fields: `"ToleratedFailureCount": 1,`, input: `[1, 100, 2]`,
+			want: `[1,{"Status":"FAILED","Error":"TooMany","Cause":"100"},2]`, children: 3,
+		},
 		{name: "one failure too many", fields: `"ToleratedFailureCountPath": "$.n", "ItemsPath": "$.all",`, input: `{"n": "1", "all": [100, 1, 101]}`, want: exceeded, children: 3},
-		{name: "tolerated percentage", fields: `"ToleratedFailurePercentage": 34,`, input: `[1, 100, 2]`, want: `[1,2]`, children: 3},
+		{name: "tolerated percentage", fields: `"ToleratedFailurePercentage": 34,`, input: `[100, 2, 2]`, want: `[{"Status":"FAILED","Error":"TooMany","Cause":"100"},2,2]`, children: 3},
 		{name: "percentage too high", fields: `"ToleratedFailurePercentage": 33.3,`, input: `[1, 100, 2]`, want: exceeded, children: 3},
 		{name: "negative count", fields: `"ToleratedFailureCountPath": "$[0]",`, input: `[-1]`, want: in("ToleratedFailureCount cannot be negative.")},
 		{name: "percentage beyond", fields: `"ToleratedFailurePercentagePath": "$[0]",`, input: `[100.1]`, want: in("ToleratedFailurePercentage must be between 0 and 100.")},
@@ -232,7 +244,7 @@ func TestDistributedMapEndsInParts(t *testing.T) {
 	const children = 3500
 	input := "[" + strings.Repeat("1,", children/2) + "100" + strings.Repeat(",1", children/2-1) + "]"
 	for _, c := range []struct{ fields, want string }{
-		{`"ToleratedFailureCount": 1,`, "[1" + strings.Repeat(",1", children-2) + "]"},
+		{`"ToleratedFailureCount": 1,`, "[1" + strings.Repeat(",1", children/2-1) + `,{"Status":"FAILED","Error":"TooMany","Cause":"100"},1`},
 		{`"ToleratedFailureCount": 1,` + fmt.Sprintf(toBucket, ``), `{"MapRunArn"`},
 		{fmt.Sprintf(toBucket, ``), "States.ExceedToleratedFailureThreshold"},
 	} {

@@ -107,8 +107,8 @@ func (w *history) mapStarted(length int) {
 	w.event("MapStateStarted", ended(details))
 }
 
-// lengthOf returns the number of items. Items are the elements of an array or, if the Map is distributed, the members
-// of an object.
+// lengthOf returns the number of items. Items are the elements of an array or, if a distributed Map names them, the
+// members of an object.
 func (w *history) lengthOf(items *data.Value) (int, *stateerror.Error) {
 	tree, f := items.Look()
 	if f != nil {
@@ -118,7 +118,8 @@ func (w *history) lengthOf(items *data.Value) (int, *stateerror.Error) {
 	case []any:
 		return len(tree), nil
 	case *jsontext.OrderedMap:
-		if w.State.Items.Items != nil && w.State.Items.Distributed != nil {
+		named := w.State.Items.Items != nil || w.State.Language == syntax.JSONPath // in JSONPath, $ if by nothing else
+		if named && w.State.Items.Distributed != nil {
 			return tree.Len(), nil
 		}
 	}

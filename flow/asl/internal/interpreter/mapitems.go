@@ -30,6 +30,16 @@ func (t *takenItem) context(leaf func(*data.Value) any) *jsontext.OrderedMap {
 	return jsontext.OrderedMapOf("Item", item)
 }
 
+// input returns what the execution of the item gets without an ItemSelector: of the members of an object, both the name
+// and the value.
+func (t *takenItem) input() *data.Value {
+	if t.key == "" {
+		return t.value
+	}
+	return data.Text(append(append(append(append([]byte{atom.CodecJSON},
+		`{"Key":`...), atom.MustEncode(t.key).JSON()...), `,"Value":`...), append(t.value.Encoded().JSON(), '}')...))
+}
+
 // stateData is the source of items that are in the state's input.
 const stateData = "STATE_DATA"
 
@@ -115,17 +125,18 @@ func (m *mapSettings) fill(count int, taken int64, item func(i int) (*data.Value
 
 // selected returns the input for an item. ahead is the number of items before it that were not counted as taken yet.
 func (r *mapRun) selected(item *Item, ahead int) (*data.Value, *stateerror.Error) {
-	value := data.Text(atom.FromJSON(item.Value))
-	selector := r.State.Items.Selector
-	if selector != nil {
-		r.taking = &takenItem{index: r.Items + int64(ahead), value: value, key: item.Key, source: item.Source}
-		r.ctx, r.ctxQuery = nil, nil
+	taking := &takenItem{
+		index: r.Items + int64(ahead), value: data.Text(atom.FromJSON(item.Value)), key: item.Key, source: item.Source,
+	}
+	if selector := r.State.Items.Selector; selector != nil {
+		r.taking, r.ctx, r.ctxQuery = taking, nil, nil
 		return r.computed(selector, r.View(r.Group.input))
 	}
-	if value.TooLarge() {
+	input := taking.input()
+	if input.TooLarge() {
 		return nil, stateerror.TooLarge(r.State.Name)
 	}
-	return value, nil
+	return input, nil
 }
 
 // pageOfInput returns the next items of the state's input, as many as the free slots can take. They are elements of an

@@ -39,7 +39,7 @@ func (r *mapRun) finish() {
 	}
 	for to := min(r.Begun, r.Written+recallsPerAnswer); r.Written < to; r.Written++ {
 		past, ok := r.recall(r.Written)
-		if !ok || past.Result == nil {
+		if !ok || past.Result == nil && past.Failure == nil {
 			continue
 		}
 		for _, value := range r.formed(past, r.Written) {
@@ -72,6 +72,10 @@ func (r *mapRun) formed(past flow.Past, index int) []json.RawMessage {
 		form = "NONE"
 	}
 	switch {
+	case form != "NONE" && past.Result == nil && r.set.Target == nil:
+		f := stateerror.OfTask(past.Failure, r.State.Name)
+		text, _ := json.Marshal(tolerated{files[failed], f.Name, f.Cause}) // of texts
+		return []json.RawMessage{text}
 	case form == "NONE", past.Result == nil:
 		return []json.RawMessage{r.told(past, index)}
 	case form == "FLATTEN":
@@ -81,6 +85,15 @@ func (r *mapRun) formed(past flow.Past, index int) []json.RawMessage {
 		}
 	}
 	return []json.RawMessage{past.Result.JSON()}
+}
+
+// tolerated stands in the result for a child that failed.
+//
+//nolint:tagliatelle // AWS's names
+type tolerated struct {
+	Status string `json:"Status"`
+	Error  string `json:"Error,omitempty"`
+	Cause  string `json:"Cause,omitempty"`
 }
 
 // execution describes a child as AWS's result files do.

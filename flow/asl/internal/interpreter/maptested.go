@@ -67,7 +67,7 @@ func (w *Interpreter) inputsOf(told *Shared, set *mapSettings, count int) ([]*da
 		if keys != nil {
 			item.key = keys[i]
 		}
-		if inputs[i] = item.value; selector == nil {
+		if inputs[i] = item.input(); selector == nil {
 			continue
 		}
 		var f *stateerror.Error
