@@ -223,7 +223,7 @@ func TestParseProblems(t *testing.T) {
 			`"States": {"C": {"Type": "Pass", "Assign": {"x.$": "$.x"}, "End": true}}}]}}}`, []string{
 			`SCHEMA_VALIDATION_FAILED d:1:62: state "A": the variable name states is reserved`,
 			`SCHEMA_VALIDATION_FAILED d:1:75: state "A": "a b" is no name for a variable`,
-			`SCHEMA_VALIDATION_FAILED d:2:124: the variable "x" is assigned in a level around this one, too; it can be read here, not assigned`,
+			`DUPLICATE_VARIABLE_NAME d:2:124: the variable "x" is assigned in a level around this one, too; it can be read here, not assigned`,
 		}},
 		{"revert", `{"StartAt": "A", "States": {"A": {"Type": "Task", "Resource": "exec:a", "Revert": "undo", "Next": "B"}, "B": {"Type": "Task", ` +
 			`"Resource": "exec:a", "Revert": false, "Next": "C"},

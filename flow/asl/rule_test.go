@@ -61,6 +61,10 @@ var ruleCases = []ruleCase{
 	{rule: "required", bad: machineOf(`"A": {"End": true}`), good: machineOf(`"A": {"Type": "Pass", "End": true}`), schema: true},
 	{rule: "required", bad: machineOf(`"A": {"Type": "Wait", "End": true}`), good: machineOf(`"A": {"Type": "Wait", "Seconds": 0, "End": true}`), schema: true},
 	{rule: "required", bad: machineOf(`"A": {"Type": "Task", "End": true}`), good: taskWith(""), schema: true},
+	{
+		rule: "required", bad: machineOf(`"A": {"Type": "Task", "QueryLanguage": "JSONata", "Resource": "arn:aws:states:::aws-sdk:s3:listBuckets", "End": true}`),
+		good: machineOf(`"A": {"Type": "Task", "QueryLanguage": "JSONata", "Resource": "arn:aws:states:::aws-sdk:s3:listBuckets", "Arguments": {}, "End": true}`),
+	},
 	{rule: "required", bad: machineOf(`"A": {"Type": "Map", "End": true}`), good: mapWith("", ""), schema: true},
 	{
 		rule: "required", bad: choiceWith(`{"Variable": "$.x", "IsNull": true}`), good: choiceWith(`{"Variable": "$.x", "IsNull": true, "Next": "B"}`),

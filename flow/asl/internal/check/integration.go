@@ -92,9 +92,13 @@ func optimized() []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// checkSDKCall warns of a call of AWS's SDK that the models of the services do not contain.
+// checkSDKCall warns of a call of AWS's SDK that the models of the services do not contain. In JSONata, a call has
+// Arguments, even if they are empty: the state's input is not passed.
 func checkSDKCall(c *checker, n *node, t *syntax.Task, service string) {
 	resource, action := n.Get("Resource"), strings.TrimSuffix(t.Action, t.Pattern)
+	if c.language == syntax.JSONata && n.Get("Arguments") == nil && n.Get("Parameters") == nil {
+		c.Valuef(ruleRequired, n, "these fields are required: Arguments")
+	}
 	if strings.Contains(service+action, "$") {
 		return // a placeholder
 	}

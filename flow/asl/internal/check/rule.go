@@ -95,7 +95,8 @@ var (
 	// Variables.
 	ruleVariableName = rules.Illegal("variable-name",
 		"A variable's name is an identifier of at most 80 characters, and not states.")
-	ruleShadow       = rules.Illegal("shadow", "A variable that a level around has assigned is read, not assigned.")
+	ruleShadow = rules.New("shadow", "DUPLICATE_VARIABLE_NAME", flow.SeverityError,
+		"A variable that a level around has assigned is read, not assigned.")
 	ruleUnassigned   = rules.Doubtful("unassigned", "A variable that is read is assigned by some state that can be seen.")
 	ruleUndoVariable = rules.Illegal("undo-variable", "What undoes a state sees no variables.")
 
