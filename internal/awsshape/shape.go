@@ -37,9 +37,6 @@ func Check(service, action, pattern string, answer any, strict bool) error {
 	c := checker{strict: strict, written: pascal}
 	if !sdk {
 		c.written, c.free = upperFirst, parsed[service+":"+action+pattern]
-		if unchecked[service] {
-			return nil
-		}
 		if other, ok := optimized[service]; ok {
 			key = other
 		}
@@ -61,9 +58,6 @@ func Check(service, action, pattern string, answer any, strict bool) error {
 	}
 	return c.check(s, "", answer)
 }
-
-// unchecked are the optimized integrations whose answers AWS does not check, or shapes differently from the service.
-var unchecked = map[string]bool{"apigateway": true, "bedrock": true, "eks": true, "http": true}
 
 // A checker compares values with the shapes of one service.
 type checker struct {

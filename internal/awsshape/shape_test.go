@@ -142,6 +142,11 @@ func TestCheck(t *testing.T) {
 		{"states", "startExecution.sync", `{"Status": "DONE"}`, "Required field 'ExecutionArn' is missing", "Field 'Status' is not an expected value"},
 		{"batch", "submitJob.sync", `{"Jobs": 1}`, "Field 'Jobs' must be an array", "Field 'Jobs' must be an array"},
 		{"eks", "runJob.sync", `1`, "", ""},
+		{"eks", "call", `[]`, "", ""},
+		{"http", "invoke", `{"StatusCode": "x"}`, "", ""},
+		{"bedrock", "invokeModel", `{"Body": 1}`, "", ""},
+		{"eks", "createCluster.sync", `{"Cluster": 1}`, "Field 'Cluster' must be an object", "Field 'Cluster' must be an object"},
+		{"bedrock", "createModelCustomizationJob.sync", `{}`, "Required field 'JobArn' is missing", ""},
 		// Lengths, ranges and whole numbers
 		{
 			"aws-sdk:sfn", "startExecution", `{"ExecutionArn": "", "StartDate": "d"}`,

@@ -56,29 +56,35 @@ func (t *Test) givenContext(w *interpreter.Interpreter) (*data.Value, error) {
 }
 
 // setItem sets the item of a state inside of a Map: as on AWS that of the first iteration, which is the input.
+// In a distributed Map it has a source, if that is the input of the Map.
 func (t *Test) setItem(w *interpreter.Interpreter, context *jsontext.OrderedMap) error {
-	if !t.isInMap(w) {
+	around := t.mapAround(w)
+	if around == nil {
 		return nil
 	}
 	value, err := w.Input.Decoded()
 	if err != nil {
 		return err
 	}
-	context.Set("Map", jsontext.OrderedMapOf("Item", jsontext.OrderedMapOf("Index", json.Number("0"), "Value", value)))
+	item := jsontext.OrderedMapOf("Index", json.Number("0"), "Value", value)
+	if d := around.Items.Distributed; d != nil && d.Reader == nil {
+		item.Set("Source", interpreter.StateData)
+	}
+	context.Set("Map", jsontext.OrderedMapOf("Item", item))
 	return nil
 }
 
-// isInMap reports whether the state is inside of a Map state.
-func (t *Test) isInMap(w *interpreter.Interpreter) bool {
+// mapAround returns the innermost Map state that the state is inside of; nil if there is none.
+func (t *Test) mapAround(w *interpreter.Interpreter) (around *syntax.State) {
 	if t.StateName == "" {
-		return false
+		return nil
 	}
 	for _, s := range w.Machine.States {
-		if s.Kind == syntax.MapState && isAround(s, t.StateName) {
-			return true
+		if s.Kind == syntax.MapState && isAround(s, t.StateName) && (around == nil || isAround(around, s.Name)) {
+			around = s
 		}
 	}
-	return false
+	return around
 }
 
 // contextFields lists the members of a context object that a test may set, with their types.

@@ -67,9 +67,7 @@ var (
 	}
 	shownInJSONata = map[syntax.Kind][]interpreter.Stage{
 		syntax.TaskState: {interpreter.AfterParameters, interpreter.WorkResult},
-		syntax.MapState: {
-			interpreter.AfterItemsPointer, interpreter.AfterItemSelector, interpreter.AfterItemBatcher,
-		},
+		syntax.MapState:  {interpreter.AfterItemSelector, interpreter.AfterItemBatcher},
 	}
 )
 

@@ -209,6 +209,27 @@ func TestStateAlone(t *testing.T) {
 			`{"input":7,"afterInputPath":7,"afterParameters":{"i":0,"v":7,"e":"n"},"result":{},"afterResultSelector":{},"afterResultPath":{}}`,
 		},
 		{
+			"in a distributed Map in a Map",
+			teststate.Test{
+				Definition: []byte(`{"StartAt": "M", "States": {"M": {"Type": "Map", "End": true, "ItemProcessor": {"StartAt": "D", "States": {
+					"D": {"Type": "Map", "End": true, "ItemProcessor": {"ProcessorConfig": {"Mode": "DISTRIBUTED", "ExecutionType": "STANDARD"}, "StartAt": "Q", "States": {
+						"Q": {"Type": "Pass", "Parameters": {"m.$": "$$.Map.Item"}, "End": true}}}}}}}}}`),
+				StateName: "Q", Input: atom.FromJSON([]byte(`7`)),
+			},
+			`SUCCEEDED {"m":{"Index":0,"Value":7,"Source":"STATE_DATA"}}`,
+			`{"input":7,"afterInputPath":7,"afterParameters":{"m":{"Index":0,"Value":7,"Source":"STATE_DATA"}},` +
+				`"afterResultSelector":{"m":{"Index":0,"Value":7,"Source":"STATE_DATA"}},"afterResultPath":{"m":{"Index":0,"Value":7,"Source":"STATE_DATA"}}}`,
+		},
+		{
+			"an ItemsPointer in JSONata",
+			teststate.Test{
+				Definition: []byte(strings.NewReplacer("Parameters", "Arguments", `"ItemSelector": {"v.$": "$$.Map.Item.Value", "from.$": "$$.Map.Item.Source"}, `, "",
+					`"Type": "Map"`, `"Type": "Map", "QueryLanguage": "JSONata"`).Replace(reading(`{"InputType": "JSON", "ItemsPointer": "/a"}`))),
+				Mock: mockResult(`[1]`), Configuration: teststate.Configuration{MapItemReaderData: []byte(`{"a":[5]}`)},
+			},
+			`SUCCEEDED [1]`, `{"input":{},"maxConcurrency":0}`,
+		},
+		{
 			"a function is called",
 			teststate.Test{
 				Definition: []byte(`{"Type": "Task", "QueryLanguage": "JSONata", "Resource": "arn:aws:lambda:us-east-1:123456789012:function:F", "Arguments": {"x": "{% 1 + 1 %}"}, "Output": "{% $states.result.y %}", "End": true}`),

@@ -40,8 +40,8 @@ func (t *takenItem) input() *data.Value {
 		`{"Key":`...), atom.MustEncode(t.key).JSON()...), `,"Value":`...), append(t.value.Encoded().JSON(), '}')...))
 }
 
-// stateData is the source of items that are in the state's input.
-const stateData = "STATE_DATA"
+// StateData is the source of items that are in the state's input.
+const StateData = "STATE_DATA"
 
 // childrenPerAnswer is how many children one answer starts.
 const childrenPerAnswer = 500
@@ -147,7 +147,7 @@ func (r *mapRun) pageOfInput() *ItemPage {
 	to := min(from+r.wanted(), int64(len(list)))
 	page := &ItemPage{Items: make([]Item, 0, to-from), End: to == int64(len(list))}
 	for i := from; i < to; i++ {
-		item := Item{Value: list[i], Source: stateData, Next: strconv.FormatInt(i+1, 10)}
+		item := Item{Value: list[i], Source: StateData, Next: strconv.FormatInt(i+1, 10)}
 		if keys != nil {
 			item.Key = keys[i]
 		}

@@ -147,7 +147,7 @@ func (w *Interpreter) testBatches(set *mapSettings, items []*data.Value) *statee
 // source returns the source of the items, as the context object has it.
 func (m *mapSettings) source() string {
 	if m.Reader == nil {
-		return stateData
+		return StateData
 	}
 	var from struct {
 		Bucket string `json:"Bucket"` //nolint:tagliatelle // AWS's name
