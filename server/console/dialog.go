@@ -133,6 +133,9 @@ func (c *console) preview(ctx context.Context, v *visit, o *server.Operation, id
 	if o.Name == "bulk" {
 		return c.covered(ctx, v)
 	}
+	if o.Of == "run" && (o.Name == "skip" || o.Name == "retry-revert") {
+		return c.continues(ctx, v, id)
+	}
 	if o.Of != "run" || o.Name != "cancel" && o.Name != "revert" && o.Name != "retry" {
 		return none
 	}
@@ -147,7 +150,10 @@ func (c *console) preview(ctx context.Context, v *visit, o *server.Operation, id
 	var found preview
 	if p := c.ask(ctx, v, http.MethodGet, path+"?"+q.Encode(), "", nil, &found); p != nil {
 		if p.Code == "no_flow" {
-			return soft(say("The program that has this flow decides what is undone: what has a Revert, the last first."))
+			return fragment{
+				soft(say("The program that has this flow decides what is undone: what has a Revert, the last first.")),
+				c.revertible(ctx, v, id),
+			}
 		}
 		return el("p", attr("role", "alert"), inEnglish(p.Detail))
 	}

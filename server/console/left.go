@@ -41,12 +41,12 @@ func (p *runPage) left(ctx context.Context, t *inspect.Tree) ([]string, error) {
 	return paths[:min(len(paths), mostUndone)], nil
 }
 
-// notUndone says which atoms an undo that has stopped, or that continues, has still to undo.
-func (p *runPage) notUndone(ctx context.Context) (node, error) {
+// notUndone returns the atoms that an undo that has stopped, or that continues, has still to undo, the last first.
+func (p *runPage) notUndone(ctx context.Context) ([]string, error) {
 	stuck := p.why.Undo.Stuck.First
 	undoes := !p.run.State.Ended() && p.run.Outcome != storage.Unfinished
 	if p.isLarge() || len(stuck) == 0 && !undoes {
-		return none, nil
+		return nil, nil
 	}
 	stack, err := p.store.Undos(ctx, p.run.ID, 0, mostUndone)
 	if err != nil {
@@ -65,16 +65,20 @@ func (p *runPage) notUndone(ctx context.Context) (node, error) {
 			return nil, err
 		}
 	}
-	paths = slices.DeleteFunc(paths, func(path string) bool { return slices.Contains(stuck, path) })
+	return slices.DeleteFunc(paths, func(path string) bool { return slices.Contains(stuck, path) }), nil
+}
+
+// namesLeft says which atoms are not undone yet.
+func (p *runPage) namesLeft(paths []string) node {
 	if len(paths) == 0 {
-		return none, nil
+		return none
 	}
 	var names fragment
 	for i, path := range paths[:min(len(paths), inspect.MaxShownOfGroup)] {
 		names = append(names, when(i > 0, words(", ")), p.atomLink(path))
 	}
 	more := when(len(paths) > inspect.MaxShownOfGroup, words(", "), el("a", href(p.link("undo")), words("…")))
-	return el("p", say("Not undone yet, last first: {0}.", fragment{names, more})), nil
+	return el("p", say("Not undone yet, last first: {0}.", fragment{names, more}))
 }
 
 // atomLink chooses an atom in the view that is shown.

@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/server"
+	"github.com/ebbflow/ebb/server/api"
 	"github.com/ebbflow/ebb/server/console"
 )
 
@@ -42,6 +45,17 @@ func TestNotUndoneYet(t *testing.T) {
 	} {
 		if !strings.Contains(body, want) {
 			t.Errorf("no %s in\n%s", want, body)
+		}
+	}
+	h := console.New(e.Store(), console.Options{Commands: api.New(e.Store(), api.Options{})})
+	for do, want := range map[string]string{ // what the dialog says before
+		"skip": "the undo continues with these", "retry-revert": "Not undone yet, last first: ", "retry": "Can still be undone, last first",
+	} {
+		r := httptest.NewRequestWithContext(server.WithCaller(t.Context(), server.Caller{Operate: true}), http.MethodGet,
+			"/command?of=run&id=t&do="+do, nil)
+		w := httptest.NewRecorder()
+		if h.ServeHTTP(w, r); !strings.Contains(w.Body.String(), want) || !strings.Contains(w.Body.String(), ">hotel</a>") {
+			t.Errorf("%s: no %s in\n%s", do, want, w.Body)
 		}
 	}
 	if want := "Look at: " + link("voucher"); !strings.Contains(body, want) {

@@ -78,7 +78,7 @@ func (c *console) runPage(ctx context.Context, v *visit) (node, error) {
 		p.header(), p.buttons(),
 		el("section", class("why"), sayAttr("aria-label", "Why"), each(p.sentences(), func(s *string) node {
 			return el("p", attr("lang", "en"), literal(beginning(*s, 3*mostWords))) // with names and a message
-		}), left, p.mentioned(), p.wakes()),
+		}), p.namesLeft(left), p.mentioned(), p.wakes()),
 		el("nav", class("tabs"), sayAttr("aria-label", "Views"), each(views(), func(o *view) node {
 			return el("a", href(p.link(o.name)), when(o.name == p.view, attr("aria-current", "page")), say(o.title))
 		})),
