@@ -109,6 +109,15 @@ func found(text []byte, document any, p *flow.Diagnostic) []Finding {
 		one.Message = "Value cannot be empty"
 	case "resource":
 		one = Unrecognized(said, one.Location)
+	case "placeholder": // to AWS it is a text like any other
+		switch path.last() {
+		case "Resource":
+			one = Unrecognized(said, one.Location)
+		case "StartAt", "Next", "Default":
+			one.Code, one.Message = "MISSING_TRANSITION_TARGET", "Missing 'Next' target: "+said
+		default:
+			one.Code = "SCHEMA_VALIDATION_FAILED"
+		}
 	case "express":
 		if strings.HasSuffix(said, ".waitForTaskToken") {
 			one.Message += " " // AWS's

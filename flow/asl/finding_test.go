@@ -22,6 +22,12 @@ func TestFindings(t *testing.T) {
 			`MISSING_TRANSITION_TARGET: Missing 'Next' target: Ghost at /States/C/Choices[0]/Next`,
 		},
 		{
+			"placeholders", `{"StartAt":"A","States":{"A":{"Type":"Task","Resource":"${Pay}","TimeoutSeconds":"${Time}","End":true}}}`,
+			"INVALID_RESOURCE: The resource provided ${Pay} is not recognized. The value is not a valid resource ARN, or the resource is not available " +
+				"in this region. at /States/A/Resource, " +
+				"SCHEMA_VALIDATION_FAILED: TimeoutSeconds has the placeholder ${Time}, which a deployment fills in at /States/A/TimeoutSeconds",
+		},
+		{
 			"unreachable", `{"StartAt":"Z","States":{"Z":{"Type":"Pass","End":true},"a/b":{"Type":"Pass","End":true}}}`,
 			`MISSING_TRANSITION_TARGET: State "a/b" is not reachable. at /States/a/b`,
 		},

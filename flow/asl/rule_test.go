@@ -264,6 +264,10 @@ var ruleCases = []ruleCase{
 		good: machineOf(`"A": {"Type": "Pass", "Assign": {"x1": 1}, "End": true}`),
 	},
 	{
+		rule: "variable-name", bad: machineOf(`"A": {"Type": "Pass", "Assign": {"_x": 1}, "End": true}`),
+		good: machineOf(`"A": {"Type": "Pass", "Assign": {"é_1": 1}, "End": true}`),
+	},
+	{
 		rule: "shadow",
 		bad: machineOf(`"A": {"Type": "Pass", "Assign": {"x": 1}, "Next": "M"}, "M": {"Type": "Map", "ItemProcessor": {"StartAt": "B", ` +
 			`"States": {"B": {"Type": "Pass", "Assign": {"x": 1}, "End": true}}}, "End": true}`),

@@ -60,11 +60,11 @@ func (c *checker) variables(n *node) []syntax.Variable {
 	return out
 }
 
-// isVariableName reports whether a name is an identifier of at most 80
-// characters.
+// isVariableName reports whether a name is an identifier of at most 80 characters. As Unicode defines it, an identifier
+// begins with a letter, not with an underscore.
 func isVariableName(name string) bool {
 	for i, r := range name {
-		if unicode.IsLetter(r) || r == '_' || i > 0 && unicode.In(r, unicode.Nd, unicode.Mn, unicode.Mc, unicode.Pc) {
+		if unicode.In(r, unicode.L, unicode.Nl) || i > 0 && unicode.In(r, unicode.Nd, unicode.Mn, unicode.Mc, unicode.Pc) {
 			continue
 		}
 		return false
