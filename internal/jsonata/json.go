@@ -29,9 +29,9 @@ func Decode(text []byte) (Value, error) {
 }
 
 type decoder struct {
-	text   []byte
-	pos    int
-	unique bool // repeated names are an error
+	text []byte
+	pos  int
+	aws  bool // as AWS's $parse: repeated names are an error, and strings may stand in single quotes
 }
 
 func (d *decoder) document() (any, error) {
@@ -75,7 +75,7 @@ func (d *decoder) value(depth int) (any, error) {
 		return d.object(depth)
 	case c == '[':
 		return d.array(depth)
-	case c == '"':
+	case d.quoted():
 		return d.string()
 	case c == '-' || '0' <= c && c <= '9':
 		return d.number()
@@ -101,7 +101,7 @@ func (d *decoder) object(depth int) (any, error) {
 		return o, nil
 	}
 	for {
-		if d.space(); d.pos >= len(d.text) || d.text[d.pos] != '"' {
+		if d.space(); !d.quoted() {
 			return nil, d.fail("expected a member's name")
 		}
 		name, err := d.string()
@@ -115,7 +115,7 @@ func (d *decoder) object(depth int) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		if d.unique && o.find(name) >= 0 {
+		if d.aws && o.find(name) >= 0 {
 			return nil, d.fail("a member's name occurs twice")
 		}
 		o.set(name, v)
@@ -178,30 +178,36 @@ func (d *decoder) number() (any, error) {
 	return n, nil
 }
 
+// quoted reports whether a string begins.
+func (d *decoder) quoted() bool {
+	return d.pos < len(d.text) && (d.text[d.pos] == '"' || d.text[d.pos] == '\'' && d.aws)
+}
+
 func (d *decoder) string() (string, error) {
+	quote := d.text[d.pos]
 	d.pos++
 	start := d.pos
 	for d.pos < len(d.text) {
 		switch c := d.text[d.pos]; {
-		case c == '"':
+		case c == quote:
 			text := string(d.text[start:d.pos])
 			d.pos++
 			return text, nil
 		case c == '\\' || c < ' ':
-			return d.escaped(start)
+			return d.escaped(start, quote)
 		}
 		d.pos++
 	}
 	return "", d.fail("a string that is not closed")
 }
 
-func (d *decoder) escaped(start int) (string, error) {
+func (d *decoder) escaped(start int, quote byte) (string, error) {
 	out := append([]byte(nil), d.text[start:d.pos]...)
 	for d.pos < len(d.text) {
 		c := d.text[d.pos]
 		d.pos++
 		switch {
-		case c == '"':
+		case c == quote:
 			return string(out), nil
 		case c < ' ':
 			return "", d.fail("a control character in a string")

@@ -134,7 +134,7 @@ func parseText(r *run, args []any) (any, error) {
 		return nil, unfit(0)
 	}
 	r.work(len(text) / 4)
-	v, err := (&decoder{text: []byte(text), unique: true}).document()
+	v, err := (&decoder{text: []byte(text), aws: true}).document()
 	if err != nil {
 		return nil, &fault{code: "D3137", message: "Invalid JSON"}
 	}
