@@ -29,6 +29,8 @@ type Field struct {
 	Name string    // name of the member
 	Kind FieldKind // what its value is
 	Text string    // what it means
+	// Choices are all values that a text may have; nil if there are others.
+	Choices []string
 }
 
 // A FieldKind is what the value of a [Field] is.

@@ -8,10 +8,15 @@ import (
 
 // A bulkBody is a bulk command.
 type bulkBody struct {
-	Filter  string `json:"filter"           text:"selects the runs, such as state:FAILURE ended:<1h; id:* is all"`
-	Command string `json:"command"          text:"cancel, suspend, resume, retry or revert"`
-	Reason  string `json:"reason,omitempty" text:"of cancel and revert, is stored with the runs"`
+	Filter  string      `json:"filter"           text:"selects the runs, such as state:FAILURE ended:<1h; id:* is all"`
+	Command bulkCommand `json:"command"          text:"cancel, suspend, resume, retry or revert"`
+	Reason  string      `json:"reason,omitempty" text:"of cancel and revert, is stored with the runs"`
 }
+
+// A bulkCommand is the name of a command that many runs can get.
+type bulkCommand string
+
+func (bulkCommand) choices() []string { return bulk.Commands() }
 
 // bulk posts the job of a bulk command, and serves it: a process that serves bulk commands runs it.
 func (a *api) bulk(c *call) (any, error) {
@@ -19,7 +24,7 @@ func (a *api) bulk(c *call) (any, error) {
 	if err := c.decode(&body); err != nil {
 		return nil, err
 	}
-	input := bulk.Input(body)
+	input := bulk.Input{Filter: body.Filter, Command: string(body.Command), Reason: body.Reason}
 	if err := input.Check(); err != nil {
 		return nil, err
 	}
@@ -27,7 +32,7 @@ func (a *api) bulk(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := c.audit(a, "bulk "+body.Command, "job "+id); err != nil {
+	if err := c.audit(a, "bulk "+input.Command, "job "+id); err != nil {
 		return nil, err
 	}
 	job := jobs.Job{ID: id, Flow: bulk.Name, Input: input}

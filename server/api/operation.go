@@ -47,7 +47,11 @@ func fieldsOf(body reflect.Type) []server.Field {
 			all = append(all, fieldsOf(f.Type)...)
 			continue
 		}
-		all = append(all, server.Field{Name: name, Kind: kindOf(f.Type), Text: f.Tag.Get("text")})
+		field := server.Field{Name: name, Kind: kindOf(f.Type), Text: f.Tag.Get("text")}
+		if one, is := reflect.TypeAssert[interface{ choices() []string }](reflect.Zero(f.Type)); is {
+			field.Choices = one.choices()
+		}
+		all = append(all, field)
 	}
 	return all
 }

@@ -136,6 +136,10 @@ func (d *desk) buttons() map[string][]string {
 func TestEveryCommand(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
+	const choice = `<select name="f.command" required=""><option value="">–</option><option value="cancel">cancel</option>`
+	if body := d.ask(http.MethodGet, "command?of=&do=bulk&f.filter=id:*", nil).Body.String(); !strings.Contains(body, choice) {
+		t.Errorf("the form of a bulk command does not let a person choose a command:\n%s", body)
+	}
 	buttons := d.buttons()
 	fields := map[string]url.Values{
 		" jobs": {"f.flow": {"f"}}, " schedules": {"f.id": {"new"}, "f.spec": {"@daily"}, "f.flow": {"f"}}, " limits": {"f.runs": {"3"}},

@@ -16,10 +16,41 @@ type comparedStep struct {
 	result [2]string   // as it is shown
 }
 
-// differs reports whether the runs took different ways at the step, or got different results.
-func (s *comparedStep) differs() bool {
-	return s.in[0] == nil || s.in[1] == nil || executed(s.in[0].Status) != executed(s.in[1].Status) ||
-		s.result[0] != s.result[1]
+// differs says in what the runs took different ways at the step, or got different results; nothing if in nothing.
+func (s *comparedStep) differs(ids [2]string) (what fragment) {
+	switch {
+	case s.in[0] == nil:
+		return fragment{say("only in {0}", words(ids[1]))}
+	case s.in[1] == nil:
+		return fragment{say("only in {0}", words(ids[0]))}
+	case executed(s.in[0].Status) != executed(s.in[1].Status):
+		what = append(what, say("state"))
+	}
+	if s.result[0] != s.result[1] {
+		what = append(what, when(len(what) > 0, words(", ")), say("result"))
+	}
+	return what
+}
+
+// A step that took longer is told from one that took about as long by these.
+const (
+	longer      = 2                      // times as long
+	leastLonger = 100 * time.Millisecond // and by so much
+)
+
+// slower says which of the runs took much longer at the step; nothing if neither did.
+func (s *comparedStep) slower(ids [2]string) fragment {
+	if s.in[0] == nil || s.in[1] == nil || s.in[0].Took == 0 || s.in[1].Took == 0 {
+		return none
+	}
+	least, most, slow := s.in[0].Took, s.in[1].Took, ids[1]
+	if least > most {
+		least, most, slow = most, least, ids[0]
+	}
+	if most < longer*least || most-least < leastLonger {
+		return none
+	}
+	return fragment{say("took {0} × as long in {1}", number(most/least), words(slow))}
 }
 
 // executed returns how the execution of a step ended, without its undo.
@@ -91,14 +122,12 @@ func (c *console) compare(ctx context.Context, v *visit) (node, error) {
 			el("tr", el("td", say("(run)")), pages[0].ended(), pages[1].ended(), el("td")),
 			each(steps, func(at **comparedStep) node {
 				s := *at
-				var note node = none
-				if s.differs() {
-					if note = say("yes"); first {
-						note = say("yes: here the runs diverge")
-					}
-					first = false
-				}
-				return el("tr", el("td", words(s.path)), s.cells(ids, 0), s.cells(ids, 1), el("td", note))
+				what, slower := s.differs(ids), s.slower(ids)
+				diverge := when(first && len(what) > 0, el("b", say("here the runs diverge:")), words(" "))
+				first = first && len(what) == 0
+				between := when(len(what) > 0 && len(slower) > 0, words("; "))
+				return el("tr", el("td", words(s.path)), s.cells(ids, 0), s.cells(ids, 1),
+					el("td", class("says"), diverge, what, between, slower))
 			}),
 		}),
 	}, nil
@@ -113,18 +142,27 @@ func (s *comparedStep) cells(ids [2]string, side int) node {
 	to := link("run", "id", ids[side], "view", "tree", "atom", s.path)
 	return fragment{
 		el("td", el("a", href(to), chip(row.Status)), words(" "), el("span", class("cause"), words(row.Cause)),
-			when(s.result[0] != s.result[1], words(" "), code(clipped(s.result[side])))),
+			when(s.result[0] != s.result[1], words(" "), code(s.clipped(side)))),
 		el("td", class("num"), took(row.Took)),
 	}
 }
 
-// clipped is the beginning of a value in a table.
-func clipped(text string) string {
-	const most = 80
-	if runes := []rune(text); len(runes) > most {
-		return string(runes[:most]) + "…"
+// clipped is the part of a result that differs from that of the other run, or its beginning if that is near.
+func (s *comparedStep) clipped(side int) string {
+	const most, before = 80, 20
+	mine, other := []rune(s.result[side]), []rune(s.result[1-side])
+	same := 0
+	for same < len(mine) && same < len(other) && mine[same] == other[same] {
+		same++
 	}
-	return text
+	lead := ""
+	if len(mine) > most && same > most/2 {
+		mine, lead = mine[same-before:], "…"
+	}
+	if len(mine) > most {
+		return lead + string(mine[:most]) + "…"
+	}
+	return lead + string(mine)
 }
 
 // results reads the results of the steps of a run.

@@ -48,9 +48,13 @@ func TestCompare(t *testing.T) {
 	for _, row := range regexp.MustCompile(`<tr><td[^>]*>(.*?)</td>(.*?)</tr>`).FindAllStringSubmatch(body, -1) {
 		rows[row[1]] = row[2]
 	}
-	if strings.Contains(rows["a"], "yes") || !strings.Contains(rows["b"], "diverge") || !strings.Contains(rows["b"], "<code>8</code>") ||
-		!strings.Contains(rows["c"], "yes") || strings.Contains(rows["c"], "diverge") {
-		t.Errorf("the rows are %q", rows)
+	for row, want := range map[string]string{"a": `class="says"></td>`, "b": "<b>here the runs diverge:</b> result</td>", "c": ">state, result</td>"} {
+		if !strings.HasSuffix(rows[row], want) {
+			t.Errorf("%s does not end with %q: %q", row, want, rows[row])
+		}
+	}
+	if !strings.Contains(rows["b"], "<code>8</code>") {
+		t.Errorf("the row of b is %q", rows["b"])
 	}
 	var w *httptest.ResponseRecorder
 	for address, want := range map[string]string{"/compare": "Compare two runs", "/compare?a=good": "Compare two runs", "/compare?a=good&b=none": "no run none"} {

@@ -40,7 +40,7 @@ func (v *visit) comparedRuns(ctx context.Context, runs [2]*runPage, steps map[st
 			s = nil
 		}
 		return n.Kind != draw.Junction &&
-			(executed(a.State) != executed(b.State) || a.Count != b.Count || s != nil && s.differs())
+			(executed(a.State) != executed(b.State) || a.Count != b.Count || s != nil && len(s.differs([2]string{})) > 0)
 	})
 	both.Title = runs[0].run.ID + "  ≠  " + runs[1].run.ID
 	for i := range both.Nodes {

@@ -123,6 +123,9 @@ const mostLines = 1500
 
 // differences shows two texts as one, with the lines that only one of them has.
 func differences(old, now string) node {
+	if !strings.Contains(strings.TrimSpace(old), "\n") || !strings.Contains(strings.TrimSpace(now), "\n") {
+		old, now = indented(old), indented(now) // a line that is all of it tells nothing
+	}
 	a, b := strings.Split(cut(old), "\n"), strings.Split(cut(now), "\n")
 	a, b = a[:min(len(a), mostLines)], b[:min(len(b), mostLines)]
 	// common[i][j] is the length of the longest common part of a[i:] and b[j:].

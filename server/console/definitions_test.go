@@ -109,6 +109,11 @@ func TestVersions(t *testing.T) {
 	if got := strings.Join(marks, ", "); got != "added ADDED, changed CHANGED, flow, removed REMOVED, same" {
 		t.Errorf("the graph says %s in\n%s", got, picture)
 	}
+	for _, line := range []string{"<ins>+   &#34;added&#34;: {}", "<del>-     &#34;n&#34;: 12345678901234567890", `<span>    &#34;same&#34;: {`} {
+		if !strings.Contains(body, line) { // of texts of one line, the lines of their members differ
+			t.Errorf("the difference has no %s:\n%s", line, body)
+		}
+	}
 	list := get(t, h, http.MethodGet, "/definitions").Body.String()
 	for i, want := range []string{"runs: 1<", "runs: 0<"} {
 		if !strings.Contains(list, hashes[i]+"\">"+want) {

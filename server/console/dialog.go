@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/ebbflow/ebb/engine/inspect"
@@ -54,8 +55,12 @@ func (c *console) dialog(ctx context.Context, v *visit) (node, error) {
 	if isStart(o) {
 		properties, members = c.startFields(ctx, v, filled)
 	}
+	flows, err := c.knownFlows(ctx, o)
+	if err != nil {
+		return nil, err
+	}
 	return fragment{
-		el("h1", v.title),
+		el("h1", v.title), flows,
 		el("p", say(does.effect)),
 		c.preview(ctx, v, o, id),
 		when(v.problem != nil, el("p", attr("role", "alert"), v.problem)),
@@ -93,10 +98,42 @@ func field(f *server.Field, at, text string) node {
 		return el("label", name, words(" "), hint, el("textarea", attr("name", at), attr("rows", "5"),
 			attr("spellcheck", "false"), attr("placeholder", "JSON"), literal(text)))
 	default:
+		if len(f.Choices) > 0 {
+			return chosenOf(f, at, text, name)
+		}
 		return el("label", name, words(" "), hint, el("input", attr("name", at), attr("value", text),
-			attr("autocapitalize", "off"), attr("spellcheck", "false")))
+			when(f.Name == "flow", attr("list", "flows")), attr("autocapitalize", "off"), attr("spellcheck", "false")))
 	}
 }
+
+// chosenOf shows a member that has one of a few values. None is chosen before a person does.
+func chosenOf(f *server.Field, at, text string, name node) node {
+	return el("label", name, words(" "), el("select", attr("name", at), attr("required", ""),
+		el("option", attr("value", ""), words("–")),
+		each(f.Choices, func(choice *string) node {
+			return el("option", attr("value", *choice), when(*choice == text, attr("selected", "")), words(*choice))
+		})))
+}
+
+// knownFlows lists the names of the stored definitions, for fields in which the name of a flow is written.
+func (c *console) knownFlows(ctx context.Context, o *server.Operation) (node, error) {
+	if !slices.ContainsFunc(o.Fields, func(f server.Field) bool { return f.Name == "flow" }) {
+		return none, nil
+	}
+	all, err := c.store.Definitions(ctx, "")
+	var names []string
+	for i := range all {
+		if name := all[i].Name; !slices.Contains(names, name) && len(names) < mostFlows {
+			names = append(names, name)
+		}
+	}
+	return el("datalist", attr("id", "flows"), each(names, func(name *string) node {
+		return el("option", attr("value", *name))
+	})), err
+}
+
+// mostFlows is how many names of flows a form suggests.
+const mostFlows = 500
 
 // filledFrom returns what the form of a new run is filled in with: what an earlier run began with. Values with secrets
 // are left out.
