@@ -16,18 +16,7 @@ type span struct{ low, high rune }
 var (
 	digits = []span{{'0', '9'}}
 	word   = []span{{'0', '9'}, {'A', 'Z'}, {'_', '_'}, {'a', 'z'}}
-	spaces = []span{
-		{'\t', '\r'},
-		{' ', ' '},
-		{0xa0, 0xa0},
-		{0x1680, 0x1680},
-		{0x2000, 0x200a},
-		{0x2028, 0x2029},
-		{0x202f, 0x202f},
-		{0x205f, 0x205f},
-		{0x3000, 0x3000},
-		{0xfeff, 0xfeff},
-	}
+	spaces = []span{{'\t', '\r'}, {' ', ' '}} // those of ASCII, as in Step Functions
 )
 
 // others returns the characters outside all spans, which are in order.

@@ -9,8 +9,9 @@
 //
 // The syntax is that of the edition of 2018 without the flags u, s and y,
 // Annex B included: what looks like a quantifier and is none is literal, and so
-// is an escaped letter that means nothing. Texts are matched by characters, not
-// by the halves of surrogate pairs. Flags are i (case does not matter, as
+// is an escaped letter that means nothing. Two things differ: \s is a blank of
+// ASCII, as in Step Functions, and texts are matched by characters, not by the
+// halves of surrogate pairs. Flags are i (case does not matter, as
 // ECMAScript folds it) and m (^ and $ match at lines).
 //
 // # Limits
