@@ -27,8 +27,8 @@ func Findings(text []byte, problems flow.Diagnostics) []Finding {
 		_ = json.Unmarshal(text, &document) // of a text that is not JSON, no place is known
 	}
 	findings := []Finding{}
-	for i := range problems {
-		findings = append(findings, found(text, document, &problems[i])...)
+	for _, p := range arranged(problems) {
+		findings = append(findings, found(text, document, p)...)
 	}
 	return findings
 }
@@ -98,6 +98,16 @@ func found(text []byte, document any, p *flow.Diagnostic) []Finding {
 		if one.Location = path.parent().String(); one.Location == "/" {
 			one.Location = ""
 		}
+	case "value":
+		one.Message = cmp.Or(outOfBounds(value, one.Message), one.Message)
+	case "exclusive":
+		one = exclusive(one, path)
+	case "reference-path":
+		one.Message = "Value is not a Reference Path"
+	case "jsonata", "states":
+		one.Message = unnamed(one.Message)
+	case "top-level":
+		one.Message = unnamed(one.Message) + "."
 	case "template":
 		// AWS does not name the fault of the call.
 		if strings.Contains(one.Message, invalidCall) {

@@ -36,6 +36,29 @@ func TestFindings(t *testing.T) {
 			"MISSING_END_STATE: Workflow has no terminal state at null",
 		},
 		{
+			"no end, and a state that nothing leads to", `{"StartAt":"A","States":{"A":{"Type":"Pass","Next":"B"},"B":{"Type":"Pass","Next":"A"},"C":{"Type":"Pass","Next":"A"}}}`,
+			"MISSING_END_STATE: Workflow has no terminal state at null",
+		},
+		{
+			"no target and no end", `{"StartAt":"A","States":{"A":{"Type":"Pass","Next":"NOPE"}}}`,
+			"MISSING_TRANSITION_TARGET: Missing 'Next' target: NOPE at /States/A/Next, MISSING_END_STATE: Workflow has no terminal state at null",
+		},
+		{
+			"numbers of a Map", mapWith(distributed, `"ToleratedFailureCountPath":"$$.Execution.Input.n","ToleratedFailurePercentage":101,"MaxConcurrency":-1,`),
+			"SCHEMA_VALIDATION_FAILED: Value is not a Reference Path at /States/A/ToleratedFailureCountPath, " +
+				"SCHEMA_VALIDATION_FAILED: Maximum value is 100.0 at /States/A/ToleratedFailurePercentage, " +
+				"SCHEMA_VALIDATION_FAILED: Minimum value is 0 at /States/A/MaxConcurrency",
+		},
+		{
+			"a number and its path", mapWith("", `"MaxConcurrency":1,"MaxConcurrencyPath":"$.n",`),
+			"SCHEMA_VALIDATION_FAILED: There should only be one of the following fields: [MaxConcurrency, MaxConcurrencyPath] at /States/A",
+		},
+		{
+			"JSONata", `{"StartAt":"E","QueryLanguage":"JSONata","States":{"E":{"Type":"Pass","Output":{"v":"{% phone %}","w":"{% 1 + %}"},"End":true}}}`,
+			"UNSUPPORTED_JSONATA_EXPRESSION: Reference to 'phone' at the top level is not supported. at /States/E/Output/v, " +
+				"INVALID_JSONATA_EXPRESSION: Unexpected end of expression at /States/E/Output/w",
+		},
+		{
 			"field", `{"StartAt":"X","States":{"X":{"Type":"Pass","TimeoutSeconds":5,"End":true}}}`,
 			"SCHEMA_VALIDATION_FAILED: Field 'TimeoutSeconds' is not supported at /States/X",
 		},

@@ -260,6 +260,9 @@ var ruleCases = []ruleCase{
 	},
 
 	{
+		rule: "reference-path", bad: mapWith("", `"MaxConcurrencyPath": "$$.Execution.Input.n", `), good: mapWith("", `"MaxConcurrencyPath": "$n", `),
+	},
+	{
 		rule: "variable-name", bad: machineOf(`"A": {"Type": "Pass", "Assign": {"1x": 1}, "End": true}`),
 		good: machineOf(`"A": {"Type": "Pass", "Assign": {"x1": 1}, "End": true}`),
 	},

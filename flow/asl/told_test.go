@@ -124,8 +124,7 @@ func TestPathCauses(t *testing.T) {
 			"items", `{"Type": "Map", "ItemsPath": "$.b", "ItemProcessor": {"StartAt": "I", "States": {"I": {"Type": "Succeed"}}}, "End": true}`,
 			`States.ReferencePathConflict: Unable to apply step "b" to input {"a":[1]}`,
 		},
-		{"in the context object", `{"Type": "Map", "ItemsPath": "$.a", "MaxConcurrencyPath": "$$.Execution.Input.n", "ItemProcessor": {"StartAt": "I", ` +
-			`"States": {"I": {"Type": "Succeed"}}}, "End": true}`, "States.Runtime: " + inS +
+		{"in the context object", `{"Type": "Pass", "InputPath": "$$.Execution.Input.n", "End": true}`, "States.Runtime: " + inS +
 			`Invalid path '$.Execution.Input.n' : No results for path: $['Execution']['Input']['n']`},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -65,9 +65,9 @@ func argumentsOf(s *state) *payload { return &s.Arguments }
 func amountFields[T any](name string, is valueRule[syntax.Amount], of func(*T) *syntax.Amount) fields[T] {
 	path := func(c *checker, n *node, into *T) {
 		a := of(into)
-		a.Said, a.Path, a.Field = true, referenceRule.read(c, n), n.Key
+		a.Said, a.Path, a.Field = true, amountPath.read(c, n), n.Key
 	}
-	return fields[T]{name: at(of).is(both, is), name + "Path": {inJSONPath, referenceRule, path}}
+	return fields[T]{name: at(of).is(both, is), name + "Path": {inJSONPath, amountPath, path}}
 }
 
 var (

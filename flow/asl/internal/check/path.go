@@ -14,13 +14,24 @@ import (
 )
 
 // pathRule accepts a JSONPath.
-type pathRule struct{ reference bool } // a reference path, which names one value
+type pathRule struct {
+	reference bool // a reference path, which names one value
+	amount    bool // of a number, which is not in the context object
+}
 
-var referenceRule = pathRule{reference: true}
+var (
+	referenceRule = pathRule{reference: true}
+	amountPath    = pathRule{reference: true, amount: true}
+)
 
 func (s pathRule) read(c *checker, n *node) *jsonpath.Path {
 	path := c.path(n)
-	if path != nil && s.reference {
+	switch {
+	case path == nil:
+	case s.amount && path.Root() == jsonpath.RootContext:
+		c.Valuef(ruleReferencePath, n, "%s %s is in the context object, which has no numbers for states",
+			nameOf(n), jsontext.Quote(n.Str))
+	case s.reference:
 		c.pathError(ruleReferencePath, n, path.CheckReference())
 	}
 	return path
