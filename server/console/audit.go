@@ -40,7 +40,7 @@ func (c *console) audit(ctx context.Context, v *visit) (node, error) {
 	}
 	return fragment{
 		el("h1", title),
-		soft(say("Who commanded what. Claimed names were not checked. What has no history has commands that were issued.")),
+		soft(say("Who commanded what. Claimed names were not checked. Only a command to a run is later applied or refused.")),
 		when(len(lines) > 0, grid(heads("Time", "By", "Command", "To", "Became", "Why"), rows)),
 		when(len(lines) == 0, nothing), next,
 	}, nil

@@ -56,6 +56,14 @@ func TestCompare(t *testing.T) {
 	if !strings.Contains(rows["b"], "<code>8</code>") {
 		t.Errorf("the row of b is %q", rows["b"])
 	}
+	price = 6
+	if _, err := eng.Run(t.Context(), "cheap"); err != nil {
+		t.Fatal(err)
+	}
+	body = get(t, h, http.MethodGet, "/compare?a=good&b=cheap").Body.String()
+	if !strings.Contains(body, ">≠ SUCCESS {≠}</text>") || strings.Contains(body, "SUCCESS | SUCCESS") {
+		t.Errorf("the graph does not say that only a result differs:\n%s", body)
+	}
 	var w *httptest.ResponseRecorder
 	for address, want := range map[string]string{"/compare": "Compare two runs", "/compare?a=good": "Compare two runs", "/compare?a=good&b=none": "no run none"} {
 		if w = get(t, h, http.MethodGet, address); w.Code != http.StatusOK || !strings.Contains(w.Body.String(), want) {

@@ -50,7 +50,7 @@ func (v *visit) comparedRuns(ctx context.Context, runs [2]*runPage, steps map[st
 		case "":
 			n.State = b.State
 		case draw.Changed:
-			n.Count = cmp.Or(a.Count, a.State, "–") + " | " + cmp.Or(b.Count, b.State, "–")
+			n.Count = bothStates(cmp.Or(a.Count, a.State, "–"), cmp.Or(b.Count, b.State, "–"))
 		case draw.Added:
 			n.Count = cmp.Or(b.Count, b.State)
 		case draw.Removed:
@@ -74,9 +74,20 @@ func (v *visit) comparedRuns(ctx context.Context, runs [2]*runPage, steps map[st
 			}
 			return string(link("run", "id", run.run.ID, "view", "graph", "atom", path))
 		}}),
-		soft(say("≠ differs: the state in {0} comes first, then that in {1}. + and thick lines are in {1} only, − and "+
-			"dashed ones in {0} only.", id(0), id(1))),
+		soft(say("≠ differs: the state in {0} comes first, then that in {1}; with {2} only the results differ. + and thick "+
+			"lines are in {1} only, − and dashed ones in {0} only.", id(0), id(1), words(otherResult))),
 	}, nil
+}
+
+// otherResult marks a step that became the same in both runs, with another result.
+const otherResult = " {≠}"
+
+// bothStates says what became of a step that differs.
+func bothStates(was, is string) string {
+	if was == is {
+		return is + otherResult
+	}
+	return was + " | " + is
 }
 
 // wayOf returns an edge without what a run made of it.
