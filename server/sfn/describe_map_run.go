@@ -66,9 +66,9 @@ func (m *mapRun) counted(c *asl.MapRunCounts, ends map[string]int64) mapRunCount
 		PendingRedrive: c.PendingRedrive,
 	}
 	left := c.Unsuccessful
-	if m.status != statusRunning { // open executions were aborted, and none waits any more
+	if m.status != statusRunning { // open executions were aborted; those that were not started stay pending
 		left += c.Open + c.PendingRedrive
-		n.Pending, n.Running, n.PendingRedrive = 0, 0, 0
+		n.Running, n.PendingRedrive = 0, 0
 		n.Aborted = min(left, max(ends[statusAborted], c.Open))
 	} else {
 		n.Aborted = min(left, ends[statusAborted])

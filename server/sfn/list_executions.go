@@ -111,7 +111,10 @@ func (q *executionQuery) has(run *storage.Run) (x listedExecution, ok bool) {
 
 // executionsOf returns the query for the executions that a client asks for.
 func (s *Server) executionsOf(ctx context.Context, in *listExecutionsInput) (*executionQuery, error) {
-	if (in.MachineARN == "") == (in.MapRunARN == "") {
+	switch {
+	case in.MachineARN == "" && in.MapRunARN == "":
+		return nil, invalid("", "Must provide a StateMachine ARN or MapRun ARN")
+	case in.MachineARN != "" && in.MapRunARN != "":
 		return nil, invalid("", "Must specify exactly one of stateMachineArn and mapRunArn")
 	}
 	q := &executionQuery{status: in.Status, redrive: in.Redrive, RunQuery: storage.RunQuery{Brief: true}}

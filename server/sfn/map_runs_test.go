@@ -124,3 +124,27 @@ func TestExpressMapRun(t *testing.T) {
 		t.Errorf("%v", counts)
 	}
 }
+
+// TestMapRunEndsEarly keeps items that were not started as pending, after a failure and after the execution was stopped.
+func TestMapRunEndsEarly(t *testing.T) {
+	t.Parallel()
+	s := serveOn(t, memstore.New(), nil)
+	activity := s.call("CreateActivity", object{"name": "work"})["activityArn"].(string)
+	machine := s.create("Map", `{"StartAt": "Each", "States": {"Each": {"Type": "Map", "MaxConcurrency": 1, "End": true,
+		"ItemProcessor": {"ProcessorConfig": {"Mode": "DISTRIBUTED", "ExecutionType": "STANDARD"}, "StartAt": "Work", "States": {
+			"Work": {"Type": "Task", "Resource": "`+activity+`", "End": true}}}}}}`)
+	for name, want := range map[string]object{"failed": {"failed": 1.0}, "aborted": {"aborted": 1.0}} {
+		arn := s.start(machine, name, `[1, 2, 3]`)
+		token := s.task(activity)
+		if name == "failed" {
+			s.call("SendTaskFailure", object{"taskToken": token})
+		} else {
+			s.call("StopExecution", object{"executionArn": arn})
+		}
+		s.execution(arn)
+		list, _ := s.pages("ListMapRuns", "mapRuns", object{"executionArn": arn})
+		want["pending"], want["total"] = 2.0, 3.0
+		s.counts(list[0]["mapRunArn"].(string), want)
+	}
+	s.refused("ListExecutions", object{}, "ValidationException", "Must provide a StateMachine ARN or MapRun ARN")
+}
