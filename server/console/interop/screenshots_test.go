@@ -25,7 +25,7 @@ type picture struct {
 
 // picturesOfDocs are the pictures that README.md and docs/how-to/use-the-console.md show.
 var picturesOfDocs = []picture{
-	{"undo", 1100, 740, func(s *site) string { return s.page("run", "id", tripRun, "view", "undo") }, ".undone li"},
+	{"undo", 1100, 800, func(s *site) string { return s.page("run", "id", tripRun, "view", "undo") }, ".undone li"},
 	{"graph", 1100, 890, func(s *site) string { return s.page("run", "id", tripRun, "view", "graph", "atom", "BookHotel") }, "svg .node"},
 	{"runs", 1100, 680, func(s *site) string { return s.page("runs") }, "table"},
 	{"narrow", 360, 740, func(s *site) string { return s.page("run", "id", stuckRun, "view", "undo") }, "main"},
