@@ -22,13 +22,15 @@ func (s subcommands) whyCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "why RUN",
 		Short: "Explain what a run waits for, which process drives it, and what would wake it",
-		Args:  cobra.ExactArgs(1),
+		Long: `Explain what a run waits for, which process drives it, and what would wake it.
+Of a job whose run does not exist yet, explain why.`,
+		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
 			return s.Reading(ctx, func(store *sqlstore.Store) error {
 				w, err := findDiagnosis(ctx, store, args[0])
 				if err != nil {
-					return err
+					return s.whyJob(ctx, store, args[0], err)
 				}
 				if s.JSON() {
 					return view.NewJSON(s.Out).Encode(w.Why(time.Now()))
