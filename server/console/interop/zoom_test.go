@@ -63,7 +63,14 @@ func TestZoomInPage(t *testing.T) {
 		const box = document.querySelector(".picture svg .node.s-success").getBoundingClientRect();
 		return [box.x + box.width / 2, box.y + box.height / 2];
 	})()`
-	eval[bool](b, `(document.querySelector(".picture").scrollLeft = document.querySelector(".picture svg .node.s-success").getBoundingClientRect().x - 300, true)`)
+	const inSight = `(() => {
+		const [box, shown] = [".picture svg .node", ".picture"].map(s => document.querySelector(s).getBoundingClientRect());
+		return shown.left <= box.left && box.right <= shown.right;
+	})()`
+	if !eval[bool](b, `document.querySelector(".picture svg").getBoundingClientRect().width > innerWidth && `+inSight) {
+		t.Error("the first node of a wide picture is out of sight")
+	}
+	eval[bool](b, `(document.querySelector(".picture").scrollLeft += document.querySelector(".picture svg .node.s-success").getBoundingClientRect().x - 300, true)`)
 	at := eval[[]float64](b, under)
 	// The browser wants a DeltaX that is not left out.
 	set(b, input.DispatchMouseEvent, input.DispatchMouseEventParams{

@@ -58,6 +58,18 @@ function links(percent) {
   }
 }
 
+// A picture that is wider than the page begins with the chosen node in sight, or with its first one.
+{
+  const frame = document.querySelector('.picture');
+  const node = frame?.querySelector('.node.selected') ?? frame?.querySelector('.node');
+  if (node) {
+    const box = node.getBoundingClientRect(), shown = frame.getBoundingClientRect();
+    if (box.left < shown.left || box.right > shown.right) {
+      frame.scrollLeft += (box.left + box.right - shown.left - shown.right) / 2;
+    }
+  }
+}
+
 addEventListener('click', event => {
   const link = event.target.closest?.('a[data-zoom]');
   if (!link || event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;

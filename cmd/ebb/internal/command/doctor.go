@@ -19,10 +19,44 @@ func (s subcommands) doctorCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check the database and the processes that serve it",
-		Long: `Check the database and the processes that serve it: its tables, clocks, the file
-system, the memory of a process, permissions, notifications between processes, and work that no process drives. It
-changes nothing that other processes can see. The exit status is 1 if something is wrong, and
-0 if there are only warnings.
+		Long: `Check the database and the processes that serve it. It changes nothing that other
+processes can see. The exit status is 1 if something is wrong, 0 if there are only
+warnings, and 7 if the database cannot be reached. The checks report:
+
+  memory         the memory limit and the budget of ebb serve
+  growth         the runs that have written most, and open runs at 80% of a limit or
+                 growing by more than 1 MiB a second
+  schema         missing tables, or a schema older or newer than this ebb's
+  clock, past, clock set back
+                 a difference between the clocks of machine and database, by which waits
+                 begin too early or too late; changes, or processes last seen, in the future
+  file system    a file on NFS, SMB, Ceph, sshfs, virtiofs or the like, where locks do not
+                 reach other machines (Linux)
+  files          users who may read but not write the database, all users who may change or
+                 replace it, or a file with two names
+  writing        a write that cannot be committed, and which process is in the way (Linux)
+  notifications  notifications that do not arrive, for example through a pooler; processes
+                 then find work a second later. This check takes some seconds
+  program, process, processes
+                 the version of this ebb and of each ebb serve, with the average size of its
+                 group commits; how many processes use the database
+  stored runs, board, limits
+                 how many runs and jobs there are, by state; how much of each limit is in
+                 use, and how many runs wait for their place
+  need a person, parked messages
+                 runs whose undo failed or that were set aside, and messages that failed too
+                 often
+  records        named records that cannot be read, or that changed in the future
+  executions     of up to 1,000 open and 1,000 closed executions of Amazon SWF, and 200,000
+                 events: rows (what is open, tasks, timers, key) that are not what the events
+                 say. Restore the database, or end them: ebb cancel also undoes them
+  runs, jobs, schedules
+                 runs due, and jobs unclaimed, for a minute, because no process serves that
+                 offers what they need or knows their flow; schedules late by a minute
+  queues         work that has waited for workers for a minute, although none asks for it
+  suspects, set aside, parked jobs
+                 runs that may kill their process, runs that were set aside, and jobs that
+                 need a decision
 
 --after-restore makes a database safe to use after it was restored from a copy. A
 process that claimed a run or job after the copy was made can no longer write it, and
