@@ -227,6 +227,11 @@ func (d ending) endedAgain(ev *scheduler.Event, id string) (bool, error) {
 	if err := d.flush(); err != nil { // the command may be in the pending checkpoint
 		return false, err
 	}
+	// The inbox first: a run that takes the command between the two looks is seen as open, or as ended again.
+	_, messages, err := storage.AllMessages(d.storing, d.env.Store, id)
+	if err != nil {
+		return false, WrapStore(d.claim.Run, err)
+	}
 	child, err := d.env.Store.Run(d.storing, id)
 	if err != nil || !child.State.Ended() {
 		return false, WrapStore(d.claim.Run, err)
@@ -242,9 +247,8 @@ func (d ending) endedAgain(ev *scheduler.Event, id string) (bool, error) {
 			return true, nil // the undo is complete
 		}
 	}
-	_, messages, err := storage.AllMessages(d.storing, d.env.Store, id)
-	if err != nil || slices.ContainsFunc(messages, func(m storage.Message) bool { return m.Kind == command }) {
-		return false, WrapStore(d.claim.Run, err)
+	if slices.ContainsFunc(messages, func(m storage.Message) bool { return m.Kind == command }) {
+		return false, nil
 	}
 	if child.Outcome == storage.Succeeded && ev.Failure != nil {
 		ev.Result, ev.Failure, ev.RunEnd = child.Output.Data, nil, flow.RunSucceeded
