@@ -35,7 +35,7 @@ warnings, and 7 if the database cannot be reached. The checks report:
   files          users who may read but not write the database, all users who may change or
                  replace it, or a file with two names
   writing        a write that cannot be committed, and which process is in the way (Linux)
-  notifications  notifications that do not arrive, for example through a pooler; processes
+  notifications  those that do not arrive, for example through a pooler; processes
                  then find work a second later. This check takes some seconds
   program, process, processes
                  the version of this ebb and of each ebb serve, with the average size of its
