@@ -1,6 +1,7 @@
 package casetest
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strconv"
@@ -23,6 +24,8 @@ type made struct {
 	exact string   // the name that says it best: Two/enter, where names[0] is enter
 	task  string
 	input atom.Value
+	began time.Time     // by the clock of the case
+	rank  time.Duration // orders calls that began at the same time
 	ended bool
 	err   error
 }
@@ -91,11 +94,16 @@ func (b mocked) call(ctx context.Context, in atom.Values) (atom.Value, error) {
 	call := &made{Call: atom.CurrentCall(ctx), task: b.task, input: in.Input()}
 	call.names = b.mocks.machine.Names(call.Path, b.task)
 	call.exact, _ = nodepath.Names(call.Path)
+	call.began, call.rank = time.Now(), rank(call.Path)
+	b.mocks.record(call)
+	if err := pause(ctx, call.rank); err != nil {
+		return nil, err
+	}
 	answer, err := b.mocks.answer(call)
 	if err != nil {
 		return nil, err
 	}
-	if err := answer.wait(ctx, rank(call.Path)); err != nil {
+	if err := answer.wait(ctx); err != nil {
 		return nil, err
 	}
 	b.mocks.mu.Lock()
@@ -114,14 +122,22 @@ func (b mocked) call(ctx context.Context, in atom.Values) (atom.Value, error) {
 	}
 }
 
-// wait waits for the virtual time that the answer takes. Answers that are due at the same time come in the order of
-// their ranks, so that a case always takes the same course.
-func (a *Answer) wait(ctx context.Context, rank time.Duration) error {
+// wait waits for the virtual time that the answer takes.
+func (a *Answer) wait(ctx context.Context) error {
 	if a.Never {
 		<-ctx.Done()
 		return context.Cause(ctx)
 	}
-	t := time.NewTimer(a.After + rank)
+	return pause(ctx, a.After)
+}
+
+// pause waits for a virtual time. Calls that begin at the same time first pause for their ranks, so that they take and
+// get their answers in that order, and a case always takes the same course.
+func pause(ctx context.Context, d time.Duration) error {
+	if d == 0 {
+		return nil
+	}
+	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
 	case <-t.C:
@@ -142,11 +158,26 @@ func rank(path string) time.Duration {
 	return time.Duration(n)
 }
 
-// answer records a call and returns the answer to it.
-func (m *mocks) answer(call *made) (*Answer, error) {
+func (m *mocks) record(call *made) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.calls = append(m.calls, call)
+}
+
+// inOrder returns the recorded calls in the order of their beginnings, and of their ranks where these are the same.
+func (m *mocks) inOrder() []*made {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	slices.SortStableFunc(m.calls, func(a, b *made) int {
+		return cmp.Or(a.began.Compare(b.began), cmp.Compare(a.rank, b.rank))
+	})
+	return m.calls
+}
+
+// answer returns the answer to a call.
+func (m *mocks) answer(call *made) (*Answer, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	key := call.Key() + "/" + strconv.Itoa(call.Attempt)
 	if a := m.answered[key]; a != nil {
 		return a, nil

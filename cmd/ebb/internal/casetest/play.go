@@ -62,7 +62,7 @@ func (s *Suite) play(ctx context.Context, c *Case, m definition.Machine) *played
 			p.out.problem = err.Error()
 		}
 	})
-	p.out.calls, p.out.missing, p.out.others = p.mocks.calls, p.mocks.missing, p.mocks.unreached(p.out.path)
+	p.out.calls, p.out.missing, p.out.others = p.mocks.inOrder(), p.mocks.missing, p.mocks.unreached(p.out.path)
 	return p.out
 }
 

@@ -33,7 +33,8 @@ func open(t *testing.T, machine, cases string) *casetest.Suite {
 	return suite
 }
 
-// TestSameWayEachTime: branches that run at once always go the same way, so that a path can be expected of them.
+// TestSameWayEachTime: branches that run at once always go the same way, so that a path can be expected of them, and take
+// the answers of a mock in their order.
 func TestSameWayEachTime(t *testing.T) {
 	t.Parallel()
 	branch := `{"StartAt": "@1", "States": {"@1": {"Type": "Task", "Resource": "x:a", "Next": "@2"}, "@2": {"Type": "Task", "Resource": "x:b", "End": true}}}`
@@ -41,9 +42,10 @@ func TestSameWayEachTime(t *testing.T) {
 	for _, n := range []string{"A", "B", "C", "D", "E"} {
 		branches = append(branches, strings.ReplaceAll(branch, "@", n))
 	}
-	mocks = append(mocks, "x:a: {result: 1}", "x:b: {result: 1}")
+	mocks = append(mocks, "x:a: {result: 0}",
+		"x:b: [{result: 1, times: 1}, {result: 2, times: 1}, {result: 3, times: 1}, {result: 4, times: 1}, {result: 5}]")
 	suite := open(t, `{"StartAt": "All", "States": {"All": {"Type": "Parallel", "End": true, "Branches": [`+strings.Join(branches, ",")+`]}}}`,
-		"mocks: {"+strings.Join(mocks, ", ")+"}\ncases: [{name: a}]")
+		"mocks: {"+strings.Join(mocks, ", ")+"}\ncases: [{name: a, expect: {output: [1, 2, 3, 4, 5]}}]")
 	var first []string
 	for range 100 {
 		r := suite.Run(t.Context(), suite.File.Cases[0], time.Minute)
