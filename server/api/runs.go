@@ -76,12 +76,17 @@ type History struct {
 	Next    int64           `json:"next,omitempty"` // number for after, for the next page; 0 if there are no more lines
 }
 
-func (a *api) history(c *call) (any, error) {
-	run, limit, err := c.page(a)
-	if err != nil {
-		return nil, err
+// linesAsked returns the run whose history is asked for, the number of the line after which to begin, and how many
+// lines to return.
+func (c *call) linesAsked(a *api) (run storage.Run, after int64, limit int, err error) {
+	if run, limit, err = c.page(a); err == nil {
+		after, err = c.number("after", 0)
 	}
-	after, err := c.number("after", 0)
+	return run, after, limit, err
+}
+
+func (a *api) history(c *call) (any, error) {
+	run, after, limit, err := c.linesAsked(a)
 	if err != nil {
 		return nil, err
 	}
@@ -96,11 +101,7 @@ type Events struct {
 }
 
 func (a *api) events(c *call) (any, error) {
-	run, limit, err := c.page(a)
-	if err != nil {
-		return nil, err
-	}
-	after, err := c.number("after", 0)
+	run, after, limit, err := c.linesAsked(a)
 	if err != nil {
 		return nil, err
 	}
