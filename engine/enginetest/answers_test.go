@@ -6,6 +6,7 @@ import (
 	"maps"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -70,13 +71,19 @@ func TestFailAtFindsEndlessWait(t *testing.T) {
 	t.Run("memory", func(t *testing.T) { findsEndlessWait(t, waiting(0)) })
 	t.Run("file", func(t *testing.T) {
 		w, dir := waiting(0), t.TempDir()
+		var names atomic.Int32 // an address may be that of an earlier depot
+		w.New = func(testing.TB) *depot {
+			return &depot{
+				parcels: map[string]string{}, file: filepath.Join(dir, fmt.Sprintf("%d.db", names.Add(1))),
+			}
+		}
 		w.Flow = func(d *depot) flow.Node {
 			return flow.Linear("order", storing(d, "store", atom.Inject("id", "p")),
 				atom.Awaits[string]("approve", "approved", atom.Deferral{}))
 		}
 		w.Answers = map[string]any{"approve": "yes"}
 		w.Store = func(d *depot) (storage.Store, error) {
-			return sqlstore.Open(context.Background(), filepath.Join(dir, fmt.Sprintf("%p.db", d)))
+			return sqlstore.Open(context.Background(), d.file)
 		}
 		findsEndlessWait(t, w)
 	})

@@ -13,7 +13,10 @@ import (
 )
 
 // A depot is a world in which parcels are stored under the key of the call that stored them.
-type depot struct{ parcels map[string]string }
+type depot struct {
+	parcels map[string]string
+	file    string // of its database, if it has one
+}
 
 type parcel struct {
 	ID string `json:"id"`

@@ -3,6 +3,7 @@ package sfn
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"time"
 
@@ -49,10 +50,7 @@ func (s *Server) redriveExecution(ctx context.Context, _ *aws.Caller, in *redriv
 	if reason != "" {
 		return nil, unredrivable(reason)
 	}
-	if err := engine.Send(ctx, s.config.Store, x.run.ID, engine.RetryFrom("")); err != nil {
-		return nil, err
-	}
-	at, err := s.reopened(ctx, x, count)
+	at, err := s.reopen(ctx, x, count)
 	if err != nil {
 		return nil, err
 	}
@@ -66,36 +64,63 @@ func unredrivable(reason string) error {
 // redriveTime is how long RedriveExecution waits until the run was reopened. The request is durable before.
 const redriveTime = 5 * time.Second
 
-// reopened waits until a run was reopened so often, and returns when. If the run does not allow it, the process that
-// drives the run drops the request.
-func (s *Server) reopened(ctx context.Context, x *execution, count int64) (*aws.Time, error) {
+// reopen requests the run to continue, waits until it was reopened so often, and returns when. The process that drives
+// the run drops the request while a run that it had started is still ending, so reopen repeats it.
+func (s *Server) reopen(ctx context.Context, x *execution, count int64) (*aws.Time, error) {
 	over := time.NewTimer(redriveTime)
 	defer over.Stop()
 	look := time.NewTicker(lookForEnd)
 	defer look.Stop()
-	for {
-		_, waiting, err := s.config.Store.Messages(ctx, x.run.ID, 0)
+	sent, again := int64(-1), time.Duration(0)
+	for began := time.Now(); ; {
+		run, waits, err := s.requested(ctx, x.run.ID, sent)
 		if err != nil {
 			return nil, err
 		}
-		run, err := s.config.Store.Run(ctx, x.run.ID)
-		if err != nil {
-			return nil, err
-		}
-		if now, ok := executionOf(&run); ok && now.redrives() >= count {
+		if now, ok := executionOf(run); ok && now.redrives() >= count {
 			return now.redriven(), nil
 		}
-		if run.State.Ended() && len(waiting) == 0 {
-			return nil, unredrivable("An execution that it had started has not ended")
+		dropped := run.State.Ended() && !waits
+		if dropped && time.Since(began) >= again {
+			if sent, err = s.requestRetry(ctx, x.run.ID); err != nil {
+				return nil, err
+			}
+			dropped, again = false, 2*time.Since(began)+lookForEnd
 		}
 		select {
 		case <-look.C:
 		case <-over.C:
+			if dropped {
+				return nil, unredrivable("An execution that it had started has not ended")
+			}
 			return aws.At(s.config.Now()), nil
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
 	}
+}
+
+// requestRetry asks a run to continue. Its request is the first among the messages after the returned number.
+func (s *Server) requestRetry(ctx context.Context, id string) (int64, error) {
+	before, _, err := s.config.Store.Messages(ctx, id, math.MaxInt64)
+	if err != nil {
+		return 0, err
+	}
+	return before, engine.Send(ctx, s.config.Store, id, engine.RetryFrom(""))
+}
+
+// requested reads a run, and reports whether a request after the message with that number waits in its inbox; of a
+// negative number it does not look.
+func (s *Server) requested(ctx context.Context, id string, after int64) (run *storage.Run, waits bool, err error) {
+	if after >= 0 { // first, because a run that takes the request meanwhile is then seen as reopened
+		_, messages, err := s.config.Store.Messages(ctx, id, after)
+		if err != nil {
+			return nil, false, err
+		}
+		waits = slices.ContainsFunc(messages, func(m storage.Message) bool { return m.Kind == storage.MessageRetry })
+	}
+	r, err := s.config.Store.Run(ctx, id)
+	return &r, waits, err
 }
 
 // A redriveToken is a token of a client, and which redrive of the execution it asked for.

@@ -2,10 +2,14 @@ package sfn_test
 
 import (
 	"context"
+	"slices"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine/tasks"
+	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
@@ -136,6 +140,65 @@ func TestRedriveMapRun(t *testing.T) {
 	if d["status"] != "FAILED" || d["redriveCount"] != 1.0 || d["redriveDate"] == nil {
 		t.Errorf("%v", d)
 	}
+}
+
+// TestRedriveWhileEnding redrives an execution that has failed while an execution of its map run is still ending.
+func TestRedriveWhileEnding(t *testing.T) {
+	t.Parallel()
+	s := serveOn(t, &lateCancel{Store: memstore.New()}, nil)
+	activity := s.call("CreateActivity", object{"name": "work"})["activityArn"].(string)
+	arn := s.start(s.create("Map", `{"StartAt": "Each", "States": {"Each": {"Type": "Map", "End": true, "ItemProcessor": {
+		"ProcessorConfig": {"Mode": "DISTRIBUTED", "ExecutionType": "STANDARD"}, "StartAt": "Work", "States": {
+			"Work": {"Type": "Task", "Resource": "`+activity+`", "End": true}}}}}}`), "m", `[0, 1]`)
+	token := s.task(activity)
+	s.task(activity)
+	s.call("SendTaskFailure", object{"taskToken": token})
+	if x := s.execution(arn); x["status"] != "FAILED" {
+		t.Fatalf("%v", x)
+	}
+	s.call("RedriveExecution", object{"executionArn": arn})
+	if x := s.call("DescribeExecution", object{"executionArn": arn}); x["status"] != "RUNNING" || x["redriveCount"] != 1.0 {
+		t.Errorf("%v", x)
+	}
+	for range 2 {
+		s.call("SendTaskSuccess", object{"taskToken": s.task(activity), "output": "1"})
+	}
+	if x := s.execution(arn); x["status"] != "SUCCEEDED" {
+		t.Errorf("%v", x)
+	}
+}
+
+// A lateCancel is a store in which a run learns that it is cancelled when another one was requested twice to continue.
+type lateCancel struct {
+	storage.Store
+
+	retries atomic.Int32
+}
+
+func (s *lateCancel) Send(ctx context.Context, messages ...storage.Message) error {
+	if messages[0].Kind == storage.MessageRetry {
+		s.retries.Add(1)
+	}
+	return s.Store.Send(ctx, messages...)
+}
+
+func (s *lateCancel) isHidden(m storage.Message) bool {
+	return m.Kind == storage.MessageCancel && s.retries.Load() < 2
+}
+
+func (s *lateCancel) Messages(ctx context.Context, run string, after int64) (int64, []storage.Message, error) {
+	wakeups, messages, err := s.Store.Messages(ctx, run, after)
+	if slices.ContainsFunc(messages, s.isHidden) {
+		return after, nil, err
+	}
+	return wakeups, messages, err
+}
+
+func (s *lateCancel) Due(ctx context.Context, q storage.DueQuery) ([]storage.Due, time.Time, error) {
+	due, next, err := s.Store.Due(ctx, q)
+	return slices.DeleteFunc(due, func(d storage.Due) bool {
+		return slices.ContainsFunc(d.Snapshot.Messages, s.isHidden)
+	}), next, err
 }
 
 // TestPendingRedrive shows which executions of a redriven map run wait to be continued, in each answer alike.
