@@ -72,6 +72,11 @@ func (c *console) edit(ctx context.Context, v *visit) (node, error) {
 			}
 		}
 	}
+	if v.form == nil {
+		if fields := example(v.query.Get("example")); fields != nil {
+			e.form = func(name string) string { return fields[name] }
+		}
+	}
 	e.text = withoutReturns(e.form("text"))
 	if e.text != "" {
 		e.checked = c.check(ctx, v, e)
@@ -84,7 +89,7 @@ func (c *console) edit(ctx context.Context, v *visit) (node, error) {
 		return fragment{refused(v), e.results(v.form.Get("drawn")), when(v.form.Get("do") != doCheck, e.tried.node())}, nil
 	}
 	return fragment{
-		el("h1", v.title), refused(v),
+		el("h1", v.title), refused(v), when(e.text == "" && v.query.Get("hash") == "", offersExamples()),
 		el("div", class("edit"), e.fields(v), el("div", e.tried.node(), e.results(""))),
 		el("script", attr("type", "module"), attr("src", c.editor)),
 	}, nil

@@ -122,6 +122,12 @@ func TestEditor(t *testing.T) {
 		t.Errorf("a part is %s", body)
 	}
 
+	if body := d.ask(http.MethodGet, "edit", nil).Body.String(); !strings.Contains(body, `href="edit?example=sm4c"`) {
+		t.Errorf("an empty editor offers no example: %s", body)
+	}
+	if body := d.ask(http.MethodGet, "edit?example=mocks", nil).Body.String(); strings.Contains(body, "goods") {
+		t.Errorf("mocks are no example: %s", body)
+	}
 	d.stores()
 	d.trials()
 }

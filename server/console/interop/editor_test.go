@@ -248,6 +248,30 @@ func (b *tab) store(t *testing.T, s *site, l look) {
 	}
 }
 
+// TestEditorExamples tries the examples that an empty editor offers, without a change: the work of the first state is
+// undone.
+func TestEditorExamples(t *testing.T) {
+	t.Parallel()
+	s := editorSite(t)
+	for language, way := range map[string]string{"ASL": "Reserve → Charge", "SM4C": "Reserving → Charging"} {
+		b := open(t, look{1280, false, false})
+		b.visit(s.page("edit"))
+		b.pressTo(language)
+		b.ready("#checked [data-graph=new] svg")
+		if got := b.texts("#count"); got[0] != "No problem" {
+			t.Errorf("%s: it says %q", language, got)
+		}
+		b.pressWhere(`document.activeElement.value == "try"`)
+		b.ready("#tried a")
+		if got := b.texts("#tried")[0]; !strings.Contains(got, "REVERTED") || !strings.Contains(got, way) {
+			t.Errorf("%s: the trial: %q", language, got)
+		}
+		for _, p := range b.took() {
+			t.Error(p)
+		}
+	}
+}
+
 // TestEditorSpeed prints how long it takes from a change of a text of 50 KB until its problems are shown.
 func TestEditorSpeed(t *testing.T) {
 	s := editorSite(t)
