@@ -100,6 +100,11 @@ func (s *Server) judge(r *http.Request) *Problem {
 		reason := fmt.Sprintf("the host %.100q is not served: ask by an address of the machine, or have the operator add "+
 			"the name to those of the server", r.Host)
 		return &Problem{http.StatusForbidden, "forbidden", reason}
+	case isAmbiguous(r.URL):
+		return &Problem{
+			http.StatusForbidden, "forbidden",
+			"paths are not served whose escaped slashes lead out of their first element: send no %2F after ..",
+		}
 	case isConsole(r) && !isOwn(r):
 		return &Problem{
 			http.StatusForbidden, "forbidden", "the request came from a page of another site: open the console itself",

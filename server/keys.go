@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"os"
 	"path"
 	"regexp"
@@ -77,6 +78,13 @@ func (h *holder) may(method, asked string) bool {
 func firstOf(asked string) string {
 	first, _, _ := strings.Cut(strings.TrimPrefix(path.Clean("/"+asked), "/"), "/")
 	return first
+}
+
+// isAmbiguous reports whether the first element of a path depends on when it is unescaped, as in /console/..%2Fmetrics.
+// [http.ServeMux] divides a path into elements first, and handlers may unescape it first.
+func isAmbiguous(asked *url.URL) bool {
+	first, err := url.PathUnescape(firstOf(asked.EscapedPath()))
+	return err != nil || first != firstOf(asked.Path)
 }
 
 // isPage reports whether a request is for the console or the API.

@@ -39,17 +39,17 @@ func isConsole(r *http.Request) bool {
 }
 
 // isPublic reports whether a request is for something of the console that needs no key: the page on which a person logs
-// in, and what pages look like.
+// in, and what pages look like. It reads the path as the console does, which answers with a page where a path ends with
+// a slash.
 func isPublic(r *http.Request) bool {
 	if !isConsole(r) {
 		return false
 	}
-	clean := path.Clean(r.URL.Path)
-	switch path.Ext(clean) {
+	switch path.Ext(r.URL.Path) {
 	case ".css", ".js", ".svg":
 		return reads(r.Method)
 	}
-	return clean == loginPath || clean == logoutPath
+	return r.URL.Path == loginPath || r.URL.Path == logoutPath
 }
 
 // cookieName returns the name of the cookie for the port that a request is for. Browsers send the cookies of a host to
@@ -212,7 +212,7 @@ func (s *Server) loginHandler(r *http.Request) http.Handler {
 	if s.keys == nil || r.Method != http.MethodPost {
 		return nil
 	}
-	switch path.Clean(r.URL.Path) {
+	switch r.URL.Path {
 	case loginPath:
 		return http.HandlerFunc(s.login)
 	case logoutPath:

@@ -60,6 +60,50 @@ func (v *visitor) ask(method, target, form string, headers ...string) (w *httpte
 	return w, as
 }
 
+// TestPathsOfPages asks for pages of the console under paths that look like one of its files, like the login, or like
+// the path of another handler. The console answers with its home where a path ends with a slash, and otherwise looks at
+// the last element. An escaped slash separates elements for the console, but not for [http.ServeMux].
+//
+// Attack (Keys, certificates and settings): A page of the console without its key, under a path such as
+// `/console/x.svg/`, `/console/login/` or `/console/..%2Fmetrics%2Fruns`.
+// Result: Refused.
+func TestPathsOfPages(t *testing.T) {
+	t.Parallel()
+	keys := keyFile(t, "ann "+rightKey+" view\nprometheus "+workersKey+" metrics\n")
+	v := newVisitor(t, Options{Keys: keys})
+	for target, open := range map[string]bool{
+		"/console/console.123.css": true, "/console/trial/7/icon.svg": true, "/console/login?next=%2F": true,
+		"/console/x.svg/": false, "/console/x.css//": false, "/console/x.js/.": false, "/console/x.js/run": false,
+		"/console/x.svg/run/..": false, "/console/login/": false, "/console/logout/": false, "/console/./login/": false,
+		"/console/x%2Esvg%2F": false, "/console/x.svg%2Frun%2F..": false, "/console/?x.svg": false,
+		"/console/..%2Flivez": false,
+	} {
+		if w, _ := v.ask(http.MethodGet, target, ""); (w.Code == http.StatusOK) != open {
+			t.Errorf("%s without a key: %d", target, w.Code)
+		}
+	}
+	disguised := []string{
+		"/console/..%2Fmetrics%2Fruns", "/console/..%2F..%2Fmetrics/runs", "/%63onsole/..%2Fmetrics",
+		"/api/v1/runs/..%2F..%2F..%2Fmetrics", "/console/..%2Fconsole%2F..%2Fmetrics%2Fstream",
+	}
+	for _, target := range []string{"/api/v1/runs/..%2Fa", "/api/v1/runs/a%2Fb", "/console/run?id=..%2F..%2Fx", "/%63onsole/"} {
+		if w, _ := v.ask(http.MethodGet, target, "", "Authorization", "Bearer "+rightKey); w.Code != http.StatusOK {
+			t.Errorf("%s with a key: %d", target, w.Code)
+		}
+	}
+	proxied := newVisitor(t, Options{Proxy: &Proxy{Header: "X-User", From: []netip.Prefix{netip.MustParsePrefix("10.1.0.0/16")}}})
+	for _, target := range disguised {
+		for _, key := range []string{workersKey, rightKey} {
+			if w, _ := v.ask(http.MethodGet, target, "", "Authorization", "Bearer "+key); w.Code != http.StatusForbidden {
+				t.Errorf("%s with the key %s: %d", target, key, w.Code)
+			}
+		}
+		if w, as := proxied.ask(http.MethodGet, target, ""); w.Code == http.StatusOK || as != (Caller{}) {
+			t.Errorf("%s past the proxy: %d as %+v", target, w.Code, as)
+		}
+	}
+}
+
 // keyFile writes keys, and returns the file.
 func keyFile(t *testing.T, lines string) string {
 	t.Helper()
