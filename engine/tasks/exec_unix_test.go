@@ -235,7 +235,7 @@ func TestCheck(t *testing.T) {
 	}
 	for name, want := range tests {
 		got := ""
-		if err := r.Check(name, "S"); err != nil {
+		if err := r.Check(name); err != nil {
 			got = err.Error()
 		}
 		if diff := cmp.Diff(want, got); diff != "" {

@@ -74,7 +74,7 @@ func TestLambdaEndpoint(t *testing.T) {
 		{shipARN + "Thrown", `{}`, `Busy: {"errorMessage":"no","errorType":"Busy"}`},
 		{shipARN + "Odd", `{}`, `Lambda.Unknown: no JSON`},
 	} {
-		if err := r.Check(c.task, "S"); err != nil {
+		if err := r.Check(c.task); err != nil {
 			t.Errorf("%s: %v", c.task, err)
 		}
 		body, err := r.Task(c.task)

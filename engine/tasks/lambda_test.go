@@ -66,7 +66,7 @@ func said(v atom.Value, err error) string {
 func TestServices(t *testing.T) {
 	t.Parallel()
 	r := &tasks.Registry{}
-	if err := r.Check("arn:aws:states:::lambda:invoke", "S"); err == nil || !strings.Contains(err.Error(),
+	if err := r.Check("arn:aws:states:::lambda:invoke"); err == nil || !strings.Contains(err.Error(),
 		"map a function's name or ARN") {
 		t.Error(err)
 	}

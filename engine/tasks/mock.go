@@ -244,13 +244,16 @@ func (m *Mocks) covers(path string) bool {
 	return ok
 }
 
-// mention reports whether a mock is for a state of that name, wherever the state is.
-func (m *Mocks) mention(state string) bool {
+// Covers reports whether a mock may answer for the caller of a task: by the caller's path without numbers, such as
+// Book/enter/flight, or by its name alone. A state of a fork, whose path is not known before a run, has its name as its
+// path. Then a mock for a state of that name in any fork counts. Nil mocks cover nothing.
+func (m *Mocks) Covers(caller string) bool {
 	if m == nil {
 		return false
 	}
+	exact, own := nodepath.Names(caller)
 	for name := range m.states {
-		if name == state || strings.HasSuffix(name, "/"+state) {
+		if name == exact || name == own || strings.HasSuffix(name, "/"+exact) {
 			return true
 		}
 	}

@@ -93,18 +93,20 @@ func TestMocks(t *testing.T) {
 	}
 }
 
-func TestMockedStatesNeedNoProgram(t *testing.T) {
+// TestMocksCover: a caller is covered by a mock for its path or its name, and a state also by one for its path.
+func TestMocksCover(t *testing.T) {
 	t.Parallel()
 	mocks, err := tasks.ParseMocks("mocks.json", []byte(mockText), "trip", "paid")
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &tasks.Registry{Mocks: mocks}
-	if err := r.Check("exec:./gone", "Pay"); err != nil {
-		t.Error(err)
+	for caller, want := range map[string]bool{"Pay": true, "Book": false, "Book/enter/Pay": true, "Pay/enter": false} {
+		if got := mocks.Covers(caller); got != want {
+			t.Errorf("%s is covered: %v", caller, got)
+		}
 	}
-	if err := r.Check("exec:./gone", "Book"); err == nil {
-		t.Error("a program that a real state needs is missed by nobody")
+	if (*tasks.Mocks)(nil).Covers("Pay") {
+		t.Error("nothing covers a state")
 	}
 }
 

@@ -11,10 +11,11 @@ import (
 
 // A FunctionInfo describes a function that tasks implement.
 type FunctionInfo struct {
-	Name string // name in the definition
-	Type string // rest, rpc or task
-	Task string // name of the task, see engine.Tasks
-	At   int    // offset of its operation in the text, see [Position]; -1 if it was loaded
+	Name    string   // name in the definition
+	Type    string   // rest, rpc or task
+	Task    string   // name of the task, see engine.Tasks
+	At      int      // offset of its operation in the text, see [Position]; -1 if it was loaded
+	Callers []string // paths of the actions that call it, or that it undoes, without numbers: Book/enter/parallel/flight
 }
 
 // Functions returns the functions of the definition except expression functions, in the order of the definition.
@@ -22,10 +23,22 @@ func (m *Machine) Functions() []FunctionInfo {
 	var all []FunctionInfo
 	for _, f := range m.machine.Functions {
 		if f.Formula == nil {
-			all = append(all, FunctionInfo{Name: f.Name, Type: f.Kind.String(), Task: f.Task(), At: f.At})
+			all = append(all, FunctionInfo{
+				Name: f.Name, Type: f.Kind.String(), Task: f.Task(), At: f.At, Callers: m.callers(f),
+			})
 		}
 	}
 	return all
+}
+
+func (m *Machine) callers(f *syntax.Function) []string {
+	var paths []string
+	for _, a := range m.machine.Actions {
+		if a.Function == f || a.Revert != nil && a.Revert.Function == f {
+			paths = append(paths, a.Path())
+		}
+	}
+	return paths
 }
 
 // Subflows returns the names of the flows that the machine calls, each once.

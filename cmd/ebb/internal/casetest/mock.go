@@ -210,33 +210,37 @@ func (m *mocks) answer(call *made) (*Answer, error) {
 	if !slices.Contains(m.missing, why) {
 		m.missing = append(m.missing, why)
 	}
-	m.unmocked[call.names[0]] = true
+	m.unmocked[call.exact], m.unmocked[call.names[0]] = true, true
 	return nil, atom.Errorf(atom.CodeNoMock, "%s", why)
 }
 
-// unreached returns the states that the run did not reach, that call a task, and that have no mock. If such a state is
-// on the run's path, it started a run in place of the call.
+// unreached returns the callers of tasks that the run did not reach and that have no mock. These are states, or actions
+// in states. If the state is on the run's path, it called nothing, or started a run in place of the call.
 func (m *mocks) unreached(path []string) []string {
 	if len(m.unmocked) == 0 {
 		return nil
 	}
 	var names []string
 	for _, u := range m.machine.Uses() {
-		name := strconv.Quote(u.State)
-		if u.State != "" && !m.mention(u.State) && m.of.Mocks[u.Task] == nil && !m.unmocked[u.State] &&
-			!slices.Contains(names, name) && !slices.Contains(path, nodepath.Escape(u.State)) {
-			names = append(names, name)
+		for _, caller := range u.Callers {
+			state, _, _ := strings.Cut(caller, "/")
+			if exact, _ := nodepath.Names(caller); !m.mention(caller, u.Task) && !slices.Contains(path, state) &&
+				!slices.Contains(names, strconv.Quote(exact)) {
+				names = append(names, strconv.Quote(exact))
+			}
 		}
 	}
 	return names
 }
 
-// mention reports whether a mock is for a state of that name, wherever the state is.
-func (m *mocks) mention(state string) bool {
+// mention reports whether a mock may answer a caller of a task, wherever it is, or was missed before.
+func (m *mocks) mention(caller, task string) bool {
+	exact, _ := nodepath.Names(caller)
+	names := m.machine.Names(caller, task)
 	for name := range m.of.Mocks {
-		if name == state || strings.HasSuffix(name, "/"+state) {
+		if name == exact || strings.HasSuffix(name, "/"+exact) || slices.Contains(names, name) {
 			return true
 		}
 	}
-	return false
+	return m.unmocked[exact]
 }

@@ -75,8 +75,8 @@ func (m *aslMachine) Uses() []TaskUse {
 		}{{state.Task, state.TaskAt}, {state.Revert, state.RevertAt}} {
 			if task.name != "" {
 				all = append(all, TaskUse{
-					Task: task.name, Where: fmt.Sprintf("state %q", state.Name), State: state.Name,
-					At: task.at,
+					Task: task.name, Where: fmt.Sprintf("state %q", state.Name),
+					Callers: []string{nodepath.Escape(state.Name)}, At: task.at,
 				})
 			}
 		}

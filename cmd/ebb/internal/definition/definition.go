@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/ebbflow/ebb/cmd/ebb/internal/document"
 	"github.com/ebbflow/ebb/engine/tasks"
 	"github.com/ebbflow/ebb/internal/limitedfile"
+	"github.com/ebbflow/ebb/internal/nodepath"
 	"github.com/ebbflow/ebb/internal/visible"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -88,12 +90,16 @@ func flowName(file string) string {
 }
 
 // Missing returns a line with its place for each use of a task that cannot be called. It also returns the name of the
-// first of these tasks. A mocked state needs no task.
+// first of these tasks. A task is not needed if mocks cover its callers; the line names callers that they do not cover.
 func (d *Definition) Missing(r *tasks.Registry) (lines []string, first string) {
 	for _, use := range d.Machine.Uses() {
-		err := r.Check(use.Task, use.State)
-		if err == nil {
+		bare := slices.DeleteFunc(slices.Clone(use.Callers), r.Mocks.Covers)
+		err := r.Check(use.Task)
+		if err == nil || len(bare) == 0 && len(use.Callers) > 0 {
 			continue
+		}
+		if r.Mocks != nil && slices.ContainsFunc(bare, isAction) {
+			use.Where += ", without a mock at " + callers(bare)
 		}
 		at := document.Place{Line: 1, Column: 1}
 		if use.At >= 0 {
@@ -104,6 +110,18 @@ func (d *Definition) Missing(r *tasks.Registry) (lines []string, first string) {
 		first = cmp.Or(first, use.Task)
 	}
 	return lines, first
+}
+
+// isAction reports whether a caller is an action inside a state.
+func isAction(caller string) bool { return strings.Contains(caller, "/") }
+
+// callers lists the names of callers as mocks have them.
+func callers(paths []string) string {
+	names := make([]string, len(paths))
+	for i, path := range paths {
+		names[i], _ = nodepath.Names(path)
+	}
+	return strings.Join(names, " and ")
 }
 
 // CheckName returns an error if a reader cannot see every character of the name of something new. Such a name cannot be

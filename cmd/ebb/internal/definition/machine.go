@@ -57,10 +57,10 @@ type Subject interface {
 
 // A TaskUse is a position where a definition names a task.
 type TaskUse struct {
-	Task  string
-	Where string // prefix of messages: state "Pay"
-	State string // name of the caller in mocks
-	At    int    // offset of the name in the text; -1 if it is in another text
+	Task    string
+	Where   string   // prefix of messages: state "Pay"
+	Callers []string // paths of the nodes that call it, see [tasks.Mocks.Covers]
+	At      int      // offset of the name in the text; -1 if it is in another text
 }
 
 // A Reading sets how definitions are read.

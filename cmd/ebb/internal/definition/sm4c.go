@@ -53,7 +53,9 @@ func (m *sm4cMachine) Names(path, task string) []string {
 func (m *sm4cMachine) Uses() []TaskUse {
 	var all []TaskUse
 	for _, f := range m.Functions() {
-		all = append(all, TaskUse{Task: f.Task, Where: fmt.Sprintf("function %q", f.Name), At: f.At})
+		all = append(all, TaskUse{
+			Task: f.Task, Where: fmt.Sprintf("function %q", f.Name), Callers: f.Callers, At: f.At,
+		})
 	}
 	return all
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/ebbflow/ebb/cmd/ebb/internal/definition"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/draw"
+	"github.com/ebbflow/ebb/internal/nodepath"
 	"github.com/ebbflow/ebb/server/api"
 	"github.com/ebbflow/ebb/server/swf"
 	"github.com/ebbflow/ebb/storage"
@@ -53,8 +54,10 @@ func (l *Languages) Check(d *api.Draft) *api.CheckResult {
 		if !l.mayName(use.Task) {
 			out.Refused = append(out.Refused, refusal(use, source))
 		}
-		if use.State != "" && !slices.Contains(out.Calls, use.State) {
-			out.Calls = append(out.Calls, use.State)
+		for _, caller := range use.Callers {
+			if name, _ := nodepath.Names(caller); !slices.Contains(out.Calls, name) {
+				out.Calls = append(out.Calls, name)
+			}
 		}
 	}
 	return out

@@ -34,6 +34,16 @@ type Action struct {
 // Forks reports whether the action runs its children in flows of their own.
 func (a *Action) Forks() bool { return a.Kind == ParallelAction || a.Kind == ForeachAction }
 
+// Path returns the path of the action's node in a run, without the numbers of children and of visits.
+func (a *Action) Path() string {
+	for p := a.Parent; p != nil; p = p.Parent {
+		if p.Forks() {
+			return p.Path() + "/" + a.Name
+		}
+	}
+	return a.Name
+}
+
 // Calls reports whether the action calls a function or subflow, which takes time.
 func (a *Action) Calls() bool { return a.Kind == InvokeFunction || a.Kind == InvokeSubflow }
 
