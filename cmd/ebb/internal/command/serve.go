@@ -100,7 +100,7 @@ Step Functions and Amazon SWF use the URL of the address as their endpoint. Page
 		"address of health, metrics and events, or off; with --keys, other machines may reach it")
 	flags.StringVar(&f.listen.keys, "keys", "",
 		"file of authorized clients, on each line a name, a key (Authorization: Bearer KEY), "+
-			"and its purposes: "+strings.Join(server.Purposes(), ", ")+"; without one it is for all but aws")
+			"and its purposes: "+strings.Join(server.Purposes(), ", ")+"; without one it is for all but aws and operate")
 	f.listen.addFlags(flags)
 	flags.StringArrayVar(&f.keep, "keep", nil,
 		"how long to keep ended runs, as in ebb prune (default for ever); may be repeated")
