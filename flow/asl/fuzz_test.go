@@ -202,7 +202,7 @@ func FuzzTestState(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, definition []byte, name string, input, mock []byte) {
 		for _, m := range []*teststate.Mock{nil, {Result: mock, FieldValidationMode: "PRESENT"}, {ErrorOutput: &teststate.ErrorOutput{Error: "E0"}}} {
-			result, err := teststate.Run(&teststate.Test{
+			result, err := teststate.Run(t.Context(), &teststate.Test{
 				Definition: definition, StateName: name, Input: atom.FromJSON(input), Mock: m, Attributes: asl.Attributes{RoleARN: "r"}, Now: epoch,
 				Call: func(_ string, input atom.Value) (atom.Value, *atom.Failure) { return input, nil },
 			})

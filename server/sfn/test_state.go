@@ -91,7 +91,7 @@ func (s *Server) testState(ctx context.Context, _ *aws.Caller, in *testStateInpu
 			test.Configuration.MapItemReaderData = []byte(*c.ItemsFromRead)
 		}
 	}
-	result, err := teststate.Run(test)
+	result, err := teststate.Run(ctx, test)
 	if e, ok := errors.AsType[*teststate.Error](err); ok {
 		return nil, aws.Errorf(e.Exception, "%s", e.Message)
 	}

@@ -57,7 +57,7 @@ func tested(t *testing.T, record *conformance.StateTest) *conformance.StateTestO
 			test.Mock.Result = []byte(*p.Mock.Result)
 		}
 	}
-	result, err := teststate.Run(test)
+	result, err := teststate.Run(t.Context(), test)
 	if refused, ok := errors.AsType[*teststate.Error](err); ok {
 		return &conformance.StateTestOutcome{Refused: refused.Exception, Message: refused.Message}
 	}

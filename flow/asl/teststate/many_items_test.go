@@ -19,7 +19,7 @@ func TestManyItems(t *testing.T) {
 		`"QueryLanguage": "JSONata", "ItemSelector": "{% $states.context.Map.Item.Index %}"`,
 	} {
 		for _, mode := range []string{`"DISTRIBUTED", "ExecutionType": "EXPRESS"`, `"INLINE"`} {
-			result, err := teststate.Run(&teststate.Test{
+			result, err := teststate.Run(t.Context(), &teststate.Test{
 				Definition: fmt.Appendf(nil, `{"Type": "Map", %s, "End": true, "ItemProcessor": {"ProcessorConfig": {"Mode": %s},
 					"StartAt": "Q", "States": {"Q": {"Type": "Pass", "End": true}}}}`, selector, mode),
 				Input: atom.FromJSON([]byte(items)), Mock: mockResult(items),

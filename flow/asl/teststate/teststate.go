@@ -2,6 +2,7 @@ package teststate
 
 import (
 	"cmp"
+	"context"
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
@@ -91,8 +92,8 @@ func invalidTest(message string) error {
 }
 
 // Run runs one state, without its neighbors and without waiting. If the state cannot be tested, the error is an
-// [Error]. A state that fails is a result, not an error.
-func Run(t *Test) (*Result, error) {
+// [Error]. A state that fails is a result, not an error. When the context ends, Run returns its error soon.
+func Run(ctx context.Context, t *Test) (*Result, error) {
 	m, s, err := t.compile()
 	if err != nil {
 		return nil, err
@@ -100,7 +101,7 @@ func Run(t *Test) (*Result, error) {
 	if err := t.check(s); err != nil {
 		return nil, err
 	}
-	w, err := t.enter(m, s)
+	w, err := t.enter(ctx, m, s)
 	if err != nil {
 		return nil, err
 	}
@@ -110,6 +111,9 @@ func Run(t *Test) (*Result, error) {
 		return nil, err
 	}
 	concludeTest(w, t, result, out, f)
+	if ctx.Err() != nil { // the state was interrupted
+		return nil, context.Cause(ctx)
+	}
 	show(&result.Inspection, w)
 	result.Exchange = t.Exchange
 	return result, nil
@@ -119,7 +123,7 @@ func Run(t *Test) (*Result, error) {
 const testedState = "StateName"
 
 // enter starts the visit of the state.
-func (t *Test) enter(m *syntax.Machine, s *syntax.State) (*interpreter.Interpreter, error) {
+func (t *Test) enter(ctx context.Context, m *syntax.Machine, s *syntax.State) (*interpreter.Interpreter, error) {
 	input := data.EmptyObject
 	if len(t.Input) > 0 {
 		input = data.Text(t.Input)
@@ -142,6 +146,7 @@ func (t *Test) enter(m *syntax.Machine, s *syntax.State) (*interpreter.Interpret
 			Attributes: atom.MustEncode(attributes),
 		},
 		Memory: variables, Index: -1, Now: t.Now, Event: 1, Token: func() string { return "TestStateTaskToken" },
+		Interrupted: func() bool { return ctx.Err() != nil },
 	})
 	w.Inspection = &interpreter.Inspection{}
 	w.Enter(s, input)

@@ -244,7 +244,7 @@ func TestStateAlone(t *testing.T) {
 			`SUCCEEDED {"x":2}`, `{"input":{},"afterArguments":{"x":2},"result":{"y":{"x":2}}}`,
 		},
 	} {
-		result, err := teststate.Run(&c.test)
+		result, err := teststate.Run(t.Context(), &c.test)
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 			continue
@@ -310,7 +310,7 @@ func TestStateRefused(t *testing.T) {
 		{teststate.Test{Definition: []byte(strings.Replace(task, "lambda:invoke", "states:startExecution.sync:2", 1)), Mock: mockResult(`{"Output": {}}`)}, "ValidationException: Mock result schema validation error: Required field 'ExecutionArn' is missing"},
 		{teststate.Test{Definition: []byte(task), Mock: mockResult(`{"StatusCode": 1.5}`)}, "ValidationException: Mock result schema validation error: Field 'StatusCode' must be an integer"},
 	} {
-		_, err := teststate.Run(&c.test)
+		_, err := teststate.Run(t.Context(), &c.test)
 		if refused, ok := errors.AsType[*teststate.Error](err); !ok || !strings.HasPrefix(refused.Error(), c.want) {
 			t.Errorf("%s\n%v\nwant %s", c.test.Definition, err, c.want)
 		}

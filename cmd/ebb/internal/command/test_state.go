@@ -109,7 +109,7 @@ func (s subcommands) testState(ctx context.Context, file string, f *testStateFla
 	if err != nil {
 		return err
 	}
-	result, err := teststate.Run(test)
+	result, err := teststate.Run(ctx, test)
 	if refusal, ok := errors.AsType[*teststate.Error](err); ok {
 		switch most := min(len(refusal.States), statesNamed); {
 		case refusal.Near != "":
