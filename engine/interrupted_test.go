@@ -8,7 +8,6 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
-	"github.com/ebbflow/ebb/flow/asl"
 	"github.com/ebbflow/ebb/flow/sm4c"
 	"github.com/ebbflow/ebb/storage/memstore"
 )
@@ -49,15 +48,6 @@ func slowLanguages(t *testing.T) map[string]flow.Language {
 		return strings.Join(parts, ", ")
 	}
 	languages := map[string]flow.Language{"grower": endless{}}
-	for name, state := range map[string]string{
-		"JSONPath": `"Parameters": {` + many(8000, `"n%d.$": "$..[?(@.a == 1)]"`) + `}`,
-	} {
-		m, err := asl.Parse(name, []byte(`{"StartAt": "A", "States": {"A": {"Type": "Pass", `+state+`, "End": true}}}`))
-		if err != nil {
-			t.Fatal(err)
-		}
-		languages[name] = m.Flow().Language()
-	}
 	m, err := sm4c.Parse("jq", []byte(`{"name": "m", "version": "1", "states": [{"name": "A", "start": true,
 		"transitions": [`+many(300, `{"condition": "${ reduce range(300000) as $i (0; . + 1) | . == %d }", "nextState": "B"}`)+`]}, {"name": "B"}]}`))
 	if err != nil {
@@ -69,10 +59,10 @@ func slowLanguages(t *testing.T) map[string]flow.Language {
 
 // TestSlowAnswerIsInterrupted makes requests of runs whose language is in the middle of an answer that takes minutes.
 //
-// Attack (Runs that grow or compute without end): One answer that computes for minutes, in JSONPath, jq or a Go grower.
+// Attack (Runs that grow or compute without end): One answer that computes for minutes, in jq or a Go grower.
 // Result: About every 1 ms, an evaluation checks whether to continue. An interruption is neither a failure nor
 // recorded.
-// Also: `internal/jsonata: TestInterrupted`, `internal/jq: TestInterrupted`.
+// Also: `internal/jsonata: TestInterrupted`, `internal/jq: TestInterrupted`, `flow/asl/teststate: TestInterrupted`.
 func TestSlowAnswerIsInterrupted(t *testing.T) {
 	t.Parallel()
 	for name, lang := range slowLanguages(t) {

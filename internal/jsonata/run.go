@@ -12,8 +12,9 @@ const (
 	// MaxSteps is the maximum number of steps of an evaluation. A step is the evaluation of a node, or about as much
 	// work.
 	//
-	//limit:jsonata steps of all expressions in one visit to a state (`jsonata.MaxSteps`) | {} |
-	//limit:and `States.QueryEvaluationError`
+	//limit:jsonata steps of all expressions in one visit to a state, with those of JSONPath, which count a quarter each,
+	//limit:and and the values of intrinsic functions (`jsonata.MaxSteps`) | {} | `States.QueryEvaluationError`,
+	//limit:and `States.Runtime` in JSONPath
 	MaxSteps = 5_000_000
 	// MaxSize is the maximum size of a value that an evaluation may build, as measured on AWS. A number counts 8, a
 	// text its bytes, and an array or object 32 and the sizes of its values.

@@ -14,19 +14,26 @@ import (
 //
 // Values are shared with the document and must not be changed.
 func (p *Path) Get(doc any) (any, error) {
+	value, _, err := p.Measure(doc)
+	return value, err
+}
+
+// Measure is Get, and returns how many steps the evaluation took: more than MaxWork if it failed with ErrBudget.
+func (p *Path) Measure(doc any) (value any, steps int, err error) {
 	if !p.definite || p.function != noFunction {
-		return p.compute(doc)
+		e := &evaluation{root: doc, left: MaxWork}
+		value, err = p.compute(e, doc)
+		return value, MaxWork - e.left, err
 	}
 	value, resolved := p.lookup(doc)
 	if resolved < len(p.steps) {
-		return nil, p.missing(doc, resolved)
+		return nil, 0, p.missing(doc, resolved)
 	}
-	return value, nil
+	return value, 0, nil
 }
 
-// compute implements Get for paths that need more than a lookup.
-func (p *Path) compute(doc any) (value any, err error) {
-	e := &evaluation{root: doc, left: MaxWork}
+// compute implements Measure for paths that need more than a lookup.
+func (p *Path) compute(e *evaluation, doc any) (value any, err error) {
 	if p.definite {
 		var resolved int
 		if value, resolved = p.lookup(doc); resolved < len(p.steps) {

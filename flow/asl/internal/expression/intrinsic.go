@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ebbflow/ebb/flow/asl/internal/stateerror"
+	"github.com/ebbflow/ebb/internal/jsonata"
 	"github.com/ebbflow/ebb/internal/jsonpath"
 	"github.com/ebbflow/ebb/internal/jsontext"
 )
@@ -24,6 +25,56 @@ type intrinsic struct {
 type function struct {
 	least, most int // minimum and maximum number of arguments
 	call        func(args []any, random func() uint64) (any, error)
+	steps       steps
+}
+
+// steps is whose size is the number of steps that a call takes.
+type steps int
+
+const (
+	ofNothing   steps = iota // the result is part of the arguments
+	ofResult                 // the result is new
+	ofArguments              // the arguments are read whole
+)
+
+// bytesPerStep is the number of bytes of a text that count as one step, in addition to the text itself.
+const bytesPerStep = 32
+
+// count subtracts the size of a value from the remaining steps, and stops when none remain.
+func count(value any, left int) int {
+	if left--; left < 0 {
+		return left
+	}
+	switch v := value.(type) {
+	case string:
+		left -= len(v) / bytesPerStep
+	case []any:
+		for _, element := range v {
+			if left = count(element, left); left < 0 {
+				return left
+			}
+		}
+	case *jsontext.OrderedMap:
+		for name, member := range v.All() {
+			if left = count(member, left-len(name)/bytesPerStep); left < 0 {
+				return left
+			}
+		}
+	}
+	return left
+}
+
+// of returns the number of steps that a call takes.
+func (s steps) of(args []any, result any) int {
+	left := jsonata.MaxSteps
+	switch s {
+	case ofNothing:
+	case ofResult:
+		left = count(result, left)
+	case ofArguments:
+		left = count(args, left)
+	}
+	return jsonata.MaxSteps - left
 }
 
 // anyNumber is the maximum for a function that takes any number of arguments.
@@ -52,6 +103,9 @@ func (e *intrinsic) Evaluate(v *View) (any, *stateerror.Error) {
 	value, err := e.function.call(args, v.In.Random)
 	if err != nil {
 		return nil, stateerror.Localf(stateerror.IntrinsicFailure, functionError+"%v", e.text, err)
+	}
+	if !v.In.Spend(e.function.steps.of(args, value)) {
+		return nil, tooManySteps()
 	}
 	return value, nil
 }

@@ -31,8 +31,9 @@ type environment interface {
 	Variable(name string) *data.Value // nil if the variable is not assigned
 	Queries() *Queries                // for evaluating queries
 	Random() uint64
-	Interrupted() bool   // the caller no longer needs the value
-	PathFailure() string // name of the error for a path in a payload template that names no value
+	Interrupted() bool    // the caller no longer needs the value
+	Spend(steps int) bool // counts steps of the visit to the state; false if none remain
+	PathFailure() string  // name of the error for a path in a payload template that names no value
 }
 
 // document returns the value at which a path starts.
@@ -52,6 +53,14 @@ func (v *View) document(path *jsonpath.Path) (any, *stateerror.Error) {
 	}
 }
 
+// pathSteps is how many steps of a path count as one step of a visit.
+const pathSteps = 4
+
+// tooManySteps returns the failure of a state whose paths and functions take more steps than a visit has.
+func tooManySteps() *stateerror.Error {
+	return stateerror.Runtimef("the expressions of the state take too many steps (limit %d)", jsonata.MaxSteps)
+}
+
 // Find returns the value that a path names, or the reason why there is none.
 func (v *View) Find(path *jsonpath.Path) (value any, missing *jsonpath.NotFoundError, f *stateerror.Error) {
 	if v.In.Interrupted() {
@@ -61,7 +70,10 @@ func (v *View) Find(path *jsonpath.Path) (value any, missing *jsonpath.NotFoundE
 	if f != nil {
 		return nil, nil, f
 	}
-	value, err := path.Get(doc)
+	value, steps, err := path.Measure(doc)
+	if !v.In.Spend(steps / pathSteps) {
+		return nil, nil, tooManySteps()
+	}
 	if missing, ok := errors.AsType[*jsonpath.NotFoundError](err); ok {
 		return nil, missing, nil
 	}

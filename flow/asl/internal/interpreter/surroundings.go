@@ -34,7 +34,7 @@ type surroundings struct {
 	ctxQuery *data.Value // the context object for JSONata
 	env      *expression.Queries
 
-	Steps int // number of steps that the visit's queries may still take
+	Steps int // number of steps that the visit's expressions may still take
 	drawn int // number of random numbers drawn if the question provides none
 
 	// The following fields are set if a state is tested alone, see package teststate.
@@ -71,6 +71,11 @@ func (w *surroundings) StateName() string { return w.State.Name }
 func (w *surroundings) StateInput() *data.Value { return w.Input }
 
 func (w *surroundings) Interrupted() bool { return w.Ask.Done() }
+
+func (w *surroundings) Spend(steps int) bool {
+	w.Steps -= steps
+	return w.Steps >= 0
+}
 
 func (w *surroundings) PathFailure() string { return w.Rules().PathFailure }
 
