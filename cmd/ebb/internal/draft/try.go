@@ -104,9 +104,9 @@ func (t *trial) run() error {
 	if _, err := t.records.PutDefinition(ctx, t.def); err != nil {
 		return err
 	}
-	eng, err := engine.New(flow.Growing(t.def.Name, t.machine),
+	eng, err := engine.New(flow.Growing(t.def.Name, stoppableMachine{t.machine, t.real}),
 		engine.WithStore(&stoppable{t.records, t.real}), engine.WithTasks(t.tasks), engine.WithLimits(limits),
-		engine.WithCatalog(&definition.Catalog{Store: t.records}))
+		engine.WithCatalog(stoppableCatalog{&definition.Catalog{Store: t.records}, t.real}))
 	if err != nil {
 		return err
 	}
@@ -137,4 +137,43 @@ func (s *stoppable) Commit(ctx context.Context, claim storage.Claim, cp *storage
 		return storage.ErrClosed
 	}
 	return s.Store.Commit(ctx, claim, cp)
+}
+
+// A stoppableMachine stops computing an answer with the caller. The store then refuses the answer.
+type stoppableMachine struct {
+	definition.Machine
+
+	real context.Context //nolint:containedctx // see trial
+}
+
+// Grow answers, unless the caller goes.
+func (m stoppableMachine) Grow(ask *flow.Ask) flow.Growth {
+	other := ask.Interrupted
+	ask.Interrupted = func() bool { return m.real.Err() != nil || other != nil && other() }
+	defer func() { ask.Interrupted = other }()
+	return m.Machine.Grow(ask)
+}
+
+// Task implements [flow.TaskLanguage] as the machine does.
+func (m stoppableMachine) Task(name string) (atom.Body, bool) {
+	if language, ok := m.Machine.(flow.TaskLanguage); ok {
+		return language.Task(name)
+	}
+	return nil, false
+}
+
+// A stoppableCatalog has stoppable machines for the runs that the run starts.
+type stoppableCatalog struct {
+	*definition.Catalog
+
+	real context.Context //nolint:containedctx // see trial
+}
+
+// Flow implements [engine.Catalog].
+func (c stoppableCatalog) Flow(ctx context.Context, run *storage.Run) (flow.Node, error) {
+	m, err := c.MachineOf(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	return flow.Growing(run.Flow, stoppableMachine{m, c.real}), nil
 }
