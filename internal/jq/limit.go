@@ -12,7 +12,8 @@ const (
 	MaxSteps = 4_000_000
 	// MaxSize is the maximum size in bytes, about as in memory, of a value that an operation takes or returns.
 	//
-	//limit:sm4c value that an operation of jq takes or returns | {B}, {MaxDepth} levels | `SM4C.Expression`
+	//limit:sm4c value that an operation of jq takes or returns; values of the expressions of one template together |
+	//limit:and {B}, {MaxDepth} levels | `SM4C.Expression`
 	MaxSize = 16 << 20
 	// MaxDepth is the maximum nesting of a value that an operation visits.
 	MaxDepth = 1000

@@ -135,6 +135,14 @@ func (w *weight) add(v any, depth int) error {
 	return nil
 }
 
+// Size returns the approximate size of a value in memory, in bytes, if nothing in it is shared. If the value is larger
+// than [MaxSize], the error wraps [ErrLimit].
+func Size(v any) (int, error) {
+	var w weight
+	err := w.add(v, 0)
+	return w.size, err
+}
+
 func (w *weight) enter(depth int) error {
 	w.depth = max(w.depth, depth+1)
 	if w.depth > MaxDepth {

@@ -38,15 +38,30 @@ func (e *Expression) Run(until func() bool, input any, variables ...any) (jq.Res
 	return result, nil
 }
 
-// Resolve returns the value of a template for an input.
+// Resolve returns the value of a template for an input. Like a value of jq, it has at most [jq.MaxSize].
 func (t *Template) Resolve(until func() bool, input any, variables ...any) (any, *stateerror.Error) {
+	left := jq.MaxSize
+	return t.resolve(func(e *Expression) (any, *stateerror.Error) {
+		v, f := e.Evaluate(until, input, variables...)
+		if f != nil {
+			return nil, f
+		}
+		size, err := jq.Size(v)
+		if left -= size; err != nil || left < 0 {
+			return nil, stateerror.Expression("%s: the expressions give more than %d bytes together", e.Where, jq.MaxSize)
+		}
+		return v, nil
+	})
+}
+
+func (t *Template) resolve(evaluate func(*Expression) (any, *stateerror.Error)) (any, *stateerror.Error) {
 	switch {
 	case t.Expression != nil:
-		return t.Expression.Evaluate(until, input, variables...)
+		return evaluate(t.Expression)
 	case t.Members != nil:
 		object := make(map[string]any, len(t.Members))
 		for i := range t.Members {
-			v, f := t.Members[i].Value.Resolve(until, input, variables...)
+			v, f := t.Members[i].Value.resolve(evaluate)
 			if f != nil {
 				return nil, f
 			}
@@ -56,7 +71,7 @@ func (t *Template) Resolve(until func() bool, input any, variables ...any) (any,
 	case t.List != nil:
 		list := make([]any, len(t.List))
 		for i := range t.List {
-			v, f := t.List[i].Resolve(until, input, variables...)
+			v, f := t.List[i].resolve(evaluate)
 			if f != nil {
 				return nil, f
 			}
