@@ -69,7 +69,8 @@ WHERE state = %d`, time.Now().UnixMicro(), states.FlowRunning))
 				{"need a person", "1 run: "},
 				{"parked messages", "1 to other systems"},
 				{"schedules", "late: 2, such as nightly: "},
-				{"limits", "at most 3 at once of trip: 3 now; 2 runs wait under a limit"},
+				{"limits", "at most 3 at once of trip: 3 now; at most 1 at once of a0: 0 now"},
+				{"limits", "; 2 more in ebb limit; 2 runs wait under a limit"},
 				{"suspects", "5 runs"},
 				{"board", "2 UNCLAIMED, 1 CLAIMED, 1 SCHEDULED, 1 PARKED"},
 				{"jobs", "1 wait for a process"},
@@ -91,6 +92,9 @@ func (p *patient) troubled(t *testing.T, s *sqlstore.Store) {
 		if err != nil {
 			t.Fatal(err)
 		}
+	}
+	for i := range 9 { // of all limits the doctor names some
+		check(s.SetLimit(ctx, storage.Limit{Flow: fmt.Sprint("a", i), Runs: 1}))
 	}
 	check(s.SetLimit(ctx, storage.Limit{Flow: "trip", Runs: 3}))
 	commit := func(id, flow string, head storage.Head, out ...storage.Outgoing) {

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -159,15 +160,22 @@ func (d *doctor) waiting(ctx context.Context, store *sqlstore.Store, st *sqlstor
 	return nil
 }
 
-// limited reports the limits on driven runs, how much of each is in use, and how many runs wait.
+// mostLimits is how many limits the doctor names.
+const mostLimits = 8
+
+// limited reports the limits on driven runs, how much of each is in use, the most used first, and how many runs wait.
 func (d *doctor) limited(st *sqlstore.Status) {
+	limits := slices.Clone(st.Limits)
+	slices.SortStableFunc(limits, func(a, b sqlstore.LimitUse) int { return cmp.Compare(b.Used, a.Used) })
 	var says []string
-	for i := range st.Limits {
-		l := &st.Limits[i]
-		says = append(says, fmt.Sprintf("%s: %d now", l.String(), l.Used))
+	for i := range limits[:min(mostLimits, len(limits))] {
+		says = append(says, fmt.Sprintf("%s: %d now", limits[i].String(), limits[i].Used))
 	}
 	if len(says) == 0 {
 		says = []string{"none on driven runs"}
+	}
+	if more := len(limits) - mostLimits; more > 0 {
+		says = append(says, fmt.Sprintf("%d more in ebb limit", more))
 	}
 	if st.Limited.Count > 0 {
 		says = append(says, fmt.Sprintf("%s under a limit for a minute or longer, %s for the longest",
