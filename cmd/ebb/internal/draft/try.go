@@ -154,6 +154,9 @@ func (m stoppableMachine) Grow(ask *flow.Ask) flow.Growth {
 	return m.Machine.Grow(ask)
 }
 
+// NumbersNodes implements [flow.Numbering], as all machines of the command do.
+func (stoppableMachine) NumbersNodes() {}
+
 // Task implements [flow.TaskLanguage] as the machine does.
 func (m stoppableMachine) Task(name string) (atom.Body, bool) {
 	if language, ok := m.Machine.(flow.TaskLanguage); ok {
