@@ -165,20 +165,26 @@ func (l *listing) add(dir string) error {
 	if err != nil {
 		return err
 	}
-	key := func(e fs.DirEntry) string { // as it is ordered
-		if e.IsDir() {
-			return path.Join(dir, e.Name()) + "/"
-		}
-		return path.Join(dir, e.Name())
-	}
-	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return cmp.Compare(key(a), key(b)) })
+	folders := map[string]bool{}
+	keys := make([]string, 0, len(entries)) // as they are ordered
 	for _, e := range entries {
+		key := path.Join(dir, e.Name())
+		if !fs.ValidPath(key) {
+			continue // not in UTF-8, which cannot be a key
+		}
+		if e.IsDir() {
+			key += "/"
+			folders[key] = true
+		}
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	for _, name := range keys {
 		if len(l.found) == l.most {
 			return nil
 		}
-		name := key(e)
 		switch {
-		case e.IsDir():
+		case folders[name]:
 			begins := strings.HasPrefix(name, l.prefix) || strings.HasPrefix(l.prefix, name)
 			behind := name > l.after || strings.HasPrefix(l.after, name)
 			if begins && behind {

@@ -27,8 +27,11 @@ type flattened struct {
 }
 
 func (t items) openAll(c chain, from string) (source, error) {
-	object, inside, _ := strings.Cut(from, "\n")
-	return &flattened{items: t, chain: c, object: object, from: inside}, nil
+	f := &flattened{items: t, chain: c, object: from}
+	if i := strings.LastIndexByte(from, '\n'); i >= 0 { // a key may contain line breaks
+		f.object, f.from = from[:i], from[i+1:]
+	}
+	return f, nil
 }
 
 func (f *flattened) Close() error {

@@ -14,7 +14,10 @@ import (
 
 // items is the task that reads the items of a distributed Map, a page at a time. It keeps nothing between pages: the
 // question contains the place in the file.
-type items struct{ registry *Registry }
+type items struct {
+	registry *Registry
+	stopped  func() error // returns an error if reading must end
+}
 
 // A source returns one item after the other, then io.EOF.
 type source interface {
@@ -28,6 +31,7 @@ func (t items) Execute(ctx context.Context, in atom.Values) (atom.Value, error) 
 	if err := in.Input().Decode(&q); err != nil {
 		return nil, err
 	}
+	t.stopped = ctx.Err
 	src, err := t.open(&q)
 	if err != nil {
 		return nil, err

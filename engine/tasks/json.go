@@ -97,6 +97,9 @@ func (e *elements) enter(token json.Token, part string) error {
 	return fmt.Errorf("there is no %q", part)
 }
 
+// maxSkipped is the maximum nesting of a skipped value, that of [json.Decoder.Decode].
+const maxSkipped = 10_000
+
 // skip skips a value of any size.
 func (e *elements) skip() error {
 	for depth := 0; ; {
@@ -107,7 +110,9 @@ func (e *elements) skip() error {
 		}
 		switch token {
 		case json.Delim('{'), json.Delim('['):
-			depth++
+			if depth++; depth > maxSkipped {
+				return fmt.Errorf("a value before it has more than %d levels", maxSkipped)
+			}
 		case json.Delim('}'), json.Delim(']'):
 			depth--
 		}

@@ -38,6 +38,7 @@ func (t items) openText(p *place, from string) (*objectText, int64, error) {
 	if err != nil {
 		return nil, 0, err
 	}
+	file = stoppable{file, t.stopped}
 	o := &objectText{text: file, closers: []io.Closer{file}}
 	o.renew()
 	if strings.HasSuffix(p.Key, ".gz") {
@@ -56,6 +57,21 @@ func (t items) openText(p *place, from string) (*objectText, int64, error) {
 		return nil, 0, errors.Join(err, o.Close())
 	}
 	return o, offset, nil
+}
+
+// A stoppable is an object whose reading can be stopped, also while it is decompressed or skipped.
+type stoppable struct {
+	io.ReadSeekCloser
+
+	stopped func() error
+}
+
+// Read implements [io.Reader].
+func (s stoppable) Read(b []byte) (int, error) {
+	if err := s.stopped(); err != nil {
+		return 0, err
+	}
+	return s.ReadSeekCloser.Read(b)
 }
 
 func offsetOf(from string) (int64, error) {

@@ -107,7 +107,7 @@ func (r *Registry) find(name string) (atom.Body, error) {
 	}
 	switch service, _ := withoutPattern(resource); {
 	case service == asl.ReadItems:
-		return items{r}, nil
+		return items{registry: r}, nil
 	case service == asl.WriteObjects:
 		return writing{r}, nil
 	case service == lambdaInvoke:
