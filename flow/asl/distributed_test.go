@@ -108,6 +108,7 @@ func TestDistributedMap(t *testing.T) {
 		{name: "nothing", input: `[]`, want: `[]`},
 		{name: "no array", input: `1`, want: in(`Reference path "$" must point to array.`)},
 		{name: "object", input: `{"a": 1, "b": {"c":2}}`, want: `[{"Key":"a","Value":1},{"Key":"b","Value":{"c":2}}]`, children: 2},
+		{name: "member without a name", input: `{"": 1}`, want: `[{"Key":"","Value":1}]`, children: 1},
 		{
 			name: "object, with a selector", fields: `"ItemsPath": "$.o", "ItemSelector": {"k.$": "$$.Map.Item.Key", "v.$": "$$.Map.Item.Value"},`,
 			input: `{"o": {"a": 1}}`, want: `[{"k":"a","v":1}]`, children: 1,

@@ -251,7 +251,7 @@ type ItemPage struct {
 // An Item is an element of the list over which a distributed Map runs.
 type Item struct {
 	Value  json.RawMessage `json:"value"`
-	Key    string          `json:"key,omitempty"`    // of a member of an object
+	Key    *string         `json:"key,omitempty"`    // name of a member of an object; nil for an element of an array
 	Source string          `json:"source,omitempty"` // source of the item: S3://bucket/key
 	Next   string          `json:"next"`             // position after the item, for ItemQuery.From
 }

@@ -17,15 +17,15 @@ import (
 type takenItem struct {
 	index  int64
 	value  *data.Value
-	key    string // "" when it has none
+	key    *string // nil when it has none
 	source string
 }
 
 // context returns the part of the context object that describes the item.
 func (t *takenItem) context(leaf func(*data.Value) any) *jsontext.OrderedMap {
 	item := jsontext.OrderedMapOf("Index", data.Number(t.index), "Value", leaf(t.value), "Source", t.source)
-	if t.key != "" {
-		item.Set("Key", t.key)
+	if t.key != nil {
+		item.Set("Key", *t.key)
 	}
 	return jsontext.OrderedMapOf("Item", item)
 }
@@ -33,11 +33,11 @@ func (t *takenItem) context(leaf func(*data.Value) any) *jsontext.OrderedMap {
 // input returns what the execution of the item gets without an ItemSelector: of the members of an object, both the name
 // and the value.
 func (t *takenItem) input() *data.Value {
-	if t.key == "" {
+	if t.key == nil {
 		return t.value
 	}
 	return data.Text(append(append(append(append([]byte{atom.CodecJSON},
-		`{"Key":`...), atom.MustEncode(t.key).JSON()...), `,"Value":`...), append(t.value.Encoded().JSON(), '}')...))
+		`{"Key":`...), atom.MustEncode(*t.key).JSON()...), `,"Value":`...), append(t.value.Encoded().JSON(), '}')...))
 }
 
 // StateData is the source of items that are in the state's input.
@@ -149,7 +149,7 @@ func (r *mapRun) pageOfInput() *ItemPage {
 	for i := from; i < to; i++ {
 		item := Item{Value: list[i], Source: StateData, Next: strconv.FormatInt(i+1, 10)}
 		if keys != nil {
-			item.Key = keys[i]
+			item.Key = &keys[i]
 		}
 		page.Items = append(page.Items, item)
 	}

@@ -65,7 +65,7 @@ func (w *Interpreter) inputsOf(told *Shared, set *mapSettings, count int) ([]*da
 	for i := range inputs {
 		item := &takenItem{index: int64(i), value: data.Text(atom.FromJSON(list[i])), source: set.source()}
 		if keys != nil {
-			item.key = keys[i]
+			item.key = &keys[i]
 		}
 		if inputs[i] = item.input(); selector == nil {
 			continue
