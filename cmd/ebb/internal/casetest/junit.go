@@ -47,15 +47,16 @@ func (r *Report) WriteJUnit(w io.Writer) error {
 	out := junitReport{Tests: len(r.Results), Failures: r.Failed()}
 	var all int64
 	for _, result := range r.Results {
-		if n := len(out.Suites); n == 0 || out.Suites[n-1].Name != result.File {
-			out.Suites = append(out.Suites, junitSuite{Name: result.File})
+		file := visible.Line(result.File)
+		if n := len(out.Suites); n == 0 || out.Suites[n-1].Name != file {
+			out.Suites = append(out.Suites, junitSuite{Name: file})
 		}
 		suite := &out.Suites[len(out.Suites)-1]
 		suite.Tests++
 		suite.real += result.RealMS
 		all += result.RealMS
 		c := junitCase{
-			Name: result.Case, Class: result.File, File: result.File, Line: result.Line,
+			Name: visible.Line(result.Case), Class: file, File: file, Line: result.Line,
 			Time: seconds(result.RealMS),
 		}
 		if !result.Passed {
