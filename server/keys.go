@@ -127,6 +127,7 @@ type keyring struct {
 	wrong  string   // the error that was logged last
 	warned []string // keys without a purpose that were logged last
 	keys   *keys
+	ended  map[string]time.Time // logins that ended by logging out: signatures of cookies, and when those expire
 }
 
 // newKeyring reads a file with a name, a key, and the purposes of the key, on each line. Only the owner of the file

@@ -15,7 +15,8 @@ import (
 )
 
 // A browser logs in with a key: a person pastes it once on the console's page for that, and the browser gets a cookie.
-// The cookie is signed with the hash of the key. So it opens nothing once the key is removed from the file.
+// The cookie is signed with the hash of the key. So it opens nothing once the key is removed from the file,
+// or once the browser has logged out.
 
 // Paths of the console that the server answers itself.
 const (
@@ -30,8 +31,13 @@ const (
 	loginPause   = time.Second     // before a wrong key is answered
 	loginPauses  = 16              // wrong keys that are answered at the same time
 	maxLoginForm = 4 << 10         // bytes of the form
-	signedFor    = "ebb console 1" // separates the signature from other uses of the hash
+	signedFor    = "ebb console 2" // separates the signature from other uses of the hash
 )
+
+// maxLogouts bounds the memory for cookies that must not be accepted any more.
+//
+//limit:http logouts from the console that a server remembers | {} | forgets the one whose cookie expires first
+const maxLogouts = 10_000
 
 // isConsole reports whether a request is for a page of the console.
 func isConsole(r *http.Request) bool {
@@ -73,40 +79,83 @@ func signature(key [sha256.Size]byte, name, expires string) []byte {
 
 // cookieOf returns the value of a cookie for the holder of a key.
 func cookieOf(key [sha256.Size]byte, name string, expires time.Time) string {
-	until := strconv.FormatInt(expires.Unix(), 10)
+	until := strconv.FormatInt(expires.UnixNano(), 10) // so that each login has its own cookie
 	encode := base64.RawURLEncoding.EncodeToString
 	return encode([]byte(name)) + "." + until + "." + encode(signature(key, name, until))
 }
 
 // ofCookie returns the holder of the key with which a request's cookie was signed; nil if there is none.
 func (k *keyring) ofCookie(r *http.Request, now time.Time) *holder {
+	of, signed, _ := k.loginOf(r, now)
+	if of == nil || k.loggedOut(signed) {
+		return nil
+	}
+	return of
+}
+
+// loginOf returns who logged in with a request's cookie, the signature of the cookie, and when it expires. The holder
+// is nil if the cookie is not valid.
+func (k *keyring) loginOf(r *http.Request, now time.Time) (of *holder, signed string, expires time.Time) {
 	cookie, err := r.Cookie(cookieName(r))
 	if err != nil {
-		return nil
+		return nil, "", expires
 	}
 	parts := strings.Split(cookie.Value, ".")
 	if len(parts) != 3 { //nolint:mnd // name, time and signature
-		return nil
+		return nil, "", expires
 	}
 	name, err := base64.RawURLEncoding.DecodeString(parts[0])
 	if err != nil {
-		return nil
+		return nil, "", expires
 	}
 	until, err := strconv.ParseInt(parts[1], 10, 64)
-	if err != nil || now.After(time.Unix(until, 0)) {
-		return nil
+	if expires = time.Unix(0, until); err != nil || now.After(expires) {
+		return nil, "", expires
 	}
-	signed, err := base64.RawURLEncoding.DecodeString(parts[2])
+	given, err := base64.RawURLEncoding.DecodeString(parts[2])
 	if err != nil {
-		return nil
+		return nil, "", expires
 	}
-	for key, of := range k.now().holders {
-		if of.name == string(name) && hmac.Equal(signed, signature(key, of.name, parts[1])) {
-			of.login = true
-			return &of
+	for key, one := range k.now().holders {
+		if one.name == string(name) && hmac.Equal(given, signature(key, one.name, parts[1])) {
+			one.login = true
+			return &one, string(given), expires
 		}
 	}
-	return nil
+	return nil, "", expires
+}
+
+// logOut makes a request's cookie, and every copy of it, invalid for this process.
+func (k *keyring) logOut(r *http.Request, now time.Time) {
+	of, signed, expires := k.loginOf(r, now)
+	if of == nil {
+		return
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.ended == nil {
+		k.ended = map[string]time.Time{}
+	}
+	k.ended[signed] = expires
+	first := signed // that expires
+	for one, at := range k.ended {
+		if now.After(at) {
+			delete(k.ended, one)
+		} else if at.Before(k.ended[first]) {
+			first = one
+		}
+	}
+	if len(k.ended) > maxLogouts {
+		delete(k.ended, first)
+	}
+}
+
+// loggedOut reports whether the cookie with a signature was used to log out.
+func (k *keyring) loggedOut(signed string) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	_, is := k.ended[signed]
+	return is
 }
 
 // login answers the form in which a person gave a key. A wrong key is answered late, and only some at a time.
@@ -167,8 +216,9 @@ func nextPage(asked string) string {
 	return (&url.URL{Path: clean, RawQuery: to.RawQuery}).String()
 }
 
-// logout forgets the cookie of a browser.
+// logout ends the login of a browser, and has the browser forget its cookie.
 func (s *Server) logout(w http.ResponseWriter, r *http.Request) {
+	s.keys.logOut(r, time.Now())
 	//nolint:gosec // as above
 	http.SetCookie(w, &http.Cookie{
 		Name: cookieName(r), Path: consolePath, MaxAge: -1, HttpOnly: true, SameSite: http.SameSiteStrictMode,

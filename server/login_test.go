@@ -1,16 +1,20 @@
 package server
 
 import (
+	"crypto/sha256"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
 	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/hashicorp/go-hclog"
 )
 
 // A visitor is a browser at a server whose handlers only say who the caller is.
@@ -118,7 +122,7 @@ func keyFile(t *testing.T, lines string) string {
 // opens the console only. Wrong keys are answered late.
 //
 // Attack (Keys, certificates and settings): Wrong keys at the login; a cookie that is forged, changed, expired, for
-// another path, or whose key was removed.
+// another path, whose key was removed, or with which a browser logged out of the same process.
 // Result: Refused. Each wrong key costs a second, and at most 16 wait.
 func TestLogin(t *testing.T) {
 	t.Parallel()
@@ -178,8 +182,18 @@ func TestLogin(t *testing.T) {
 		if w, _ := v.ask(http.MethodPost, "/console/logout", "x=", "Origin", "http://localhost:8083"); w.Code != http.StatusSeeOther || v.cookie != "" {
 			t.Errorf("the logout: %d, and the cookie is %q", w.Code, v.cookie)
 		}
+		for _, copied := range []string{whole, whole[:len(whole)-1] + string(whole[len(whole)-1]+1)} { // decodes to the same
+			v.cookie = copied
+			if _, as := v.ask(http.MethodGet, run, ""); as != (Caller{}) {
+				t.Errorf("a copy of the cookie counts after the logout for %v", as)
+			}
+		}
 
-		v.cookie = whole
+		time.Sleep(time.Microsecond)
+		v.ask(http.MethodPost, "/console/login", form(operateKey, run))
+		if _, as := v.ask(http.MethodGet, run, ""); as.Name != "bob" {
+			t.Errorf("the next login is of %+v", as)
+		}
 		if err := os.WriteFile(file+".new", []byte("ann "+viewKey+" view\nbob "+rightKey+" operate\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -324,5 +338,36 @@ func TestLoginPorts(t *testing.T) {
 		if got := cookieName(&http.Request{Host: host}); got != want {
 			t.Errorf("%q has the cookie %q, want %q", host, got, want)
 		}
+	}
+}
+
+// TestManyLogouts logs out more often than a server remembers.
+func TestManyLogouts(t *testing.T) {
+	t.Parallel()
+	k, err := newKeyring(keyFile(t, "ann "+rightKey+" view\n"), hclog.NewNullLogger())
+	if err != nil {
+		t.Fatal(err)
+	}
+	now, key := time.Now(), sha256.Sum256([]byte(rightKey))
+	request := func(n int) *http.Request {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "http://localhost/console/logout", http.NoBody)
+		r.Header.Set("Cookie", cookieName(r)+"="+cookieOf(key, "ann", now.Add(time.Hour+time.Duration(n))))
+		return r
+	}
+	k.ended = map[string]time.Time{}
+	for n := range maxLogouts {
+		k.ended[strconv.Itoa(n)] = now.Add(time.Minute + time.Duration(n))
+	}
+	k.logOut(request(1), now)
+	if _, there := k.ended["0"]; there || len(k.ended) != maxLogouts {
+		t.Errorf("%d logouts are remembered, also the first: %t", len(k.ended), there)
+	}
+	if k.ofCookie(request(1), now) != nil || k.ofCookie(request(2), now) == nil {
+		t.Error("another cookie than that of the logout is refused")
+	}
+	k.logOut(request(2), now.Add(2*time.Minute))
+	k.logOut(request(3), now.Add(2*time.Hour)) // has expired
+	if len(k.ended) != 2 {
+		t.Errorf("%d logouts are remembered, want 2", len(k.ended))
 	}
 }
