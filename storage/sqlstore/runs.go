@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/ebbflow/ebb/internal/codec"
 	"github.com/ebbflow/ebb/states"
@@ -127,7 +129,9 @@ func numberOf(ctx context.Context, s *session, id string) (int64, error) {
 
 // notFound turns sql.ErrNoRows into an error that names what was not found.
 func notFound(err error, what, id string) error {
-	if errors.Is(err, storage.ErrNotFound) {
+	// PostgreSQL refuses texts that it cannot keep, so it keeps nothing under them.
+	kept := utf8.ValidString(id) && strings.IndexByte(id, 0) < 0
+	if errors.Is(err, storage.ErrNotFound) || err != nil && !kept {
 		return fmt.Errorf("%w: %s %q", storage.ErrNotFound, what, id)
 	}
 	return err

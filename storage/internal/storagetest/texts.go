@@ -7,7 +7,8 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// testTexts: each store refuses texts that some database cannot keep, before anything is written.
+// testTexts: each store refuses texts that some database cannot keep, before anything is written. It finds nothing by
+// such a text.
 func testTexts(t *testing.T, m Maker) {
 	s := m.open(t)
 	create(t, s, run("a"))
@@ -22,6 +23,8 @@ func testTexts(t *testing.T, m Maker) {
 		want(t, "PutSchedule", s.PutSchedule(t.Context(), storage.Schedule{ID: bad, Flow: "f"}), storage.ErrInvalid)
 		want(t, "Send", s.Send(t.Context(), storage.Message{Run: "a", Kind: "signal", Name: bad}), storage.ErrInvalid)
 		want(t, "Send", s.Send(t.Context(), storage.Message{Run: "a", Kind: "signal", Key: bad}), storage.ErrInvalid)
+		want(t, "Run", errOf(s.Run(t.Context(), bad)), storage.ErrNotFound)
+		want(t, "NamedRecord", errOf(s.NamedRecord(t.Context(), "k", bad)), storage.ErrNotFound)
 		for _, q := range []storage.WorkRequest{{Queues: []string{bad}, Worker: "w"}, {Queues: []string{"q"}, Worker: bad}} {
 			q.Lease = time.Second
 			_, err := s.TakeToken(t.Context(), q)
