@@ -166,7 +166,7 @@ func (s *Server) holderOf(r *http.Request) *holder {
 // isOwn reports whether a request to the console does not come from a page of another site.
 func isOwn(r *http.Request) bool {
 	if origin := r.Header.Get("Origin"); origin != "" {
-		if from, err := url.Parse(origin); err != nil || from.Host != r.Host {
+		if from, err := url.Parse(origin); err != nil || !strings.EqualFold(from.Host, r.Host) {
 			return false
 		}
 	}
@@ -196,7 +196,8 @@ func (s *Server) knows(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
 	}
-	if isLoopback(host) || slices.Contains(s.hosts, host) {
+	isHost := func(name string) bool { return strings.EqualFold(name, host) }
+	if isLoopback(host) || slices.ContainsFunc(s.hosts, isHost) {
 		return true
 	}
 	return !s.local && net.ParseIP(host) != nil

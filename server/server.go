@@ -143,7 +143,7 @@ func readCertificate(cert, key string) (tls.Certificate, error) {
 
 func isLoopback(host string) bool {
 	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
+	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
 }
 
 // Start listens and serves a handler until [Server.Stop] is called, behind [Server.Guard] and within limits on the cost
