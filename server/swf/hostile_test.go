@@ -58,6 +58,19 @@ func TestPollersLeave(t *testing.T) {
 	})
 }
 
+// TestNameWithNUL lists the types of a name that no database can keep. There are none.
+func TestNameWithNUL(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, swf.Config{})
+	w.types(t)
+	for _, operation := range []string{"ListWorkflowTypes", "ListActivityTypes"} {
+		got := w.must(t, operation, object{"domain": "d", "name": "\x00", "registrationStatus": "REGISTERED"})
+		if list := got["typeInfos"]; len(list.([]any)) != 0 {
+			t.Errorf("%s: %v", operation, got)
+		}
+	}
+}
+
 // TestLargeBatch answers with a thousand decisions. One that is not valid makes the whole batch invalid, and one timer
 // more than the quota fails alone.
 func TestLargeBatch(t *testing.T) {

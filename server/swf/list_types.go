@@ -2,6 +2,7 @@ package swf
 
 import (
 	"context"
+	"errors"
 
 	"github.com/ebbflow/ebb/server/internal/records"
 	"github.com/ebbflow/ebb/storage"
@@ -36,9 +37,13 @@ func (s *Server) listTypes(ctx context.Context, k *typeKind, p *records.Page, in
 		err := records.Decode(r, found)
 		return found.of(d).status() == in.Status, err
 	}
-	return s.records.Each(ctx, p, storage.RecordQuery{Kind: k.record, Prefix: prefix, Reverse: in.Reverse},
+	next, err = s.records.Each(ctx, p, storage.RecordQuery{Kind: k.record, Prefix: prefix, Reverse: in.Reverse},
 		func(*storage.NamedRecord) error {
 			each(found)
 			return nil
 		})
+	if errors.Is(err, storage.ErrInvalid) { // no type has such a name
+		return "", nil
+	}
+	return next, err
 }
