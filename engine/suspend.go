@@ -144,8 +144,8 @@ func WhileOwned(ctx context.Context, store storage.Store, run string) (storage.R
 		if err == nil && row.Owner != "" && time.Since(asked) >= lookAlive {
 			asked = time.Now()
 			var alive bool
-			if alive, err = lives(ctx, store, row.Owner); !alive {
-				row.Owner = ""
+			if alive, err = lives(ctx, store, row.Owner); err == nil && !alive {
+				row, err = withoutOwner(ctx, store, run, row.Owner)
 			}
 		}
 		switch {
@@ -163,6 +163,16 @@ func WhileOwned(ctx context.Context, store storage.Store, run string) (storage.R
 			return row, ErrStopped
 		}
 	}
+}
+
+// withoutOwner reads a run whose owner is not alive. After the run was read before, and before the owner's own end, the
+// owner may have ended or released the run.
+func withoutOwner(ctx context.Context, store storage.Store, run, dead string) (storage.Run, error) {
+	row, err := store.Run(ctx, run)
+	if row.Owner == dead {
+		row.Owner = ""
+	}
+	return row, err
 }
 
 func lives(ctx context.Context, store storage.Store, owner string) (bool, error) {

@@ -103,7 +103,7 @@ func (s *Server) judge(r *http.Request) *Problem {
 	case isAmbiguous(r.URL):
 		return &Problem{
 			http.StatusForbidden, "forbidden",
-			"paths are not served whose escaped slashes lead out of their first element: send no %2F after ..",
+			"the path leads out of its first element once it is unescaped: do not escape the dots and slashes of ..",
 		}
 	case isConsole(r) && !isOwn(r):
 		return &Problem{

@@ -93,7 +93,7 @@ func TestServeRawRequests(t *testing.T) { //nolint:tparallel // the server is lo
 			"a token that is not there":    {task("a.1/heartbeat", "{}"), "404", "no such task"},
 			"a taking that overflows":      {task("a.99999999999999999999/heartbeat", "{}"), "400", "id of a task"},
 			"a path that climbs":           {"GET /tasks/../metrics HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + workersKey + "\r\n\r\n", "403", "the key is for"},
-			"a path that climbs, hidden":   {"GET /tasks/%2e%2e/metrics HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + workersKey + "\r\n\r\n", "403", "the key is for"},
+			"a path that climbs, hidden":   {"GET /tasks/%2e%2e/metrics HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + workersKey + "\r\n\r\n", "403", "once it is unescaped"},
 			"a key twice":                  {"GET /metrics HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer x\r\n" + auth + "\r\n", "401", "a key is missing or wrong"},
 			"a request after the close":    {"GET /livez HTTP/1.1\r\n" + host + "\r\nGET /metrics HTTP/1.1\r\n" + host + "\r\n", "200", ""},
 			"a request in a length":        {event("Content-Length: 2\r\n", "{}GET /metrics HTTP/1.1\r\n"+host+"\r\n"), "400", "specversion is missing"},
