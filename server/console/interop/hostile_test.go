@@ -157,8 +157,11 @@ func TestHostile(t *testing.T) {
 			for _, address := range pages {
 				b.visit(address)
 				page := clip(strings.TrimPrefix(address, s.address))
+				climbs := strings.HasPrefix(page, "/console/..%2F") // it is refused, and no page says so
 				for _, p := range b.took() {
-					if !strings.Contains(p, "404 (Not Found)") { // a text that names no run
+					isAnswer := strings.Contains(p, "404 (Not Found)") || // a text that names no run
+						climbs && strings.Contains(p, "403 (Forbidden)")
+					if !isAnswer {
 						t.Errorf("%s: %s", page, p)
 					}
 				}
@@ -174,7 +177,7 @@ func TestHostile(t *testing.T) {
 					Scripts: document.querySelectorAll("script:not([src]),iframe,object,embed,base,meta[http-equiv],[style],[onclick],[onload],[onerror]").length,
 					Elsewhere: [...document.querySelectorAll("[href],[src],[action]")].map(e => e.href?.baseVal ?? e.href ?? e.src ?? e.action)
 						.filter(a => new URL(a, location).origin != location.origin)})`)
-				if got.Ran || got.Scripts > 0 || len(got.Elsewhere) > 0 || !strings.HasSuffix(got.Title, "Ebb") {
+				if got.Ran || got.Scripts > 0 || len(got.Elsewhere) > 0 || !climbs && !strings.HasSuffix(got.Title, "Ebb") {
 					t.Errorf("%s: %+v", page, got)
 				}
 				if got.Tallest > 2*windowHeight {
