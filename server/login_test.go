@@ -189,7 +189,7 @@ func TestLogin(t *testing.T) {
 			}
 		}
 
-		time.Sleep(time.Microsecond)
+		time.Sleep(time.Microsecond) // virtual: logins at one instant would have the same cookie
 		v.ask(http.MethodPost, "/console/login", form(operateKey, run))
 		if _, as := v.ask(http.MethodGet, run, ""); as.Name != "bob" {
 			t.Errorf("the next login is of %+v", as)
