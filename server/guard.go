@@ -18,8 +18,9 @@ import (
 	"github.com/ebbflow/ebb/internal/logevent"
 )
 
-// healthPaths are answered without a key: the answers only say whether the process works. The first path is
-// answered no matter how many requests are being handled.
+// healthPaths are answered without a key, for any host: the answers only say whether the process works, and load
+// balancers ask without a host, or by a name of their own. The first path is answered no matter how many requests are
+// being handled.
 var healthPaths = []string{"/livez", "/readyz"}
 
 // refuse answers with the reason why a request is not served. It closes the connection, because the body may not
@@ -95,8 +96,9 @@ func recovered(log hclog.Logger, w http.ResponseWriter, r *http.Request) {
 // refuses requests that a page in a browser may have been made to send: under another name for this machine, from
 // another origin, or as a form.
 func (s *Server) judge(r *http.Request) *Problem {
+	isHealth := slices.Contains(healthPaths, r.URL.Path)
 	switch {
-	case !s.knows(s.hostOf(r)):
+	case !s.knows(s.hostOf(r)) && (!isHealth || !reads(r.Method)):
 		reason := fmt.Sprintf("the host %.100q is not served: ask by an address of the machine, or have the operator add "+
 			"the name to those of the server", r.Host)
 		return &Problem{http.StatusForbidden, "forbidden", reason}
@@ -129,7 +131,7 @@ func (s *Server) judge(r *http.Request) *Problem {
 			http.StatusUnsupportedMediaType, "media_type",
 			"a Content-Encoding is not supported: send the body as it is",
 		}
-	case s.isOpen(r) || slices.Contains(healthPaths, r.URL.Path) || s.isForAWS(r) || isPublic(r):
+	case s.isOpen(r) || isHealth || s.isForAWS(r) || isPublic(r):
 		return nil // the handler of AWS's requests requires a signature, if the server requires keys
 	}
 	switch of := s.holderOf(r); {

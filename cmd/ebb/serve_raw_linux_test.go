@@ -40,8 +40,15 @@ func TestServeRawRequests(t *testing.T) { //nolint:tparallel // the server is lo
 		}{
 			"no host":                      {"GET /livez HTTP/1.1\r\n\r\n", "400", "missing required Host"},
 			"two hosts":                    {"GET /livez HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\n\r\n", "400", ""},
-			"another host":                 {"GET /livez HTTP/1.1\r\nHost: evil.example\r\n\r\n", "403", "evil.example"},
-			"another host by URL":          {"GET http://evil.example/livez HTTP/1.1\r\nHost: localhost\r\n\r\n", "403", "evil.example"},
+			"another host":                 {"GET /metrics HTTP/1.1\r\nHost: evil.example\r\n" + auth + "\r\n", "403", "evil.example"},
+			"another host by URL":          {"GET http://evil.example/metrics HTTP/1.1\r\n" + host + "\r\n", "403", "evil.example"},
+			"no host of an old client":     {"GET /metrics HTTP/1.0\r\n" + auth + "\r\n", "403", "is not served"},
+			"health without a host":        {"GET /livez HTTP/1.0\r\n\r\n", "200", "ok"},
+			"readiness without a host":     {"GET /readyz HTTP/1.0\r\n\r\n", "200", "ok"},
+			"health of another host":       {"HEAD /readyz HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n", "200", ""},
+			"health by another URL":        {"GET http://evil.example/livez HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", "200", "ok"},
+			"health that is posted":        {"POST /livez HTTP/1.1\r\nHost: evil.example\r\nContent-Length: 0\r\n\r\n", "403", "evil.example"},
+			"health of an escaped path":    {"GET /livez/..%2fmetrics HTTP/1.0\r\n\r\n", "403", "is not served"},
 			"an origin":                    {"GET /livez HTTP/1.1\r\nHost: localhost\r\nOrigin: null\r\n\r\n", "403", "Origin"},
 			"a form":                       {"POST /events HTTP/1.1\r\n" + host + "Content-Type: text/plain\r\nContent-Length: 0\r\n\r\n", "415", "send JSON"},
 			"no key":                       {"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n", "401", "a key is missing or wrong"},
@@ -103,6 +110,7 @@ func TestServeRawRequests(t *testing.T) { //nolint:tparallel // the server is lo
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
 				answer, err := exchange(t.Context(), address, c.text)
+				answer = strings.Replace(answer, "HTTP/1.0 ", "HTTP/1.1 ", 1) // to an old client
 				if err != nil || !strings.HasPrefix(answer, "HTTP/1.1 "+c.status+" ") || !strings.Contains(answer, c.reason) || strings.Count(answer, "HTTP/1.1 ") != 1 {
 					t.Errorf("answered %.500q, %v; want once, with %s and %q", answer, err, c.status, c.reason)
 				}
