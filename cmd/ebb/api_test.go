@@ -384,6 +384,7 @@ func (w *apiWorld) changes(store storage.Store) {
 
 	post(http.StatusBadRequest, "bulk", `{"filter":"id:*","command":"dance"}`)
 	post(http.StatusBadRequest, "bulk", `{"filter":"stat:x","command":"cancel"}`)
+	post(http.StatusBadRequest, "bulk", `{"filter":" \n","command":"cancel"}`)
 	mass := post(http.StatusOK, "bulk", `{"filter":"flow:none","command":"cancel","reason":"enough"}`, "Idempotency-Key", "mass")
 	if again := post(http.StatusOK, "bulk", `{"filter":"flow:none","command":"cancel","reason":"enough"}`, "Idempotency-Key", "mass"); again["job"] != mass["job"] {
 		w.Errorf("%v was posted twice: %v", mass, again)

@@ -43,11 +43,20 @@ func (in *Input) Check() error {
 	if !slices.Contains(Commands(), in.Command) {
 		return fmt.Errorf("%w: command %.50q: want one of %v", storage.ErrInvalid, in.Command, Commands())
 	}
-	if in.Filter == "" {
-		return fmt.Errorf("%w: the filter is missing: to command all runs, write id:*", storage.ErrInvalid)
+	filter, err := runfilter.Parse(in.Filter)
+	if err == nil && !slices.ContainsFunc(filter.Terms(), selects) {
+		err = fmt.Errorf("%w: the filter does not say which runs to command: to command all runs, or all but some, add id:*",
+			storage.ErrInvalid)
 	}
-	_, err := runfilter.Parse(in.Filter)
 	return err
+}
+
+// selects reports whether a term says which runs are meant. A term that only excludes runs does not, nor does one that
+// any text fits, as in flow:$PREFIX* with a variable that is not set. Only id:* means all runs.
+func selects(term runfilter.Filter) bool {
+	text := term.String()
+	_, values, _ := strings.Cut(text, ":")
+	return text == "id:*" || !strings.HasPrefix(text, "-") && !strings.Contains(","+values+",", ",*,")
 }
 
 // command returns the command for each run, with the bulk command as its sender.

@@ -147,13 +147,20 @@ func (m *mortal) Commit(ctx context.Context, claim storage.Claim, cp *storage.Ch
 	return m.Store.Commit(ctx, claim, cp)
 }
 
-// TestWrongOrders: invalid bulk commands fail before any run gets a command.
+// TestWrongOrders: invalid bulk commands fail before any run gets a command. So do those whose filter does not say which
+// runs are meant, such as one of blanks.
 func TestWrongOrders(t *testing.T) {
 	t.Parallel()
 	store := memstore.New()
 	defer func() { _ = store.Close() }()
 	open(t, store, 3)
-	for i, o := range []bulk.Input{{}, {Filter: "id:*", Command: "dance"}, {Command: "cancel"}, {Filter: "stat:x", Command: "cancel"}} {
+	wrong := []bulk.Input{{}, {Filter: "id:*", Command: "dance"}}
+	for _, filter := range []string{
+		"", " ", "\t\n", "\u00a0", "\u3000\u2028", "stat:x", "-flow:trip", "flow:*", "flow:a,* -state:SUCCESS", "parent:*,a", "-id:*",
+	} {
+		wrong = append(wrong, bulk.Input{Filter: filter, Command: "cancel"})
+	}
+	for i, o := range wrong {
 		if o.Check() == nil {
 			t.Errorf("%+v is right", o)
 		}
@@ -163,5 +170,10 @@ func TestWrongOrders(t *testing.T) {
 	}
 	if count, _ := messages(t, store, 3); count != 0 {
 		t.Errorf("%d runs got a command", count)
+	}
+	for _, filter := range []string{"id:*", "-flow:trip id:*", "flow:t*", `flow:"*"`, "r1", "is:top -flow:trip"} {
+		if err := (&bulk.Input{Filter: filter, Command: "cancel"}).Check(); err != nil {
+			t.Errorf("%s: %v", filter, err)
+		}
 	}
 }

@@ -1,6 +1,9 @@
 package runfilter
 
-import "strings"
+import (
+	"strings"
+	"unicode"
+)
 
 // A lexeme is a part of a filter's text, without the quotation marks.
 type lexeme []char
@@ -46,13 +49,12 @@ func (l lexeme) pattern() (text string, prefix bool) {
 	return l.String(), false
 }
 
-// special are the characters that have a meaning outside of quotation marks. A text that begins with a minus would be
-// read as negated.
-const special = " \t\r\n\",=*:\\"
+// special are the characters, besides white space, that have a meaning outside of quotation marks.
+const special = "\",=*:\\"
 
 // quote writes a text so that it is read as it is.
 func quote(text string, prefix bool) string {
-	if text == "" && !prefix || strings.ContainsAny(text, special) {
+	if text == "" && !prefix || strings.ContainsAny(text, special) || strings.ContainsFunc(text, unicode.IsSpace) {
 		text = `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text) + `"`
 	}
 	if prefix {

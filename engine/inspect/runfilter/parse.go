@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -82,7 +83,7 @@ func split(text string) (parts []lexeme, err error) {
 			part, opened, begun = append(part, char{nothing, true, column}), column, true
 		case opened > 0:
 			part = append(part, char{r, true, column})
-		case strings.ContainsRune(" \t\r\n", r):
+		case unicode.IsSpace(r):
 			end()
 		default:
 			part, begun = append(part, char{r, false, column}), true

@@ -131,7 +131,7 @@ func (s subcommands) offers(cmd *cobra.Command, find candidates, args []string, 
 	ctx, stop := context.WithTimeout(cmd.Context(), completionTime)
 	defer stop()
 	s.Err = &view.Output{To: io.Discard, JSON: func() bool { return false }}
-	if err := s.Settle(cmd); err != nil {
+	if err := s.Settle(cmd, nil); err != nil {
 		return nil
 	}
 	var found []string

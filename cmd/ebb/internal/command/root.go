@@ -24,15 +24,13 @@ type subcommands struct{ *session.Session }
 // Root returns the command with all of its subcommands.
 func Root(s *session.Session) *cobra.Command {
 	root := &cobra.Command{
-		Use:           "ebb",
-		Short:         "Ebb runs work that must either finish or be undone",
-		SilenceErrors: true,
-		SilenceUsage:  true,
-		Args:          cobra.NoArgs,
-		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
-			return s.Settle(cmd)
-		},
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Use:               "ebb",
+		Short:             "Ebb runs work that must either finish or be undone",
+		SilenceErrors:     true,
+		SilenceUsage:      true,
+		Args:              cobra.NoArgs,
+		PersistentPreRunE: s.Settle,
+		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetIn(s.In)
 	root.SetOut(s.Out)

@@ -46,7 +46,9 @@ func parseKeep(text string) (keepRule, error) {
 	var rule keepRule
 	what, age := "", text
 	if i := strings.LastIndexByte(text, '='); i >= 0 {
-		what, age = text[:i], text[i+1:]
+		if what, age = text[:i], text[i+1:]; strings.TrimSpace(what) == "" {
+			return rule, exit.Usagef("--keep %s: no flow and no state: for all runs, write only the age", text)
+		}
 	}
 	rule.flow = what
 	if i := strings.LastIndexByte(what, ':'); i >= 0 {

@@ -48,7 +48,7 @@ func (s *Session) fromElsewhere(cmd *cobra.Command) error {
 	if config != nil {
 		names = append(names, flagsElsewhere(cmd)...)
 		if value := os.Getenv(variable(ConfigFlag)); value != "" && !config.Changed {
-			if err := config.Value.Set(value); err != nil {
+			if err := setAll(config, value); err != nil {
 				return err
 			}
 		}
@@ -134,6 +134,9 @@ func environment(flag string) (string, error) {
 	if err != nil {
 		return "", exit.Usagef("%s_FILE: %w", name, err)
 	}
+	if isBlank(string(text)) {
+		return "", exit.Usagef("%s_FILE: %s is blank: write the DSN into it", name, file)
+	}
 	return strings.TrimSpace(string(text)), nil
 }
 
@@ -145,6 +148,9 @@ func setAll(flag *pflag.Flag, value string) error {
 	values := []string{value}
 	if flag.Value.Type() == "stringArray" {
 		values = strings.Split(value, ",")
+	}
+	if err := checkBlank(flag, variable(flag.Name), values); err != nil {
+		return err
 	}
 	for _, v := range values {
 		if err := flag.Value.Set(v); err != nil {
@@ -198,6 +204,9 @@ const maxConfig = 1 << 20
 // setFrom sets a flag from the file of flags.
 func (s *Session) setFrom(flag *pflag.Flag, file string, value *document.Document) error {
 	texts, err := textsOf(file, value)
+	if err == nil {
+		err = checkBlank(flag, fmt.Sprintf("%s:%d:%d: %s", file, value.Line, value.Column, flag.Name), texts)
+	}
 	if err != nil {
 		return err
 	}

@@ -16,7 +16,7 @@ func ParseLabels(flag string, given []string) (map[string]string, error) {
 	for _, text := range given {
 		key, value, ok := strings.Cut(text, "=")
 		switch {
-		case !ok || key == "":
+		case !ok || isBlank(key):
 			return nil, exit.Usagef("--%s %s: want KEY=VALUE, such as team=billing", flag, text)
 		case len(key) > storage.MaxLabel || len(value) > storage.MaxLabel:
 			return nil, exit.Usagef("--%s %.20s…: a key and a value have at most %d bytes", flag, text, storage.MaxLabel)

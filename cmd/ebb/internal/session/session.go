@@ -97,8 +97,11 @@ func (s *Session) AddFlags(flags *pflag.FlagSet) {
 }
 
 // Settle sets flags that the command line does not set, from the environment or else the file of flags. It checks the
-// flags of [Session.AddFlags].
-func (s *Session) Settle(cmd *cobra.Command) error {
+// flags of [Session.AddFlags], and that no argument is blank.
+func (s *Session) Settle(cmd *cobra.Command, args []string) error {
+	if err := refuseBlank(cmd, args); err != nil {
+		return err
+	}
 	if err := s.fromElsewhere(cmd); err != nil {
 		return err
 	}
