@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/internal/clip"
 	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
@@ -178,7 +179,7 @@ func (w *working) failed(cause *Cause) {
 		}
 	}
 	if inner := f.Atom; w.child != nil && inner != "" && inner != cause.Name {
-		f.Atom = cause.Name + "/" + inner
+		f.Atom = cause.Name + "/" + clip.Ends(inner, clip.Path)
 	} else {
 		f.Atom = cause.Name
 	}
@@ -191,7 +192,8 @@ func (w *working) failed(cause *Cause) {
 		return
 	}
 	if w.tolerate > 0 {
-		f.Message = fmt.Sprintf("more than %d items have failed, the last one with: %s", w.tolerate, f.Message)
+		f.Message = fmt.Sprintf("more than %d items have failed, the last one with: %s", w.tolerate,
+			clip.Ends(f.Message, clip.Cause))
 	}
 	w.growth.End = &End{Failure: &f}
 }

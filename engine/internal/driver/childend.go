@@ -88,7 +88,7 @@ func (c *children) within(o origin, ev *scheduler.Event) {
 	}
 	f := *ev.Failure
 	if f.Atom != "" {
-		f.Atom = "/" + f.Atom
+		f.Atom = "/" + clip.Ends(f.Atom, clip.Path)
 	}
 	f.Atom = c.pathOf(o) + f.Atom
 	ev.Failure = &f

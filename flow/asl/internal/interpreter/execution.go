@@ -3,6 +3,7 @@ package interpreter
 import (
 	"encoding/json"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
@@ -11,6 +12,7 @@ import (
 	"github.com/ebbflow/ebb/flow/asl/internal/expression"
 	"github.com/ebbflow/ebb/flow/asl/internal/stateerror"
 	"github.com/ebbflow/ebb/flow/asl/internal/syntax"
+	"github.com/ebbflow/ebb/internal/clip"
 )
 
 // A startedExecution is an execution that a state has started.
@@ -215,7 +217,31 @@ func (x *startedExecution) failed(failure *atom.Failure, begun, now time.Time) *
 		all["Error"] = failure.Code
 	}
 	if failure.Message != "" {
-		all["Cause"] = failure.Message
+		all["Cause"] = nested(failure.Message)
 	}
-	return &stateerror.Error{Name: stateerror.TaskFailed, Cause: atom.MustEncode(all).String()}
+	text := atom.MustEncode(all)
+	if len(text) > stateerror.MaxShown { // what is cut off is no JSON
+		all["InputDetails"] = map[string]any{"Included": false}
+		delete(all, "Input")
+		text = atom.MustEncode(all)
+	}
+	return &stateerror.Error{Name: stateerror.TaskFailed, Cause: text.String()}
+}
+
+// left is the beginning of a cause without the descriptions of the executions that passed it on.
+const left = "… "
+
+// nested returns the cause of an execution as a description of the execution contains it. Descriptions contain one
+// another, and each quotes the ones in it once more: of a cause that is too long, the innermost one remains.
+func nested(cause string) string {
+	if len(cause) <= clip.Cause {
+		return cause
+	}
+	for {
+		var of struct{ ExecutionArn, Cause string }
+		if err := json.Unmarshal([]byte(cause), &of); err != nil || of.ExecutionArn == "" || of.Cause == "" {
+			return left + clip.Ends(strings.TrimPrefix(cause, left), clip.Cause)
+		}
+		cause = of.Cause
+	}
 }
