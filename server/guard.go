@@ -35,9 +35,14 @@ func refuse(w http.ResponseWriter, why *Problem) {
 func (s *Server) Guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer recovered(s.log, w, r)
+		w.Header().Set("Cross-Origin-Resource-Policy", "same-origin")
 		conn := connectionFor(r)
 		if conn != nil && conn.isPipelined() {
 			w.Header().Set("Connection", "close") // after this answer, close the connection
+		}
+		if isLink(r) && s.knows(r.Host) {
+			again(w, r)
+			return
 		}
 		if why := s.judge(r); why != nil {
 			if why.Status == http.StatusUnauthorized {
@@ -107,7 +112,7 @@ func (s *Server) judge(r *http.Request) *Problem {
 			http.StatusForbidden, "forbidden",
 			"the path leads out of its first element once it is unescaped: do not escape the dots and slashes of ..",
 		}
-	case isConsole(r) && !isOwn(r):
+	case isConsole(r) && !isOwn(r), isForeign(r) && !isLink(r):
 		return &Problem{
 			http.StatusForbidden, "forbidden", "the request came from a page of another site: open the console itself",
 		}

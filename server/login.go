@@ -27,6 +27,7 @@ const (
 
 const (
 	loginCookie  = "ebb-console"   // begins the name of the cookie
+	hostPrefix   = "__Host-"       // with it, no server without TLS and no other host can set the cookie
 	loginTime    = 12 * time.Hour  // after which a person must log in again
 	loginPause   = time.Second     // before a wrong key is answered
 	loginPauses  = 16              // wrong keys that are answered at the same time
@@ -58,14 +59,21 @@ func isPublic(r *http.Request) bool {
 	return r.URL.Path == loginPath || r.URL.Path == logoutPath
 }
 
-// cookieName returns the name of the cookie for the port that a request is for. Browsers send the cookies of a host to
+// cookieFor returns a cookie of the console for the port that a request is for. Browsers send the cookies of a host to
 // all of its ports, so that two servers on one host would otherwise overwrite each other's.
-func cookieName(r *http.Request) string {
+func cookieFor(r *http.Request) *http.Cookie {
+	name, path := loginCookie, consolePath
 	_, port, err := net.SplitHostPort(r.Host)
 	if n, wrong := strconv.ParseUint(port, 10, 16); err == nil && wrong == nil {
-		return loginCookie + "-" + strconv.FormatUint(n, 10)
+		name += "-" + strconv.FormatUint(n, 10)
 	}
-	return loginCookie
+	if r.TLS != nil {
+		name, path = hostPrefix+name, "/" // the prefix demands this path
+	}
+	//nolint:gosec // it is Secure if there is TLS; without, only this machine can reach the server, or a proxy
+	return &http.Cookie{
+		Name: name, Path: path, HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: r.TLS != nil,
+	}
 }
 
 // signature returns the signature of a cookie: of the name of a key, and of when the cookie expires.
@@ -84,23 +92,21 @@ func cookieOf(key [sha256.Size]byte, name string, expires time.Time) string {
 	return encode([]byte(name)) + "." + until + "." + encode(signature(key, name, until))
 }
 
-// ofCookie returns the holder of the key with which a request's cookie was signed; nil if there is none.
+// ofCookie returns the holder of the key with which a request's cookie was signed; nil if there is none. Servers on
+// other ports of the host can set cookies of the name, which may come first. So the first valid one counts.
 func (k *keyring) ofCookie(r *http.Request, now time.Time) *holder {
-	of, signed, _ := k.loginOf(r, now)
-	if of == nil || k.loggedOut(signed) {
-		return nil
+	for _, cookie := range r.CookiesNamed(cookieFor(r).Name) {
+		if of, signed, _ := k.loginOf(cookie.Value, now); of != nil && !k.loggedOut(signed) {
+			return of
+		}
 	}
-	return of
+	return nil
 }
 
-// loginOf returns who logged in with a request's cookie, the signature of the cookie, and when it expires. The holder
+// loginOf returns who logged in with a cookie of a value, the signature of the cookie, and when it expires. The holder
 // is nil if the cookie is not valid.
-func (k *keyring) loginOf(r *http.Request, now time.Time) (of *holder, signed string, expires time.Time) {
-	cookie, err := r.Cookie(cookieName(r))
-	if err != nil {
-		return nil, "", expires
-	}
-	parts := strings.Split(cookie.Value, ".")
+func (k *keyring) loginOf(value string, now time.Time) (of *holder, signed string, expires time.Time) {
+	parts := strings.Split(value, ".")
 	if len(parts) != 3 { //nolint:mnd // name, time and signature
 		return nil, "", expires
 	}
@@ -125,12 +131,17 @@ func (k *keyring) loginOf(r *http.Request, now time.Time) (of *holder, signed st
 	return nil, "", expires
 }
 
-// logOut makes a request's cookie, and every copy of it, invalid for this process.
+// logOut makes a request's cookies, and every copy of them, invalid for this process.
 func (k *keyring) logOut(r *http.Request, now time.Time) {
-	of, signed, expires := k.loginOf(r, now)
-	if of == nil {
-		return
+	for _, cookie := range r.CookiesNamed(cookieFor(r).Name) {
+		if of, signed, expires := k.loginOf(cookie.Value, now); of != nil {
+			k.end(signed, expires, now)
+		}
 	}
+}
+
+// end makes a cookie with a signature invalid.
+func (k *keyring) end(signed string, expires, now time.Time) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.ended == nil {
@@ -172,12 +183,10 @@ func (s *Server) login(w http.ResponseWriter, r *http.Request) {
 		s.refuseLogin(r.Context(), w, next)
 		return
 	}
-	expires := time.Now().Add(loginTime)
-	//nolint:gosec // it is Secure if there is TLS; without, only this machine can reach the server, or a proxy
-	http.SetCookie(w, &http.Cookie{
-		Name: cookieName(r), Value: cookieOf(key, of.name, expires), Path: consolePath, Expires: expires,
-		HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: s.tls != nil || r.TLS != nil,
-	})
+	cookie := cookieFor(r)
+	cookie.Expires = time.Now().Add(loginTime)
+	cookie.Value = cookieOf(key, of.name, cookie.Expires)
+	http.SetCookie(w, cookie)
 	http.Redirect(w, r, next, http.StatusSeeOther) //nolint:gosec // nextPage leads to the console only
 }
 
@@ -219,16 +228,27 @@ func nextPage(asked string) string {
 // logout ends the login of a browser, and has the browser forget its cookie.
 func (s *Server) logout(w http.ResponseWriter, r *http.Request) {
 	s.keys.logOut(r, time.Now())
-	//nolint:gosec // as above
-	http.SetCookie(w, &http.Cookie{
-		Name: cookieName(r), Path: consolePath, MaxAge: -1, HttpOnly: true, SameSite: http.SameSiteStrictMode,
-		Secure: s.tls != nil || r.TLS != nil,
-	})
+	cookie := cookieFor(r)
+	cookie.MaxAge = -1
+	http.SetCookie(w, cookie)
 	http.Redirect(w, r, loginAddress(consolePath), http.StatusSeeOther)
 }
 
-// again makes a browser ask again for a page to which another site linked. The browser sends no cookie with the first
-// request, because it came from that site, but it does with the second.
+// isForeign reports whether a page of another site, or of another port of this host, made a browser send a request.
+func isForeign(r *http.Request) bool {
+	site := r.Header.Get("Sec-Fetch-Site")
+	return site == "cross-site" || site == "same-site"
+}
+
+// isLink reports whether a request of a page of another site is for a whole page, to which that site links. Such a
+// request is answered with [again], whatever the page is.
+func isLink(r *http.Request) bool {
+	return isForeign(r) && reads(r.Method) && r.Header.Get("Sec-Fetch-Mode") == "navigate" &&
+		r.Header.Get("Sec-Fetch-Dest") == "document"
+}
+
+// again makes a browser ask again for a page to which another site linked. The browser may send no cookie with the first
+// request, because it came from that site, but it does with the second. And the other site learns nothing about the page.
 func again(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
@@ -248,10 +268,6 @@ func (s *Server) loginInstead(w http.ResponseWriter, r *http.Request) bool {
 	if !reads(r.Method) || !isConsole(r) && r.URL.Path != "/" || r.Header.Get("Authorization") != "" ||
 		!strings.Contains(r.Header.Get("Accept"), "text/html") {
 		return false
-	}
-	if _, err := r.Cookie(cookieName(r)); err != nil && r.Header.Get("Sec-Fetch-Site") == "cross-site" {
-		again(w, r)
-		return true
 	}
 	http.Redirect(w, r, loginAddress(pageOf(r)), http.StatusSeeOther) //nolint:gosec // leads to the login
 	return true

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"net/http"
 	"net/http/httptest"
@@ -23,6 +24,7 @@ type visitor struct {
 
 	s      *Server
 	cookie string
+	scheme string // "" is http
 }
 
 func newVisitor(t *testing.T, o Options) *visitor {
@@ -37,7 +39,7 @@ func newVisitor(t *testing.T, o Options) *visitor {
 // ask sends a request with the headers of a browser, and keeps the cookie that it gets.
 func (v *visitor) ask(method, target, form string, headers ...string) (w *httptest.ResponseRecorder, as Caller) {
 	v.Helper()
-	r := httptest.NewRequestWithContext(v.Context(), method, "http://localhost:8083"+target, strings.NewReader(form))
+	r := httptest.NewRequestWithContext(v.Context(), method, cmp.Or(v.scheme, "http")+"://localhost:8083"+target, strings.NewReader(form))
 	r.Header.Set("Accept", "text/html,*/*;q=0.8")
 	if form != "" {
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
@@ -57,7 +59,8 @@ func (v *visitor) ask(method, target, form string, headers ...string) (w *httpte
 		if v.cookie = c.Name + "=" + c.Value; c.MaxAge < 0 {
 			v.cookie = ""
 		}
-		if !c.HttpOnly || c.SameSite != http.SameSiteStrictMode || c.Path != "/console/" {
+		if secure := r.TLS != nil; !c.HttpOnly || c.SameSite != http.SameSiteStrictMode || c.Secure != secure ||
+			c.Path == "/" != secure || strings.HasPrefix(c.Name, "__Host-") != secure {
 			v.Errorf("the cookie is %v", c)
 		}
 	}
@@ -247,14 +250,16 @@ func TestManyWrongKeys(t *testing.T) {
 }
 
 // TestConsoleOrigin: pages of other sites get nothing from the console, and their forms change nothing. A link from
-// another site works: the browser asks again, with its cookie.
+// another site works: the browser asks again, with its cookie. So the other site learns nothing about the page.
 //
-// Attack (Keys, certificates and settings): A page of another site sends a form of the console, or shows it in a frame.
+// Attack (Keys, certificates and settings): A page of another site, or of another port, sends a form of the console,
+// shows it in a frame, or asks for its pictures to learn which runs exist.
 // Result: Refused.
 func TestConsoleOrigin(t *testing.T) {
 	t.Parallel()
 	v := newVisitor(t, Options{})
 	own, evil := "http://localhost:8083", "http://evil.example"
+	link := []string{"Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "navigate", "Sec-Fetch-Dest", "document"}
 	for _, c := range []struct {
 		method string
 		want   int
@@ -268,24 +273,31 @@ func TestConsoleOrigin(t *testing.T) {
 		{http.MethodPost, http.StatusForbidden, []string{"Sec-Fetch-Site", "cross-site"}},
 		{http.MethodPost, http.StatusForbidden, []string{"Sec-Fetch-Site", "same-site", "Origin", "http://localhost:9000"}},
 		{http.MethodGet, http.StatusForbidden, []string{"Origin", evil}},
-		{http.MethodGet, http.StatusOK, []string{"Sec-Fetch-Site", "cross-site"}},
+		{http.MethodGet, http.StatusOK, link},
+		{http.MethodGet, http.StatusForbidden, []string{"Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "no-cors", "Sec-Fetch-Dest", "image"}},
+		{http.MethodGet, http.StatusForbidden, []string{"Sec-Fetch-Site", "same-site", "Sec-Fetch-Mode", "navigate", "Sec-Fetch-Dest", "iframe"}},
+		{http.MethodGet, http.StatusForbidden, []string{"Sec-Fetch-Site", "cross-site"}},
 	} {
 		form := ""
 		if c.method == http.MethodPost {
 			form = "a=b"
 		}
-		if w, _ := v.ask(c.method, "/console/act", form, c.with...); w.Code != c.want {
+		w, _ := v.ask(c.method, "/console/act", form, c.with...)
+		if w.Code != c.want || w.Header().Get("Cross-Origin-Resource-Policy") != "same-origin" {
 			t.Errorf("%s with %v: %d, want %d", c.method, c.with, w.Code, c.want)
 		}
+	}
+	if w, as := v.ask(http.MethodGet, "/console/run?id=r&svg=1", "", link...); w.Header().Get("Refresh") == "" || as != (Caller{}) {
+		t.Errorf("a link of another site is answered by the page itself: %v", w.Header())
 	}
 	if w, _ := v.ask(http.MethodPost, "/api/v1/jobs", "a=b", "Origin", own); w.Code != http.StatusForbidden {
 		t.Errorf("a form of the console's origin at the API: %d", w.Code)
 	}
 	v = newVisitor(t, Options{Keys: keyFile(t, "ann "+rightKey+" view\n")})
-	if w, _ := v.ask(http.MethodGet, "//console/run?id=r", "", "Sec-Fetch-Site", "cross-site"); w.Header().Get("Refresh") != "0; url=/console/run?id=r" {
+	if w, _ := v.ask(http.MethodGet, "//console/run?id=r", "", link...); w.Header().Get("Refresh") != "0; url=/console/run?id=r" {
 		t.Errorf("a path with two slashes leads to %v", w.Header())
 	}
-	w, _ := v.ask(http.MethodGet, "/console/run?id=r", "", "Sec-Fetch-Site", "cross-site")
+	w, _ := v.ask(http.MethodGet, "/console/run?id=r", "", link...)
 	if w.Code != http.StatusOK || w.Header().Get("Refresh") != "0; url=/console/run?id=r" {
 		t.Errorf("a link from another site: %d %v", w.Code, w.Header())
 	}
@@ -328,6 +340,31 @@ func TestProxy(t *testing.T) {
 	}
 }
 
+// TestOtherCookies: a server on another port of the host may set cookies of the console's name, which may come first.
+// They change nothing, and the logout ends the login. With TLS, only this host can set the cookie.
+//
+// Attack (Keys, certificates and settings): A server on another port of the host sets cookies of the console's name.
+// Result: All of the name are tried. With TLS, the name begins with `__Host-`.
+func TestOtherCookies(t *testing.T) {
+	t.Parallel()
+	for _, at := range []string{"", "https"} {
+		v := newVisitor(t, Options{Keys: keyFile(t, "ann "+rightKey+" view\n")})
+		v.scheme = at
+		v.ask(http.MethodPost, "/console/login", "key="+rightKey)
+		name, _, _ := strings.Cut(v.cookie, "=")
+		whole := name + "=x; " + name + "=YW5u.1.AAAA; " + v.cookie + "; " + name + "="
+		v.cookie = whole
+		if _, as := v.ask(http.MethodGet, "/console/", ""); as.Name != "ann" {
+			t.Errorf("with other cookies of the name, the caller is %+v", as)
+		}
+		v.ask(http.MethodPost, "/console/logout", "x=", "Sec-Fetch-Site", "same-origin")
+		v.cookie = whole
+		if _, as := v.ask(http.MethodGet, "/console/", ""); as != (Caller{}) {
+			t.Errorf("after the logout, the caller is %+v", as)
+		}
+	}
+}
+
 // TestLoginPorts: the cookies of two servers on one host have different names, for any port in a request.
 func TestLoginPorts(t *testing.T) {
 	t.Parallel()
@@ -335,7 +372,7 @@ func TestLoginPorts(t *testing.T) {
 		"localhost:8083": "ebb-console-8083", "localhost:8084": "ebb-console-8084", "[::1]:8083": "ebb-console-8083",
 		"localhost": "ebb-console", "localhost:": "ebb-console", "localhost:8083;a=b": "ebb-console", "x:99999": "ebb-console", "": "ebb-console",
 	} {
-		if got := cookieName(&http.Request{Host: host}); got != want {
+		if got := cookieFor(&http.Request{Host: host}).Name; got != want {
 			t.Errorf("%q has the cookie %q, want %q", host, got, want)
 		}
 	}
@@ -351,7 +388,7 @@ func TestManyLogouts(t *testing.T) {
 	now, key := time.Now(), sha256.Sum256([]byte(rightKey))
 	request := func(n int) *http.Request {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "http://localhost/console/logout", http.NoBody)
-		r.Header.Set("Cookie", cookieName(r)+"="+cookieOf(key, "ann", now.Add(time.Hour+time.Duration(n))))
+		r.Header.Set("Cookie", cookieFor(r).Name+"="+cookieOf(key, "ann", now.Add(time.Hour+time.Duration(n))))
 		return r
 	}
 	k.ended = map[string]time.Time{}

@@ -448,7 +448,22 @@ func (w *apiWorld) tokens(store storage.Store) {
 		w.Fatal(open, err)
 	}
 	token := open[0].ID
+	leaks, err := engine.New(flow.Linear("leaks", atom.Func("show", func(context.Context, struct{}) (string, error) {
+		return "callback\n" + token, nil
+	})), engine.WithStore(store))
+	if err != nil {
+		w.Fatal(err)
+	}
+	if _, err := leaks.Run(w.Context(), "leaks-1"); err != nil {
+		w.Fatal(err)
+	}
 	w.operates = false
+	for _, route := range []string{"runs/{run}/atoms", "runs/{run}/history"} {
+		if page := fmt.Sprint(w.ask(http.StatusOK, http.MethodGet, route, "leaks-1|", "")); strings.Contains(page, token) ||
+			!strings.Contains(page, "callback\nTOKEN") {
+			w.Errorf("a viewer reads the token in %s: %s", route, page)
+		}
+	}
 	if why := fmt.Sprint(w.ask(http.StatusOK, http.MethodGet, "runs/{run}/why", "order-1|", "")); strings.Contains(why, token) {
 		w.Errorf("a viewer reads the token: %s", why)
 	}

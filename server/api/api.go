@@ -15,6 +15,7 @@ import (
 
 	"github.com/ebbflow/ebb/engine/inspect"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/tasktoken"
 	"github.com/ebbflow/ebb/server"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -114,7 +115,11 @@ func (a *api) serve(of *route) http.HandlerFunc {
 			problemOf(err).answer(w)
 			return
 		}
-		write(w, r, of.status, text.Bytes())
+		body := text.Bytes()
+		if !c.caller.Operate { // a token ends its atom for everyone who has it
+			body = tasktoken.Hide(body)
+		}
+		write(w, r, of.status, body)
 	}
 }
 

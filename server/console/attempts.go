@@ -50,8 +50,7 @@ func (p *runPage) attempts(ctx context.Context, run *storage.Run, a *storage.Ato
 	}, nil
 }
 
-// tokens lists the open tokens of an atom. A token ends its atom for everyone who has it, so only callers who may
-// operate see it.
+// tokens lists the open tokens of an atom.
 func (p *runPage) tokens(ctx context.Context, run *storage.Run, a *storage.Atom) (node, error) {
 	if a.State != states.TaskRunning || p.isLarge() {
 		return none, nil
@@ -67,7 +66,7 @@ func (p *runPage) tokens(ctx context.Context, run *storage.Run, a *storage.Atom)
 			continue
 		}
 		all = append(all, el("li",
-			when(p.visit.operates, code(t.ID)), when(!p.visit.operates, say("hidden from those who may only read")),
+			code(t.ID),
 			when(t.Queue != "", words(" · "), say("queue {0}", words(t.Queue))),
 			when(t.Worker != "", words(" · "), say("taken by {0}", words(t.Worker))),
 			when(!t.Deadline.IsZero(), words(" · "), say("until {0}", exact(t.Deadline)))))

@@ -276,9 +276,9 @@ func TestPlurals(t *testing.T) {
 		"pl 12 biegów": 12, "pl 22 biegi": 22, "en-XA ⟦1 řůñ⟧": 1, "ar-XB ⟦7 řůñš⟧": 7,
 	} {
 		tag, want, _ := strings.Cut(want, " ")
-		out := writer{in: all[tag]}
-		if sayCount(n, "{0} run", "{0} runs").write(&out); out.page.String() != want {
-			t.Errorf("%s: %q, want %q", tag, out.page.String(), want)
+		var page strings.Builder
+		if sayCount(n, "{0} run", "{0} runs").write(&writer{to: &page, in: all[tag]}); page.String() != want {
+			t.Errorf("%s: %q, want %q", tag, page.String(), want)
 		}
 	}
 	texts, counts := []string{"run", "{0} run", "{0} runs"}, map[string]string{"{0} runs": "{0} run"}
@@ -348,9 +348,9 @@ func TestLanguages(t *testing.T) {
 		"he":    `<p title="2 &lt;של&gt; ` + isolate + `a` + isolated + `">2 &lt;של&gt; <bdi>&lt;a&gt;</bdi></p>`,
 		"ar-XB": `<p title="⟦` + isolate + `a` + isolated + ` óf 2⟧">⟦<bdi>&lt;a&gt;</bdi> óf 2⟧</p>`,
 	} {
-		out := writer{in: all[tag]}
-		if n.write(&out); out.page.String() != want {
-			t.Errorf("%s: %s, want %s", tag, out.page.String(), want)
+		var page strings.Builder
+		if n.write(&writer{to: &page, in: all[tag]}); page.String() != want {
+			t.Errorf("%s: %s, want %s", tag, page.String(), want)
 		}
 	}
 	if all["he"].dir != "rtl" || all["en"].dir != "ltr" {

@@ -114,10 +114,16 @@ func soft(parts ...node) node { return el("p", append([]node{class("soft")}, par
 // calm says that there is nothing to show.
 func calm(t text, values ...node) node { return el("p", class("calm"), say(t, values...)) }
 
-// labelNodes shows the labels of a run, in order.
+// mostLabels is how many labels of a run a page shows.
+const mostLabels = 20
+
+// labelNodes shows the first labels of a run, in order.
 func labelNodes(labels map[string]string) node {
 	var all fragment
-	for _, key := range slices.Sorted(maps.Keys(labels)) {
+	for i, key := range slices.Sorted(maps.Keys(labels)) {
+		if i == mostLabels {
+			return append(all, words(" … +"+strconv.Itoa(len(labels)-i)))
+		}
 		all = append(all, words(" "), el("span", class("label"), words(key+"="+labels[key])))
 	}
 	return all

@@ -4,8 +4,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"html"
+	"io"
 	"strings"
 
+	"github.com/ebbflow/ebb/internal/tasktoken"
 	"github.com/ebbflow/ebb/internal/visible"
 )
 
@@ -26,16 +28,43 @@ import (
 // of nodes are escaped, and no node is written as it is but a drawing of package draw.
 type node interface{ write(out *writer) }
 
-// A writer writes nodes in a language.
+// A writer writes nodes in a language, while a client reads.
 type writer struct {
-	page  strings.Builder
+	to    io.Writer
 	in    *language
 	plain bool // no element can stand here, as in an attribute
+	hides bool // the reader may only read, and gets no tokens
+	size  int  // bytes that were written
+	cut   bool // rows were left out
 }
+
+// mostPage is how large a page may become before its further rows are left out.
+//
+//limit:shown bytes of a page of the console | {B}, plus one row | rows are left out, and the page says so
+const mostPage = 2 << 20
+
+// rowElements are the elements that are left out of a page that is too large.
+var rowElements = map[string]bool{"tr": true, "li": true, "details": true}
 
 func (out *writer) put(texts ...string) {
 	for _, t := range texts {
-		out.page.WriteString(t)
+		text := []byte(t)
+		if out.hides {
+			text = tasktoken.Hide(text)
+		}
+		out.size += len(text)
+		_, _ = out.to.Write(text) // the client may have disconnected
+	}
+}
+
+// A cutNote says that rows before it were left out; otherwise it is nothing.
+type cutNote struct{}
+
+func (cutNote) write(out *writer) {
+	if out.cut {
+		out.cut = false
+		el("p", class("told"), say("This page is too large: rows are left out. The API and the command have all of them.")).
+			write(out)
 	}
 }
 
@@ -55,6 +84,10 @@ var empties = map[string]bool{"meta": true, "link": true, "input": true, "br": t
 var plains = map[string]bool{"title": true, "option": true, "text": true}
 
 func (e element) write(out *writer) {
+	if out.size > mostPage && rowElements[e.name] {
+		out.cut = true
+		return
+	}
 	out.put("<", e.name)
 	eachPart(e.parts, func(n node) {
 		if isAttribute(n) {
@@ -181,8 +214,7 @@ func href(to address) node { return attribute{"href", string(to)} }
 
 // hashOf returns a hash of what a node writes.
 func hashOf(n node) string {
-	out := writer{in: english}
-	n.write(&out)
-	sum := sha256.Sum256([]byte(out.page.String()))
-	return hex.EncodeToString(sum[:8])
+	sum := sha256.New()
+	n.write(&writer{to: sum, in: english})
+	return hex.EncodeToString(sum.Sum(nil)[:8])
 }

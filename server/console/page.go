@@ -1,6 +1,7 @@
 package console
 
 import (
+	"bufio"
 	"cmp"
 	"context"
 	"errors"
@@ -93,18 +94,23 @@ func (c *console) answer(ctx context.Context, w http.ResponseWriter, name string
 		status, body = c.problem(err, v)
 		v.title = say("Problem")
 	}
-	out := writer{in: v.language}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Vary", "Accept-Language, "+windowedHeader)
+	w.WriteHeader(status)
+	body = fragment{body, cutNote{}}
+	buffer := bufio.NewWriterSize(w, writtenAtOnce)
+	out := writer{to: buffer, in: v.language, hides: !v.operates}
 	out.put("<!doctype html>\n")
 	if v.part && err == nil {
 		body.write(&out)
 	} else {
 		c.layout(name, v, body).write(&out)
 	}
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.Header().Set("Vary", "Accept-Language, "+windowedHeader)
-	w.WriteHeader(status)
-	_, _ = w.Write([]byte(out.page.String())) // the client may have disconnected
+	_ = buffer.Flush() // the client may have disconnected
 }
+
+// writtenAtOnce is how many bytes of a page are sent at a time.
+const writtenAtOnce = 32 << 10
 
 // windowedHeader is the header of a request whose page has the rows of a tree in a window.
 const windowedHeader = "Ebb-Windowed"

@@ -30,9 +30,9 @@ func TestFolded(t *testing.T) {
 		`{"a":{"b":[1,{"c":"x{"}],"d":{}},"e":[],"f":12345678901234567890.10}`: 3, `[[1],[2,3]]`: 2, `{"a":"}"}`: 0,
 		`"{"`: 0, `{}`: 0, "panic: {\nat [\n": 0, "{\n[\n}": 1, "{\n}\n}\n}": 0, "[\n[\n[": 0,
 	} {
-		shown, out := indented(text), writer{in: english}
-		folded(shown).write(&out)
-		page := out.page.String()
+		shown, out := indented(text), &strings.Builder{}
+		folded(shown).write(&writer{to: out, in: english})
+		page := out.String()
 		if got := html.UnescapeString(tags.ReplaceAllString(page, "")); got != shown || strings.Count(page, "<details") != folds {
 			t.Errorf("%q is shown as %s", text, page)
 		}

@@ -95,7 +95,7 @@ func (v *visit) sendFile(w http.ResponseWriter) {
 	}), "-")
 	w.Header().Set("Content-Type", "image/svg+xml")
 	w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": name + ".svg"}))
-	_, _ = w.Write([]byte(v.file)) // the client may have disconnected
+	drawing(v.file).write(&writer{to: w, hides: !v.operates})
 }
 
 // pictureStyle is the style sheet of a chart that stands on its own.

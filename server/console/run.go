@@ -130,9 +130,6 @@ func (p *runPage) isLarge() bool { return p.run.Entries > mostEntries }
 // diagnosis reads why the run is in its state.
 func (p *runPage) diagnosis(ctx context.Context) (*inspect.Diagnosis, error) {
 	w, err := p.undos.Diagnose(ctx, p.store, p.run)
-	if err == nil && !p.visit.operates {
-		w.HideTokens()
-	}
 	if err != nil || p.machine == nil {
 		return w, err
 	}

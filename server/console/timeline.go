@@ -141,9 +141,9 @@ func (p *runPage) charted(t *inspect.Tree) node {
 		folds = el("a", href(p.link(p.view, "fold", "1")), say("Fold idle time"))
 	}
 	if p.visit.wantsFile() {
-		out := writer{in: p.visit.language}
-		ch.node(nil).write(&out)
-		p.visit.file = out.page.String()
+		var file strings.Builder
+		ch.node(nil).write(&writer{to: &file, in: p.visit.language})
+		p.visit.file = file.String()
 	}
 	note := fragment{say("Execution is above the line, undo below it. In all {0}.",
 		words(inspect.FormatDuration(ch.scale.took())))}

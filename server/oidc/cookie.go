@@ -54,20 +54,26 @@ func set[T any](c *cookies, w http.ResponseWriter, k kind, value T, until time.T
 	http.SetCookie(w, c.cookie(k, body+"."+base64.RawURLEncoding.EncodeToString(c.signature(k, body)), until))
 }
 
-// get returns the value of a request's cookie; ok is false if there is none, if it has expired, or is not of c.
+// get returns the value of the first cookie of a request that is of c and has not expired; ok is false if there is none.
+// Servers on other ports of the host can set cookies of the name, too.
 func get[T any](c *cookies, r *http.Request, k kind, now time.Time) (value T, ok bool) {
-	cookie, err := r.Cookie(string(k) + c.suffix)
-	if err != nil {
-		return value, false
+	for _, cookie := range r.CookiesNamed(string(k) + c.suffix) {
+		if value, ok = open[T](c, cookie.Value, k, now); ok {
+			break
+		}
 	}
-	body, signed, _ := strings.Cut(cookie.Value, ".")
+	return value, ok
+}
+
+func open[T any](c *cookies, text string, k kind, now time.Time) (value T, ok bool) {
+	body, signed, _ := strings.Cut(text, ".")
 	given, err := base64.RawURLEncoding.DecodeString(signed)
 	if err != nil || !hmac.Equal(given, c.signature(k, body)) {
 		return value, false
 	}
 	var held sealed[T]
-	text, err := base64.RawURLEncoding.DecodeString(body)
-	if err != nil || json.Unmarshal(text, &held) != nil || now.Unix() >= held.Until {
+	decoded, err := base64.RawURLEncoding.DecodeString(body)
+	if err != nil || json.Unmarshal(decoded, &held) != nil || now.Unix() >= held.Until {
 		return value, false
 	}
 	return held.Value, true

@@ -21,6 +21,7 @@ func FuzzCookie(f *testing.F) {
 	}
 	read := func(c *cookies, k kind, value string, now time.Time) (session, bool) {
 		r := httptest.NewRequestWithContext(context.Background(), http.MethodGet, "/ebb/", http.NoBody)
+		r.AddCookie(&http.Cookie{Name: string(k) + c.suffix, Value: "of.another"})
 		r.AddCookie(&http.Cookie{Name: string(k) + c.suffix, Value: value})
 		return get[session](c, r, k, now)
 	}

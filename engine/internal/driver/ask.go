@@ -11,6 +11,7 @@ import (
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/internal/failpoint"
+	"github.com/ebbflow/ebb/internal/tasktoken"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -138,7 +139,7 @@ func (q *asker) askLanguage(cmd *scheduler.Command) (ev scheduler.Event, err err
 	ask := &flow.Ask{
 		Run: &q.about, Path: cmd.Scope.Path, Index: cmd.Scope.Index, Memory: cmd.Scope.Memory,
 		Cause: *cmd.Cause, Now: q.next.Now, Event: q.next.Head.Events + 1, Quiet: q.env.Quiet && !q.notices.watched,
-		Random: rand.Uint64, Token: newToken,
+		Random: rand.Uint64, Token: tasktoken.New,
 		Interrupted: q.interrupt,
 	}
 	if fork := cmd.Scope.Parent; fork != nil {

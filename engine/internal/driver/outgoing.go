@@ -5,6 +5,7 @@ import (
 
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/tasktoken"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -43,5 +44,5 @@ func (r *run) keyFor(m *flow.Message) string {
 	if m.Key != "" {
 		return m.Key
 	}
-	return newToken()
+	return tasktoken.New()
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/internal/logevent"
+	"github.com/ebbflow/ebb/internal/tasktoken"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -46,7 +47,7 @@ var passedErrors = []error{ErrEnded, ErrHeld, ErrNoLanguage, storage.ErrGone, st
 
 // Pass returns the message that passes the request to the process that drives its run.
 func (r *Request) Pass() (storage.Message, error) {
-	r.receipt = newToken()
+	r.receipt = tasktoken.New()
 	body, err := atom.Encode(passedRequest{
 		Kind: r.Kind, Name: r.Name, Body: r.Body, Token: r.Token.ID, Path: r.Token.Path, Take: r.Take, Taking: r.Taking,
 		Result: r.Result, Failure: r.Failure,

@@ -7,6 +7,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine/internal/executor"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
+	"github.com/ebbflow/ebb/internal/tasktoken"
 )
 
 // The driver does not make a call that is work for workers, see [atom.Queued]. Instead the call has a token in a
@@ -63,7 +64,7 @@ func (ts *tokens) openWork(cmd *scheduler.Command, c *executor.Call, work atom.V
 	e := &external{timerKey: keyOf(cmd), revert: c.About.Revert}
 	limit := c.Timeout
 	t := &e.token
-	t.ID, t.Incarnation, t.Attempt, t.Queue = newToken(), c.About.Incarnation, c.About.Attempt, c.Work
+	t.ID, t.Incarnation, t.Attempt, t.Queue = tasktoken.New(), c.About.Incarnation, c.About.Attempt, c.Work
 	if n := cmd.Node; n != nil && !e.revert {
 		t.Heartbeat, t.ScheduleToStart, t.StartToClose = n.Spec.Heartbeat, n.Spec.ToStart, n.Spec.ToClose
 		if n.Spec.Token != "" {

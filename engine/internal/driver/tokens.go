@@ -1,7 +1,6 @@
 package driver
 
 import (
-	"crypto/rand"
 	"fmt"
 	"maps"
 	"time"
@@ -10,11 +9,9 @@ import (
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/internal/clip"
+	"github.com/ebbflow/ebb/internal/tasktoken"
 	"github.com/ebbflow/ebb/storage"
 )
-
-// newToken returns a token of 130 random bits, which no party can guess.
-func newToken() string { return rand.Text() }
 
 // An external is an attempt that a party outside the run may end, with the token or signal that ends it.
 type external struct {
@@ -66,7 +63,7 @@ func (ts *tokens) openToken(cmd *scheduler.Command) *external {
 		limit = def.Deadline
 		e = &external{timerKey: keyOf(cmd)}
 		if e.signal = a.Signal(); e.signal == "" {
-			e.token.ID, e.token.Heartbeat = newToken(), def.Heartbeat
+			e.token.ID, e.token.Heartbeat = tasktoken.New(), def.Heartbeat
 		}
 	}
 	path := e.path(ts.run)
