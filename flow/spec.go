@@ -124,6 +124,9 @@ type Child struct {
 	// Detached runs are neither awaited nor undone: the node ends with the id of the run, or by its Token.
 	Detached bool       `json:"detached,omitempty"`
 	Input    atom.Value `json:"input,omitempty"` // of the run; nil is the node's
+	// Kept is for a language that decides, with Leave of its answer to [Stopped], which runs continue when its own run is
+	// stopped. Without it, the engine cancels the run as soon as an ancestor is stopped.
+	Kept bool `json:"kept,omitempty"`
 	// Reopen makes the engine reopen the run with this ID, if this run has begun it and it did not succeed. If it
 	// succeeded, the node ends with its output. If it cannot be reopened, the node fails as that run did.
 	Reopen bool `json:"reopen,omitempty"`

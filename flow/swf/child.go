@@ -37,7 +37,9 @@ func (b *batchTurn) startChild(d *decision.Decision, refused string) {
 		Kind: childNode, Event: event, ID: s.WorkflowID, Type: &s.Type, RunID: id, Control: d.Given("control"),
 		Decided: b.completed,
 	}
-	b.add(flow.Spec{Name: name, Kind: flow.Nested, Report: true, Note: n.value(), Child: s.Run(id, d.Given("input"))})
+	child := s.Run(id, d.Given("input"))
+	child.Kept = true // as the policy for children says
+	b.add(flow.Spec{Name: name, Kind: flow.Nested, Report: true, Note: n.value(), Child: child})
 	b.memory.Children[name] = openChild{shorten(s.WorkflowID), event}
 }
 

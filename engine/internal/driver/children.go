@@ -27,6 +27,7 @@ type children struct {
 	busy  atomic.Int64      // number of child runs that are driven
 
 	family family
+	descent
 }
 
 // A family is the position of a run among the runs that create one another.
@@ -218,11 +219,14 @@ func (c *children) dropChild(o origin, leave bool) error {
 	if leave {
 		return nil
 	}
-	why := inbox.Cancelled("its parent run no longer waits for it")
-	l, err := (&inbox.Command{Kind: inbox.Cancel, Why: why, Undo: c.undoes(o)}).Message(id)
+	if told, err := c.wasTold(id, c.undoes(o)); told || err != nil {
+		return err
+	}
+	l, err := drop(id, c.undoes(o), false)
 	if err != nil {
 		return err
 	}
+	c.dropped = append(c.dropped, told{id, true})
 	c.next.Send(l)
 	return nil
 }

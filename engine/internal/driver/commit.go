@@ -57,6 +57,9 @@ func (d *Driver) flush() error {
 	d.children.family.counted = false
 	d.announce()
 	d.children.driveChildRuns()
+	if err := d.children.descend(); err != nil {
+		return err
+	}
 	return d.applySuspendRequest()
 }
 

@@ -31,6 +31,7 @@ type Command struct {
 	Why   *atom.Failure
 	Undo  bool                  // for Cancel: undo the run
 	Live  bool                  // for Cancel: refuse it if the run has ended
+	Deep  bool                  // for Cancel: the runs that the run waits for have it, too
 	Input map[string]atom.Value // for RetryFrom: replaces inputs with the same name
 	By    *storage.Issuer       // who gave it; nil if the history is not to mention it
 	Err   error                 // why it cannot be sent as a message; nil if it can
@@ -40,6 +41,7 @@ type Command struct {
 type body struct {
 	Undo  bool                  `json:"undo,omitempty"`
 	Live  bool                  `json:"live,omitempty"`
+	Deep  bool                  `json:"deep,omitempty"`
 	Input map[string]atom.Value `json:"input,omitempty"`
 }
 
@@ -55,7 +57,7 @@ func (c *Command) Message(run string) (storage.Message, error) {
 	if c.Kind == "" {
 		return storage.Message{}, ErrEmpty
 	}
-	b, err := atom.Encode(body{c.Undo, c.Live, c.Input})
+	b, err := atom.Encode(body{c.Undo, c.Live, c.Deep, c.Input})
 	return storage.Message{Run: run, Kind: c.Kind, Path: c.Path, Failure: c.Why, Body: b, Issuer: c.By}, err
 }
 
@@ -67,7 +69,8 @@ func CommandOf(m *storage.Message) (c Command, ok bool) {
 		var b body
 		err := m.Body.Decode(&b)
 		return Command{
-			Kind: m.Kind, Path: m.Path, Why: m.Failure, Undo: b.Undo, Live: b.Live, Input: b.Input, By: m.Issuer, Err: err,
+			Kind: m.Kind, Path: m.Path, Why: m.Failure, Undo: b.Undo, Live: b.Live, Deep: b.Deep, Input: b.Input, By: m.Issuer,
+			Err: err,
 		}, true
 	default:
 		return c, false

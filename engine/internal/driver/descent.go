@@ -1,0 +1,135 @@
+package driver
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/ebbflow/ebb/engine/internal/inbox"
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/states"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// A descent cancels the runs below the child runs that a run no longer waits for. If each of them cancelled its own
+// children only when its own turn came, the lowest ones would begin further runs meanwhile, and faster.
+//
+// A descent only comes earlier than those turns: if the process dies, or a run begins a child during the descent, that
+// run cancels its children in its turn, with a descent of its own.
+type descent struct {
+	deep    bool   // the run was cancelled by a descent, so its children probably were, too
+	dropped []told // child runs that the pending checkpoint cancels
+}
+
+// told is a run that was sent a request to cancel it, or will be with the next batch.
+type told struct {
+	run  string
+	sent bool
+}
+
+// descentBatch is how many runs a descent cancels with one commit.
+const descentBatch = 200
+
+// drop returns the message that cancels a child run because its parent no longer waits for it.
+func drop(id string, undo, deep bool) (storage.Message, error) {
+	why := inbox.Cancelled("its parent run no longer waits for it")
+	return (&inbox.Command{Kind: inbox.Cancel, Why: why, Undo: undo, Deep: deep}).Message(id)
+}
+
+// wasTold reports whether a descent has cancelled a child run already.
+func (c *children) wasTold(id string, undo bool) (bool, error) {
+	if !c.deep {
+		return false, nil
+	}
+	_, messages, err := c.env.Store.Messages(c.storing, id, 0) // first: a run that takes the request is then seen as ended
+	if err != nil && !errors.Is(err, storage.ErrNotFound) {
+		return false, WrapStore(c.claim.Run, err)
+	}
+	if slices.ContainsFunc(messages, func(l storage.Message) bool { return l.Kind == inbox.Cancel }) {
+		return true, nil
+	}
+	run, err := c.env.Store.Run(c.storing, id)
+	switch {
+	case errors.Is(err, storage.ErrNotFound):
+		return true, nil
+	case err != nil:
+		return false, WrapStore(c.claim.Run, err)
+	default:
+		return run.State.Ended() && (!undo || run.State != states.FlowSuccess), nil
+	}
+}
+
+// descend cancels the runs below those that the last commit has cancelled: parents before children, so that a run hears
+// of it before it hears of the end of a child.
+func (c *children) descend() error {
+	queue := c.dropped
+	c.dropped = nil
+	for len(queue) > 0 && c.ctx.Err() == nil {
+		var batch []storage.Message
+		var again []told // had no children, but may have begun one before the request to cancel them arrived
+		for len(queue) > 0 && len(batch) < descentBatch {
+			at := queue[0]
+			queue = queue[1:]
+			below, err := c.below(at.run)
+			if err != nil {
+				return WrapStore(c.claim.Run, err)
+			}
+			if len(below) == 0 && !at.sent {
+				again = append(again, told{at.run, true})
+			}
+			for i := range below {
+				queue = append(queue, told{run: below[i].Run})
+			}
+			batch = append(batch, below...)
+		}
+		if err := c.tellAll(batch); err != nil {
+			return WrapStore(c.claim.Run, err)
+		}
+		for i := range queue {
+			queue[i].sent = true
+		}
+		queue = append(queue, again...)
+	}
+	return nil
+}
+
+// below returns the messages that cancel the runs for which a run waits in order to go forward.
+func (c *children) below(run string) ([]storage.Message, error) {
+	atoms, err := c.env.Store.Atoms(c.storing, run, storage.AtomQuery{Live: true})
+	if err != nil && !errors.Is(err, storage.ErrNotFound) {
+		return nil, err
+	}
+	var messages []storage.Message
+	for i := range atoms {
+		a := &atoms[i]
+		id, awaited := BegunBy(run, a)
+		if !awaited || a.State != states.TaskRunning || isKept(a) {
+			continue
+		}
+		l, err := drop(id, a.Undo == storage.UndoReverts, true)
+		if err != nil {
+			return nil, err
+		}
+		messages = append(messages, l)
+	}
+	return messages, nil
+}
+
+// isKept reports whether the language of the run decides what becomes of the child run of an atom.
+func isKept(a *storage.Atom) bool {
+	var spec flow.Spec
+	return a.Spec != nil && a.Spec.Decode(&spec) == nil && spec.Child != nil && spec.Child.Kept
+}
+
+// tellAll sends messages, except to runs that do not exist any more.
+func (c *children) tellAll(messages []storage.Message) error {
+	err := c.env.Store.Send(c.storing, messages...)
+	if !errors.Is(err, storage.ErrNotFound) {
+		return err
+	}
+	for i := range messages {
+		if err := c.env.Store.Send(c.storing, messages[i]); err != nil && !errors.Is(err, storage.ErrNotFound) {
+			return err
+		}
+	}
+	return nil
+}
