@@ -5,7 +5,6 @@
 // They check that
 //   - a package imports only itself and the packages to its left (order_test.go)
 //   - the pure packages use no clock, no input or output, no randomness and no goroutine (pure_test.go)
-//   - types and options stay few enough for a reader (shape_test.go, options_test.go)
 //   - no retired word returns (retired_test.go)
 //   - every dependency has a comment in its go.mod that says what it saves (dependencies_test.go)
 //   - the links of pages lead somewhere, and the tests, names and functions that they name exist (docs_test.go,
