@@ -82,7 +82,7 @@ func TestIntrinsicProblems(t *testing.T) {
 		`States.Array(-)`:                   "expected a number at character 14",
 		`States.Array(`:                     "expected an argument at character 14",
 		`States.Array(truest)`:              "expected a path, or a function's name beginning with States. at character 14",
-		`States.Array($.)`:                  "jsonpath: $. at offset 2: expected a name, * or [ behind the dot, found the end",
+		`States.Array($.)`:                  "jsonpath: $. at offset 2: expected a name, * or [ after the dot, found the end",
 		strings.Repeat("States.Array(", 11): "calls nest deeper than 10 at character 131",
 	} {
 		_, err := asl.Parse("d", []byte(alone(`{"Type": "Pass", "Parameters": {"x.$": "`+call+`"}, "End": true}`)))

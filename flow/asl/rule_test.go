@@ -242,6 +242,10 @@ var ruleCases = []ruleCase{
 		good: machineOf(`"A": {"Type": "Pass", "Parameters": {"x.$": "$.x"}, "End": true}`),
 	},
 	{
+		rule: "dialect", bad: machineOf(`"A": {"Type": "Pass", "Parameters": {"x.$": "$.a[-1]", "y.$": "States.Array($.a.sum())"}, "End": true}`),
+		good: machineOf(`"A": {"Type": "Pass", "Parameters": {"x.$": "$.a[(@.length-1)]"}, "End": true}`),
+	},
+	{
 		rule: "no-dollar", bad: machineOf(`"A": {"Type": "Pass", "Parameters": {"x": {"y": "States.UUID()"}}, "End": true}`),
 		good: machineOf(`"A": {"Type": "Pass", "Parameters": {"x": {"y.$": "States.UUID()"}}, "End": true}`),
 	},

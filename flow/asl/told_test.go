@@ -112,6 +112,16 @@ func TestPathCauses(t *testing.T) {
 			`The JSONPath '$.a[3].b' specified for the field 'x.$' could not be found in the input '{"a":[1]}'`},
 		{"before the begin", parameters("$.a[-3]"), "States.Runtime: " + inS +
 			`The JSONPath '$.a[-3]' specified for the field 'x.$' could not be found in the input '{"a":[1]}'`},
+		{"negative index", parameters("$.a[-1]"), "States.Runtime: " + inS +
+			`The JSONPath '$.a[-1]' specified for the field 'x.$' could not be found in the input '{"a":[1]}'`},
+		{"last element", parameters("$.a[(@.length-1)]"), `{"x":1}`},
+		{"function", parameters("$.a.sum()"), "States.Runtime: " + inS +
+			`The JSONPath '$.a.sum()' specified for the field 'x.$' could not be found in the input '{"a":[1]}'`},
+		{"function in InputPath", `{"Type": "Pass", "InputPath": "$.a.length()", "End": true}`, "States.Runtime: " + inS +
+			`Invalid path '$.a.length()' : Property ['length()'] not found in path $['a']`},
+		{"text with slashes", parameters("$.a[?(@==/rice/hot)]"), `{"x":[]}`},
+		{"blanks around", parameters(" $.a "), `{"x":[1]}`},
+		{"blanks around in the context object", `{"Type": "Pass", "OutputPath": " $$.State.Name ", "End": true}`, `"S"`},
 		{"argument", parameters("States.Format('{}', $.b)"), function("States.Format('{}', $.b)", "$.b")},
 		{"argument behind the end", parameters("States.Array($.a[3])"), function("States.Array($.a[3])", "$.a[3]")},
 		{"argument of an argument", parameters("States.Array(States.Array( $.b ))"), function("States.Array(States.Array( $.b ))", "$.b")},

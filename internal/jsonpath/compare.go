@@ -1,83 +1,112 @@
 package jsonpath
 
 import (
+	"cmp"
 	"strings"
-
-	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
-// equality says whether a number equals a text that contains this number.
-type equality bool
+// holds reports whether a filter lets a value pass.
+func (f filter) holds(e *evaluation, node any) (bool, error) {
+	for _, terms := range f {
+		all := true
+		for i := 0; i < len(terms) && all; i++ {
+			var err error
+			if all, err = terms[i].holds(e, node); err != nil {
+				return false, err
+			}
+		}
+		if all {
+			return true, nil
+		}
+	}
+	return false, nil
+}
 
-const (
-	strict equality = false
-	loose  equality = true
-)
-
-// equal compares two values of any shape. Only the values at the top may be compared loosely.
-func (e *evaluation) equal(a, b any, how equality) (bool, error) {
-	if err := e.spend(1); err != nil {
+func (t *term) holds(e *evaluation, node any) (bool, error) {
+	if t.operator == "" { // $ is the value in question here, as on AWS
+		value, found, err := e.definite(t.left.path, node)
+		return (found && value != nil) != t.absent, err
+	}
+	left, found, err := t.left.value(e, node)
+	if !found || err != nil {
 		return false, err
 	}
-	switch a := a.(type) {
-	case nil:
-		return b == nil, nil
-	case bool:
-		b, ok := b.(bool)
-		return ok && a == b, nil
-	case *jsontext.OrderedMap:
-		b, ok := b.(*jsontext.OrderedMap)
-		if !ok || a.Len() != b.Len() {
-			return false, nil
-		}
-		return e.equalMembers(a, b)
-	case []any:
-		b, ok := b.([]any)
-		if !ok || len(a) != len(b) {
-			return false, nil
-		}
-		return e.equalElements(a, b)
-	case string:
-		if b, ok := b.(string); ok {
-			return a == b, e.spendText(a)
-		}
+	right, found, err := t.right.value(e, node)
+	if !found || err != nil {
+		return false, err
 	}
-	order, ok, err := e.compareNumbers(a, b, how)
-	return ok && order == 0, err
+	if t.operator == "=~" {
+		if p, ok := left.(*pattern); ok {
+			return p.matches(e, right)
+		}
+		return t.right.pattern.matches(e, left)
+	}
+	order, ok, err := e.compare(left, right)
+	if !ok || err != nil {
+		return false, err
+	}
+	if t.operator != "==" && t.operator != "!=" && (left == nil) != (right == nil) {
+		return false, nil
+	}
+	switch t.operator {
+	case "==":
+		return order == 0, nil
+	case "!=":
+		return order != 0, nil
+	case "<":
+		return order < 0, nil
+	case "<=":
+		return order <= 0, nil
+	case ">":
+		return order > 0, nil
+	default:
+		return order >= 0, nil
+	}
 }
 
-func (e *evaluation) equalMembers(a, b *jsontext.OrderedMap) (bool, error) {
-	for name, value := range a.All() {
-		other, ok := b.Get(name)
-		if !ok {
-			return false, nil
-		}
-		if equal, err := e.equal(value, other, strict); !equal || err != nil {
-			return false, err
-		}
+// value returns one side of a comparison, or false if its path names nothing.
+func (o *operand) value(e *evaluation, node any) (value any, found bool, err error) {
+	switch {
+	case o.pattern != nil:
+		return o.pattern, true, nil
+	case o.path == nil:
+		return o.text, true, nil
+	case o.fromRoot:
+		node = e.root
 	}
-	return true, nil
+	return e.definite(o.path, node)
 }
 
-func (e *evaluation) equalElements(a, b []any) (bool, error) {
-	for i := range a {
-		if equal, err := e.equal(a[i], b[i], strict); !equal || err != nil {
-			return false, err
-		}
-	}
-	return true, nil
-}
-
-// compare orders two texts by their bytes, which is the order of their code points. It also orders two numbers, one of
-// which may be a text with a number.
-func (e *evaluation) compare(a, b any) (order int, ok bool, err error) {
+// compare orders the sides of a comparison. A text on the right is also compared as a number or a boolean. Values of
+// other types are neither equal nor different.
+func (e *evaluation) compare(left, right any) (order int, ok bool, err error) {
 	if err := e.spend(1); err != nil {
 		return 0, false, err
 	}
-	if a, ok := a.(string); ok {
-		if b, ok := b.(string); ok {
-			return strings.Compare(a, b), true, e.spendText(a)
+	if noLeft, noRight := nullish(left), nullish(right); noLeft || noRight {
+		return cmp.Compare(truth(noRight), truth(noLeft)), true, nil
+	}
+	switch r := right.(type) {
+	case bool:
+		l, ok := left.(bool)
+		return cmp.Compare(truth(l), truth(r)), ok, nil
+	case string:
+		switch l := left.(type) {
+		case string:
+			return strings.Compare(l, strings.ReplaceAll(r, `\'`, "'")), true, e.spendText(l)
+		case bool:
+			return cmp.Compare(truth(l), truth(strings.EqualFold(r, "true"))), true, nil
 		}
 	}
-	return e.compareNumbers(a, b, loose)
+	return e.compareNumbers(left, right)
+}
+
+// nullish reports whether a value is null, or the text of it.
+func nullish(value any) bool { return value == nil || value == "null" }
+
+func truth(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }

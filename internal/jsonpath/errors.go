@@ -3,6 +3,8 @@ package jsonpath
 import (
 	"errors"
 	"fmt"
+	"strconv"
+	"unicode/utf8"
 
 	"github.com/ebbflow/ebb/internal/jsontext"
 )
@@ -11,10 +13,8 @@ import (
 const (
 	// MaxLength is the length in bytes of the longest path.
 	//
-	//limit:jsonata JSONPath; its nesting of parentheses, filters and literals | {B}; {MaxNesting}
+	//limit:jsonata JSONPath | {B}
 	MaxLength = 8 << 10
-	// MaxNesting is the maximum nesting of parentheses, filters and literals.
-	MaxNesting = 64
 	// MaxPattern is the maximum size of a regexp in compiled instructions.
 	MaxPattern = 1000
 	// MaxWork is the maximum number of steps of one evaluation.
@@ -36,6 +36,20 @@ type ParseError struct {
 
 func (e *ParseError) Error() string {
 	return fmt.Sprintf("jsonpath: %s at offset %d: %s", shorten(e.Text), e.Offset, e.Problem)
+}
+
+// fail returns a ParseError for the given position.
+func (p *parser) fail(offset int, format string, args ...any) error {
+	return &ParseError{Text: p.path.text, Offset: offset, Problem: fmt.Sprintf(format, args...)}
+}
+
+// here describes the start of a span, for messages.
+func (p *parser) here(s span) string {
+	if s.from >= len(p.path.text) {
+		return "the end"
+	}
+	r, _ := utf8.DecodeRuneInString(p.path.text[s.from:])
+	return strconv.QuoteRune(r)
 }
 
 // A NotFoundError says that a document does not have the value that a definite path names.

@@ -2,6 +2,7 @@ package jsonpath
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 
@@ -20,56 +21,33 @@ func (p *Path) Get(doc any) (any, error) {
 
 // Measure is Get, and returns how many steps the evaluation took: more than MaxWork if it failed with ErrBudget.
 func (p *Path) Measure(doc any) (value any, steps int, err error) {
-	if !p.definite || p.function != noFunction {
-		e := &evaluation{root: doc, left: MaxWork}
-		value, err = p.compute(e, doc)
-		return value, MaxWork - e.left, err
-	}
-	value, resolved := p.lookup(doc)
-	if resolved < len(p.steps) {
-		return nil, 0, p.missing(doc, resolved)
-	}
-	return value, 0, nil
-}
-
-// compute implements Measure for paths that need more than a lookup.
-func (p *Path) compute(e *evaluation, doc any) (value any, err error) {
 	if p.definite {
-		var resolved int
-		if value, resolved = p.lookup(doc); resolved < len(p.steps) {
-			return nil, p.missing(doc, resolved)
+		value, resolved := p.lookup(doc)
+		if resolved < len(p.steps) {
+			return nil, 0, p.missing(doc, resolved)
 		}
-	} else if value, err = p.collect(e, doc); err != nil {
-		return nil, p.overspent(err)
+		return value, 0, nil
 	}
-	if p.function == noFunction {
-		return value, nil
-	}
-	result, reason, err := p.function.apply(e, value)
+	e := &evaluation{root: doc, left: MaxWork}
+	value, err = p.collect(e, doc)
 	if err != nil {
-		return nil, p.overspent(err)
+		value, err = nil, p.overspent(err)
 	}
-	if reason != "" {
-		return nil, &NotFoundError{Path: p.text, Reason: reason}
-	}
-	return result, nil
+	return value, MaxWork - e.left, err
 }
 
 // Has reports whether Get would find a value: for a definite path its value, which may be null, otherwise at least one
 // match. Its only error is ErrBudget.
 func (p *Path) Has(doc any) (bool, error) {
-	if p.definite && p.function == noFunction {
-		_, resolved := p.lookup(doc)
-		return resolved == len(p.steps), nil
+	value, err := p.Get(doc)
+	if errors.Is(err, ErrBudget) {
+		return false, err
 	}
-	found, err := p.exists(&evaluation{root: doc, left: MaxWork}, doc)
-	return found, p.overspent(err)
+	list, _ := value.([]any)
+	return err == nil && (p.definite || len(list) > 0), nil
 }
 
 func (p *Path) overspent(err error) error {
-	if err == nil {
-		return nil
-	}
 	return fmt.Errorf("jsonpath: %s: %w (limit %d); name the members on the way in place of .. and *", shorten(p.text),
 		err, MaxWork)
 }
@@ -79,26 +57,31 @@ func (p *Path) overspent(err error) error {
 func (p *Path) missing(doc any, resolved int) *NotFoundError {
 	upTo := query{steps: p.steps[:resolved]}
 	parent, _ := upTo.lookup(doc)
-	s := &p.steps[resolved].selectors[0]
+	s := &p.steps[resolved]
 	here := p.prefix(resolved)
 	last := resolved == len(p.steps)-1
-	e := &NotFoundError{Path: p.text, Step: s.name}
-	if s.kind == selectIndex {
-		e.Step = strconv.Itoa(s.index)
+	byIndex := s.kind == stepIndex || s.kind == stepLast
+	e := &NotFoundError{Path: p.text}
+	if byIndex {
+		e.Step = strconv.Itoa(s.numbers[0])
+	} else {
+		e.Step = s.names[0]
 	}
 	list, isList := parent.([]any)
 	_, isObject := parent.(*jsontext.OrderedMap)
 	switch {
-	case s.kind == selectIndex && isList:
-		e.Reason, e.BehindEnd = "No results for path: "+p.prefix(len(p.steps)), last && s.index >= len(list)
-	case s.kind == selectIndex && parent == nil:
+	case byIndex && isList:
+		e.Reason, e.BehindEnd = "No results for path: "+p.prefix(len(p.steps)), last && s.numbers[0] >= len(list)
+	case byIndex && parent == nil:
 		e.Reason = "The path " + here + " is null"
-	case s.kind == selectIndex:
+	case byIndex:
 		text, _ := json.Marshal(parent) // a value that cannot be encoded is left out
-		e.Reason, e.Unfit = fmt.Sprintf("Filter: [%d] can only be applied to arrays. Current context is: %s", s.index,
+		e.Reason, e.Unfit = fmt.Sprintf("Filter: %s can only be applied to arrays. Current context is: %s", s.fragment(),
 			shorten(string(text))), true
 	case !isObject:
-		e.Reason = fmt.Sprintf("Property %s not found in path %s", p.prefix(resolved + 1)[len(here):], here)
+		e.Reason = fmt.Sprintf("Property %s not found in path %s", s.fragment(), here)
+	case s.kind == stepNothing:
+		e.Reason = "Multi properties can only be used as path leafs: " + p.prefix(resolved+1)
 	case last:
 		e.Reason = "No results for path: " + p.prefix(len(p.steps))
 	default:
@@ -110,36 +93,29 @@ func (p *Path) missing(doc any, resolved int) *NotFoundError {
 // lookup follows the steps of a definite query. It returns how many succeeded, and the value if all did.
 func (q *query) lookup(value any) (found any, resolved int) {
 	for i := range q.steps {
-		s := &q.steps[i].selectors[0]
-		switch s.kind {
-		case selectName:
-			object, _ := value.(*jsontext.OrderedMap)
-			child, ok := object.Get(s.name)
-			if !ok {
-				return nil, i
-			}
-			value = child
-		case selectIndex:
-			list, _ := value.([]any)
-			child, ok := elementAt(list, s.index)
-			if !ok {
-				return nil, i
-			}
-			value = child
-		default:
-			object, ok := value.(*jsontext.OrderedMap)
-			if !ok {
-				return nil, i
-			}
-			value = members(object, s.names)
+		child, ok := q.steps[i].child(value)
+		if !ok {
+			return nil, i
 		}
+		value = child
 	}
 	return value, len(q.steps)
 }
 
-// elementAt returns an element. A negative index counts from the end.
-func elementAt(list []any, index int) (any, bool) {
-	if index < 0 {
+// child returns the value to which a definite step leads.
+func (s *step) child(value any) (any, bool) {
+	list, _ := value.([]any)
+	object, isObject := value.(*jsontext.OrderedMap)
+	switch s.kind {
+	case stepName:
+		return object.Get(s.names[0])
+	case stepMembers:
+		return members(object, s.names), isObject
+	case stepNothing:
+		return nil, false
+	}
+	index := s.numbers[0]
+	if s.kind == stepLast {
 		index += len(list)
 	}
 	if index < 0 || index >= len(list) {
@@ -159,20 +135,12 @@ func members(object *jsontext.OrderedMap, names []string) *jsontext.OrderedMap {
 	return part
 }
 
-// value evaluates a path within a filter. If the value is missing, present is false and there is no error.
-func (q *query) value(e *evaluation, node any) (value any, present bool, err error) {
-	if q.definite {
-		var resolved int
-		value, resolved = q.lookup(node)
-		if err := e.spend(q.work); err != nil || resolved < len(q.steps) {
-			return nil, false, err
-		}
-	} else if value, err = q.collect(e, node); err != nil {
-		return nil, false, err
+// definite follows a path within a filter.
+func (e *evaluation) definite(q *query, node any) (value any, found bool, err error) {
+	work := 1
+	for i := range q.steps {
+		work += 1 + len(q.steps[i].names)
 	}
-	if q.function == noFunction {
-		return value, true, nil
-	}
-	result, reason, err := q.function.apply(e, value)
-	return result, reason == "", err
+	value, resolved := q.lookup(node)
+	return value, resolved == len(q.steps), e.spend(work)
 }

@@ -13,7 +13,7 @@ func Example() {
 		jsontext.OrderedMapOf("sku", "rope", "price", 12), jsontext.OrderedMapOf("sku", "buoy", "price", 90),
 	})
 	for _, text := range []string{
-		"$.customer", "$.lines[?(@.price > 50)].sku", "$.lines[*].price.sum()",
+		"$.customer", "$.lines[?(@.price > 50)].sku", "$.lines[(@.length-1)].price",
 		"$.carrier.name",
 	} {
 		path, err := jsonpath.Parse(text)
@@ -26,7 +26,7 @@ func Example() {
 	// Output:
 	// Ida <nil>
 	// [buoy] <nil>
-	// 102 <nil>
+	// 90 <nil>
 	// <nil> jsonpath: $.carrier.name: Missing property in path $['carrier']
 }
 

@@ -5,27 +5,15 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
-
 	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
-// sameSteps compares the meaning of paths, not the positions in their texts.
-var sameSteps = cmp.Options{
-	cmp.AllowUnexported(query{}, step{}, selector{}, slice{}, negation{}, existence{}, comparison{}, operand{}, pattern{}),
-	cmpopts.IgnoreFields(step{}, "offset"),
-	cmpopts.IgnoreFields(pattern{}, "regexp"),
-}
-
-// For any text, Parse returns an error with a position inside the text, or a path. Both spellings of the path parse to
-// the same path. Its evaluation ends within the budget, with one of the documented results.
+// For any text, Parse returns an error with a position inside the text, or a path. Its evaluation ends within the budget, with one of the documented results.
 func FuzzParse(f *testing.F) {
 	for _, text := range []string{
-		"$", "$$.a", "$v[0]", "$.a.b[0].c", "$.a..b", "$..*", "$['a','b']", "$['a','b'].c", "$[-1:0:-2]", "$[0,1,*]",
-		`$.a\.b.\uD800\uDF46`, `$["\u0041\n'\""]`, "$[?(@.a == 'x' && !(@.b < 1e3 || @..c) || $.d[0])]",
-		"$[?(@.a =~ /x\\/y.*/i)].b", "$[?(@.a in ['b', c, null, [1]])]", "$[?(@.n empty true)].length()", "$..n.sum()",
-		"$[?(@[?(@.x)])]", "$.a.", "$[", "$[?(", "$.a\xff",
+		"$", "$$.a", "$v[0]", "$.a.b[0].c", "$.a..b", "$..*", "$['a','b']", "$['a','b'].c", "$[-1:0:-2]", "$[0,1]",
+		"$.n[(@.length-1)]", "$[?(@.a == 'x' && !@.b || $.d[0] < 1e3)]", "$[?(@.a =~ /x.*/i)].b", "$..n.sum()",
+		"$.a.", "$[", "$[?(", "$.a\xff",
 	} {
 		f.Add(text, `{"a": {"b": [{"c": 1}]}, "n": [1, 2.5, "3"], "d": [true, null]}`)
 	}
@@ -37,22 +25,6 @@ func FuzzParse(f *testing.F) {
 				t.Fatalf("Parse failed with %#v", err)
 			}
 			return
-		}
-		for _, spelling := range []string{path.String(), path.Normalized()} {
-			if len(spelling) > MaxLength {
-				continue // brackets and quotes take space
-			}
-			again, err := Parse(spelling)
-			if err != nil {
-				t.Fatalf("%q is printed as %q: %v", text, spelling, err)
-			}
-			if diff := cmp.Diff(path.query, again.query, sameSteps); diff != "" || path.root != again.root ||
-				path.variable != again.variable {
-				t.Fatalf("%q is printed as %q, which is another path:\n%s", text, spelling, diff)
-			}
-			if again.String() != path.String() {
-				t.Fatalf("%q is printed as %q, that as %q", text, path, again)
-			}
 		}
 		checkOutcome(t, path, document)
 	})
@@ -73,23 +45,23 @@ func checkOutcome(t *testing.T, path *Path, document string) {
 	switch {
 	case err == nil:
 		if _, list := value.([]any); !list && !path.Definite() {
-			t.Fatalf("%q is not definite and gave %T", path, value)
+			t.Fatalf("%q is not definite and gave %T", path.text, value)
 		}
 		if path.CheckReference() == nil && !path.Definite() {
-			t.Fatalf("%q is a reference path and not definite", path)
+			t.Fatalf("%q is a reference path and not definite", path.text)
 		}
 	case errors.Is(err, ErrBudget):
 	case !errors.As(err, &missing) || !path.Definite():
-		t.Fatalf("%q: Get failed with %#v", path, err)
+		t.Fatalf("%q: Get failed with %#v", path.text, err)
 	}
 	has, hasErr := path.Has(doc)
 	if hasErr == nil && has && missing.Reason != "" {
-		t.Fatalf("%q: Has what Get does not find: %v", path, missing)
+		t.Fatalf("%q: Has what Get does not find: %v", path.text, missing)
 	}
 	if _, err := path.Set(doc, "value"); (err == nil) && path.CheckResultPath() != nil {
-		t.Fatalf("%q: Set although it is no path for results", path)
+		t.Fatalf("%q: Set although it is no path for results", path.text)
 	}
 	if after, _ := json.Marshal(doc); string(after) != string(before) {
-		t.Fatalf("%q changed %s to %s", path, before, after)
+		t.Fatalf("%q changed %s to %s", path.text, before, after)
 	}
 }

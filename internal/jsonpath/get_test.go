@@ -27,7 +27,7 @@ const harbor = `{
 	"depths": [3, 1, 4, 1, 5],
 	"mixed": [1, "2", null, 2.5, true],
 	"big": 9007199254740993,
-	"": "empty",
+	"": "empty", "x:y": 1, "x@y": 2, "x,y": 3, "x=y": 4, "x(y)": 5, "x\\y": 6,
 	"a b": {"c.d": 1}
 }`
 
@@ -88,11 +88,18 @@ func TestGet(t *testing.T) {
 		{"$.limits.draught", `9.5`},
 		{"$['']", `"empty"`},
 		{"$['a b']['c.d']", `1`},
-		{`$.a\ b.c\.d`, `1`},
+		{" $.name\n", `"Port Ebb"`},
+		{"$.x:y", `1`},
+		{"$.x@y", `2`},
+		{"$.x,y", `3`},
+		{"$.x=y", `4`},
+		{"$.x(y)", `5`},
+		{`$.x\y`, `6`},
+		{"$.berths.[0].['id']", `1`},
+		{"$.berths[(@.length-1)].id", `3`},
+		{"$.berths[ ( @.size() - 2 ) ].id", `2`},
 		{"$.berths[0].ship", `"Ida"`},
-		{"$.berths[-1].flag", `"NO"`},
 		{"$.berths[1].flag", `null`},
-		{"$.depths[-5]", `3`},
 		{"$.limits", `{"draught": 9.5, "length": 120, "nested": {"length": 7}}`},
 	})
 }
@@ -109,35 +116,32 @@ func TestGetSeveral(t *testing.T) {
 		{"$.limits.*", `[9.5, 120, {"length": 7}]`},
 		{"$.limits[*]", `[9.5, 120, {"length": 7}]`},
 		{"$.depths[0,2]", `[3, 4]`},
-		{"$.depths[-1,0,9]", `[5, 3]`},
+		{"$.depths[-1,0,9]", `[3]`},
 		{"$.depths[0,0]", `[3, 3]`},
-		{"$.depths[0,3:]", `[3, 1, 5]`},
 		{"$.depths[1:3]", `[1, 4]`},
 		{"$.depths[3:]", `[1, 5]`},
 		{"$.depths[:2]", `[3, 1]`},
 		{"$.depths[-2:]", `[1, 5]`},
 		{"$.depths[:-3]", `[3, 1]`},
-		{"$.depths[1:-1]", `[1, 4, 1]`},
-		{"$.depths[-99:99]", `[3, 1, 4, 1, 5]`},
-		{"$.depths[:]", `[3, 1, 4, 1, 5]`},
+		{"$.depths[1:-1]", `[]`},
+		{"$.depths[-2:9]", `[]`},
+		{"$.depths[1:4:2]", `[1, 4, 1]`},
+		{"$.depths[:2:-1]", `[3, 1]`},
+		{"$.depths[-9:]", `[3, 1, 4, 1, 5]`},
+		{"$.depths[:-9]", `[]`},
 		{"$.depths[4:2]", `[]`},
 		{"$.depths[9:]", `[]`},
-		{"$.depths[::2]", `[3, 4, 5]`},
-		{"$.depths[::-1]", `[5, 1, 4, 1, 3]`},
-		{"$.depths[3:0:-2]", `[1, 1]`},
-		{"$.depths[-1:-99:-3]", `[5, 1]`},
 		{"$['name','open']", `{"name": "Port Ebb", "open": true}`},
 		{"$['name','absent']", `{"name": "Port Ebb"}`},
 		{"$['absent','gone']", `{}`},
 		{"$.berths[1:]['id','flag']", `[{"id": 2, "flag": null}, {"id": 3, "flag": "NO"}]`},
 		{"$.berths[0,1]['flag','none']", `[{}, {"flag": null}]`},
-		{"$.berths[0]['id','tons'].x", `[]`},
-		{"$['limits','berths'].length", `[120]`},
-		{"$['limits','berths'].length()", `2`},
+		{"$.berths[*]['id','tons'].x", `[]`},
 		{"$..length", `[120, 7]`},
 		{"$..id", `[1, 2, 3]`},
 		{"$.berths..crew[0]", `["Ann", "Cy"]`},
 		{"$.depths..[0]", `[3]`},
+		{"$.berths..[0].id", `[1, 2, 3]`},
 		{"$.berths[0]..[0]", `["Ann"]`},
 		{"$.limits..*", `[9.5, 120, {"length": 7}, 7]`},
 		{"$..['id','flag']", `[{"id": 2, "flag": null}, {"id": 3, "flag": "NO"}]`},
@@ -155,7 +159,7 @@ func TestGetSeveralWhereNothingIs(t *testing.T) {
 	} {
 		for _, text := range []string{
 			"$.list[*]", "$.list[*].x", "$.list[2:]", "$.list[:1].x", "$.list[0,1]", "$.in.list[1:5].x",
-			"$.list[?(@.x)].y", "$..x", "$.list..[0]", "$.list.x[*]", "$.list[3].x[*]", "$.list['a','b'].c",
+			"$.list[?(@.x)].y", "$..x", "$.list..[0]", "$.list.x[*]", "$.list[3].x[*]", "$.list[*]['a','b'].c",
 		} {
 			got, err := mustParse(t, text).Get(decode(t, document))
 			if err != nil || encode(t, got) != "[]" {
@@ -172,31 +176,29 @@ func TestGetSeveralWhereNothingIs(t *testing.T) {
 func TestGetNotFound(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"$.absent":           "No results for path: $['absent']",
-		"$.limits.beam":      "No results for path: $['limits']['beam']",
-		"$.berths[9]":        "No results for path: $['berths'][9]",
-		"$.berths[-9]":       "No results for path: $['berths'][-9]",
-		"$.berths[9].id":     "No results for path: $['berths'][9]['id']",
-		"$.absent.a.b":       "Missing property in path $['absent']",
-		"$.limits.beam.max":  "Missing property in path $['limits']['beam']",
-		"$.absent[0]":        "Missing property in path $['absent']",
-		"$.name.first":       "Property ['first'] not found in path $['name']",
-		"$.nul.a":            "Property ['a'] not found in path $['nul']",
-		"$.depths.first.b":   "Property ['first'] not found in path $['depths']",
-		"$.nul[0]":           "The path $['nul'] is null",
-		"$.limits.nested[0]": `Filter: [0] can only be applied to arrays. Current context is: {"length":7}`,
-		"$.name['a','b']":    "Property ['a','b'] not found in path $['name']",
-		"$.absent.length()":  "No results for path: $['absent']",
-		"$.big.length()":     "length() takes an array, an object or a string, found a number",
-		"$.name.keys()":      "keys() takes an object, found a string",
-		"$.name.sum()":       "sum() takes an array, found a string",
-		"$.nul.sum()":        "sum() takes an array, found null",
-		"$.open.keys()":      "keys() takes an object, found a boolean",
-		"$.limits.max()":     "max() takes an array, found an object",
-		"$.depths.keys()":    "keys() takes an object, found an array",
-		"$..absent.avg()":    "avg() found no number in the array",
-		"$$.absent":          "No results for path: $['absent']",
-		"$v.absent.a":        "Missing property in path $v['absent']",
+		"$.absent":               "No results for path: $['absent']",
+		"$.limits.beam":          "No results for path: $['limits']['beam']",
+		"$.berths[9]":            "No results for path: $['berths'][9]",
+		"$.berths[-9]":           "No results for path: $['berths'][-9]",
+		"$.berths[9].id":         "No results for path: $['berths'][9]['id']",
+		"$.absent.a.b":           "Missing property in path $['absent']",
+		"$.limits.beam.max":      "Missing property in path $['limits']['beam']",
+		"$.absent[0]":            "Missing property in path $['absent']",
+		"$.name.first":           "Property ['first'] not found in path $['name']",
+		"$.nul.a":                "Property ['a'] not found in path $['nul']",
+		"$.depths.first.b":       "Property ['first'] not found in path $['depths']",
+		"$.nul[0]":               "The path $['nul'] is null",
+		"$.limits.nested[0]":     `Filter: [0] can only be applied to arrays. Current context is: {"length":7}`,
+		"$.name['a','b']":        "Property ['a', 'b'] not found in path $['name']",
+		"$['nul','name'].x":      "Multi properties can only be used as path leafs: $['nul', 'name']",
+		"$.berths.length()":      "Property ['length()'] not found in path $['berths']",
+		"$.limits.keys()":        "No results for path: $['limits']['keys()']",
+		"$.depths[-1]":           "No results for path: $['depths'][-1]",
+		"$.depths[-1].x":         "No results for path: $['depths'][-1]['x']",
+		"$.nul[(@.length-1)]":    "The path $['nul'] is null",
+		"$.depths[(@.length-9)]": "No results for path: $['depths'][@.size()-9]",
+		"$$.absent":              "No results for path: $['absent']",
+		"$v.absent.a":            "Missing property in path $v['absent']",
 	} {
 		t.Run(text, func(t *testing.T) {
 			t.Parallel()
@@ -225,55 +227,12 @@ func TestHas(t *testing.T) {
 	for text, want := range map[string]bool{
 		"$": true, "$.name": true, "$.nul": true, "$.berths[2].flag": true, "$.berths[3]": false, "$.absent": false,
 		"$.berths[*].ship": true, "$.berths[*].mast": false, "$..flag": true, "$..mast": false, "$.absent[*]": false,
-		"$.berths[?(@.tons > 1000)]": true, "$.berths[?(@.tons > 9000)]": false, "$.depths.sum()": true,
+		"$.berths[?(@.tons > 1000)]": true, "$.berths[?(@.tons > 9000)]": false, "$.depths.sum()": false,
 		"$['absent','gone']": true, "$.name['a','b']": false,
 	} {
 		if got, err := mustParse(t, text).Has(doc); got != want || err != nil {
 			t.Errorf("%s: Has = %v, %v; want %v", text, got, err, want)
 		}
-	}
-}
-
-func TestFunctions(t *testing.T) {
-	t.Parallel()
-	testQueries(t, harbor, []query{
-		{"$.berths.length()", `3`},
-		{"$.limits.length()", `3`},
-		{"$.name.length()", `8`},
-		{"$.absent[*].length()", `0`},
-		{"$.berths[*].crew.length()", `3`},
-		{"$.limits.keys()", `["draught", "length", "nested"]`},
-		{"$.depths.min()", `1`},
-		{"$.depths.max()", `5`},
-		{"$.depths.sum()", `14`},
-		{"$.depths.avg()", `2.8`},
-		{"$.mixed.sum()", `3.5`},
-		{"$.mixed.max()", `2.5`},
-		{"$..tons.sum()", `2400`},
-		{"$.berths[*].tons.min()", `400`},
-		{"$.berths[?(@.crew.length() > 0)].id", `[1, 3]`},
-		{"$.berths[?(@.crew.length() == 2)].id", `[1]`},
-		{"$.berths[?(@.tons == $..tons.max())].id", `[2]`},
-		{"$.berths[?(@.ship.sum() == 0)].id", `[]`},
-		{"$.berths[?(@.crew.keys())].id", `[]`},
-	})
-}
-
-func TestFunctionsKeepIntegersExact(t *testing.T) {
-	t.Parallel()
-	testQueries(t, `{"big": [9007199254740993, 9007199254740992], "beyond": [9223372036854775807, 1], "below": [-9223372036854775808, -1],
-		"same": [1, 1.0], "huge": [1e300, 5], "inf": [1e400]}`, []query{
-		{"$.big.sum()", `18014398509481985`},
-		{"$.big.max()", `9007199254740993`},
-		{"$.big.min()", `9007199254740992`},
-		{"$.beyond.sum()", `9223372036854776000`},
-		{"$.below.sum()", `-9223372036854776000`},
-		{"$.same.max()", `1`},
-		{"$.huge.max()", `1e300`},
-		{"$.inf.max()", `1e400`},
-	})
-	if value, err := mustParse(t, "$.inf.sum()").Get(decode(t, `{"inf": [1e400]}`)); err == nil {
-		t.Errorf("sum of what no float holds = %v, want an error", value)
 	}
 }
 
@@ -285,11 +244,9 @@ func TestGetOfGoNumbers(t *testing.T) {
 		json.Number("8"),
 	})
 	for text, want := range map[string]string{
-		"$.list[?(@ > 3)]":        `[4,5,6.5,7.5,8]`,
-		"$.list[?(@ == 2)]":       `[2]`,
-		"$.list[?(@ in [1,7.5])]": `[1,7.5]`,
-		"$.list.sum()":            `37`,
-		"$.list.max()":            `8`,
+		"$.list[?(@ > 3)]":    `[4,5,6.5,7.5,8]`,
+		"$.list[?(@ == 2)]":   `[2]`,
+		"$.list[?(@ >= 7.5)]": `[7.5,8]`,
 	} {
 		got, err := mustParse(t, text).Get(doc)
 		if err != nil {
@@ -303,12 +260,12 @@ func TestGetOfGoNumbers(t *testing.T) {
 
 func TestPathsAreSafeForConcurrentUse(t *testing.T) {
 	t.Parallel()
-	path, doc := mustParse(t, "$..berths[?(@.ship =~ /o.*/i && @.tons in [1200, big])].crew.length()"), decode(t, harbor)
+	path, doc := mustParse(t, "$..berths[?(@.ship =~ /o.*/i && @.tons > 1000)].id"), decode(t, harbor)
 	var group sync.WaitGroup
 	for range 8 {
 		group.Go(func() {
 			for range 100 {
-				if got, err := path.Get(doc); err != nil || got != json.Number("1") {
+				if got, err := path.Get(doc); err != nil || encode(t, got) != "[2]" {
 					t.Errorf("Get = %v, %v", got, err)
 				}
 			}

@@ -13,16 +13,8 @@ import (
 // Also: `TestEvaluationIsBounded`.
 func TestParseIsBounded(t *testing.T) {
 	t.Parallel()
-	nested := func(left, middle, right string, n int) string {
-		return "$[?(" + strings.Repeat(left, n) + middle + strings.Repeat(right, n) + ")]"
-	}
 	for name, text := range map[string]string{
 		"length":      "$." + strings.Repeat("a", jsonpath.MaxLength),
-		"parentheses": nested("(", "@.a", ")", jsonpath.MaxNesting),
-		"negations":   nested("!", "@.a", "", jsonpath.MaxNesting),
-		"filters":     nested("@[?(", "@.a", ")]", jsonpath.MaxNesting),
-		"bare filter": nested("@[?", "@.a", "]", jsonpath.MaxNesting),
-		"lists":       nested("[", "1", "]", jsonpath.MaxNesting),
 		"regexp":      "$[?(@ =~ /((a{100}){100}){100}/)]",
 		"alternation": "$[?(@ =~ /" + strings.Repeat(`(\pL|`, 40) + strings.Repeat(")", 40) + "/)]",
 	} {
@@ -36,10 +28,8 @@ func TestParseIsBounded(t *testing.T) {
 		}
 	}
 	for name, text := range map[string]string{
-		"length":      "$." + strings.Repeat("a", jsonpath.MaxLength-2),
-		"parentheses": nested("(", "@.a", ")", jsonpath.MaxNesting-2),
-		"filters":     nested("@[?(", "@.a", ")]", jsonpath.MaxNesting/2-1),
-		"regexp":      "$[?(@ =~ /([a-z]{1,9}-){10,20}/)]",
+		"length": "$." + strings.Repeat("a", jsonpath.MaxLength-2),
+		"regexp": "$[?(@ =~ /([a-z]{1,9}-){10,20}/)]",
 	} {
 		if _, err := jsonpath.Parse(text); err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -58,27 +48,18 @@ func TestEvaluationIsBounded(t *testing.T) {
 	broad := jsontext.OrderedMapOf("list", wide, "text", strings.Repeat("x", 1<<20), "digits",
 		decode(t, strings.Repeat("1", 1<<20)))
 	for text, doc := range map[string]any{
-		"$..a..a..a":                            chain,
-		"$..[?(@..x)]":                          chain,
-		"$..[?(@..[?(@..[?(@..x)])])]":          chain,
-		"$..[?(@ == $)]":                        chain,
-		"$..*":                                  lists,
-		"$..*..*":                               lists,
-		"$" + strings.Repeat("[0,0]", 40):       lists,
-		"$.list[?(@.a in " + words(2000) + ")]": broad,
-		"$.list[?($.text =~ /(x|y)*z/)]":        broad,
-		"$.list[?($.text size 3)]":              broad,
-		"$.list[?($.text.length() == 3)]":       broad,
-		"$.list[?($.text contains 'y')]":        broad,
-		"$.list[?($.text == $.text)]":           broad,
-		"$.list[?(@.n == $.digits)]":            broad,
-		"$.list[?($.list.sum() == 3)]":          broad,
-		"$.list[?($.list subsetof $.list)]":     broad,
-		"$.list[?($.keys())]" + strings.Repeat("[?($.list[*].keys())]", 20): broad,
-		"$.list[*][" + strings.Repeat("9,", 2000) + "9]":                    broad,
-		"$.list[*]['" + strings.Repeat("q','", 1500) + "q']":                broad,
-		"$.list[?(@['" + strings.Repeat("q','", 1500) + "q'] == 1)]":        broad,
-		"$.list[?(" + strings.Repeat("1==2||", 1000) + "1==2)]":             broad,
+		"$..a..a..a":                      chain,
+		"$..*":                            lists,
+		"$..*..*":                         lists,
+		"$" + strings.Repeat("[0,0]", 40): lists,
+		"$.list[?($.text =~ /(x|y)*z/)]":  broad,
+		"$.list[?(@.a != " + strings.Repeat("'a' && @.a != ", 500) + "'x')]": broad,
+		"$.list[?($.text == $.text)]":                                        broad,
+		"$.list[?(@.n == $.digits)]":                                         broad,
+		"$.list[*][" + strings.Repeat("9,", 2000) + "9]":                     broad,
+		"$.list[*]['" + strings.Repeat("q','", 1500) + "q']":                 broad,
+		"$.list[?(@['" + strings.Repeat("q','", 1500) + "q'] == 1)]":         broad,
+		"$.list[?(" + strings.Repeat("1==2||", 1000) + "1==2)]":              broad,
 	} {
 		t.Run(text[:min(len(text), 40)], func(t *testing.T) {
 			t.Parallel()
@@ -104,7 +85,7 @@ func TestBudgetIsWideEnough(t *testing.T) {
 		list[i] = jsontext.OrderedMapOf("id", i, "name", "some name", "tags", []any{"a", "b"})
 	}
 	for _, text := range []string{
-		"$[*].id", "$..id", "$[?(@.name =~ /some.*/ && 'a' in @.tags && @.id < 5000)].id",
+		"$[*].id", "$..id", "$[?(@.name =~ /some.*/ && @.tags[0] == a && @.id < 5000)].id",
 		"$..*", "$[*]['id','name']",
 	} {
 		if _, err := mustParse(t, text).Get(list); err != nil {
@@ -120,5 +101,3 @@ func repeated(n int) []any {
 	}
 	return list
 }
-
-func words(n int) string { return "[" + strings.Repeat("w,", n-1) + "w]" }

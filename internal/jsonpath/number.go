@@ -31,11 +31,14 @@ func numberText(value any) (string, bool) {
 	return "", false
 }
 
-// compareNumbers compares two numbers by their exact decimal values. With loose, a text that contains a number counts
+// compareNumbers compares two numbers by their exact decimal values. A text on the right that contains a number counts
 // as that number.
-func (e *evaluation) compareNumbers(a, b any, how equality) (order int, ok bool, err error) {
-	first, ok1 := how.numberText(a)
-	second, ok2 := how.numberText(b)
+func (e *evaluation) compareNumbers(a, b any) (order int, ok bool, err error) {
+	first, ok1 := numberText(a)
+	second, ok2 := numberText(b)
+	if text, is := b.(string); is {
+		second, ok2 = strings.TrimPrefix(text, "+"), len(text) <= maxSpelling
+	}
 	if !ok1 || !ok2 {
 		return 0, false, nil
 	}
@@ -48,13 +51,6 @@ func (e *evaluation) compareNumbers(a, b any, how equality) (order int, ok bool,
 	x, ok1 := parseDecimal(first)
 	y, ok2 := parseDecimal(second)
 	return x.compare(y), ok1 && ok2, nil
-}
-
-func (how equality) numberText(value any) (string, bool) {
-	if text, ok := value.(string); ok && how == loose {
-		return text, text != "" && len(text) <= maxSpelling && isNumber(text)
-	}
-	return numberText(value)
 }
 
 // maxSpelling bounds the texts that are tried as numbers.
@@ -89,7 +85,7 @@ type decimal struct {
 	exponent int
 }
 
-// parseDecimal reads a number as JSON writes it. For any other text, and for exponents of more than nine digits, ok is
+// parseDecimal reads a number as JSON or Java writes it. For any other text, and for exponents of more than nine digits, ok is
 // false.
 func parseDecimal(text string) (d decimal, ok bool) {
 	rest, negative := strings.CutPrefix(text, "-")

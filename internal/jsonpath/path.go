@@ -1,5 +1,11 @@
 package jsonpath
 
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
 // Root is the start of a path. It says which document the caller must pass.
 type Root uint8
 
@@ -10,24 +16,12 @@ const (
 	RootVariable             // $name, a variable
 )
 
-// String returns the root as it is written.
-func (r Root) String() string {
-	switch r {
-	case RootInput:
-		return "$"
-	case RootContext:
-		return "$$"
-	case RootVariable:
-		return "$name"
-	}
-	return "unknown root"
-}
-
 // A Path is a parsed path. It never changes, and any number of goroutines may use it.
 type Path struct {
 	text     string
 	root     Root
 	variable string
+	caution  string
 	query
 }
 
@@ -40,9 +34,15 @@ func (p *Path) Variable() string { return p.variable }
 // Text returns the path as it was given to Parse. AWS quotes this form in messages.
 func (p *Path) Text() string { return p.text }
 
+// Whole reports whether the path names its whole document.
+func (p *Path) Whole() bool { return len(p.steps) == 0 }
+
 // Definite reports whether the path names one value. For such a path, Get returns that value. For others, it returns a
 // list.
-func (p *Path) Definite() bool { return p.definite || p.function != noFunction }
+func (p *Path) Definite() bool { return p.definite }
+
+// Caution says what newer versions of JSONPath find in the path and AWS does not, and how to get it, or "".
+func (p *Path) Caution() string { return p.caution }
 
 // CheckReference returns a *ParseError unless the path is a reference path, which has only members and single indices.
 // Any root is allowed.
@@ -54,9 +54,6 @@ func (p *Path) CheckReference() error {
 				problem + "; a reference path names one value, by members and single indices",
 			}
 		}
-	}
-	if p.function != noFunction {
-		return &ParseError{p.text, len(p.text) - len(p.function.String()) - len(".()"), "a reference path calls no functions"}
 	}
 	return nil
 }
@@ -71,9 +68,9 @@ func (p *Path) CheckResultPath() error {
 		return err
 	}
 	for i := range p.steps {
-		if s := &p.steps[i].selectors[0]; s.kind == selectIndex && s.index < 0 {
+		if s := &p.steps[i]; s.kind == stepIndex && s.numbers[0] < 0 {
 			return &ParseError{
-				p.text, p.steps[i].offset,
+				p.text, s.offset,
 				"a result is written to an index counted from the start; use one that is not negative",
 			}
 		}
@@ -81,77 +78,71 @@ func (p *Path) CheckResultPath() error {
 	return nil
 }
 
+// prefix returns the path of the first n steps as AWS writes it in messages: $['a']['b'][0].
+func (p *Path) prefix(n int) string {
+	var b strings.Builder
+	b.WriteString("$" + p.variable) // $$ is $, as seen from the context object
+	for i := range p.steps[:n] {
+		b.WriteString(p.steps[i].fragment())
+	}
+	return b.String()
+}
+
 // A query is a path without its root: the part that a Path and the paths inside filters share.
 type query struct {
-	steps    []step
-	function function
+	steps []step
 	// definite: every step leads to one value at most.
 	definite bool
-	// work is the number of budget steps that a definite query takes.
-	work int
 	// repeats: the steps may return a value, or parts of it, more than once. The results can then be larger than the
 	// document.
 	repeats bool
 }
 
-// A step leads from a value to the children that one of its selectors names. A descending step starts from the value
-// and from all values below it.
+// A step leads from a value to some of its children. A descending step starts from the value and from all objects and
+// arrays below it.
 type step struct {
-	descend   bool
-	selectors []selector
-	offset    int // position in the path, for messages
+	descend bool
+	kind    stepKind
+	names   []string
+	numbers []int
+	filter  filter
+	offset  int // position in the path, for messages
 }
 
-type selectorKind uint8
+type stepKind uint8
 
 const (
-	selectName    selectorKind = iota // .name
-	selectMembers                     // ['a','b'] at the end of a path
-	selectIndex                       // [0]
-	selectSlice                       // [0:1]
-	selectAll                         // [*]
-	selectFilter                      // [?(…)]
+	stepName    stepKind = iota // .a
+	stepMembers                 // ['a','b'], an object of those members
+	stepNothing                 // ['a','b'] before another step
+	stepIndex                   // [0]
+	stepLast                    // [(@.length-1)]
+	stepIndices                 // [0,1]
+	stepFrom                    // [1:]
+	stepTo                      // [:2]
+	stepBetween                 // [1:2]
+	stepAll                     // [*]
+	stepFilter                  // [?(…)]
 )
 
-type selector struct {
-	kind      selectorKind
-	name      string
-	names     []string // of selectMembers, in the order in which they were written
-	index     int
-	slice     slice
-	condition condition
-}
+func (s *step) definite() bool { return !s.descend && s.kind <= stepLast }
 
-// slice is [from:to:by]; by is never 0.
-type slice struct {
-	from, to, by   int
-	hasFrom, hasTo bool
-}
-
-// bounds returns the first index for an array of length n, and the index before which to stop in the direction of by
-// (RFC 9535, 2.3.4.2.2).
-func (s slice) bounds(n int) (first, end int) {
-	low, high := 0, n
-	if s.by < 0 {
-		low, high = -1, n-1
+// indices returns the range of indices that a slice names in an array of n elements.
+func (s *step) indices(n int) (first, end int) {
+	switch from := s.numbers[0]; {
+	case s.kind == stepTo && from < 0:
+		return 0, n + from
+	case s.kind == stepTo:
+		return 0, min(from, n)
+	case s.kind == stepFrom && from < 0:
+		return max(n+from, 0), n
+	case s.kind == stepBetween && from < 0:
+		return 0, 0
+	case s.kind == stepBetween:
+		return from, min(s.numbers[1], n)
+	default:
+		return from, n
 	}
-	place := func(index int, given bool, otherwise int) int {
-		if !given {
-			return otherwise
-		}
-		if index < 0 {
-			index += n
-		}
-		return min(max(index, low), high)
-	}
-	if s.by < 0 {
-		return place(s.from, s.hasFrom, high), place(s.to, s.hasTo, low)
-	}
-	return place(s.from, s.hasFrom, low), place(s.to, s.hasTo, high)
-}
-
-func (s *step) definite() bool {
-	return !s.descend && len(s.selectors) == 1 && s.selectors[0].kind <= selectIndex
 }
 
 // ambiguity returns the reason why a reference path cannot have a step, or "".
@@ -159,44 +150,28 @@ func (s *step) ambiguity() string {
 	switch {
 	case s.descend:
 		return "'..' looks at any depth"
-	case len(s.selectors) > 1 || s.selectors[0].kind == selectMembers:
+	case s.kind == stepMembers, s.kind == stepNothing, s.kind == stepIndices:
 		return "',' names several"
-	case s.selectors[0].kind == selectSlice:
+	case s.kind == stepLast:
+		return "'@' counts from the end"
+	case s.kind == stepFrom, s.kind == stepTo, s.kind == stepBetween:
 		return "':' names several"
-	case s.selectors[0].kind == selectAll:
+	case s.kind == stepAll:
 		return "'*' names all"
-	case s.selectors[0].kind == selectFilter:
+	case s.kind == stepFilter:
 		return "'?' filters"
 	}
 	return ""
 }
 
-// seal completes a query. The names that its last step lists become one object. seal also computes properties of the
-// steps in advance.
-func (q *query) seal() {
-	if n := len(q.steps); n > 0 && q.function == noFunction {
-		q.steps[n-1].gather()
+// fragment returns the step of a definite path in AWS's form.
+func (s *step) fragment() string {
+	switch s.kind {
+	case stepIndex:
+		return fmt.Sprintf("[%d]", s.numbers[0])
+	case stepLast:
+		return "[@.size()" + strconv.Itoa(s.numbers[0]) + "]"
+	default:
+		return "['" + strings.Join(s.names, "', '") + "']"
 	}
-	q.definite, q.work = true, 1
-	for i := range q.steps {
-		s := &q.steps[i]
-		q.definite = q.definite && s.definite()
-		q.repeats = q.repeats || s.descend || len(s.selectors) > 1
-		q.work += 1 + len(s.selectors[0].names)
-	}
-}
-
-// gather joins ['a','b'] into a single selector of members.
-func (s *step) gather() {
-	if len(s.selectors) < 2 {
-		return
-	}
-	names := make([]string, len(s.selectors))
-	for i := range s.selectors {
-		if s.selectors[i].kind != selectName {
-			return
-		}
-		names[i] = s.selectors[i].name
-	}
-	s.selectors = []selector{{kind: selectMembers, names: names}}
 }

@@ -9,73 +9,37 @@ import (
 
 // A pattern is a regexp of a filter, which must match a whole text.
 type pattern struct {
-	source string // the text between the slashes
-	flags  string // of "imsu", in this order
 	regexp *regexp.Regexp
 	size   int // approximate number of compiled instructions
 }
 
-// parsePattern reads /regexp/flags.
-func (p *parser) parsePattern() (*pattern, error) {
-	start := p.pos
-	if !p.skip("/") {
-		return nil, p.fail(start, "=~ takes a regexp on its right, as in =~ /a.*/i; found %s", p.here())
-	}
-	for p.peek() != '/' {
-		if p.peek() == '\\' {
-			p.pos++
-		}
-		if p.pos++; p.pos >= len(p.text) {
-			return nil, p.fail(start, "the regexp is never closed by /")
-		}
-	}
-	source := p.text[start+1 : p.pos]
-	p.pos++
-	flags, err := p.parseFlags()
-	if err != nil {
-		return nil, err
-	}
+// isPattern reports whether a text is /regexp/ or /regexp/i.
+func isPattern(text string) bool {
+	return len(text) > 2 && text[0] == '/' && (strings.HasSuffix(text, "/") || strings.HasSuffix(text, "/i"))
+}
+
+// pattern reads /regexp/ or /regexp/i.
+func (p *parser) pattern(s span) (*pattern, error) {
+	source, ignoreCase := strings.CutSuffix(p.of(s), "/i")
+	source = strings.TrimSuffix(source[1:], "/")
 	tree, err := syntax.Parse(source, syntax.Perl)
 	if err != nil {
-		return nil, p.fail(start, "%s (the syntax is RE2: no look-around, no back references)", err)
+		return nil, p.fail(s.from, "%s (the syntax is RE2: no look-around, no back references)", err)
 	}
 	size := instructions(tree)
 	if size > MaxPattern {
-		return nil, p.fail(start,
+		return nil, p.fail(s.from,
 			"the regexp is too large: about %d instructions, at most %d are allowed; lower its repetitions", size, MaxPattern)
 	}
-	compiled, err := regexp.Compile(inlineFlags(flags) + `\A(?:` + source + `)\z`)
+	flags := ""
+	if ignoreCase {
+		flags = "(?i)"
+	}
+	compiled, err := regexp.Compile(flags + `\A(?:` + source + `)\z`)
 	if err != nil {
-		return nil, p.fail(start, "%s (the syntax is RE2)", err)
+		return nil, p.fail(s.from, "%s (the syntax is RE2)", err)
 	}
-	return &pattern{source, flags, compiled, size}, nil
-}
-
-// parseFlags reads the letters after a regexp and returns each once, in order.
-func (p *parser) parseFlags() (string, error) {
-	const known = "imsu"
-	start := p.pos
-	for isWordRune(rune(p.peek())) {
-		if strings.IndexByte(known, p.peek()) < 0 {
-			return "", p.fail(p.pos, "no regexp flag %s; there are i, m, s and u", p.here())
-		}
-		p.pos++
-	}
-	var flags strings.Builder
-	for _, flag := range known {
-		if strings.ContainsRune(p.text[start:p.pos], flag) {
-			flags.WriteRune(flag)
-		}
-	}
-	return flags.String(), nil
-}
-
-// inlineFlags writes flags as RE2 does. RE2 has no u: its case folding always follows Unicode.
-func inlineFlags(flags string) string {
-	if flags = strings.TrimSuffix(flags, "u"); flags == "" {
-		return ""
-	}
-	return "(?" + flags + ")"
+	return &pattern{compiled, size}, nil
 }
 
 // instructions estimates the compiled size of a regexp before it is compiled and takes memory.
@@ -94,41 +58,20 @@ func instructions(tree *syntax.Regexp) int {
 	return min(sum, enough)
 }
 
-// matches reports whether a value matches: a text, a number or a boolean as it is written, or a list with such an
-// element.
+// matches reports whether a value matches: a text, or a number or boolean as it is written.
 func (p *pattern) matches(e *evaluation, value any) (bool, error) {
-	switch v := value.(type) {
-	case string:
-		return p.matchesText(e, v)
-	case bool:
-		return p.matchesText(e, strconv.FormatBool(v))
-	case []any:
-		for _, element := range v {
-			if _, list := element.([]any); list {
-				continue
-			}
-			if ok, err := p.matches(e, element); ok || err != nil {
-				return ok, err
-			}
-		}
+	text, ok := value.(string)
+	if b, is := value.(bool); is {
+		text, ok = strconv.FormatBool(b), true
+	}
+	if number, is := numberText(value); is {
+		text, ok = number, true
+	}
+	if !ok {
 		return false, nil
 	}
-	if text, ok := numberText(value); ok {
-		return p.matchesText(e, text)
-	}
-	return false, nil
-}
-
-func (p *pattern) matchesText(e *evaluation, text string) (bool, error) {
 	if err := e.spend(1 + len(text)*p.size/bytesPerStep); err != nil {
 		return false, err
 	}
 	return p.regexp.MatchString(text), nil
-}
-
-func (p *pattern) spell(b *strings.Builder) {
-	b.WriteByte('/')
-	b.WriteString(p.source)
-	b.WriteByte('/')
-	b.WriteString(p.flags)
 }

@@ -1,8 +1,6 @@
 package jsonpath
 
 import (
-	"errors"
-
 	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
@@ -11,9 +9,6 @@ type evaluation struct {
 	root any
 	left int // remaining steps of the budget
 }
-
-// errEnough ends a search early. It never leaves the package.
-var errEnough = errors.New("enough was found")
 
 func (e *evaluation) spend(steps int) error {
 	if e.left -= steps; e.left < 0 {
@@ -43,19 +38,6 @@ func (q *query) collect(e *evaluation, node any) ([]any, error) {
 	return list, err
 }
 
-// exists reports whether a query finds a value.
-func (q *query) exists(e *evaluation, node any) (bool, error) {
-	if q.definite || q.function != noFunction {
-		_, present, err := q.value(e, node)
-		return present, err
-	}
-	err := e.walk(node, q.steps, func(any) error { return errEnough })
-	if errors.Is(err, errEnough) {
-		return true, nil
-	}
-	return false, err
-}
-
 // weigh takes steps for the size of a result that may repeat values. Written out, such a result could be far larger
 // than the document.
 func (e *evaluation) weigh(value any) error {
@@ -83,61 +65,58 @@ func (e *evaluation) weigh(value any) error {
 
 // walk calls found with each value that the steps find from node.
 func (e *evaluation) walk(node any, steps []step, found func(any) error) error {
-	if len(steps) == 0 {
-		if err := e.spend(1); err != nil {
-			return err
-		}
-		return found(node)
-	}
-	if steps[0].descend {
-		return e.descend(node, false, steps, found)
-	}
-	if err := e.spend(len(steps[0].selectors)); err != nil {
+	if err := e.spend(1); err != nil {
 		return err
 	}
-	for i := range steps[0].selectors {
-		if err := e.pick(node, &steps[0].selectors[i], steps[1:], found); err != nil {
-			return err
-		}
+	switch {
+	case len(steps) == 0:
+		return found(node)
+	case steps[0].descend:
+		return e.descend(node, steps, found)
+	default:
+		return e.pick(node, &steps[0], steps[1:], found)
 	}
-	return nil
 }
 
-// descend takes a step from node and from each value below it, parents first. As in Jayway, a filter here tests each
-// value once, except members that are not objects. Names that are listed together must all exist.
-func (e *evaluation) descend(node any, isElement bool, steps []step, found func(any) error) error {
-	if err := e.spend(len(steps[0].selectors)); err != nil {
+// descend takes a step from node and from each object and array below it, parents first. As on AWS, further steps after
+// brackets continue from all elements of an array that the brackets fit.
+func (e *evaluation) descend(node any, steps []step, found func(any) error) error {
+	s, rest := &steps[0], steps[1:]
+	if err := e.spend(1); err != nil {
 		return err
-	}
-	object, isObject := node.(*jsontext.OrderedMap)
-	for i := range steps[0].selectors {
-		var err error
-		switch s := &steps[0].selectors[i]; s.kind {
-		case selectFilter:
-			if isObject || isElement {
-				err = e.filter(node, s.condition, steps[1:], found)
-			}
-		case selectMembers:
-			if hasAll(object, s.names) {
-				err = e.pick(node, s, steps[1:], found)
-			}
-		default:
-			err = e.pick(node, s, steps[1:], found)
-		}
-		if err != nil {
-			return err
-		}
 	}
 	switch v := node.(type) {
 	case []any:
+		fits := s.kind > stepNothing
+		if s.kind == stepFilter {
+			var err error
+			if fits, err = s.filter.holds(e, node); err != nil {
+				return err
+			}
+		}
+		if fits && len(rest) == 0 {
+			if err := e.pick(node, s, rest, found); err != nil {
+				return err
+			}
+		}
+		if fits && len(rest) > 0 {
+			if err := e.each(v, rest, found); err != nil {
+				return err
+			}
+		}
 		for _, element := range v {
-			if err := e.descend(element, true, steps, found); err != nil {
+			if err := e.descend(element, steps, found); err != nil {
 				return err
 			}
 		}
 	case *jsontext.OrderedMap:
+		if s.kind != stepMembers || hasAll(v, s.names) {
+			if err := e.pick(node, s, rest, found); err != nil {
+				return err
+			}
+		}
 		for _, member := range v.All() {
-			if err := e.descend(member, false, steps, found); err != nil {
+			if err := e.descend(member, steps, found); err != nil {
 				return err
 			}
 		}
@@ -154,80 +133,63 @@ func hasAll(object *jsontext.OrderedMap, names []string) bool {
 	return true
 }
 
-// pick continues from the children of node that a selector names.
-func (e *evaluation) pick(node any, s *selector, rest []step, found func(any) error) error {
-	switch v := node.(type) {
-	case *jsontext.OrderedMap:
-		return e.pickMember(v, s, rest, found)
-	case []any:
-		return e.pickElement(v, s, rest, found)
+// each continues from all of the values.
+func (e *evaluation) each(values []any, rest []step, found func(any) error) error {
+	for _, value := range values {
+		if err := e.walk(value, rest, found); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-func (e *evaluation) pickMember(object *jsontext.OrderedMap, s *selector, rest []step, found func(any) error) error {
+// pick continues from the children of node that a step names.
+func (e *evaluation) pick(node any, s *step, rest []step, found func(any) error) error {
+	list, isList := node.([]any)
+	object, isObject := node.(*jsontext.OrderedMap)
 	switch s.kind {
-	case selectName:
-		if child, ok := object.Get(s.name); ok {
-			return e.walk(child, rest, found)
-		}
-	case selectMembers:
-		if err := e.spend(len(s.names)); err != nil {
-			return err
-		}
-		return e.walk(members(object, s.names), rest, found)
-	case selectAll:
+	case stepAll:
 		for _, member := range object.All() {
 			if err := e.walk(member, rest, found); err != nil {
 				return err
 			}
 		}
-	case selectFilter:
-		return e.filter(object, s.condition, rest, found)
-	case selectIndex, selectSlice:
-	}
-	return nil
-}
-
-func (e *evaluation) pickElement(list []any, s *selector, rest []step, found func(any) error) error {
-	switch s.kind {
-	case selectIndex:
-		if child, ok := elementAt(list, s.index); ok {
+		return e.each(list, rest, found)
+	case stepFilter:
+		if isObject {
+			list = []any{node}
+		}
+		for _, child := range list {
+			holds, err := s.filter.holds(e, child)
+			if err == nil && holds {
+				err = e.walk(child, rest, found)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	case stepFrom, stepTo, stepBetween:
+		if first, end := s.indices(len(list)); isList && first < end {
+			return e.each(list[first:end], rest, found)
+		}
+	case stepIndices:
+		if err := e.spend(len(s.numbers)); err != nil {
+			return err
+		}
+		for _, index := range s.numbers {
+			if index >= 0 && index < len(list) {
+				if err := e.walk(list[index], rest, found); err != nil {
+					return err
+				}
+			}
+		}
+	default:
+		if err := e.spend(len(s.names)); err != nil {
+			return err
+		}
+		if child, ok := s.child(node); ok {
 			return e.walk(child, rest, found)
 		}
-	case selectSlice:
-		by := s.slice.by
-		first, end := s.slice.bounds(len(list))
-		for i := first; by > 0 && i < end || by < 0 && i > end; i += by {
-			if err := e.walk(list[i], rest, found); err != nil {
-				return err
-			}
-		}
-	case selectAll:
-		for _, child := range list {
-			if err := e.walk(child, rest, found); err != nil {
-				return err
-			}
-		}
-	case selectFilter:
-		for _, child := range list {
-			if err := e.filter(child, s.condition, rest, found); err != nil {
-				return err
-			}
-		}
-	case selectName, selectMembers:
 	}
 	return nil
-}
-
-// filter continues from node if the condition holds for it.
-func (e *evaluation) filter(node any, c condition, rest []step, found func(any) error) error {
-	if err := e.spend(1); err != nil {
-		return err
-	}
-	ok, err := c.holds(e, node)
-	if !ok || err != nil {
-		return err
-	}
-	return e.walk(node, rest, found)
 }

@@ -23,32 +23,33 @@ func (p *Path) put(old any, from int, value any) (any, error) {
 	if from == len(p.steps) {
 		return value, nil
 	}
-	switch s := &p.steps[from].selectors[0]; s.kind {
-	case selectIndex:
+	switch s := &p.steps[from]; s.kind {
+	case stepIndex:
+		index := s.numbers[0]
 		list, ok := old.([]any)
 		if !ok {
 			return nil, p.mismatch(from, "is "+kindOf(old)+", not an array")
 		}
-		if s.index >= len(list) {
+		if index >= len(list) {
 			return nil, p.mismatch(from+1, "does not exist; only an element that is there can be replaced")
 		}
-		child, err := p.put(list[s.index], from+1, value)
+		child, err := p.put(list[index], from+1, value)
 		if err != nil {
 			return nil, err
 		}
 		list = slices.Clone(list)
-		list[s.index] = child
+		list[index] = child
 		return list, nil
 	default:
 		object, ok := old.(*jsontext.OrderedMap)
 		if !ok {
 			return nil, p.mismatch(from, "is "+kindOf(old)+", not an object")
 		}
-		child, err := p.putMember(object, s.name, from+1, value)
+		child, err := p.putMember(object, s.names[0], from+1, value)
 		if err != nil {
 			return nil, err
 		}
-		return object.With(s.name, child), nil
+		return object.With(s.names[0], child), nil
 	}
 }
 
@@ -58,7 +59,7 @@ func (p *Path) putMember(object *jsontext.OrderedMap, name string, from int, val
 	if ok || from == len(p.steps) {
 		return p.put(member, from, value)
 	}
-	if p.steps[from].selectors[0].kind == selectIndex {
+	if p.steps[from].kind == stepIndex {
 		return nil, p.mismatch(from, "does not exist; only an element that is there can be replaced")
 	}
 	return p.put(&jsontext.OrderedMap{}, from, value)

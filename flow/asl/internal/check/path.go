@@ -92,7 +92,7 @@ func (c *checker) dynamic(n *node) expression.Dynamic {
 	case n.Kind != jsontext.String:
 		c.Valuef(ruleTemplate, n, "the value for the field %s must be a path or an intrinsic function, found %s",
 			jsontext.Quote(n.Key), n.Kind)
-	case strings.HasPrefix(n.Str, "$"):
+	case strings.HasPrefix(strings.TrimLeft(n.Str, " "), "$"):
 		return &expression.Path{Field: n.Key, Path: c.path(n)}
 	default:
 		return c.intrinsic(n)

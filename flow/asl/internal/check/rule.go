@@ -77,6 +77,7 @@ var (
 
 	// Values.
 	rulePath          = rules.Illegal("path", "A path is legal JSONPath.")
+	ruleDialect       = rules.Doubtful("dialect", "A path means the same to AWS as in newer versions of JSONPath.")
 	ruleReferencePath = rules.Illegal("reference-path",
 		"A reference path names one value; ResultPath names one of the input.")
 	ruleTemplate = rules.Illegal("template", "A field whose name ends in .$ is a path or a call of an intrinsic function.")

@@ -86,9 +86,12 @@ type reading struct {
 	query bool // the reading is in JSONata
 }
 
-// reads records the variables that paths in a node name.
+// reads records the variables that paths in a node name, and warns of what AWS understands differently.
 func (c *checker) reads(n *node, paths ...*jsonpath.Path) {
 	for _, path := range paths {
+		if caution := path.Caution(); caution != "" {
+			c.Valuef(ruleDialect, n, "%s %s: %s", nameOf(n), jsontext.Quote(path.Text()), caution)
+		}
 		switch {
 		case path.Root() == jsonpath.RootContext:
 			c.contextPath(n, path.Text())

@@ -327,15 +327,13 @@ scan:
 			if depth == 0 {
 				break scan
 			}
-		case '\'', '"':
+		case '\'':
 			if end := strings.IndexByte(p.Text[p.pos+1:], c); depth > 0 && end >= 0 {
 				p.pos += end + 1
 			}
-		case '\\':
-			p.pos++
 		}
 	}
-	path, err := jsonpath.Parse(p.Text[start:min(p.pos, len(p.Text))])
+	path, err := jsonpath.Parse(p.Text[start:p.pos])
 	if err != nil {
 		return nil, err
 	}

@@ -107,7 +107,7 @@ type DataPath struct {
 
 // UnlessRoot returns nil for the path to the input itself.
 func UnlessRoot(path *jsonpath.Path) *jsonpath.Path {
-	if path != nil && path.Root() == jsonpath.RootInput && path.String() == "$" {
+	if path != nil && path.Root() == jsonpath.RootInput && path.Whole() {
 		return nil
 	}
 	return path

@@ -2,6 +2,7 @@ package expression
 
 import (
 	"errors"
+	"strings"
 
 	"github.com/ebbflow/ebb/flow/asl/internal/data"
 	"github.com/ebbflow/ebb/flow/asl/internal/stateerror"
@@ -139,7 +140,7 @@ func (e *Path) Evaluate(v *View) (any, *stateerror.Error) {
 // UnderRoot returns a path as causes quote it: a path into the context object starts at that object.
 func UnderRoot(path *jsonpath.Path) string {
 	if path.Root() == jsonpath.RootContext {
-		return path.Text()[1:]
+		return strings.Replace(path.Text(), "$$", "$", 1)
 	}
 	return path.Text()
 }
