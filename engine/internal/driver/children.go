@@ -26,8 +26,8 @@ type children struct {
 	group sync.WaitGroup    // of the child runs that are driven
 	busy  atomic.Int64      // number of child runs that are driven
 
-	family family
-	descent
+	family  family
+	descent descent
 }
 
 // A family is the position of a run among the runs that create one another.
@@ -219,14 +219,14 @@ func (c *children) dropChild(o origin, leave bool) error {
 	if leave {
 		return nil
 	}
-	if told, err := c.wasTold(id, c.undoes(o)); told || err != nil {
+	if told, err := c.descent.wasTold(id, c.undoes(o)); told || err != nil {
 		return err
 	}
 	l, err := drop(id, c.undoes(o), false)
 	if err != nil {
 		return err
 	}
-	c.dropped = append(c.dropped, told{id, true})
+	c.descent.dropped = append(c.descent.dropped, told{id, true})
 	c.next.Send(l)
 	return nil
 }

@@ -57,7 +57,7 @@ func (d *Driver) flush() error {
 	d.children.family.counted = false
 	d.announce()
 	d.children.driveChildRuns()
-	if err := d.children.descend(); err != nil {
+	if err := d.children.descent.descend(); err != nil {
 		return err
 	}
 	return d.applySuspendRequest()

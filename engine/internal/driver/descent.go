@@ -16,6 +16,8 @@ import (
 // A descent only comes earlier than those turns: if the process dies, or a run begins a child during the descent, that
 // run cancels its children in its turn, with a descent of its own.
 type descent struct {
+	*run
+
 	deep    bool   // the run was cancelled by a descent, so its children probably were, too
 	dropped []told // child runs that the pending checkpoint cancels
 }
@@ -36,23 +38,23 @@ func drop(id string, undo, deep bool) (storage.Message, error) {
 }
 
 // wasTold reports whether a descent has cancelled a child run already.
-func (c *children) wasTold(id string, undo bool) (bool, error) {
-	if !c.deep {
+func (d *descent) wasTold(id string, undo bool) (bool, error) {
+	if !d.deep {
 		return false, nil
 	}
-	_, messages, err := c.env.Store.Messages(c.storing, id, 0) // first: a run that takes the request is then seen as ended
+	_, messages, err := d.env.Store.Messages(d.storing, id, 0) // first: a run that takes the request is then seen as ended
 	if err != nil && !errors.Is(err, storage.ErrNotFound) {
-		return false, WrapStore(c.claim.Run, err)
+		return false, WrapStore(d.claim.Run, err)
 	}
 	if slices.ContainsFunc(messages, func(l storage.Message) bool { return l.Kind == inbox.Cancel }) {
 		return true, nil
 	}
-	run, err := c.env.Store.Run(c.storing, id)
+	run, err := d.env.Store.Run(d.storing, id)
 	switch {
 	case errors.Is(err, storage.ErrNotFound):
 		return true, nil
 	case err != nil:
-		return false, WrapStore(c.claim.Run, err)
+		return false, WrapStore(d.claim.Run, err)
 	default:
 		return run.State.Ended() && (!undo || run.State != states.FlowSuccess), nil
 	}
@@ -60,18 +62,18 @@ func (c *children) wasTold(id string, undo bool) (bool, error) {
 
 // descend cancels the runs below those that the last commit has cancelled: parents before children, so that a run hears
 // of it before it hears of the end of a child.
-func (c *children) descend() error {
-	queue := c.dropped
-	c.dropped = nil
-	for len(queue) > 0 && c.ctx.Err() == nil {
+func (d *descent) descend() error {
+	queue := d.dropped
+	d.dropped = nil
+	for len(queue) > 0 && d.ctx.Err() == nil {
 		var batch []storage.Message
 		var again []told // had no children, but may have begun one before the request to cancel them arrived
 		for len(queue) > 0 && len(batch) < descentBatch {
 			at := queue[0]
 			queue = queue[1:]
-			below, err := c.below(at.run)
+			below, err := d.below(at.run)
 			if err != nil {
-				return WrapStore(c.claim.Run, err)
+				return WrapStore(d.claim.Run, err)
 			}
 			if len(below) == 0 && !at.sent {
 				again = append(again, told{at.run, true})
@@ -81,8 +83,8 @@ func (c *children) descend() error {
 			}
 			batch = append(batch, below...)
 		}
-		if err := c.tellAll(batch); err != nil {
-			return WrapStore(c.claim.Run, err)
+		if err := d.tellAll(batch); err != nil {
+			return WrapStore(d.claim.Run, err)
 		}
 		for i := range queue {
 			queue[i].sent = true
@@ -93,8 +95,8 @@ func (c *children) descend() error {
 }
 
 // below returns the messages that cancel the runs for which a run waits in order to go forward.
-func (c *children) below(run string) ([]storage.Message, error) {
-	atoms, err := c.env.Store.Atoms(c.storing, run, storage.AtomQuery{Live: true})
+func (d *descent) below(run string) ([]storage.Message, error) {
+	atoms, err := d.env.Store.Atoms(d.storing, run, storage.AtomQuery{Live: true})
 	if err != nil && !errors.Is(err, storage.ErrNotFound) {
 		return nil, err
 	}
@@ -121,13 +123,13 @@ func isKept(a *storage.Atom) bool {
 }
 
 // tellAll sends messages, except to runs that do not exist any more.
-func (c *children) tellAll(messages []storage.Message) error {
-	err := c.env.Store.Send(c.storing, messages...)
+func (d *descent) tellAll(messages []storage.Message) error {
+	err := d.env.Store.Send(d.storing, messages...)
 	if !errors.Is(err, storage.ErrNotFound) {
 		return err
 	}
 	for i := range messages {
-		if err := c.env.Store.Send(c.storing, messages[i]); err != nil && !errors.Is(err, storage.ErrNotFound) {
+		if err := d.env.Store.Send(d.storing, messages[i]); err != nil && !errors.Is(err, storage.ErrNotFound) {
 			return err
 		}
 	}

@@ -94,7 +94,9 @@ func (d *Driver) connect() {
 	d.ask.interrupt = d.ask.interrupts
 	d.timers.run = r
 	d.tokens = tokens{run: r, timers: &d.timers, box: &d.box, open: map[string]*external{}}
-	d.children = children{run: r, mode: &d.Mode, att: &d.att, calls: &d.calls, byID: map[string]origin{}}
+	d.children = children{
+		run: r, mode: &d.Mode, att: &d.att, calls: &d.calls, byID: map[string]origin{}, descent: descent{run: r},
+	}
 }
 
 // findTasks finds the tasks that the run's atoms name.
