@@ -67,7 +67,11 @@ func (r *lineReporter) Happened(ev engine.Event) {
 		b.WriteString(" " + Cause(c.Failure))
 	}
 	if !c.Due.IsZero() {
-		b.WriteString(" until " + Clock(c.Due, time.TimeOnly))
+		layout := time.TimeOnly
+		if Clock(c.Due, time.DateOnly) != Clock(c.At, time.DateOnly) {
+			layout = time.DateTime
+		}
+		b.WriteString(" until " + Clock(c.Due, layout))
 	}
 	fmt.Fprintln(r.out, b.String())
 }
