@@ -127,7 +127,7 @@ var outage = atom.Exponential(time.Second, 30*time.Second).WithJitter(0.5) //nol
 
 // Run serves until ctx ends, drains, and returns nil. If the store does not answer, the runs stop at their last
 // commit. Run then asks the store again until it answers, and resumes the runs. If the store can never answer
-// again, Run returns its error, such as [storage.ErrClosed]. Run may be called only once.
+// again, Run returns its error, such as [storage.ErrClosed] or [storage.ErrBroken]. Run may be called only once.
 func (c *Conductor) Run(ctx context.Context) error {
 	if !c.stage.CompareAndSwap(int32(idle), int32(serves)) {
 		return errors.New("conductor: Run was called before; create another conductor with conductor.New")
@@ -153,7 +153,7 @@ func (c *Conductor) serve(ctx context.Context) error {
 	for tries := 1; ; tries++ {
 		began := time.Now()
 		err := c.server.Serve(ctx)
-		if err == nil || errors.Is(err, storage.ErrClosed) {
+		if err == nil || errors.Is(err, storage.ErrClosed) || errors.Is(err, storage.ErrBroken) {
 			return err
 		}
 		if time.Since(began) > outage.Max { // the store had answered for a while

@@ -20,8 +20,8 @@ var (
 	ErrOlder = dberr.ErrOlder
 	// ErrNoTables is returned by Open if the database on a server has no tables of Ebb. [Migrate] creates them.
 	ErrNoTables = dberr.ErrNoTables
-	// ErrReplaced is returned by methods that write if the database file or its WAL was replaced, moved or deleted
-	// while the store had it open. Further writes would go into a file without a name, so the store refuses them.
+	// ErrReplaced is returned if the database file or its WAL was replaced, moved or deleted while the store had it
+	// open. Further writes would go into a file without a name, so the store refuses them.
 	ErrReplaced = dberr.ErrReplaced
 	// ErrReadOnly is returned by methods that write if the store was opened with [ReadOnly].
 	ErrReadOnly = errors.New("sqlstore: the store is open for reading only")

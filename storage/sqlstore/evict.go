@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/ebbflow/ebb/internal/filelock"
@@ -61,7 +60,7 @@ func (s *Store) evictOwner(ctx context.Context, id string) error {
 	if s.leaseRenewer != nil {
 		return s.evictOwnerExpired(ctx, id)
 	}
-	dead, alive, err := s.probe(id)
+	dead, alive, err := s.probe(lockFile(s.file, id))
 	if alive || err != nil {
 		return err
 	}
@@ -82,7 +81,7 @@ func (s *Store) sweep() error {
 		return err
 	}
 	for _, name := range names {
-		dead, _, err := s.probe(strings.TrimPrefix(name, lockFile(s.file, "")))
+		dead, _, err := s.probe(name)
 		if err := errors.Join(err, remove(dead)); err != nil {
 			return err
 		}
@@ -105,7 +104,7 @@ func (s *Store) inherit(ctx context.Context, w *session, owner string) (dead *fi
 		alive, err = s.inheritExpired(ctx, w, owner)
 		return nil, alive, err
 	}
-	dead, alive, err = s.probe(owner)
+	dead, alive, err = s.probe(lockFile(s.file, owner))
 	if alive || err != nil {
 		return nil, alive, err
 	}

@@ -24,33 +24,40 @@ func (s *Store) label() (string, error) {
 	return fmt.Sprintf("%d %v\n", os.Getpid(), is), err
 }
 
-// strangers returns ErrReplaced if a live process works on another file that had this one's name before. Its WAL is
-// still beside this file, and SQLite would read it as this file's.
+// strangers returns ErrReplaced if a live process works on another file that had this one's name before, or on this
+// file, which had another name in this folder. The WAL of that process has the old name, so this process would read a
+// WAL that is not the file's, or miss what the file's WAL holds.
 func (s *Store) strangers() error {
 	is, err := dbfile.Identify(s.file)
 	if err != nil {
 		return err
 	}
-	names, err := filepath.Glob(globEscape(s.file) + "-owner-*")
+	names, err := filepath.Glob(filepath.Join(globEscape(filepath.Dir(s.file)), "*"+lockFile("", "*")))
 	if err != nil {
 		return err
 	}
 	for _, name := range names {
-		text, err := os.ReadFile(name)
-		pid, file, found := strings.Cut(strings.TrimSpace(string(text)), " ")
-		// The lock file is gone, unreadable, or written by an older Ebb.
-		if err != nil || !found || file == fmt.Sprint(is) {
+		by := name[:strings.LastIndex(name, lockFile("", ""))]
+		if info, err := os.Lstat(name); err != nil || !info.Mode().IsRegular() || info.Size() > maxLabel {
 			continue
 		}
-		if alive, err := s.lives(strings.TrimPrefix(name, lockFile(s.file, ""))); err != nil {
+		text, err := os.ReadFile(name)
+		pid, file, found := strings.Cut(strings.TrimSpace(string(text)), " ")
+		// The lock file is gone, unreadable, or of a database that has nothing to do with this one.
+		if err != nil || !found || (by == s.file) == (file == fmt.Sprint(is)) {
+			continue
+		}
+		if alive, err := s.lives(name); err != nil {
 			return err
 		} else if alive {
-			return fmt.Errorf("%w: process %s still uses the file that was %s before: end that process first", ErrReplaced, pid,
-				s.file)
+			return fmt.Errorf("%w: process %s still uses as %s a file of another name: end that process first", ErrReplaced, pid, by)
 		}
 	}
 	return nil
 }
+
+// maxLabel is the maximum size of a lock file in bytes.
+const maxLabel = 1 << 10
 
 // look fills in the modes of a file.
 func (f *Files) look(file string) error {

@@ -31,6 +31,7 @@ type Store struct {
 	place    string // name of the database in error messages: the file, or the server and its database
 	dialect  *dialect
 	file     string           // path of the file; "" on a server
+	dsn      string           // names the file
 	server   *postgres.Server // nil for a file
 	readOnly bool
 	steps    fs.FS // the migrations of the schema
@@ -87,7 +88,7 @@ func Open(ctx context.Context, dsn string, opts ...Option) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{place: file, dialect: fileDialect, file: file, steps: schema.Migrations, log: hclog.NewNullLogger()}
+	s := &Store{place: file, dialect: fileDialect, file: file, dsn: dsn, steps: schema.Migrations, log: hclog.NewNullLogger()}
 	if err := s.apply(opts); err != nil {
 		return nil, err
 	}
@@ -97,13 +98,31 @@ func Open(ctx context.Context, dsn string, opts ...Option) (*Store, error) {
 	}
 	if s.readOnly {
 		s.notifier = wakeup.New(nil)
-		s.readers, err = openReaders(file, mode)
-		return s, err
+		if s.readers, err = openReaders(file, mode); err != nil || mode == dbfile.Frozen {
+			return s, err
+		}
+		if s.readers.files, err = s.readSite(ctx); err != nil {
+			return nil, err
+		}
+		return s, nil
 	}
 	if err := s.open(ctx); err != nil {
 		return nil, errors.Join(dberr.Failed(file, "open", err), s.release(context.WithoutCancel(ctx)))
 	}
 	return s, nil
+}
+
+// readSite records the files of a store that only reads.
+func (s *Store) readSite(ctx context.Context) (*dbfile.Site, error) {
+	var n int // SQLite opens the files beside the database with the first read
+	err := s.view(ctx, func(r *session) error { return r.Get(ctx, &n, "SELECT count(*) FROM sqlite_schema") })
+	if err == nil {
+		var files *dbfile.Site
+		if files, err = dbfile.SiteOf(s.file, s.dsn); err == nil {
+			return files, nil
+		}
+	}
+	return nil, errors.Join(err, s.readers.close())
 }
 
 func (s *Store) apply(opts []Option) error {
@@ -143,7 +162,7 @@ func (s *Store) open(ctx context.Context) (err error) {
 	if err := s.prepare(ctx, conn); err != nil {
 		return err
 	}
-	if s.files, err = dbfile.SiteOf(s.file); err != nil {
+	if s.files, err = dbfile.SiteOf(s.file, s.dsn); err != nil {
 		return err
 	}
 	s.writer.files = s.files

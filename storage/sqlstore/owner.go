@@ -112,11 +112,11 @@ func (s *Store) reregister(ctx context.Context) error {
 
 // probe reports whether the owner of a lock file is alive. If the owner is dead and the file exists, probe returns
 // its lock. The caller removes the lock after it has freed the owner's runs and jobs.
-func (s *Store) probe(id string) (dead *filelock.Lock, alive bool, err error) {
-	if id == s.owner.ID {
+func (s *Store) probe(lock string) (dead *filelock.Lock, alive bool, err error) {
+	if lock == lockFile(s.file, s.owner.ID) {
 		return nil, true, nil
 	}
-	dead, err = filelock.Probe(lockFile(s.file, id))
+	dead, err = filelock.Probe(lock)
 	switch {
 	case errors.Is(err, filelock.ErrLocked):
 		return nil, true, nil
@@ -133,7 +133,7 @@ func (s *Store) anyoneLives() (bool, error) {
 		return false, err
 	}
 	for _, name := range names {
-		if lives, err := s.lives(strings.TrimPrefix(name, lockFile(s.file, ""))); lives || err != nil {
+		if lives, err := s.lives(name); lives || err != nil {
 			return lives, err
 		}
 	}
@@ -151,9 +151,9 @@ func globEscape(path string) string {
 	return strings.NewReplacer(`*`, `[*]`, `?`, `[?]`, `[`, `[[]`).Replace(path)
 }
 
-// lives reports whether the owner is alive, and changes nothing.
-func (s *Store) lives(id string) (bool, error) {
-	dead, alive, err := s.probe(id)
+// lives reports whether the owner with this lock file is alive, and changes nothing.
+func (s *Store) lives(lock string) (bool, error) {
+	dead, alive, err := s.probe(lock)
 	if errors.Is(err, fs.ErrPermission) && s.readOnly { // no decision of a read-only store depends on the answer
 		return true, nil
 	}

@@ -73,7 +73,7 @@ func (s *Store) Owners(ctx context.Context) ([]storage.Owner, error) {
 		o := rows[i].owner()
 		if s.server != nil {
 			o.Alive = rows[i].alive()
-		} else if o.Alive, err = s.lives(o.ID); err != nil {
+		} else if o.Alive, err = s.lives(lockFile(s.file, o.ID)); err != nil {
 			return nil, err
 		}
 		out = append(out, o)

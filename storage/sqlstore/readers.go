@@ -21,7 +21,7 @@ type readers struct {
 	dialect *dialect
 	free    chan *session // maxReaders sessions; a nil session is not connected yet
 	closed  chan struct{}
-	files   *dbfile.Site // checked before a new connection is used; nil on a server
+	files   *dbfile.Site // checked before each read; nil on a server
 }
 
 func newReaders(db *sqlx.DB, d *dialect) *readers {
@@ -62,6 +62,11 @@ func (r *readers) read(ctx context.Context, moment bool, f func(*session) error)
 	case s = <-r.free:
 	}
 	defer func() { r.free <- s }()
+	// Otherwise a process that only reads would not notice that nothing new will come. If the file was replaced,
+	// closing a connection to the new file would copy this store's WAL into that file.
+	if err := r.files.Check(); err != nil {
+		return err
+	}
 	end := context.WithoutCancel(ctx) // otherwise the transaction would outlive the call
 	known := s != nil
 	if s, err = r.begin(ctx, end, s, moment); err != nil {
@@ -101,10 +106,6 @@ func (r *readers) begin(ctx, end context.Context, s *session, moment bool) (*ses
 		}
 		_ = s.Close()
 	}
-	// If the file was replaced, closing a connection to the new file would copy this store's WAL into that file.
-	if err := r.files.Check(); err != nil {
-		return nil, err
-	}
 	s, err := newSession(ctx, r.db, r.dialect)
 	if err != nil {
 		return nil, err
@@ -118,6 +119,9 @@ func (r *readers) begin(ctx, end context.Context, s *session, moment bool) (*ses
 // close waits for calls that are reading.
 func (r *readers) close() error {
 	close(r.closed)
+	if r.files.Taken() != nil {
+		return nil // the connections stay open
+	}
 	var errs []error
 	replaced := r.files != nil && r.files.LogReplaced()
 	for range maxReaders {

@@ -157,6 +157,9 @@ func (s *Store) settle(ctx context.Context, w *session) error {
 func (c *walCheckpointer) close(ctx context.Context) error {
 	close(c.stop)
 	c.done.Wait()
+	if err := c.writer.files.Taken(); err != nil {
+		return err // the connection stays open
+	}
 	if c.writer.files.LogReplaced() {
 		return errors.Join(c.session.KeepLog(), c.session.Close())
 	}

@@ -18,6 +18,9 @@ func (w *writer) breakDown(why error) {
 // hangUp closes the sessions of a closed writer.
 func (w *writer) hangUp() error {
 	errs := []error{w.space.close()}
+	if w.files.Taken() != nil {
+		return errors.Join(errs...) // the connections stay open
+	}
 	if w.apart != w {
 		errs = append(errs, w.apart.hangUp())
 	}
@@ -63,9 +66,13 @@ func (w *writer) refuse() bool {
 }
 
 // othersVersion returns a number that changes with each write of another process. It queries the writer's
-// connection, so commits of this process do not count.
+// connection, so commits of this process do not count. It notices if the file was replaced.
 func (w *writer) othersVersion(ctx context.Context) (version int64, err error) {
 	err = w.run(ctx, &write{bare: true, do: func(ctx context.Context, s *session) error {
+		if err := w.files.Check(); err != nil {
+			w.breakDown(err)
+			return err
+		}
 		return s.Get(ctx, &version, "PRAGMA data_version")
 	}})
 	return version, err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -50,11 +51,25 @@ func Path(dsn string) (string, error) {
 	return resolve(abs), nil
 }
 
+// maxLinks is the number of symbolic links after which a path does not lead anywhere.
+const maxLinks = 40
+
 // resolve follows symbolic links, as SQLite does, because every process that uses a file must find the same locks
-// beside it. It returns a path that it cannot follow yet unchanged.
+// beside it. The last link may lead to a file that does not exist yet. It returns a path that it cannot follow
+// unchanged.
 func resolve(path string) string {
-	if target, err := filepath.EvalSymlinks(path); err == nil {
-		return target
+	for range maxLinks {
+		if target, err := filepath.EvalSymlinks(path); err == nil {
+			return target
+		}
+		target, err := os.Readlink(path)
+		if err != nil {
+			break
+		}
+		if !filepath.IsAbs(target) {
+			target = filepath.Join(filepath.Dir(path), target)
+		}
+		path = target
 	}
 	if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
 		return filepath.Join(dir, filepath.Base(path))

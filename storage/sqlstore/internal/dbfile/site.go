@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 
 	"github.com/ebbflow/ebb/storage/sqlstore/internal/dberr"
@@ -21,6 +22,7 @@ type Site struct {
 	folder string
 	names  [len(siblings)]string
 	is     [len(siblings)]Identity
+	link   string // symbolic link by which a user names the file; "" if there is none
 
 	stamp atomic.Pointer[stamp] // state of the folder when Check last looked at the names; nil if it proves nothing
 }
@@ -32,9 +34,12 @@ type stamp struct {
 	changed       int64
 }
 
-// SiteOf records the files, which must exist.
-func SiteOf(file string) (*Site, error) {
+// SiteOf records the files, which must exist, of the database that a DSN names.
+func SiteOf(file, dsn string) (*Site, error) {
 	s := &Site{folder: filepath.Dir(file)}
+	if name, err := filepath.Abs(strings.TrimPrefix(dsn, "sqlite:")); err == nil && name != file {
+		s.link = name
+	}
 	for i, end := range siblings {
 		is, err := Identify(file + end)
 		if err != nil {
@@ -50,21 +55,50 @@ func (s *Site) Check() error {
 	if s == nil {
 		return nil
 	}
+	if s.link != "" {
+		if err := check(s.link, s.is[0]); err != nil {
+			return err
+		}
+	}
 	now, known := stampOf(s.folder)
 	if last := s.stamp.Load(); known && last != nil && *last == now {
 		return nil
 	}
 	for i, name := range s.names {
-		is, err := Identify(name)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("sqlstore: check whether %s is still the same file: %w", name, err)
-		}
-		if err != nil || is != s.is[i] {
-			return fmt.Errorf("%w (%s)", dberr.ErrReplaced, name)
+		if err := check(name, s.is[i]); err != nil {
+			return err
 		}
 	}
 	if known {
 		s.stamp.Store(&now)
+	}
+	return nil
+}
+
+// check returns dberr.ErrReplaced if a name does not belong to this file.
+func check(name string, want Identity) error {
+	is, err := Identify(name)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("sqlstore: check whether %s is still the same file: %w", name, err)
+	}
+	if err != nil || is != want {
+		return fmt.Errorf("%w (%s)", dberr.ErrReplaced, name)
+	}
+	return nil
+}
+
+// Taken returns dberr.ErrReplaced if the database has another name now, by which another process has opened it. That
+// process has another WAL, so this one must be copied into the database no more. SQLite copies it when the last
+// connection of this process is closed.
+func (s *Site) Taken() error {
+	if s == nil {
+		return nil
+	}
+	file := nameOf(s.is[0])
+	for i, end := range siblings {
+		if is, err := Identify(file + end); err == nil && is != s.is[i] {
+			return fmt.Errorf("%w: another process uses %s, which was %s", dberr.ErrReplaced, file, s.names[0])
+		}
 	}
 	return nil
 }

@@ -1,6 +1,8 @@
 package dbfile
 
 import (
+	"os"
+	"path/filepath"
 	"syscall"
 	"time"
 )
@@ -19,4 +21,24 @@ func stampOf(folder string) (stamp, bool) {
 	changed := time.Unix(is.Ctim.Unix())
 	//nolint:unconvert // its type differs between machines
 	return stamp{uint64(is.Dev), is.Ino, changed.UnixNano()}, time.Since(changed) > settled
+}
+
+// nameOf returns the name that an open file of this process has now; "" if it has none, or the system cannot tell.
+func nameOf(file Identity) string {
+	const open = "/proc/self/fd"
+	all, err := os.ReadDir(open)
+	if err != nil {
+		return ""
+	}
+	for _, fd := range all {
+		link := filepath.Join(open, fd.Name())
+		if is, err := Identify(link); err != nil || is != file {
+			continue
+		}
+		name, err := os.Readlink(link)
+		if is, gone := Identify(name); err == nil && gone == nil && is == file {
+			return name
+		}
+	}
+	return ""
 }
