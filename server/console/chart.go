@@ -169,7 +169,7 @@ func (p *part) says(l *lane) node {
 }
 
 // waitNames say what a step waits for.
-var waitNames = map[inspect.WaitKind]text{
+var waitNames = map[inspect.WaitKind]string{
 	inspect.WaitsForTime: "waits for a time", inspect.WaitsForRun: "waits for a run",
 	inspect.WaitsForSignal: "waits for a signal", inspect.WaitsForWorker: "waits for a worker",
 	inspect.WaitsForToken: "waits for a token",

@@ -137,7 +137,7 @@ func (c *console) give(ctx context.Context, v *visit) address {
 		into = &done
 	}
 	if p := c.ask(ctx, v, http.MethodPost, pathOf(o, id), v.form.Get("once"), body, into); p != nil {
-		v.problem, v.status = inEnglish(p.Detail), p.Status
+		v.problem, v.status = words(p.Detail), p.Status
 		return ""
 	}
 	return landing(o, id, done.Run, done.Job)

@@ -196,7 +196,7 @@ func (p *runPage) ended() node {
 
 // compareForm asks for two runs.
 func compareForm(a, b string) node {
-	field := func(name string, title text, value string) node {
+	field := func(name string, title string, value string) node {
 		return el("label", say(title), words(" "), el("input", attr("name", name), attr("value", value), attr("required", ""),
 			attr("autocapitalize", "off"), attr("spellcheck", "false")))
 	}

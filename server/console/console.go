@@ -59,12 +59,11 @@ const pageTime = 20 * time.Second
 
 // A console answers requests for pages.
 type console struct {
-	store     storage.Store
-	o         Options
-	pages     []page
-	files     map[string]asset     // by address
-	languages map[string]*language // by tag
-	sheet     string               // address of the style sheet
+	store storage.Store
+	o     Options
+	pages []page
+	files map[string]asset // by address
+	sheet string           // address of the style sheet
 
 	script    string // of all pages
 	runScript string // of the levels of a run
@@ -98,10 +97,6 @@ func New(store storage.Store, o Options) http.Handler {
 	c.zooms = c.addFile("picture.js", "text/javascript; charset=utf-8", "")
 	c.all, c.changed = map[topic]*watcher{}, make(chan struct{})
 	c.icon = c.addFile("icon.svg", "image/svg+xml", "")
-	var err error
-	if c.languages, err = readLanguages(catalogs); err != nil {
-		panic(err) // they are embedded
-	}
 	return c
 }
 
@@ -114,7 +109,6 @@ func (c *console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	v := &visit{
 		query: r.URL.Query(), now: time.Now().UTC(), zooms: c.zooms,
-		language: c.languageFor(r.Header.Get("Accept-Language")),
 	}
 	v.caller, _ = server.CallerOf(r.Context())
 	v.operates = c.o.Commands != nil && v.caller.Operate

@@ -106,7 +106,7 @@ func (c *console) drawn(ctx context.Context, v *visit, d *storage.Definition) no
 	}
 	m, err := c.o.Define(ctx, d)
 	if err != nil {
-		return soft(say("There is no picture: {0}", inEnglish(err.Error())))
+		return soft(say("There is no picture: {0}", words(err.Error())))
 	}
 	return v.pictured(m.Picture(d.Name), draw.SVGOptions{Bare: true})
 }

@@ -86,8 +86,8 @@ func (c *console) dialog(ctx context.Context, v *visit) (node, error) {
 
 // field shows a member of a command's body.
 func field(f *server.Field, at, text string) node {
-	hint := el("span", class("soft"), attr("lang", "en"), words(f.Text))
-	name := inEnglish(strings.ReplaceAll(f.Name, "_", " "))
+	hint := el("span", class("soft"), words(f.Text))
+	name := words(strings.ReplaceAll(f.Name, "_", " "))
 	switch f.Kind {
 	case server.FieldBool:
 		return el("label", class("check"), checkbox(at, text != ""), words(" "), name, words(" "), hint)
@@ -192,7 +192,7 @@ func (c *console) preview(ctx context.Context, v *visit, o *server.Operation, id
 				c.revertible(ctx, v, id),
 			}
 		}
-		return el("p", attr("role", "alert"), inEnglish(p.Detail))
+		return el("p", attr("role", "alert"), words(p.Detail))
 	}
 	return fragment{
 		el("h2", say("What would be undone, in this order")),

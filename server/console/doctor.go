@@ -37,8 +37,8 @@ func (c *console) doctor(ctx context.Context, _ *visit) (node, error) {
 			if f.State == "ok" {
 				says = class("says")
 			}
-			return el("tr", el("td", words(marks[f.State]+" "+f.State)), el("td", inEnglish(f.Check)),
-				el("td", says, inEnglish(f.Says)), el("td", when(f.Do != "", inEnglish(f.Do))))
+			return el("tr", el("td", words(marks[f.State]+" "+f.State)), el("td", words(f.Check)),
+				el("td", says, words(f.Says)), el("td", when(f.Do != "", words(f.Do))))
 		})),
 	}, nil
 }

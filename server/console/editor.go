@@ -130,7 +130,7 @@ func (e *edition) fields(v *visit) node {
 	line := func(of string) node {
 		return el("input", name(of), attr("value", e.form(of)), attr("spellcheck", "false"), attr("autocapitalize", "off"))
 	}
-	button := func(do string, label text, classes ...string) node {
+	button := func(do string, label string, classes ...string) node {
 		return fragment{el("button", attr("name", "do"), attr("value", do), class(classes...), say(label)), words(" ")}
 	}
 	open := when(e.form("input") != "" || e.form("mocks") != "" || e.form("case") != "", attr("open", ""))
@@ -172,7 +172,7 @@ func (c *console) send(ctx context.Context, v *visit, button string, form func(s
 	if p == nil || v.problem != nil {
 		return p
 	}
-	v.problem, v.status = inEnglish(p.Detail), p.Status
+	v.problem, v.status = words(p.Detail), p.Status
 	switch p.Code { // the page lists the problems
 	case "definition":
 		v.problem = say("It cannot be stored while it has errors.")

@@ -112,7 +112,7 @@ func second(t time.Time) node {
 func soft(parts ...node) node { return el("p", append([]node{class("soft")}, parts...)...) }
 
 // calm says that there is nothing to show.
-func calm(t text, values ...node) node { return el("p", class("calm"), say(t, values...)) }
+func calm(t string, values ...node) node { return el("p", class("calm"), say(t, values...)) }
 
 // mostLabels is how many labels of a run a page shows.
 const mostLabels = 20
@@ -179,8 +179,8 @@ func headed(heads, rows node) node {
 }
 
 // heads are headings of columns.
-func heads(all ...text) node {
-	return each(all, func(t *text) node { return head(say(*t)) })
+func heads(all ...string) node {
+	return each(all, func(t *string) node { return head(say(*t)) })
 }
 
 func head(name node) node { return el("th", attr("scope", "col"), name) }
@@ -212,7 +212,7 @@ const shownWaits = 2
 func (r *nestedRun) waits() node {
 	var all fragment
 	for i := range r.Waits[:min(len(r.Waits), shownWaits)] {
-		all = append(all, when(i > 0, words("; ")), inEnglish(r.Waits[i].Sentence()))
+		all = append(all, when(i > 0, words("; ")), words(r.Waits[i].Sentence()))
 	}
 	return when(len(all) > 0, el("span", class("waits"), all, when(len(r.Waits) > shownWaits, words(" …"))))
 }

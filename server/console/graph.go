@@ -103,11 +103,11 @@ func pathsIn(v *draw.View) func(n *draw.Node) string {
 
 // drawn returns a picture of package draw, whose texts are data.
 func drawn(v draw.View, o draw.SVGOptions) node {
-	return el("span", attr("lang", "en"), drawing(draw.SVG(v, o)))
+	return el("span", drawing(draw.SVG(v, o)))
 }
 
 // framed returns a picture that can be scrolled, also with the keyboard.
-func framed(picture node, label text) node {
+func framed(picture node, label string) node {
 	return el("div", class("wide picture"), attr("tabindex", "0"), attr("role", "region"), sayAttr("aria-label", label),
 		picture)
 }

@@ -22,7 +22,7 @@ func (ch *chart) legend() node {
 		fail = fail || p.failed(l)
 	})
 	const width = 28
-	entry := func(has bool, means text, drawn ...node) node {
+	entry := func(has bool, means string, drawn ...node) node {
 		return when(has, el("li", el("svg", class("ebb mark"), at("width", width), at("height", laneBar+4),
 			attr("viewBox", "0 -2 28 20"), attr("aria-hidden", "true"), fragment(drawn)), words(" "), say(means)))
 	}

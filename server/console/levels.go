@@ -150,5 +150,5 @@ func stripNode(s *inspect.Strip) node {
 				return el("g", class("node", stateClass(c.Status)), el("rect", class("shape"), attr("x", strconv.Itoa(x)),
 					attr("y", "0"), attr("width", strconv.Itoa(max(end-x, 1))), attr("height", "10")))
 			})),
-		words(" "), inEnglish(s.String()))
+		words(" "), words(s.String()))
 }

@@ -15,24 +15,16 @@ import (
 // keep every exported method of the program. That made the binary 4 MB larger.
 
 // To add a text that a page shows, write say("Runs") for a fixed text and words(run.Flow) for data. A value stands in a
-// fixed text as {0}: say("{0} of {1}", words(job), words(flow)), so that a language can order the values anew. A fixed
-// text in an attribute, such as aria-label, title or placeholder, is sayAttr("title", "Runs"). A function that takes a
-// fixed text has a parameter of the type text. A sentence that another package wrote is inEnglish(sentence). A script
-// reads its texts from attributes of the page. Then list what is new in the catalog:
-//
-//	go test ./server/console -run TestCatalog -update
-//
-// The test finds fixed texts that are written as data.
+// fixed text as {0}: say("{0} of {1}", words(job), words(flow)). A fixed text in an attribute, such as aria-label, title
+// or placeholder, is sayAttr("title", "Runs"). A script reads its texts from attributes of the page.
 
 // A node is a part of a page: an element, an attribute of the element around it, a text, or several of these. All texts
 // of nodes are escaped, and no node is written as it is but a drawing of package draw.
 type node interface{ write(out *writer) }
 
-// A writer writes nodes in a language, while a client reads.
+// A writer writes nodes, while a client reads.
 type writer struct {
 	to    io.Writer
-	in    *language
-	plain bool // no element can stand here, as in an attribute
 	hides bool // the reader may only read, and gets no tokens
 	size  int  // bytes that were written
 	cut   bool // rows were left out
@@ -80,9 +72,6 @@ func el(name string, parts ...node) node { return element{name, parts} }
 // empties are the elements that have no end tag.
 var empties = map[string]bool{"meta": true, "link": true, "input": true, "br": true}
 
-// plains are the elements that contain only text.
-var plains = map[string]bool{"title": true, "option": true, "text": true}
-
 func (e element) write(out *writer) {
 	if out.size > mostPage && rowElements[e.name] {
 		out.cut = true
@@ -98,14 +87,11 @@ func (e element) write(out *writer) {
 	if empties[e.name] {
 		return
 	}
-	outside := out.plain
-	out.plain = outside || plains[e.name]
 	eachPart(e.parts, func(n node) {
 		if !isAttribute(n) {
 			n.write(out)
 		}
 	})
-	out.plain = outside
 	out.put("</", e.name, ">")
 }
 
@@ -155,7 +141,7 @@ const mostWords = 600
 type words string
 
 func (w words) write(out *writer) {
-	out.data(visible.Line(beginning(string(w), mostWords)))
+	out.put(html.EscapeString(visible.Line(beginning(string(w), mostWords))))
 }
 
 // beginning returns the beginning of a text that is longer than some bytes.
@@ -215,6 +201,6 @@ func href(to address) node { return attribute{"href", string(to)} }
 // hashOf returns a hash of what a node writes.
 func hashOf(n node) string {
 	sum := sha256.New()
-	n.write(&writer{to: sum, in: english})
+	n.write(&writer{to: sum})
 	return hex.EncodeToString(sum.Sum(nil)[:8])
 }

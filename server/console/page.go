@@ -22,7 +22,6 @@ type visit struct {
 	title node   // title of the page; pages of one thing set it
 	topic string // address of the page, if a browser may watch it, see [topic]
 
-	language *language
 	caller   server.Caller
 	operates bool       // the pages have forms
 	form     url.Values // the form that was sent; nil if none was
@@ -40,7 +39,7 @@ type visit struct {
 // A page is what answers at a name.
 type page struct {
 	name  string // last element of the path; "" is the first page
-	title text
+	title string
 	menu  bool // is in the navigation
 	live  bool // a browser may watch it
 	read  func(*console, context.Context, *visit) (node, error)
@@ -99,7 +98,7 @@ func (c *console) answer(ctx context.Context, w http.ResponseWriter, name string
 	w.WriteHeader(status)
 	body = fragment{body, cutNote{}}
 	buffer := bufio.NewWriterSize(w, writtenAtOnce)
-	out := writer{to: buffer, in: v.language, hides: !v.operates}
+	out := writer{to: buffer, hides: !v.operates}
 	out.put("<!doctype html>\n")
 	if v.part && err == nil {
 		body.write(&out)
@@ -125,7 +124,7 @@ func seen(query url.Values) url.Values {
 
 // problem returns what a page says about an error.
 func (c *console) problem(err error, v *visit) (status int, body node) {
-	var reason text = "The database did not answer. The log of the server has the reason."
+	reason := "The database did not answer. The log of the server has the reason."
 	status = http.StatusInternalServerError
 	switch {
 	case errors.Is(err, storage.ErrNotFound):
@@ -143,7 +142,7 @@ func (c *console) problem(err error, v *visit) (status int, body node) {
 
 // layout returns a whole page.
 func (c *console) layout(name string, v *visit, body node) node {
-	return el("html", attr("lang", v.language.tag), attr("dir", v.language.dir),
+	return el("html", attr("lang", "en"), attr("dir", "ltr"),
 		el("head",
 			el("meta", attr("charset", "utf-8")),
 			el("meta", attr("name", "viewport"), attr("content", "width=device-width,initial-scale=1")),

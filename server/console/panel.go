@@ -61,7 +61,7 @@ func (p *runPage) chosenAtom(ctx context.Context) (node, error) {
 func (p *runPage) atom(run *storage.Run, a *storage.Atom) node {
 	shown := inspect.AtomOf(run, a)
 	call := atom.Call{Run: run.ID, Path: a.Path, Incarnation: a.Incarnation}
-	due := text("due")
+	due := "due"
 	if shown.State == states.TaskRetrying.String() {
 		due = "next attempt"
 	}
@@ -69,7 +69,7 @@ func (p *runPage) atom(run *storage.Run, a *storage.Atom) node {
 	if run.ID != p.run.ID {
 		buttons = soft(say("An atom of the run {0}", runLink(run.ID)))
 	}
-	row := func(has bool, name text, value node) node {
+	row := func(has bool, name string, value node) node {
 		return when(has, el("dt", say(name)), el("dd", value))
 	}
 	return fragment{
@@ -115,7 +115,7 @@ func failureNode(f *inspect.Failure) node {
 	return el("bdi", class("cause"), literal(beginning(reason(f), mostValue)))
 }
 
-func stack(name text, f *atom.Failure) node {
+func stack(name string, f *atom.Failure) node {
 	if f == nil {
 		return none
 	}
@@ -123,7 +123,7 @@ func stack(name text, f *atom.Failure) node {
 }
 
 // value shows a value that can be folded; nothing if there is none.
-func value(name text, shown string, open bool) node {
+func value(name string, shown string, open bool) node {
 	if shown == "" {
 		return none
 	}
@@ -152,7 +152,7 @@ func indented(text string) string {
 }
 
 // values shows a value of an atom; nothing if there is none.
-func values(name text, v atom.Value) node {
+func values(name string, v atom.Value) node {
 	if v == nil {
 		return none
 	}

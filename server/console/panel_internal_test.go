@@ -31,7 +31,7 @@ func TestFolded(t *testing.T) {
 		`"{"`: 0, `{}`: 0, "panic: {\nat [\n": 0, "{\n[\n}": 1, "{\n}\n}\n}": 0, "[\n[\n[": 0,
 	} {
 		shown, out := indented(text), &strings.Builder{}
-		folded(shown).write(&writer{to: out, in: english})
+		folded(shown).write(&writer{to: out})
 		page := out.String()
 		if got := html.UnescapeString(tags.ReplaceAllString(page, "")); got != shown || strings.Count(page, "<details") != folds {
 			t.Errorf("%q is shown as %s", text, page)

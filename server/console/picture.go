@@ -45,7 +45,7 @@ func (v *visit) pictured(view draw.View, o draw.SVGOptions) node {
 		zoom, at = wholeSize, slices.Index(zooms, wholeSize)
 	}
 	o.Zoom = float64(zoom) / wholeSize
-	to := func(next int, key, mark string, name text) node {
+	to := func(next int, key, mark string, name string) node {
 		leads := attr("aria-disabled", "true")
 		if next >= 0 && next < len(zooms) {
 			size := ""

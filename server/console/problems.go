@@ -69,7 +69,7 @@ func (e *edition) results(drawn string) node {
 		v.list(v.Diagnostics),
 		when(len(v.Refused) > 0, el("h2", say("It cannot be stored here, because of what it names")), v.list(v.Refused)),
 		when(len(v.Calls) > 0, soft(say("These call a task, and need a mock to be tried: {0}",
-			inEnglish(strings.Join(v.Calls[:min(len(v.Calls), mostProblems)], ", ")))))),
+			words(strings.Join(v.Calls[:min(len(v.Calls), mostProblems)], ", ")))))),
 		v.picture(drawn))
 }
 
@@ -91,7 +91,7 @@ func (v *validation) picture(shown string) node {
 // severities are the words for how serious a problem is, with their symbols.
 var severities = map[flow.Severity]struct {
 	symbol string
-	name   text
+	name   string
 }{
 	flow.SeverityError: {"✗", "error"}, flow.SeverityUnsupported: {"◌", "unsupported"},
 	flow.SeverityWarning: {"!", "warning"},
@@ -112,8 +112,8 @@ func (v *validation) problem(d *flow.Diagnostic) node {
 		el("b", words(s.symbol+" "), say(s.name)), words(" "),
 		el("a", href("#text"), attr("data-line", strconv.Itoa(d.Line)), attr("data-column", strconv.Itoa(d.Column)),
 			attr("data-mark", s.symbol), words(strconv.Itoa(d.Line)+":"+strconv.Itoa(d.Column))),
-		words(" "), inEnglish(d.Message),
-		when(d.Fix != "", words(" "), el("span", class("fix"), say("Fix: {0}", inEnglish(d.Fix)))),
+		words(" "), words(d.Message),
+		when(d.Fix != "", words(" "), el("span", class("fix"), say("Fix: {0}", words(d.Fix)))),
 		when(d.Code != "", words(" "), code(string(d.Code))), words(" "), code(d.Rule),
 		v.excerpt(d.Line, d.Column))
 }

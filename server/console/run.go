@@ -37,7 +37,7 @@ type runPage struct {
 // A view is one way to see a run.
 type view struct {
 	name  string
-	title text
+	title string
 	read  func(*runPage, context.Context) (node, error)
 }
 
@@ -77,7 +77,7 @@ func (c *console) runPage(ctx context.Context, v *visit) (node, error) {
 	body := fragment{
 		p.header(), p.buttons(),
 		el("section", class("why"), sayAttr("aria-label", "Why"), each(p.sentences(), func(s *string) node {
-			return el("p", attr("lang", "en"), literal(beginning(*s, 3*mostWords))) // with names and a message
+			return el("p", literal(beginning(*s, 3*mostWords))) // with names and a message
 		}), p.namesLeft(left), p.mentioned(), p.wakes()),
 		el("nav", class("tabs"), sayAttr("aria-label", "Views"), each(views(), func(o *view) node {
 			return el("a", href(p.link(o.name)), when(o.name == p.view, attr("aria-current", "page")), say(o.title))
@@ -164,7 +164,7 @@ func (p *runPage) shown(ctx context.Context) (node, error) {
 // header says what the run is, and how it stands.
 func (p *runPage) header() node {
 	r := inspect.RunOf(&p.run)
-	fact := func(shown bool, name text, value node) node {
+	fact := func(shown bool, name string, value node) node {
 		return when(shown, words(" · "), say(name), words(" "), value)
 	}
 	owner := ""

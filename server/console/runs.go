@@ -165,7 +165,7 @@ func (b *runsBody) node(v *visit) node {
 			el("label", class("check"), checkbox("children", b.Children != ""), words(" "), say("child runs")),
 			el("button", say("Filter"))),
 		b.filters(), filterHelp,
-		when(b.Problem != "", el("p", attr("role", "alert"), inEnglish(b.Problem))),
+		when(b.Problem != "", el("p", attr("role", "alert"), words(b.Problem))),
 		el("p", class("counts"), each(b.Counts, (*stateCount).node)),
 		b.bars(now), b.commands(v),
 		when(len(b.Runs) > 0, pickTable(v, b.Runs)),

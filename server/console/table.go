@@ -15,16 +15,16 @@ import (
 
 // A tableBody is a page that is one table.
 type tableBody struct {
-	Heads []text
+	Heads []string
 	Rows  [][]node
-	Empty text
+	Empty string
 	Above node // before the table
 	Below node // after it
 }
 
 // tablePage returns the page of a table.
 func tablePage(
-	title text, read func(*console, context.Context, *visit) (*tableBody, error),
+	title string, read func(*console, context.Context, *visit) (*tableBody, error),
 ) func(*console, context.Context, *visit) (node, error) {
 	return func(c *console, ctx context.Context, v *visit) (node, error) {
 		b, err := read(c, ctx, v)
@@ -45,7 +45,7 @@ func tablePage(
 func (c *console) limits(ctx context.Context, v *visit) (*tableBody, error) {
 	limits, err := inspect.LimitUses(ctx, c.store)
 	b := &tableBody{
-		Heads: []text{"Limit", "Driven now", "Do"}, Empty: "No limits are set (ebb limit sets one).",
+		Heads: []string{"Limit", "Driven now", "Do"}, Empty: "No limits are set (ebb limit sets one).",
 		Above: v.button("", "limits", ""),
 	}
 	for i := range limits {
@@ -77,7 +77,7 @@ func slots(l *inspect.LimitUse) node {
 func (c *console) processes(ctx context.Context, v *visit) (*tableBody, error) {
 	owners, err := c.store.Owners(ctx)
 	b := &tableBody{
-		Heads: []text{"Host", "Process", "Alive", "Started", "Seen"}, Empty: "No process has the database open.",
+		Heads: []string{"Host", "Process", "Alive", "Started", "Seen"}, Empty: "No process has the database open.",
 	}
 	for i := range owners {
 		o := &owners[i]
@@ -122,7 +122,7 @@ func jobButtons(v *visit, j *storage.Job) node {
 
 func (c *console) jobs(ctx context.Context, v *visit) (*tableBody, error) {
 	b := &tableBody{
-		Heads: []text{"Job", "Run", "Flow", "State", "Priority", "Posted", "Attempts", "Needs, failure", "Do"},
+		Heads: []string{"Job", "Run", "Flow", "State", "Priority", "Posted", "Attempts", "Needs, failure", "Do"},
 		Empty: "There are no jobs (ebb post posts one).", Above: v.button("", "jobs", ""),
 	}
 	list, err := c.store.JobList(ctx, storage.JobQuery{Limit: mostSteps})
@@ -148,7 +148,7 @@ func (c *console) jobs(ctx context.Context, v *visit) (*tableBody, error) {
 // inWords says when a schedule ticks, if words say it better.
 func inWords(spec string) node {
 	said := jobs.Describe(spec)
-	return when(said != "", el("br"), el("span", class("soft"), inEnglish(said)))
+	return when(said != "", el("br"), el("span", class("soft"), words(said)))
 }
 
 // inZone says what the clocks of a schedule's time zone show at a tick, unless that is UTC.
@@ -159,7 +159,7 @@ func inZone(at time.Time, zone *time.Location) node {
 func (c *console) schedules(ctx context.Context, v *visit) (*tableBody, error) {
 	const ticks = 3
 	b := &tableBody{
-		Heads: []text{"Schedule", "Times", "Flow", "Next ticks", "Last", "Paused", "Do"},
+		Heads: []string{"Schedule", "Times", "Flow", "Next ticks", "Last", "Paused", "Do"},
 		Empty: "There are no schedules (ebb schedule adds one).", Above: v.button("", "schedules", ""),
 	}
 	list, err := c.store.Schedules(ctx)

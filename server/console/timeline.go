@@ -142,7 +142,7 @@ func (p *runPage) charted(t *inspect.Tree) node {
 	}
 	if p.visit.wantsFile() {
 		var file strings.Builder
-		ch.node(nil).write(&writer{to: &file, in: p.visit.language})
+		ch.node(nil).write(&writer{to: &file})
 		p.visit.file = file.String()
 	}
 	note := fragment{say("Execution is above the line, undo below it. In all {0}.",

@@ -52,7 +52,7 @@ func (p *runPage) lines(ctx context.Context) (int64, error) {
 func (p *runPage) treeRow(r *treeRow) node {
 	classes := []string{"d" + strconv.Itoa(min(r.Depth, deepest))}
 	if r.Note != "" {
-		return el("li", class(classes...), el("span", class("soft"), words("… "), inEnglish(r.Note), words(" "),
+		return el("li", class(classes...), el("span", class("soft"), words("… "), words(r.Note), words(" "),
 			el("a", href(p.levelLink("tree", r.Path, 0)), sayAttr("aria-label", "Steps of {0}", words(r.Name)), say("all"))))
 	}
 	if r.Path == p.chosen {

@@ -41,7 +41,7 @@ func (t *tried) node() node {
 			when(t.Waiting, words(" "), say("The run still waits.")), words(" "),
 			el("a", href(link(trialPath+"/"+t.Trial+"/run", "id", t.Run.Run, "view", "graph")), attr("target", "_blank"),
 				say("See its run, in a new tab"))),
-		when(len(shown) > 0, el("p", say("It entered: {0}", inEnglish(strings.Join(shown, " → ")))))))
+		when(len(shown) > 0, el("p", say("It entered: {0}", words(strings.Join(shown, " → ")))))))
 }
 
 // trialOf returns the id of the trial that a path of a page names; "" if it names none.
@@ -57,7 +57,7 @@ func trialOf(page string) string {
 // within returns the pages of a trial. They only read, and nothing changes in them.
 func (c *console) within(store storage.Store) *console {
 	in := &console{
-		store: store, pages: c.pages, languages: c.languages, sheet: c.sheet, script: c.script, runScript: c.runScript,
+		store: store, pages: c.pages, sheet: c.sheet, script: c.script, runScript: c.runScript,
 		icon: c.icon,
 		o:    Options{Log: c.o.Log, Define: c.o.Define},
 	}

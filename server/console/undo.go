@@ -106,7 +106,7 @@ func (p *runPage) passedPivots(ctx context.Context) (passed []string, err error)
 func plain(text string) node { return words(text) }
 
 // paths shows a list of atoms, if there are any.
-func (p *runPage) paths(title text, count int, first []string, show func(string) node) node {
+func (p *runPage) paths(title string, count int, first []string, show func(string) node) node {
 	if count == 0 {
 		return none
 	}

@@ -65,7 +65,7 @@ func unaskedNode(groups []inspect.WaitGroup, now time.Time) node {
 		soft(say("Start a worker that asks for it, or find out why its worker does not reach the server.")),
 		el("ul", each(groups, func(g *inspect.WaitGroup) node {
 			return el("li", el("a", href(link("runs", "filter", g.Filter, "children", "1")),
-				sayCount(g.Runs, "{0} run waits for", "{0} runs wait for")), words(" "), inEnglish(g.Sentence()), words(" · "),
+				sayCount(g.Runs, "{0} run waits for", "{0} runs wait for")), words(" "), words(g.Sentence()), words(" · "),
 				moment(g.Since, now))
 		})))
 }

@@ -2,8 +2,8 @@ package console
 
 // A verb is what the pages say of a command.
 type verb struct {
-	label  text // on its button
-	effect text // what the command does, before it is given
+	label  string // on its button
+	effect string // what the command does, before it is given
 }
 
 // verbs are the words for all commands of the API, by what they are applied to and their names. A test finds a command

@@ -19,11 +19,11 @@ func (c *console) comparedVersions(ctx context.Context, v *visit, old, now *stor
 	}
 	was, err := c.o.Define(ctx, old)
 	if err != nil {
-		return soft(say("There is no picture: {0}", inEnglish(err.Error())))
+		return soft(say("There is no picture: {0}", words(err.Error())))
 	}
 	is, err := c.o.Define(ctx, now)
 	if err != nil {
-		return soft(say("There is no picture: {0}", inEnglish(err.Error())))
+		return soft(say("There is no picture: {0}", words(err.Error())))
 	}
 	before, after := partsOf(old.Text), partsOf(now.Text)
 	both := draw.Compare(was.Picture(old.Name), is.Picture(now.Name), func(n *draw.Node) bool {

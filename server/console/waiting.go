@@ -50,7 +50,7 @@ func (c *console) waiting(ctx context.Context, v *visit) (node, error) {
 		when(len(w.Groups) == 0, calm("No run waits.")),
 		when(len(w.Groups) > 0, grid(heads("Waits for", "Count", "Since", "First ends", "Oldest run"),
 			each(w.Groups, func(g *inspect.WaitGroup) node {
-				what, first, due := inEnglish(g.Sentence()), node(none), node(none)
+				what, first, due := node(words(g.Sentence())), node(none), node(none)
 				if g.Filter != "" {
 					what = el("a", href(link("runs", "filter", g.Filter, "children", "1")), what)
 				}
