@@ -2,6 +2,7 @@ package atom
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 )
 
@@ -16,16 +17,46 @@ type Call struct {
 	Fence       int64  // the owner's fencing number, for systems that compare it
 	Trace       string // the W3C traceparent with which the run was started; "" if there is none
 	Token       string // lets another party end the attempt, see [Token]; "" if none may
+	PlainKey    bool   // Key has the run's id as it is; set by the engine where no other run can have the same key
 }
 
 // Key returns the call's idempotency key: run/path/incarnation, followed by /revert
-// for a revert. It is the same for every attempt and every owner.
+// for a revert. It is the same for every attempt and every owner, and no other work has it. Therefore, Key escapes a
+// slash in the id of a run: q%2FShip[0]/pay/0 is work of run q/Ship[0], and q/Ship[0]/pay/0 is work of run q.
 func (c *Call) Key() string {
-	key := c.Run + "/" + c.Path + "/" + strconv.Itoa(c.Incarnation)
+	run := c.Run
+	if !c.PlainKey {
+		run = escape(run)
+	}
+	key := run + "/" + c.Path + "/" + strconv.Itoa(c.Incarnation)
 	if c.Revert {
 		key += "/revert"
 	}
 	return key
+}
+
+// escape returns an id without slashes, and without what a header of HTTP loses: control characters, and a blank at the
+// start. It writes them as a URL does.
+func escape(id string) string {
+	lost := func(i int, b byte) bool {
+		return b < ' ' || b == 0x7f || b == '/' || b == '%' || b == ' ' && i == 0
+	}
+	var out []byte
+	for i := range len(id) {
+		switch b := id[i]; {
+		case lost(i, b):
+			if out == nil {
+				out = append(make([]byte, 0, len(id)+len("%2F")), id[:i]...)
+			}
+			out = fmt.Appendf(out, "%%%02X", b)
+		case out != nil:
+			out = append(out, b)
+		}
+	}
+	if out == nil {
+		return id
+	}
+	return string(out)
 }
 
 type callKey struct{}

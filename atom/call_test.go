@@ -1,7 +1,10 @@
 package atom_test
 
 import (
+	"strings"
 	"testing"
+
+	"pgregory.net/rapid"
 
 	"github.com/ebbflow/ebb/atom"
 )
@@ -45,4 +48,33 @@ func TestKeyIsStable(t *testing.T) {
 	if first.Key() == later.Key() {
 		t.Error("another incarnation has the same key")
 	}
+}
+
+// TestKeysOfDifferentWorkDiffer: no two attempts of different work share a key, whatever the names are, even if a
+// header of HTTP cuts the blanks off its ends.
+//
+// Guarantee (G2): No two atoms, incarnations or runs have the same key, whatever their names.
+func TestKeysOfDifferentWorkDiffer(t *testing.T) {
+	t.Parallel()
+	part := rapid.SampledFrom([]string{"q", "P[0]", "Pay", "0", "revert", "/", "//", "%", "%2F", "~1", "@2", ".", " ", "\n"})
+	name := rapid.Map(rapid.SliceOfN(part, 1, 6), func(parts []string) string { return strings.Join(parts, "") })
+	calls := rapid.Custom(func(t *rapid.T) atom.Call {
+		return atom.Call{
+			Run: name.Draw(t, "run"), Path: name.Draw(t, "path"), Incarnation: rapid.IntRange(0, 11).Draw(t, "incarnation"),
+			Revert: rapid.Bool().Draw(t, "revert"),
+		}
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := calls.Draw(t, "a"), calls.Draw(t, "b")
+		if rapid.Bool().Draw(t, "cut elsewhere") { // the same text, of another run
+			run, path, found := strings.Cut(a.Run+"/"+a.Path, "/")
+			b = atom.Call{Run: run, Path: path, Incarnation: a.Incarnation, Revert: a.Revert}
+			if !found {
+				return
+			}
+		}
+		if a != b && strings.TrimSpace(a.Key()) == strings.TrimSpace(b.Key()) {
+			t.Fatalf("%+v and %+v have the key %q", a, b, a.Key())
+		}
+	})
 }

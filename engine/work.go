@@ -29,6 +29,7 @@ type Work struct {
 	Heartbeat   time.Duration // how long the worker may be silent before the attempt fails; 0 means without limit
 	Lease       time.Time     // when the lease of the worker expires; zero means never
 	Trace       string        // W3C traceparent under which the run started; "" if there is none
+	PlainKey    bool          // see [atom.Call]
 }
 
 // Undoes describes the execution that a revert undoes.
@@ -41,7 +42,7 @@ type Undoes struct {
 
 // Key returns the idempotency key of the work, see [atom.Call].
 func (w *Work) Key() string {
-	call := atom.Call{Run: w.Run, Path: w.Path, Incarnation: w.Incarnation, Revert: w.Undoes != nil}
+	call := atom.Call{Run: w.Run, Path: w.Path, Incarnation: w.Incarnation, Revert: w.Undoes != nil, PlainKey: w.PlainKey}
 	return call.Key()
 }
 
@@ -117,14 +118,14 @@ func taken(ctx context.Context, store storage.Store, tok *storage.Token) (*Work,
 		if err != nil {
 			return nil, err
 		}
-		w.Input, w.Trace = a.Input.Data, run.Trace
+		w.Input, w.Trace, w.PlainKey = a.Input.Data, run.Trace, run.PlainKeys
 		return w, nil
 	}
 	var told driver.RemoteWork
 	if err := tok.Work.Decode(&told); err != nil {
 		return nil, fmt.Errorf("%w: the work of token %q: %w", storage.ErrCorrupt, tok.ID, err)
 	}
-	w.Input, w.Trace = atom.FromJSON(told.Input), told.Trace
+	w.Input, w.Trace, w.PlainKey = atom.FromJSON(told.Input), told.Trace, !told.Escaped
 	if told.Revert {
 		w.Undoes = &Undoes{Outcome: told.Outcome, Result: told.Result, Failure: told.Failure, Failures: told.Failures}
 	}

@@ -38,6 +38,7 @@ type Run struct {
 	Trace      string            // W3C traceparent that the run was started under; "" if there is none
 	Job        string            // id of the job that asked for the run; "" if none did
 	Secrets    Secrets           // values that views of the run must mask; does not change
+	PlainKeys  bool              `json:",omitempty"` // value of [atom.Call.PlainKey] in its calls; does not change
 
 	State   states.Flow   // state of the run
 	Outcome Outcome       // how the run ends; set when that is decided, even while the run is still being undone

@@ -9,6 +9,7 @@ import (
 	"github.com/ebbflow/ebb/flow/asl/internal/syntax"
 	"github.com/ebbflow/ebb/flow/internal/definition"
 	"github.com/ebbflow/ebb/internal/jsontext"
+	"github.com/ebbflow/ebb/internal/nodepath"
 )
 
 // Position returns the line and column of an offset in a definition's text. Both start at 1; the column counts
@@ -107,7 +108,7 @@ type Attributes = interpreter.Attributes
 // arn:aws:states:us-east-1:111111111111:execution:Trip:monday. If that is too long for an id of a run, the id is its
 // first bytes and a hash. A run of a machine that has an ARN starts executions, also of a distributed Map's items,
 // under these ids.
-func RunID(execution string) string { return interpreter.RunID(execution) }
+func RunID(execution string) string { return nodepath.RunID(execution) }
 
 // A run that has started a map run has two labels, if its machine has an ARN. The key of one is MapRunLabel and the ID
 // of the map run, and its value is MapRunStarted. The key of the other is MapRunEvent and the ID, and its value is the

@@ -194,13 +194,17 @@ func TestSecretsAreKept(t *testing.T) {
 	t.Parallel()
 	names := rapid.SliceOf(rapid.StringN(1, -1, 40))
 	rapid.Check(t, func(rt *rapid.T) {
-		want := storage.Secrets{Symbols: names.Draw(rt, "symbols"), Atoms: names.Draw(rt, "atoms")}
-		got, err := codec.DecodeSecrets(codec.EncodeSecrets(want))
-		if err != nil || !slices.Equal(got.Symbols, want.Symbols) || !slices.Equal(got.Atoms, want.Atoms) {
-			rt.Fatalf("%+v became %+v, %v", want, got, err)
+		want := storage.Run{ID: rapid.SampledFrom([]string{"q", "q/Ship[0]"}).Draw(rt, "id"), Secrets: storage.Secrets{
+			Symbols: names.Draw(rt, "symbols"), Atoms: names.Draw(rt, "atoms"),
+		}}
+		want.PlainKeys = want.ID != "q" && rapid.Bool().Draw(rt, "plain")
+		got := storage.Run{ID: want.ID}
+		err := codec.ReadSecrets(codec.AppendSecrets(nil, &want), &got)
+		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); err != nil || diff != "" {
+			rt.Fatalf("%v (-want +got):\n%s", err, diff)
 		}
 	})
-	if b := codec.EncodeSecrets(storage.Secrets{}); b != nil {
+	if b := codec.AppendSecrets(nil, &storage.Run{ID: "q"}); b != nil {
 		t.Errorf("no secrets are kept as %x", b)
 	}
 }
@@ -228,7 +232,7 @@ func FuzzDecode(f *testing.F) {
 			second(codec.DecodeAtom("x", b, payloadOf)),
 			second(codec.DecodeHistory(1, b, 0, codec.NewSpace(0), payloadOf)),
 			second(codec.DecodeFailure(b)),
-			second(codec.DecodeSecrets(b)),
+			codec.ReadSecrets(b, &storage.Run{}),
 		} {
 			if err != nil && !errors.Is(err, storage.ErrCorrupt) {
 				t.Errorf("%v is not ErrCorrupt", err)

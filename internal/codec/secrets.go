@@ -1,6 +1,11 @@
 package codec
 
-import "github.com/ebbflow/ebb/storage"
+import (
+	"strings"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/storage"
+)
 
 // The fields of secrets, which may repeat.
 const (
@@ -8,31 +13,50 @@ const (
 	secretAtom
 )
 
-// EncodeSecrets returns the form in which stores keep secrets, or nil for none.
-func EncodeSecrets(s storage.Secrets) []byte {
-	var f fields
-	for _, name := range s.Symbols {
+// escapedKeys stands among the secrets of a run if its keys differ from those that an earlier version gave. No atom has
+// that path. So versions that do not know it can still read the run.
+const escapedKeys = "\x00keys"
+
+// AppendSecrets appends the form in which stores keep the secrets of a run, and how its keys are made.
+func AppendSecrets(to []byte, run *storage.Run) []byte {
+	f := fields(to)
+	for _, name := range run.Secrets.Symbols {
 		f.text(secretSymbol, name)
 	}
-	for _, path := range s.Atoms {
+	for _, path := range run.Secrets.Atoms {
 		f.text(secretAtom, path)
+	}
+	if !run.PlainKeys && differ(run.ID) {
+		f.text(secretAtom, escapedKeys)
 	}
 	return f
 }
 
-// DecodeSecrets decodes the output of EncodeSecrets. For other bytes, it returns [storage.ErrCorrupt].
-func DecodeSecrets(b []byte) (storage.Secrets, error) {
-	var out storage.Secrets
+// differ reports whether the keys of a run are not those that an earlier version gave.
+func differ(run string) bool {
+	key := (&atom.Call{Run: run}).Key()
+	return !strings.HasPrefix(key, run) || key[len(run)] != '/'
+}
+
+// ReadSecrets sets the secrets of a run, and how its keys are made, from the output of AppendSecrets. For other bytes,
+// it returns [storage.ErrCorrupt].
+func ReadSecrets(b []byte, run *storage.Run) error {
+	out, escaped := &run.Secrets, false
 	s := scan{rest: b}
 	for s.next() {
 		switch s.field {
 		case secretSymbol:
 			out.Symbols = append(out.Symbols, s.text())
 		case secretAtom:
-			out.Atoms = append(out.Atoms, s.text())
+			if path := s.text(); path == escapedKeys {
+				escaped = true
+			} else {
+				out.Atoms = append(out.Atoms, path)
+			}
 		default:
 			s.unknown()
 		}
 	}
-	return out, s.err
+	run.PlainKeys = !escaped && differ(run.ID)
+	return s.err
 }

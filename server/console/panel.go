@@ -60,7 +60,7 @@ func (p *runPage) chosenAtom(ctx context.Context) (node, error) {
 // atom shows an atom of a run.
 func (p *runPage) atom(run *storage.Run, a *storage.Atom) node {
 	shown := inspect.AtomOf(run, a)
-	call := atom.Call{Run: run.ID, Path: a.Path, Incarnation: a.Incarnation}
+	call := atom.Call{Run: run.ID, Path: a.Path, Incarnation: a.Incarnation, PlainKey: run.PlainKeys}
 	due := "due"
 	if shown.State == states.TaskRetrying.String() {
 		due = "next attempt"

@@ -25,8 +25,8 @@ func taskOf(w *engine.Work, lease time.Duration) *worker.Task {
 		t.Deadline = &w.Deadline
 	}
 	if u := w.Undoes; u != nil {
-		call := atom.Call{Run: w.Run, Path: w.Path, Incarnation: w.Incarnation}
-		t.Revert = &worker.Revert{Key: call.Key(), Outcome: u.Outcome, Result: u.Result, Failures: []worker.Failure{}}
+		key := strings.TrimSuffix(t.Key, "/revert") // of the execution
+		t.Revert = &worker.Revert{Key: key, Outcome: u.Outcome, Result: u.Result, Failures: []worker.Failure{}}
 		if u.Failure != nil {
 			f := failureOf(u.Failure)
 			t.Revert.Failure = &f

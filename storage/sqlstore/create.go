@@ -82,7 +82,7 @@ func createRun(ctx context.Context, w *session, run *storage.Run, first *commit,
 	}
 	n, err := createOrigin(ctx, w, taken, run.ID, run.Flow, run.Definition, run.Structure, run.Parent, run.Root, run.Depth,
 		run.Trace, run.Job, run.Key, run.Continues,
-		created, input.Ref, []byte(input.Data), []byte(run.Attrs), codec.EncodeSecrets(run.Secrets))
+		created, input.Ref, []byte(input.Data), []byte(run.Attrs), codec.AppendSecrets(nil, run))
 	if err != nil {
 		return 0, err
 	}

@@ -152,10 +152,6 @@ func (r *runRow) decode(ctx context.Context, s *session, brief bool) (storage.Ru
 	if err != nil {
 		return storage.Run{}, fmt.Errorf("%w (run %q)", err, r.ID)
 	}
-	secrets, err := codec.DecodeSecrets(r.Secrets)
-	if err != nil {
-		return storage.Run{}, fmt.Errorf("%w (secrets of run %q)", err, r.ID)
-	}
 	by, err := codec.DecodeProcess(r.DiedBy)
 	if err != nil {
 		return storage.Run{}, fmt.Errorf("%w (run %q)", err, r.ID)
@@ -163,8 +159,7 @@ func (r *runRow) decode(ctx context.Context, s *session, brief bool) (storage.Ru
 	run := storage.Run{
 		ID: r.ID, Number: r.N, Flow: r.Flow, Definition: r.Definition, Structure: r.Structure, Parent: r.Parent, Root: r.Root,
 		Depth: r.Depth, Trace: r.Trace, Job: r.Job, Key: r.Key, Continues: r.Continues,
-		Secrets: secrets,
-		State:   states.Flow(r.State), Outcome: storage.Outcome(r.Outcome), Undo: storage.Undone(r.Undone), Hold: r.Hold,
+		State: states.Flow(r.State), Outcome: storage.Outcome(r.Outcome), Undo: storage.Undone(r.Undone), Hold: r.Hold,
 		Input:   storage.Held{Ref: r.InputRef, Data: r.Input},
 		Output:  storage.Held{Ref: r.OutputRef, Data: r.Output},
 		Failure: failure, Attrs: r.Attrs,
@@ -173,6 +168,9 @@ func (r *runRow) decode(ctx context.Context, s *session, brief bool) (storage.Ru
 		Lost:  r.Lost,
 		Fence: r.Fence, ClaimID: r.Claim, Owner: r.Owner, Wakeups: r.Wakeups, Due: r.Due.time(),
 		Suspicion: storage.Suspicion{Proof: r.Proof, Trial: storage.Trial(r.Trial), Died: r.Died.time(), By: by},
+	}
+	if err := codec.ReadSecrets(r.Secrets, &run); err != nil {
+		return storage.Run{}, fmt.Errorf("%w (secrets of run %q)", err, r.ID)
 	}
 	payload := payloadsOf(ctx, s, r.N)
 	for _, held := range []*storage.Held{&run.Input, &run.Output} {

@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/nodepath"
 )
 
 // childID returns the id of the run that an attempt of a node starts. Attempts are counted from 1 again in each
@@ -19,7 +20,7 @@ func childID(run, path string, incarnation, attempt int, child *flow.Child) stri
 	if incarnation > 0 {
 		id += "." + strconv.Itoa(incarnation+1)
 	}
-	return id
+	return nodepath.RunID(id)
 }
 
 // plannedChildID returns the id of the run that an attempt of an atom of a plan starts. Attempts are counted from 1
@@ -32,5 +33,5 @@ func plannedChildID(run, path string, incarnation, attempt int) string {
 	if attempt > 1 {
 		id += "." + strconv.Itoa(attempt)
 	}
-	return id
+	return nodepath.RunID(id)
 }

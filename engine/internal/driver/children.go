@@ -3,6 +3,7 @@ package driver
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -35,6 +36,7 @@ type family struct {
 	parent  string        // id of the parent run
 	root    string        // see storage.Run
 	depth   int64         // see storage.Run
+	plain   bool          // see storage.Run.PlainKeys
 	born    int64         // descendants of the root, as last read
 	counted bool          // born was read since the last commit
 	barren  *atom.Failure // why the run must not create another child; nil if it may
@@ -82,6 +84,7 @@ func (c *children) spawn(o origin, input atom.Value) error {
 		c.ends.list = append(c.ends.list, ev)
 		return nil //nolint:nilerr // it takes failed for set
 	}
+	run.PlainKeys = c.plainChild(id)
 	c.next.Create(run)
 	c.reportBegun(o, id)
 	if child.Detached {
@@ -93,6 +96,24 @@ func (c *children) spawn(o origin, input atom.Value) error {
 		c.begun = append(c.begun, childRun{id, &run})
 	}
 	return nil
+}
+
+// plainChild reports whether the keys of a child of this run have its id as it is, as those of this run have theirs. It
+// is false if a name of this run could be such that a node in it has the same key as one of the child.
+func (c *children) plainChild(id string) bool {
+	at, inside := strings.CutPrefix(id, c.claim.Run+"/")
+	if !inside || strings.Contains(at, "@") || strings.HasSuffix(at, "]") {
+		return false
+	}
+	for i := range c.plan.Atoms {
+		if !c.Grows() && strings.Contains(c.plan.Atoms[i].Name(), "/") {
+			return false
+		}
+	}
+	if c.family.plain { // of a run that an earlier version created, the id may be anything
+		return c.family.parent != "" && !strings.HasSuffix(c.claim.Run, "]")
+	}
+	return strings.HasPrefix((&atom.Call{Run: c.claim.Run}).Key(), c.claim.Run+"/")
 }
 
 // reportBegun lets the scheduler know that a run exists, where that ends its origin or is to be reported.

@@ -159,7 +159,7 @@ func (d *Driver) prepare(cmd *scheduler.Command) *executor.Call {
 	c.Number, c.State, c.Missing = checkpoint.Number(&cmd.Rec), cmd.Rec.State, cmd.Missing
 	c.About = atom.Call{
 		Run: d.claim.Run, Incarnation: int(cmd.Rec.Incarnation), Attempt: int(cmd.Rec.Attempt),
-		Revert: cmd.Op == scheduler.Revert, Fence: d.claim.Fence, Trace: d.trace,
+		Revert: cmd.Op == scheduler.Revert, Fence: d.claim.Fence, Trace: d.trace, PlainKey: d.children.family.plain,
 	}
 	if cmd.Node == nil {
 		a := &d.plan.Atoms[cmd.Atom]

@@ -44,7 +44,7 @@ func New(ctx context.Context, env *Env, plan *flow.Plan, claim storage.Claim, sn
 	d.notices.watched = len(env.Observers) > 0 || d.notices.level == hclog.Debug
 	d.connect()
 	d.stack.size, d.box.wakeups = run.Undos, run.Wakeups
-	d.children.family = family{parent: run.Parent, root: run.Root, depth: run.Depth}
+	d.children.family = family{parent: run.Parent, root: run.Root, depth: run.Depth, plain: run.PlainKeys}
 	if err := d.findTasks(run); err != nil {
 		return nil, err
 	}

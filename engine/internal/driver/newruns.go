@@ -6,10 +6,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/google/uuid"
-
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/nodepath"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -100,8 +99,5 @@ func (r newRuns) successorID(child *flow.Child) string {
 			base, n = base[:at], had
 		}
 	}
-	if id := base + "~" + strconv.Itoa(n+1); len(id) <= storage.MaxID {
-		return id
-	}
-	return uuid.NewString()
+	return nodepath.RunID(base + "~" + strconv.Itoa(n+1))
 }

@@ -25,6 +25,7 @@ type RemoteWork struct {
 	Failure  *atom.Failure   `json:"failure,omitempty"` // set if Outcome is failed
 	Failures []*atom.Failure `json:"failures,omitempty"`
 	Trace    string          `json:"trace,omitempty"`
+	Escaped  bool            `json:"escaped,omitempty"` // the opposite of atom.Call.PlainKey
 }
 
 // A handOver is a call that was handed to workers and that the driver must report to the scheduler.
@@ -100,7 +101,7 @@ func (ts *tokens) workOf(c *executor.Call) atom.Value {
 	if in == nil {
 		in = c.Values.Object()
 	}
-	told := RemoteWork{Input: in.JSON(), Revert: c.About.Revert, Trace: c.About.Trace}
+	told := RemoteWork{Input: in.JSON(), Revert: c.About.Revert, Trace: c.About.Trace, Escaped: !c.About.PlainKey}
 	if c.About.Revert {
 		did := &c.Detail.Outcome
 		told.Outcome, told.Failures = did.String(), did.Failures()

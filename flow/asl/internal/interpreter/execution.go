@@ -13,6 +13,7 @@ import (
 	"github.com/ebbflow/ebb/flow/asl/internal/stateerror"
 	"github.com/ebbflow/ebb/flow/asl/internal/syntax"
 	"github.com/ebbflow/ebb/internal/clip"
+	"github.com/ebbflow/ebb/internal/nodepath"
 )
 
 // A startedExecution is an execution that a state has started.
@@ -61,7 +62,7 @@ func (w *Interpreter) asked(arguments *data.Value, node string) (*startedExecuti
 	if w.redrives > 0 {
 		x.Name += "." + strconv.Itoa(w.redrives+1)
 	}
-	x.run = x.Name
+	x.run = nodepath.RunID(x.Name)
 	if world != "" {
 		x.Name = expression.NamedUUID(x.Name)
 	}
@@ -70,7 +71,7 @@ func (w *Interpreter) asked(arguments *data.Value, node string) (*startedExecuti
 		x.Name = *call.Name
 	}
 	if named || world != "" {
-		x.run = RunID(x.flow + ":" + x.Name)
+		x.run = nodepath.RunID(x.flow + ":" + x.Name)
 	}
 	if x.ARN = x.run; world != "" {
 		x.ARN = world + x.flow + ":" + x.Name

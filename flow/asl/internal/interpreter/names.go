@@ -1,8 +1,6 @@
 package interpreter
 
 import (
-	"crypto/sha256"
-	"encoding/base64"
 	"slices"
 	"strconv"
 	"strings"
@@ -101,24 +99,11 @@ func (w *surroundings) childExecution(m *mapSettings, index int) string {
 // that is asked is the map run, trip/Ship[0], or trip/Ship@2[0] at a second attempt.
 func (w *surroundings) childRun(m *mapSettings, index int) string {
 	if _, ok := w.world(); ok {
-		return RunID(w.childExecution(m, index))
+		return nodepath.RunID(w.childExecution(m, index))
 	}
 	id := w.Ask.Run.ID + "/" + nodepath.Child(strings.TrimSuffix(w.Ask.Path, "[0]"), 1, index)
 	if m.redrive > 0 && w.State.Items.Distributed.Express {
 		id += "." + strconv.Itoa(m.redrive+1)
 	}
-	return id
-}
-
-// maxRunID is the maximum length of the id of a run in bytes.
-const maxRunID = 256
-
-// RunID is asl.RunID.
-func RunID(execution string) string {
-	if len(execution) <= maxRunID {
-		return execution
-	}
-	hash := sha256.Sum256([]byte(execution))
-	sum := "~" + base64.RawURLEncoding.EncodeToString(hash[:])
-	return strings.ToValidUTF8(execution[:maxRunID-len(sum)], "") + sum
+	return nodepath.RunID(id)
 }
