@@ -101,7 +101,7 @@ func Open(ctx context.Context, dsn string, opts ...Option) (*Store, error) {
 		if s.readers, err = openReaders(file, mode); err != nil || mode == dbfile.Frozen {
 			return s, err
 		}
-		if s.readers.files, err = s.readSite(ctx); err != nil {
+		if err := s.recordFiles(ctx); err != nil {
 			return nil, err
 		}
 		return s, nil
@@ -112,17 +112,17 @@ func Open(ctx context.Context, dsn string, opts ...Option) (*Store, error) {
 	return s, nil
 }
 
-// readSite records the files of a store that only reads.
-func (s *Store) readSite(ctx context.Context) (*dbfile.Site, error) {
+// recordFiles records the files of a store that only reads. Those of a copy, which has no WAL, it does not.
+func (s *Store) recordFiles(ctx context.Context) error {
 	var n int // SQLite opens the files beside the database with the first read
 	err := s.view(ctx, func(r *session) error { return r.Get(ctx, &n, "SELECT count(*) FROM sqlite_schema") })
 	if err == nil {
-		var files *dbfile.Site
-		if files, err = dbfile.SiteOf(s.file, s.dsn); err == nil {
-			return files, nil
-		}
+		s.readers.files, err = dbfile.SiteOf(s.file, s.dsn)
 	}
-	return nil, errors.Join(err, s.readers.close())
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return errors.Join(err, s.readers.close())
 }
 
 func (s *Store) apply(opts []Option) error {
