@@ -139,7 +139,7 @@ func TestAWSConnections(t *testing.T) {
 		gone, sent = make(chan error, 1), make(chan bool, 1)
 		s.ServeAWS(aws.New(aws.Options{}, parcels(gone, sent)))
 		return Paths(nil)
-	}, func(dial func() *visit) {
+	}, func(dial func(from ...string) *visit) {
 		kept := dial()
 		for range 3 {
 			kept.send("%sContent-Length: 2\r\n\r\n{}", sendHead).wants(200, `{"size":0}`)
@@ -189,7 +189,7 @@ func TestManyPollers(t *testing.T) {
 		gone = make(chan error, count)
 		s.ServeAWS(aws.New(aws.Options{}, parcels(gone, make(chan bool, count))))
 		return Paths(nil)
-	}, func(dial func() *visit) {
+	}, func(dial func(from ...string) *visit) {
 		var waiting []*visit
 		for range count {
 			waiting = append(waiting, dial().send("%sContent-Length: 10\r\n\r\n"+`{"size":1}`, sendHead))

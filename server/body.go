@@ -23,15 +23,23 @@ type boundedBody struct {
 	err     error
 }
 
-// Read implements [io.Reader].
+// Read implements [io.Reader]. Small bodies do not count: the number of running requests bounds them.
 func (b *boundedBody) Read(p []byte) (n int, err error) {
 	if b.err != nil {
 		return 0, b.err
 	}
 	if !b.begun {
 		b.begun = true
-		if b.err = b.conn.of.admit(b.ctx, b.conn, b.size); b.err != nil {
-			return 0, b.err
+		b.conn.move(stageBody)
+		size := b.size
+		if size < 0 || size > MaxBody {
+			size = MaxBody
+		}
+		if size > smallBody {
+			if b.err = b.conn.of.bodies.admit(b.ctx, b.conn, int(size)); b.err != nil {
+				return 0, b.err
+			}
+			b.conn.move(stageBody) // the client's time begins
 		}
 		_ = b.control.SetReadDeadline(time.Now().Add(bodyTime)) // fails if the connection is closed
 	}
@@ -52,56 +60,6 @@ func (b *boundedBody) Close() error {
 	if b.err == nil {
 		b.err = os.ErrClosed
 	}
-	b.conn.of.release(b.conn)
+	b.conn.of.bodies.release(b.conn)
 	return nil
-}
-
-// admit waits until the memory for bodies can hold a body of that size. Small bodies do not count: the number
-// of running requests bounds them. While admit waits, it cuts off a body that has not arrived for bodyGrace.
-func (cs *connections) admit(ctx context.Context, c *connection, size int64) error {
-	if size < 0 || size > MaxBody {
-		size = MaxBody
-	}
-	c.move(stageBody)
-	if size <= smallBody {
-		return nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, admissionTime)
-	defer cancel()
-	for {
-		cs.mu.Lock()
-		if cs.held+int(size) <= maxBodies {
-			cs.held += int(size)
-			c.held += int(size)
-			c.enter(stageBody)
-			cs.mu.Unlock()
-			return nil
-		}
-		if slow := cs.longest(func(c *connection) bool { return c.held > 0 && c.isSlow() }); slow != nil {
-			slow.cut() // its handler releases the memory
-		}
-		released := cs.released
-		cs.mu.Unlock()
-		look := time.NewTimer(bodyGrace)
-		select {
-		case <-released:
-		case <-look.C:
-		case <-ctx.Done():
-			look.Stop()
-			return ctx.Err()
-		}
-		look.Stop()
-	}
-}
-
-// release releases the memory of a connection's body.
-func (cs *connections) release(c *connection) {
-	cs.mu.Lock()
-	defer cs.mu.Unlock()
-	if c.held > 0 {
-		cs.held -= c.held
-		c.held = 0
-		close(cs.released)
-		cs.released = make(chan struct{})
-	}
 }

@@ -39,7 +39,9 @@ type connection struct {
 	lines     int       // lines of the head that have arrived
 	bare      bool      // no byte of the next line has arrived
 	over      bool      // the whole head has arrived
-	held      int       // bytes of its body that count
+	began     time.Time // when the answer started
+	sent      int       // bytes of the answer that were sent
+	client    string    // who sends the requests
 	gone      bool
 }
 
@@ -112,7 +114,7 @@ func (c *connection) Write(p []byte) (int, error) {
 	c.fresh = false
 	was := c.stage
 	if was >= stageBody && !c.answering {
-		c.answering = true
+		c.answering, c.began, c.sent = true, time.Now(), 0
 		_ = c.SetWriteDeadline(time.Now().Add(answerTime)) // fails if the connection is closed, as does the write
 	}
 	if was == stageWork {
@@ -122,6 +124,7 @@ func (c *connection) Write(p []byte) (int, error) {
 	n, err := c.Conn.Write(p)
 	c.of.mu.Lock()
 	c.due = true
+	c.sent += n
 	if was == stageWork {
 		c.enter(stageWork)
 	}
@@ -169,9 +172,18 @@ func (c *connection) dropUnsent() {
 // waits reports whether the server waits for the client. The caller has locked the mutex.
 func (c *connection) waits() bool { return c.stage != stageNew && c.stage != stageWork && !c.due }
 
-// isSlow reports whether the body has not arrived although the client had time to send it. The caller has locked
-// the mutex.
-func (c *connection) isSlow() bool { return c.stage == stageBody && time.Since(c.since) > bodyGrace }
+// isSlow reports whether the body has not arrived although the client had time to send it, or whether the server waits
+// for a client that reads the answer more slowly than answerRate. The caller has locked the mutex.
+func (c *connection) isSlow() bool {
+	switch c.stage { //nolint:exhaustive // in the others, a connection has no memory, or does not wait
+	case stageBody:
+		return time.Since(c.since) > bodyGrace
+	case stageReply:
+		return c.answering && time.Since(c.began) > bodyGrace+time.Duration(c.sent/answerRate)*time.Second
+	default:
+		return false
+	}
+}
 
 // replies records that the handler has ended and the answer has to be sent.
 func (c *connection) replies() {
@@ -179,6 +191,16 @@ func (c *connection) replies() {
 	defer c.of.mu.Unlock()
 	c.due = true
 	c.enter(stageReply)
+}
+
+// identify records who sends the request: the holder of a key, or an address.
+func (c *connection) identify(name string, r *http.Request) {
+	if name == "" {
+		name, _, _ = net.SplitHostPort(r.RemoteAddr) // without a network it is "", as for all
+	}
+	c.of.mu.Lock()
+	defer c.of.mu.Unlock()
+	c.client = name
 }
 
 // move changes the stage.

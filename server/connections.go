@@ -21,8 +21,8 @@ type connections struct {
 	changed  *sync.Cond // a connection has gone, or can be cut off now
 	all      map[*connection]struct{}
 	count    [stageCount]int
-	held     int           // bytes of bodies in memory
-	released chan struct{} // closed when some of them are released
+	bodies   *budget       // memory for bodies
+	answers  *budget       // memory for answers
 	polls    int           // requests that wait for work, see [Poll]
 	stopping chan struct{} // closed when the server stops
 }
@@ -38,9 +38,10 @@ const (
 //limit:http requests sent before the previous answer | 1 | closes the connection after that answer
 func newConnections(l net.Listener, most int, secure bool) *connections {
 	cs := &connections{
-		Listener: l, most: most, secure: secure, all: map[*connection]struct{}{},
-		released: make(chan struct{}), stopping: make(chan struct{}),
+		Listener: l, most: most, secure: secure, all: map[*connection]struct{}{}, stopping: make(chan struct{}),
 	}
+	cs.bodies = newBudget(cs, maxBodies, maxBodies)
+	cs.answers = newBudget(cs, maxAnswers, maxAnswers/2) //nolint:mnd // a client leaves half to others
 	cs.changed = sync.NewCond(&cs.mu)
 	return cs
 }

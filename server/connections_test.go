@@ -35,6 +35,17 @@ func (p *pipes) Accept() (net.Conn, error) {
 func (p *pipes) Close() error   { close(p.closed); return nil }
 func (p *pipes) Addr() net.Addr { return &net.TCPAddr{} }
 
+// A piped is a connection from an address.
+type piped struct {
+	net.Conn
+
+	from string
+}
+
+func (p *piped) RemoteAddr() net.Addr { return p }
+func (p *piped) Network() string      { return "pipe" }
+func (p *piped) String() string       { return p.from + ":1" }
+
 // A visit is what a client sees of a server.
 type visit struct {
 	t *testing.T
@@ -44,13 +55,13 @@ type visit struct {
 }
 
 // serveLocal calls f in virtual time with a server of the given number of connections, and a function to connect to it.
-func serveLocal(t *testing.T, most int, answers http.HandlerFunc, f func(dial func() *visit)) {
+func serveLocal(t *testing.T, most int, answers http.HandlerFunc, f func(dial func(from ...string) *visit)) {
 	t.Helper()
 	serveLocalWith(t, most, func(*Server) http.Handler { return answers }, f)
 }
 
 // serveLocalWith is serveLocal with handlers that are made with the server.
-func serveLocalWith(t *testing.T, most int, answers func(*Server) http.Handler, f func(dial func() *visit)) {
+func serveLocalWith(t *testing.T, most int, answers func(*Server) http.Handler, f func(dial func(from ...string) *visit)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		p := &pipes{dialed: make(chan net.Conn), closed: make(chan struct{})}
@@ -59,9 +70,9 @@ func serveLocalWith(t *testing.T, most int, answers func(*Server) http.Handler, 
 		served := make(chan error)
 		go func() { served <- s.http.Serve(newConnections(p, most, false)) }()
 		var all []net.Conn
-		f(func() *visit {
+		f(func(from ...string) *visit {
 			client, at := net.Pipe()
-			p.dialed <- at
+			p.dialed <- &piped{at, strings.Join(from, "")}
 			all = append(all, client)
 			return &visit{t, client, bufio.NewReader(client)}
 		})
@@ -154,7 +165,7 @@ func echo(w http.ResponseWriter, r *http.Request) {
 // Result: Bounded time for each part.
 func TestTimesOfRequests(t *testing.T) {
 	t.Parallel()
-	serveLocal(t, 20, echo, func(dial func() *visit) {
+	serveLocal(t, 20, echo, func(dial func(from ...string) *visit) {
 		if took := dial().send("GET /livez HTTP/1.1\r\nHost: loc").after(); took != headTime {
 			t.Errorf("an incomplete head is cut off after %v", took)
 		}
@@ -203,7 +214,7 @@ func TestTimesOfRequests(t *testing.T) {
 func TestConnectionsBounded(t *testing.T) {
 	t.Parallel()
 	const most = 10
-	serveLocal(t, most, echo, func(dial func() *visit) {
+	serveLocal(t, most, echo, func(dial func(from ...string) *visit) {
 		var polls, others []*visit
 		pause := func() { time.Sleep(time.Millisecond); synctest.Wait() }
 		for range most - most/workShare {
@@ -225,7 +236,7 @@ func TestConnectionsBounded(t *testing.T) {
 			v.wants(200, "/poll")
 		}
 	})
-	serveLocal(t, 4*headShare, echo, func(dial func() *visit) {
+	serveLocal(t, 4*headShare, echo, func(dial func(from ...string) *visit) {
 		var heads []*visit
 		for range 2 * headShare {
 			heads = append(heads, dial().send("GET /livez HTTP/1.1\r\n"))
@@ -252,7 +263,7 @@ func TestConnectionsBounded(t *testing.T) {
 func TestBodiesBounded(t *testing.T) {
 	t.Parallel()
 	const size, fit = 1 << 20, maxBodies / (1 << 20)
-	serveLocal(t, 100, echo, func(dial func() *visit) {
+	serveLocal(t, 100, echo, func(dial func(from ...string) *visit) {
 		var slow []*visit
 		for range fit {
 			slow = append(slow, dial().send("%s", post(size, "")))
@@ -288,7 +299,7 @@ func TestBodiesBounded(t *testing.T) {
 		}
 		w.WriteHeader(http.StatusServiceUnavailable)
 		_, _ = fmt.Fprint(w, err)
-	}, func(dial func() *visit) {
+	}, func(dial func(from ...string) *visit) {
 		for range fit {
 			dial().send("%s%s", post(size, ""), strings.Repeat("x", size))
 		}
@@ -296,6 +307,76 @@ func TestBodiesBounded(t *testing.T) {
 		dial().send("%s", post(size, "")).wants(http.StatusServiceUnavailable, "deadline exceeded")
 		if took := time.Since(began); took != admissionTime {
 			t.Errorf("a body for which there is no memory is refused after %v", took)
+		}
+	})
+}
+
+// TestAnswersBounded: the server builds answers while their memory suffices, and a client leaves half of it to others.
+// Answers that are not read give their memory to others. An answer that is read costs others nothing.
+//
+// Attack (HTTP server): Hundreds of large answers that are not read, or read slowly.
+// Result: Bounded memory: slow ones are cut off to admit others; a client with its share gets 429.
+func TestAnswersBounded(t *testing.T) {
+	t.Parallel()
+	const fit = maxAnswers / pageSize
+	reads := func(w http.ResponseWriter, r *http.Request) {
+		echo(w, r)
+		if r.URL.Path == "/polls" {
+			end, _ := Poll(r.Context())
+			defer end()
+			<-r.Context().Done()
+		}
+	}
+	serveLocal(t, 100, reads, func(dial func(from ...string) *visit) {
+		var unread []*visit
+		for range fit / 2 {
+			unread = append(unread, dial("a").send(get, "long"))
+			time.Sleep(time.Millisecond)
+		}
+		for i := range 2 {
+			began := time.Now()
+			dial("b").send(get, "a").wants(200, "/a")
+			if took := time.Since(began); took > 0 {
+				t.Errorf("an answer for another client waited for %v", took)
+			}
+			dial("a").send(get, "long").wants(200, "xxx")
+			if took := time.Since(began); i == 0 && (took < bodyGrace || took > 2*bodyGrace) || i > 0 && took > 0 {
+				t.Errorf("answer %d waited for %v", i, took)
+			}
+		}
+		if status, _ := unread[0].answered(); status == 200 {
+			t.Error("the oldest answer that is not read was not cut off")
+		}
+		unread[1].wants(200, "xxx")
+	})
+	serveLocal(t, 100, reads, func(dial func(from ...string) *visit) {
+		for range fit {
+			dial("a").send(get, "polls") // builds nothing
+		}
+		for range fit / 2 {
+			dial("a").send(get, "hangs")
+		}
+		time.Sleep(time.Millisecond)
+		began := time.Now()
+		refused := dial("a").send(get, "hangs")
+		refused.wants(http.StatusTooManyRequests, "ask again")
+		if took := time.Since(began); took != admissionTime {
+			t.Errorf("the answer to a client with its share is refused after %v", took)
+		}
+		for range fit / 2 {
+			dial("b").send(get, "hangs")
+		}
+		time.Sleep(time.Millisecond)
+		dial("c").send(get, "hangs").wants(http.StatusServiceUnavailable, "ask again")
+		dial("c").send(get, "livez").wants(200, "/livez")
+		began = time.Now()
+		small := "POST /post HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n\r\nabc"
+		dial("a").send("%s", small).wants(200, "/post3")
+		if took := time.Since(began); took != 0 {
+			t.Errorf("a small answer waited for %v", took)
+		}
+		if status, _ := dial("a").send("%s", strings.ReplaceAll(small, "/post", "/long")).answered(); status == 200 {
+			t.Error("a large answer is sent without memory for it")
 		}
 	})
 }
@@ -308,7 +389,7 @@ func TestBodiesBounded(t *testing.T) {
 // Also: `TestTLS`.
 func TestPipelining(t *testing.T) {
 	t.Parallel()
-	serveLocal(t, 10, echo, func(dial func() *visit) {
+	serveLocal(t, 10, echo, func(dial func(from ...string) *visit) {
 		patient := dial()
 		for range 10 {
 			patient.send(get, "a").wants(200, "/a")
@@ -333,7 +414,7 @@ func TestHeadLines(t *testing.T) {
 	lines := func(n int) string {
 		return "GET /a HTTP/1.1\r\nHost: localhost\r\n" + strings.Repeat("x:\r\n", n-2) + "\r\n"
 	}
-	serveLocal(t, 10, echo, func(dial func() *visit) {
+	serveLocal(t, 10, echo, func(dial func(from ...string) *visit) {
 		for _, piece := range []int{1, 3, 5000} {
 			kept := dial()
 			for _, c := range []struct{ lines, status int }{{2, 200}, {maxLines, 200}, {maxLines + 1, 431}} {

@@ -62,7 +62,8 @@ func (s *Server) Guard(next http.Handler) http.Handler {
 		}
 		ctx, cancel := context.WithTimeout(r.Context(), limit)
 		defer cancel()
-		r = r.WithContext(WithCaller(ctx, s.callerOf(r)))
+		caller := s.callerOf(r)
+		r = r.WithContext(WithCaller(ctx, caller))
 		if conn == nil {
 			next.ServeHTTP(w, r)
 			return
@@ -72,6 +73,15 @@ func (s *Server) Guard(next http.Handler) http.Handler {
 			return
 		}
 		defer conn.replies()
+		conn.identify(caller.Name, r)
+		w = &boundedAnswer{w, ctx, conn}
+		if size := s.answerSize(r); size > 0 {
+			if err := conn.of.answers.admit(ctx, conn, size); err != nil {
+				s.refuseFor(w, r, noMemory(err))
+				return
+			}
+			defer conn.of.answers.release(conn)
+		}
 		if r.Body != http.NoBody {
 			r.Body = &boundedBody{
 				ReadCloser: r.Body, ctx: ctx, conn: conn, control: http.NewResponseController(w),

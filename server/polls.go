@@ -13,6 +13,7 @@ func Poll(ctx context.Context) (end func(), ok bool) {
 	if c == nil {
 		return func() {}, true
 	}
+	c.of.answers.release(c) // nothing is built while it waits
 	return c.of.poll()
 }
 

@@ -20,7 +20,7 @@ func (p *Problem) Error() string { return p.Text }
 // Answer answers a request with the problem. If the problem is temporary, it tells the client to retry after a
 // second.
 func (p *Problem) Answer(w http.ResponseWriter) {
-	if p.Status == http.StatusServiceUnavailable {
+	if p.Status == http.StatusServiceUnavailable || p.Status == http.StatusTooManyRequests {
 		w.Header().Set("Retry-After", "1")
 	}
 	w.Header().Set("Content-Type", "application/json")

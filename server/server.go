@@ -49,7 +49,14 @@ const (
 	requestTime   = time.Minute      // for the whole request to arrive
 	bodyTime      = 15 * time.Second // for the body to arrive, when memory for it is free
 	bodyGrace     = 2 * time.Second  // after which another body may take the memory of a body that has not arrived
-	admissionTime = 10 * time.Second // for the memory for a body to become free
+	admissionTime = 10 * time.Second // for the memory for a body or an answer to become free
+	//limit:http answers in memory: pages of {pageSize B}, objects of {objectSize B}; those of one client | {B};
+	//limit:and half of it | waits {admissionTime}, then 503; 429. Cuts off a client that reads less than
+	//limit:and {answerRate B} a second after {bodyGrace} if another waits
+	maxAnswers = 64 << 20
+	pageSize   = 4 << 20   // what an answer counts while it is built and sent, and
+	objectSize = 1 << 20   // what the description of one object counts
+	answerRate = 256 << 10 // bytes that a client must read in a second if other requests wait
 	//limit:http time for the work of a request | {} | 503
 	workTime = 75 * time.Second // for a handler; a worker may wait for a minute
 	//limit:http time to read an answer that has begun | {} | cuts off

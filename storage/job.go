@@ -27,7 +27,8 @@ type Jobs interface {
 	EndJob(ctx context.Context, end JobEnd) error
 	// Job returns the job with that id, or ErrNotFound.
 	Job(ctx context.Context, id string) (Job, error)
-	// JobList returns the jobs that q selects. [EachJob] reads them page by page.
+	// JobList returns the jobs that q selects. With a limit it may return fewer, see [PageBytes]; an empty result means
+	// that none is left. [EachJob] reads them page by page.
 	JobList(ctx context.Context, q JobQuery) ([]Job, error)
 	// JobCounts counts the jobs that have not ended, by state in the order of the states. It leaves out states
 	// without jobs. Its cost grows with the number of jobs.

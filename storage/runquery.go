@@ -10,7 +10,8 @@ import (
 
 // Lists is the part of a [Reader] that finds runs.
 type Lists interface {
-	// Runs returns the records of the runs that q selects. [EachRun] reads them page by page.
+	// Runs returns the records of the runs that q selects. With a limit it may return fewer, see [PageBytes]; an empty
+	// result means that none is left. [EachRun] reads them page by page.
 	Runs(ctx context.Context, q RunQuery) ([]Run, error)
 	// CountRuns returns how many runs Runs would return for q. Its cost grows with that number, which q.Limit bounds.
 	CountRuns(ctx context.Context, q RunQuery) (int, error)
@@ -42,6 +43,7 @@ type LookResult struct {
 	// Last is the place of the last run that was looked at, if there may be more runs after it: no other run up to it is
 	// selected. It has the fields that RunQuery.After needs. Nil means that Runs is what [Lists.Runs] returns.
 	Last *Run
+	More bool // the page is full, as that of Runs may be: there may be more runs after the last of Runs
 }
 
 // A TallyQuery says how [Lists.Tally] counts.

@@ -3,6 +3,7 @@ package inspect
 import (
 	"context"
 
+	"github.com/ebbflow/ebb/internal/codec"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -20,17 +21,19 @@ func (l *AuditLine) Issuer() string {
 	return by.String()
 }
 
-// Audit returns the lines that q selects, newest first. With a limit it returns that many if there are, in contrast to
-// [storage.Audits]. Errors are the store's.
-func Audit(ctx context.Context, store storage.Audits, q storage.AuditQuery) ([]AuditLine, error) {
-	out := []AuditLine{}
-	for limit := q.Limit; limit == 0 || len(out) < limit; {
+// Audit returns the lines that q selects, newest first. With a limit it returns fewer only if they have
+// [storage.PageBytes], or none is left. Next is the number below which the next page begins; 0 if no line is left.
+// Errors are the store's.
+func Audit(ctx context.Context, store storage.Audits, q storage.AuditQuery) (out []AuditLine, next int64, err error) {
+	out = []AuditLine{}
+	bytes := 0
+	for limit := q.Limit; limit == 0 || len(out) < limit && bytes < storage.PageBytes; {
 		if limit > 0 {
 			q.Limit = limit - len(out)
 		}
 		page, err := store.Audit(ctx, q)
 		if err != nil || len(page) == 0 {
-			return out, err
+			return out, 0, err
 		}
 		for i := range page {
 			l := &page[i]
@@ -39,8 +42,9 @@ func Audit(ctx context.Context, store storage.Audits, q storage.AuditQuery) ([]A
 				line.To = Issued
 			}
 			out = append(out, line)
+			bytes += codec.SizeOfEntry(&l.Entry)
 			q.Below = l.N
 		}
 	}
-	return out, nil
+	return out, q.Below, nil
 }

@@ -4,18 +4,19 @@ import (
 	"context"
 
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/codec"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
 
-// HistoryPage returns up to limit lines of [History], without the events of the run's language, as the console and the
+// HistoryPage returns up to limit lines, or fewer if they have [storage.PageBytes], of [History], without the events of the run's language, as the console and the
 // REST API show them. next is the number after which the next page begins; 0 if there are no more lines. It reads the
 // lines of the page, and the atoms that it needs to know which lines to leave out, however large the run is.
 func HistoryPage(ctx context.Context, store storage.Reader, run *storage.Run, after int64, limit int) (
 	entries []Entry, next int64, err error,
 ) {
 	entries = []Entry{}
-	for {
+	for bytes := 0; ; {
 		page, err := store.History(ctx, run.ID, after, min(2*limit+1, storage.PageRecords))
 		if err != nil || len(page) == 0 {
 			return entries, 0, err
@@ -27,31 +28,33 @@ func HistoryPage(ctx context.Context, store storage.Reader, run *storage.Run, af
 		for i := range page {
 			switch e := &page[i]; {
 			case e.Kind == storage.EntryEvent || l.hides(e):
-			case len(entries) == limit:
-				return entries, entries[limit-1].Seq, nil
+			case len(entries) == limit || bytes >= storage.PageBytes:
+				return entries, entries[len(entries)-1].Seq, nil
 			default:
 				entries = append(entries, EntryOf(&run.Secrets, e))
+				bytes += codec.SizeOfEntry(e)
 			}
 		}
 		after = page[len(page)-1].Seq
 	}
 }
 
-// EventPage returns up to limit events of the run's language from its history, after the line with a number. next is
+// EventPage returns up to limit events of the run's language, or fewer as [HistoryPage] does, from its history, after the line with a number. next is
 // the number after which the next page begins; 0 if there are no more events.
 func EventPage(ctx context.Context, store storage.Reader, run *storage.Run, after int64, limit int) (
 	_ []Event, next int64, err error,
 ) {
-	events, last := []Event{}, after
+	events, last, bytes := []Event{}, after, 0
 	for e, err := range storage.EachEntry(ctx, store, run.ID, after) {
 		switch {
 		case err != nil:
 			return nil, 0, err
 		case e.Kind != storage.EntryEvent:
-		case len(events) == limit:
+		case len(events) == limit || bytes >= storage.PageBytes:
 			return events, last, nil
 		default:
 			events, last = append(events, EventOf(&run.Secrets, &e)), e.Seq
+			bytes += codec.SizeOfEntry(&e)
 		}
 	}
 	return events, 0, nil

@@ -57,7 +57,7 @@ func LimitUses(ctx context.Context, store storage.Store) ([]LimitUse, error) {
 				uses[n].count(&runs[i], counts[n])
 			}
 		}
-		if looked += len(runs); len(runs) < q.Limit {
+		if looked += len(runs); len(runs) == 0 {
 			return uses, nil
 		}
 		q.After = &runs[len(runs)-1]

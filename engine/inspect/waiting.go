@@ -101,7 +101,7 @@ func WaitingOf(ctx context.Context, store storage.Store, s WaitingSearch) (Waiti
 		if err := g.add(ctx, runs); err != nil {
 			return Waiting{}, err
 		}
-		if g.Looked += len(runs); len(runs) < q.Limit {
+		if g.Looked += len(runs); len(runs) == 0 {
 			break
 		}
 		if q.After = &runs[len(runs)-1]; enough() {

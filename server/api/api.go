@@ -1,11 +1,12 @@
 package api
 
 import (
-	"bytes"
+	"bufio"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
+	"errors"
+	"io"
 	"net/http"
 	"net/url"
 	"slices"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/ebbflow/ebb/engine/inspect"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/jsontext"
 	"github.com/ebbflow/ebb/internal/tasktoken"
 	"github.com/ebbflow/ebb/server"
 	"github.com/ebbflow/ebb/storage"
@@ -105,22 +107,39 @@ func (a *api) serve(of *route) http.HandlerFunc {
 		c := &call{Request: r, query: r.URL.Query()}
 		c.caller, _ = server.CallerOf(r.Context())
 		answer, err := a.call(of, c)
-		var text bytes.Buffer
+		var text []byte
+		small := false
 		if err == nil {
-			e := json.NewEncoder(&text)
-			e.SetEscapeHTML(false)
-			err = e.Encode(answer)
+			text, small, err = jsontext.StreamSmall(answer, smallAnswer)
 		}
 		if err != nil {
 			problemOf(err).answer(w)
 			return
 		}
-		body := text.Bytes()
-		if !c.caller.Operate { // a token ends its atom for everyone who has it
-			body = tasktoken.Hide(body)
-		}
-		write(w, r, of.status, body)
+		write(w, r, of.status, func(to io.Writer) error {
+			if !c.caller.Operate {
+				to = tokenless{to}
+			}
+			if small {
+				_, err := to.Write(text)
+				return err
+			}
+			return jsontext.Stream(to, answer)
+		})
 	}
+}
+
+// smallAnswer is up to how many bytes an answer is written once. A larger one is written twice, the first time for its
+// ETag, and not held in memory.
+const smallAnswer = 64 << 10
+
+// A tokenless writer hides tokens. A token ends its atom for everyone who has it, so callers who may only read get none.
+type tokenless struct{ io.Writer }
+
+// Write implements [io.Writer]. A token is never in two calls.
+func (t tokenless) Write(text []byte) (int, error) {
+	_, err := t.Writer.Write(tasktoken.Hide(text))
+	return len(text), err
 }
 
 func (a *api) call(of *route, c *call) (any, error) {
@@ -157,17 +176,23 @@ func list(params []param) string {
 
 // document serves the document of OpenAPI.
 func (*api) document(text []byte) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) { write(w, r, http.StatusOK, text) }
+	return func(w http.ResponseWriter, r *http.Request) {
+		write(w, r, http.StatusOK, func(to io.Writer) error {
+			_, err := to.Write(text)
+			return err
+		})
+	}
 }
 
-// write writes JSON. What was read has an ETag; a client that has the same content gets none.
-func write(w http.ResponseWriter, r *http.Request, status int, text []byte) {
+// write writes the JSON that send sends. What was read has an ETag; a client that has the same content gets none.
+func write(w http.ResponseWriter, r *http.Request, status int, send func(io.Writer) error) {
 	h := w.Header()
 	h.Set("Content-Type", "application/json")
 	h.Set("X-Content-Type-Options", "nosniff")
 	if status == http.StatusOK && (r.Method == http.MethodGet || r.Method == http.MethodHead) {
-		sum := sha256.Sum256(text)
-		tag := `"` + hex.EncodeToString(sum[:16]) + `"`
+		sum := sha256.New()
+		_ = send(sum) // an error is found below
+		tag := `"` + hex.EncodeToString(sum.Sum(nil)[:16]) + `"`
 		h.Set("ETag", tag)
 		h.Set("Cache-Control", "no-cache")
 		if strings.Contains(r.Header.Get("If-None-Match"), tag) {
@@ -176,5 +201,9 @@ func write(w http.ResponseWriter, r *http.Request, status int, text []byte) {
 		}
 	}
 	w.WriteHeader(status)
-	_, _ = w.Write(text) // the client may have gone
+	buffer := bufio.NewWriterSize(w, writtenAtOnce)
+	_ = errors.Join(send(buffer), buffer.Flush()) // the client may have gone
 }
+
+// writtenAtOnce is how many bytes of an answer are sent at a time.
+const writtenAtOnce = 32 << 10

@@ -43,8 +43,12 @@ func (a *api) jobs(c *call) (any, error) {
 	for i := range page {
 		out.Jobs = append(out.Jobs, inspect.JobOf(&page[i]))
 	}
-	if len(page) == limit {
-		out.Next = page[limit-1].ID
+	if err == nil && len(page) > 0 {
+		q.After, q.Limit = &page[len(page)-1], 1
+		var more []storage.Job
+		if more, err = a.store.JobList(c.Context(), q); len(more) > 0 {
+			out.Next = q.After.ID
+		}
 	}
 	return out, err
 }

@@ -208,12 +208,8 @@ func (a *api) audit(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	lines, err := inspect.Audit(c.Context(), a.store, storage.AuditQuery{
+	lines, next, err := inspect.Audit(c.Context(), a.store, storage.AuditQuery{
 		Below: below, Run: c.query.Get("run"), Limit: limit,
 	})
-	out := Audit{Lines: lines}
-	if len(lines) == limit {
-		out.Next = lines[limit-1].N
-	}
-	return out, err
+	return Audit{lines, next}, err
 }

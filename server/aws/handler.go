@@ -1,10 +1,9 @@
 package aws
 
 import (
-	"bytes"
+	"bufio"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"maps"
 	"mime"
@@ -16,6 +15,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/ebbflow/ebb/internal/jsontext"
 	"github.com/ebbflow/ebb/internal/logevent"
 )
 
@@ -79,14 +79,18 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}()
 	service, out, err := h.serve(w, r, caller)
 	var text []byte
+	small := true
 	if err == nil && (out != nil || !service.EmptyAnswers) {
-		text, err = encode(out)
+		text, small, err = encode(out)
 	}
 	if err != nil {
 		refuse(w, r, caller.Request, h.errorOf(r, service, err))
 		return
 	}
-	err = answer(w, r, caller.Request, http.StatusOK, text)
+	if err = answer(w, r, caller.Request, http.StatusOK, text, small); !small && err == nil {
+		buffer := bufio.NewWriterSize(w, smallAnswer)
+		err = errors.Join(jsontext.Stream(buffer, out), buffer.Flush())
+	}
 	if caller.Answered != nil {
 		err = errors.Join(err, http.NewResponseController(w).Flush())
 	}
@@ -178,18 +182,21 @@ func refuse(w http.ResponseWriter, r *http.Request, id string, e *Error) {
 		body["message"] = e.Message
 	}
 	status := cmp.Or(e.Status, http.StatusBadRequest)
-	text, err := encode(body)
-	if err != nil { // of Fields
+	text, small, err := encode(body)
+	if err != nil || !small { // of Fields
 		text, status = []byte(`{"__type":"`+codeInternal+`"}`), http.StatusServiceUnavailable
 	}
 	w.Header().Set("X-Amzn-Errortype", e.Code[strings.Index(e.Code, "#")+1:])
-	_ = answer(w, r, id, status, text) // the client may have disconnected
+	_ = answer(w, r, id, status, text, true) // the client may have disconnected
 }
 
-func answer(w http.ResponseWriter, r *http.Request, id string, status int, text []byte) error {
+// answer writes an answer; only the head of one that is not whole.
+func answer(w http.ResponseWriter, r *http.Request, id string, status int, text []byte, whole bool) error {
 	w.Header().Set("X-Amzn-Requestid", id)
 	w.Header().Set("Content-Type", contentType(r))
-	w.Header().Set("Content-Length", strconv.Itoa(len(text)))
+	if whole {
+		w.Header().Set("Content-Length", strconv.Itoa(len(text)))
+	}
 	w.WriteHeader(status)
 	_, err := w.Write(text)
 	return err
@@ -213,16 +220,14 @@ const (
 	json11 = "application/x-amz-json-1.1"
 )
 
-// encode returns a value as JSON; {} for nil. It does not escape what only HTML needs escaped.
-func encode(value any) ([]byte, error) {
+// smallAnswer is up to how many bytes an answer is whole before it is sent. A larger one is sent while it is written.
+const smallAnswer = 64 << 10
+
+// encode returns a value as JSON; {} for nil. It does not escape what only HTML needs escaped. It returns nothing for
+// what is not small.
+func encode(value any) (text []byte, small bool, err error) {
 	if value == nil {
-		return []byte("{}"), nil
+		return []byte("{}"), true, nil
 	}
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(value); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+	return jsontext.StreamSmall(value, smallAnswer)
 }

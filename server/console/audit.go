@@ -12,7 +12,7 @@ import (
 func (c *console) audit(ctx context.Context, v *visit) (node, error) {
 	below, _ := strconv.ParseInt(v.query.Get("below"), 10, 64) // a text that is no number begins at the top
 	run := v.query.Get("run")
-	lines, err := inspect.Audit(ctx, c.store, storage.AuditQuery{Below: max(below, 0), Run: run, Limit: few})
+	lines, at, err := inspect.Audit(ctx, c.store, storage.AuditQuery{Below: max(below, 0), Run: run, Limit: few})
 	if err != nil {
 		return nil, err
 	}
@@ -34,9 +34,9 @@ func (c *console) audit(ctx context.Context, v *visit) (node, error) {
 			el("td", class("cause"), words(why)))
 	})
 	var next node = none
-	if len(lines) == few {
+	if at > 0 {
 		next = el("p", el("a", attr("rel", "next"), say("Older lines →"),
-			href(link("audit", "run", run, "below", strconv.FormatInt(lines[few-1].N, 10)))))
+			href(link("audit", "run", run, "below", strconv.FormatInt(at, 10)))))
 	}
 	return fragment{
 		el("h1", title),

@@ -42,14 +42,17 @@ func (s *Server) getExecutionHistory(ctx context.Context, caller *aws.Caller, in
 	if err != nil {
 		return nil, err
 	}
-	out := &getExecutionHistoryOutput{Events: make([]json.RawMessage, len(entries))}
-	for i := range entries {
-		if out.Events[i], err = v.event(&entries[i]); err != nil {
+	out := &getExecutionHistoryOutput{Events: []json.RawMessage{}}
+	for i, bytes := 0, 0; i < len(entries) && bytes < storage.PageBytes; i++ { // as at AWS, a page may have fewer events
+		event, err := v.event(&entries[i])
+		if err != nil {
 			return nil, err
 		}
+		out.Events, bytes = append(out.Events, event), bytes+len(event)
+		entries[i].Details, entries[i].Body.Data = nil, nil // the text has them
 	}
-	if len(entries) > 0 {
-		last := entries[len(entries)-1].Number
+	if n := len(out.Events); n > 0 {
+		last := entries[n-1].Number
 		if in.Reverse && last > 1 || !in.Reverse && last < x.run.Events {
 			out.NextToken, err = s.records.NextNumbers(ctx, p, last)
 		}

@@ -70,7 +70,7 @@ func (s *Server) listExecutions(ctx context.Context, caller *aws.Caller, in *lis
 			out.Executions = append(out.Executions, x)
 			of.After = &storage.Run{Created: runs[i].Created, Number: runs[i].Number}
 		}
-		if len(runs) < of.Limit {
+		if len(runs) == 0 {
 			return out, nil
 		}
 		of.After = &runs[len(runs)-1]

@@ -1,12 +1,15 @@
 package sfn_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
+	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
@@ -116,6 +119,53 @@ func TestListPages(t *testing.T) {
 			if list, _ := s.pages("ListExecutions", "executions", object{"stateMachineArn": arn, "statusFilter": status}); len(list) != n {
 				t.Errorf("%s: %d executions are %s; want %d", arn, len(list), status, n)
 			}
+		}
+	}
+}
+
+// TestLargeHistoryPages reads a history of large events: a page has some megabytes and goes on where the last one ended,
+// in both directions.
+//
+// Attack (AWS clients): A page of 1,000 events with inputs of 256 KiB.
+// Result: A page ends after 4 MiB, with a token for the next.
+func TestLargeHistoryPages(t *testing.T) {
+	t.Parallel()
+	s := serveOn(t, memstore.New(), nil)
+	states := `"S0": {"Type": "Succeed"}`
+	for i := range 12 {
+		states = fmt.Sprintf(`"S%d": {"Type": "Pass", "Next": "S%d"}, %s`, i+1, i, states)
+	}
+	arn := s.start(s.create("Large", `{"StartAt": "S12", "States": {`+states+`}}`), "l", `"`+strings.Repeat(`\"`, 100_000)+`"`)
+	s.execution(arn)
+	for _, reverse := range []bool{false, true} {
+		params := object{"executionArn": arn, "maxResults": 1000, "reverseOrder": reverse}
+		var ids []any
+		for pages := 1; ; pages++ {
+			out := s.call("GetExecutionHistory", params)
+			text, err := json.Marshal(out)
+			if err != nil || len(text) > storage.PageBytes+512<<10 {
+				t.Errorf("a page has %d bytes, %v", len(text), err)
+			}
+			for _, e := range out["events"].([]any) {
+				ids = append(ids, e.(object)["id"])
+			}
+			if params["nextToken"] = out["nextToken"]; out["nextToken"] == nil {
+				if pages < 3 {
+					t.Errorf("%d pages", pages)
+				}
+				break
+			}
+		}
+		if reverse {
+			slices.Reverse(ids)
+		}
+		for i, id := range ids {
+			if id != float64(i+1) {
+				t.Fatalf("reverse %t: the events are %v", reverse, ids)
+			}
+		}
+		if len(ids) != 2+2*13 {
+			t.Errorf("%d events", len(ids))
 		}
 	}
 }

@@ -38,7 +38,7 @@ func (h *historyPart) read(ctx context.Context, store storage.Reader, after int6
 		return nil, 0, false, err
 	}
 	events = make([]json.RawMessage, 0, len(entries))
-	for i := range entries {
+	for i, bytes := 0, 0; i < len(entries) && bytes < storage.PageBytes; i++ {
 		n := entries[i].Number
 		if n < h.first || n > h.last {
 			return events, last, false, nil
@@ -47,7 +47,7 @@ func (h *historyPart) read(ctx context.Context, store storage.Reader, after int6
 		if err != nil {
 			return nil, 0, false, err
 		}
-		events, last = append(events, event), n
+		events, last, bytes = append(events, event), n, bytes+len(event)
 	}
 	return events, last, len(events) > 0 && last != end, nil
 }

@@ -197,25 +197,23 @@ func (s *Server) listExecutions(ctx context.Context, operation string, caller *a
 	}
 	q.Reverse, q.Limit = in.Reverse, p.Most()+1
 	out := &listExecutionsOutput{Infos: []executionInfo{}}
-	runs, err := s.config.Store.Runs(ctx, q)
-	if err != nil {
-		return nil, err
-	}
-	if len(runs) == q.Limit {
-		runs = runs[:p.Most()]
-		last := &runs[len(runs)-1]
-		at := last.Created
-		if q.Order == storage.ByEnded {
-			at = last.Ended
-		}
-		if out.NextToken, err = s.records.NextNumbers(ctx, p, at.UnixMicro(), last.Number); err != nil {
+	var last storage.Run
+	for run, err := range storage.EachRun(ctx, s.config.Store, q) {
+		if err != nil {
 			return nil, err
 		}
-	}
-	for i := range runs {
-		if x, ok := executionOf(&runs[i]); ok && x.Domain == f.Domain {
+		if q.Limit--; q.Limit == 0 { // it belongs to the next page
+			at := last.Created
+			if q.Order == storage.ByEnded {
+				at = last.Ended
+			}
+			out.NextToken, err = s.records.NextNumbers(ctx, p, at.UnixMicro(), last.Number)
+			return out, err
+		}
+		if x, ok := executionOf(&run); ok && x.Domain == f.Domain {
 			out.Infos = append(out.Infos, x.info())
 		}
+		last = run
 	}
 	return out, nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/ebbflow/ebb/internal/codec"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/internal/rules"
@@ -219,10 +220,11 @@ func (m *store) JobList(ctx context.Context, q storage.JobQuery) ([]storage.Job,
 		inOrder = inClaimOrder
 	}
 	var out []storage.Job
+	space := codec.NewSpace(q.Limit)
 	for _, j := range slices.SortedFunc(maps.Values(m.jobs), inOrder) {
 		if (len(q.States) == 0 || slices.Contains(q.States, j.State)) && (q.After == nil || inOrder(q.After, j) < 0) {
 			out = append(out, rules.CopyJob(j))
-			if len(out) == q.Limit {
+			if space.Take(codec.SizeOfJob(j)); space.Full() {
 				break
 			}
 		}

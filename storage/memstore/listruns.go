@@ -6,26 +6,31 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ebbflow/ebb/internal/codec"
 	"github.com/ebbflow/ebb/storage"
 )
 
 // Runs implements [storage.Reader.Runs].
 func (m *store) Runs(ctx context.Context, q storage.RunQuery) ([]storage.Run, error) {
-	return listed(ctx, m, &q, func(found []*runRecord) []storage.Run {
-		out := make([]storage.Run, len(found))
-		for i, r := range found {
-			if out[i] = r.record(); q.Brief {
-				out[i].Input, out[i].Output = stored(out[i].Input), stored(out[i].Output)
-			}
-		}
-		return out
-	})
+	found, err := m.Look(ctx, q, 0)
+	return found.Runs, err
 }
 
 // Look implements [storage.Reader.Look]. It looks at all runs.
 func (m *store) Look(ctx context.Context, q storage.RunQuery, _ int) (storage.LookResult, error) {
-	runs, err := m.Runs(ctx, q)
-	return storage.LookResult{Runs: runs}, err
+	return listed(ctx, m, &q, func(found []*runRecord) storage.LookResult {
+		var out []storage.Run
+		space := codec.NewSpace(q.Limit)
+		for i := 0; i < len(found) && !space.Full(); i++ {
+			run := found[i].record()
+			if q.Brief {
+				run.Input, run.Output = stored(run.Input), stored(run.Output)
+			}
+			out = append(out, run)
+			space.Take(codec.SizeOfRun(&run))
+		}
+		return storage.LookResult{Runs: out, More: space.Full()}
+	})
 }
 
 // Tally implements [storage.Reader.Tally]. It looks at all runs.

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/jmoiron/sqlx"
+
 	"github.com/ebbflow/ebb/internal/codec"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
@@ -79,23 +81,26 @@ func (s *Store) Job(ctx context.Context, id string) (job storage.Job, err error)
 func (s *Store) JobList(ctx context.Context, q storage.JobQuery) ([]storage.Job, error) {
 	var out []storage.Job
 	err := s.view(ctx, func(r *session) error {
-		var errs []error
+		space := codec.NewSpace(q.Limit)
 		for _, after := range stretchesAfter(&q) {
-			left := max(q.Limit-len(out), 0)
-			if left == 0 && q.Limit > 0 {
+			if space.Full() {
 				break
 			}
-			text, args := listJobs(&q, after, left)
-			var rows []jobRow
-			if err := r.Once(ctx, &rows, text, args...); err != nil {
+			text, args := listJobs(&q, after, max(q.Limit-len(out), 0))
+			if err := r.EachOnce(ctx, text, args, func(found *sqlx.Rows) (bool, error) {
+				var row jobRow
+				if err := found.StructScan(&row); err != nil {
+					return false, err
+				}
+				job, err := row.job()
+				out = append(out, job)
+				space.Take(codec.SizeOfJob(&job))
+				return !space.Full(), err
+			}); err != nil {
 				return err
 			}
-			for i := range rows {
-				job, err := rows[i].job()
-				out, errs = append(out, job), append(errs, err)
-			}
 		}
-		return errors.Join(errs...)
+		return nil
 	})
 	return out, err
 }

@@ -7,14 +7,24 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/jmoiron/sqlx"
+
+	"github.com/ebbflow/ebb/internal/codec"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
 
 // rows reads the rows of the page.
 func (l *listing) rows(ctx context.Context, r *session) (rows []runRow, err error) {
+	space := codec.NewSpace(l.q.Limit)
 	// Do not prepare the statement: queries have many different texts, and listing is rare.
-	err = r.Once(ctx, &rows, l.page(), l.args...)
+	err = r.EachOnce(ctx, l.page(), l.args, func(found *sqlx.Rows) (bool, error) {
+		rows = append(rows, runRow{})
+		row := &rows[len(rows)-1]
+		err := found.StructScan(row)
+		space.Take(len(row.Input) + len(row.Output) + len(row.Attrs) + len(row.Secrets) + len(row.Failure) + len(row.Memory))
+		return !space.Full(), err
+	})
 	return rows, err
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 
+	"github.com/ebbflow/ebb/internal/codec"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/internal/rules"
@@ -15,7 +16,7 @@ func (s *Store) Runs(ctx context.Context, q storage.RunQuery) (runs []storage.Ru
 	err = s.listing(ctx, &q, func(r *session) error {
 		l, err := newListing(ctx, r, &q)
 		if err == nil && !l.empty() {
-			runs, err = l.runs(ctx, r)
+			runs, _, err = l.runs(ctx, r)
 		}
 		return err
 	})
@@ -39,7 +40,7 @@ func (s *Store) Look(ctx context.Context, q storage.RunQuery, most int) (found s
 			}
 			l = l.to(found.Last)
 		}
-		if found.Runs, err = l.runs(ctx, r); q.Limit > 0 && len(found.Runs) == q.Limit {
+		if found.Runs, found.More, err = l.runs(ctx, r); found.More {
 			found.Last = nil
 		}
 		return err
@@ -76,25 +77,27 @@ func (l *listing) to(place *storage.Run) *listing {
 	return to
 }
 
-// runs reads the runs of the page, with their labels.
-func (l *listing) runs(ctx context.Context, r *session) (runs []storage.Run, err error) {
+// runs reads the runs of the page, with their labels. More says that the page is full.
+func (l *listing) runs(ctx context.Context, r *session) (runs []storage.Run, more bool, err error) {
 	rows, err := l.rows(ctx, r)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	labels, err := labelsOf(ctx, r, rows)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	for i := range rows {
+	space := codec.NewSpace(l.q.Limit)
+	for i := 0; i < len(rows) && !space.Full(); i++ {
 		run, err := rows[i].decode(ctx, r, l.q.Brief)
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		run.Labels = labels[run.Number]
 		runs = append(runs, run)
+		space.Take(codec.SizeOfRun(&run))
 	}
-	return runs, nil
+	return runs, space.Full() || len(runs) < len(rows), nil
 }
 
 // CountRuns implements [storage.Reader.CountRuns].

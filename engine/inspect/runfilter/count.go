@@ -115,8 +115,8 @@ func (s *Search) tally(ctx context.Context, lists storage.Lists, q storage.RunQu
 			part.Counts[storage.TallyKey{State: run.State, Span: t.SpanOf(placeOf(&q, run))}]++
 		}
 	}
-	if part.Last == nil && len(sight.Runs) == q.Limit {
-		part.Last, looked = &sight.Runs[q.Limit-1], costOfRun*q.Limit
+	if sight.More {
+		part.Last, looked = &sight.Runs[len(sight.Runs)-1], costOfRun*len(sight.Runs)
 	}
 	return part, looked, err
 }

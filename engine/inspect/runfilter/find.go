@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/engine/inspect"
+	"github.com/ebbflow/ebb/internal/codec"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -30,7 +31,7 @@ type Search struct {
 	Filter Filter
 	Now    time.Time // time by which ages are reckoned
 	Cursor Cursor    // where an earlier page ended; the zero Cursor begins with the newest run
-	Limit  int       // maximum number of runs to return, at least 1
+	Limit  int       // maximum number of runs to return, at least 1; fewer have [storage.PageBytes]
 	Read   int       // maximum number of runs to look at; 0 means [MaxRead]
 	// Waits finds what runs wait for. Without it, a filter that asks for that is refused.
 	Waits *inspect.Waits
@@ -65,6 +66,7 @@ func Find(ctx context.Context, lists storage.Lists, s Search) (Page, error) {
 	}
 	q.After = s.Cursor.place(&q)
 	var page Page
+	bytes := 0
 	for read, most := 0, min(firstRead, s.Read); ; {
 		if q.Limit = storage.PageRuns; all {
 			q.Limit = s.Limit + 1 - len(page.Runs)
@@ -80,11 +82,12 @@ func Find(ctx context.Context, lists storage.Lists, s Search) (Page, error) {
 		for i := range sight.Runs {
 			run := &sight.Runs[i]
 			if selected[i] {
-				if len(page.Runs) == s.Limit { // there is one more
-					page.Next = cursorAt(&q, &page.Runs[s.Limit-1])
+				if len(page.Runs) == s.Limit || bytes >= storage.PageBytes { // there is one more
+					page.Next = cursorAt(&q, &page.Runs[len(page.Runs)-1])
 					return page, nil
 				}
 				page.Runs = append(page.Runs, *run)
+				bytes += codec.SizeOfRun(run)
 			}
 			page.Back = placeOf(&q, run)
 		}
@@ -93,7 +96,7 @@ func Find(ctx context.Context, lists storage.Lists, s Search) (Page, error) {
 			q.After = sight.Last
 			page.Back = placeOf(&q, q.After)
 			read += most
-		case len(sight.Runs) < q.Limit:
+		case !sight.More:
 			return page, nil
 		default:
 			q.After = &sight.Runs[len(sight.Runs)-1]

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -79,6 +80,41 @@ func testLargePages(t *testing.T, m Maker) {
 	for e, err := range storage.EachEntry(t.Context(), s, "a", 0) {
 		must(t, "EachEntry", err)
 		read = append(read, strconv.FormatInt(e.Seq, 10))
+	}
+	if len(read) != 2*records {
+		t.Errorf("read %v", read)
+	}
+	testLargeRuns(t, m)
+}
+
+// testLargeRuns: large inputs, failures and labels end a page of runs or jobs early, and nothing is lost.
+func testLargeRuns(t *testing.T, m Maker) {
+	s := m.open(t)
+	const records, size, fit = 12, storage.PageBytes / 5, 5
+	for i := range records {
+		one := run(fmt.Sprint("run", i))
+		one.Input = storage.Held{Data: value(strings.Repeat("x", size))}
+		create(t, s, one)
+		must(t, "PostJob", s.PostJob(t.Context(), storage.Job{
+			ID: fmt.Sprint("job", i), Run: fmt.Sprint("job", i), Flow: "f", Input: value(strings.Repeat("x", size)), Priority: i / 5,
+		}))
+	}
+	look := ask[storage.LookResult](t, "Look")(s.Look(t.Context(), storage.RunQuery{Limit: records}, records))
+	runs := ask[[]storage.Run](t, "Runs")(s.Runs(t.Context(), storage.RunQuery{Limit: records}))
+	brief := ask[storage.LookResult](t, "Look")(s.Look(t.Context(), storage.RunQuery{Limit: records + 1, Brief: true}, records))
+	jobs := ask[[]storage.Job](t, "JobList")(s.JobList(t.Context(), storage.JobQuery{Limit: records}))
+	if len(look.Runs) != fit || !look.More || len(runs) != fit || len(jobs) != fit || len(brief.Runs) != records || brief.More {
+		t.Errorf("%d, %d runs and %d jobs in a page; want %d; %d brief ones", len(look.Runs), len(runs), len(jobs), fit, len(brief.Runs))
+	}
+	read := map[string]bool{}
+	for r, err := range storage.EachRun(t.Context(), s, storage.RunQuery{}) {
+		must(t, "EachRun", err)
+		read[r.ID] = true
+	}
+	open := []states.Job{states.JobUnclaimed, states.JobScheduled}
+	for j, err := range storage.EachJob(t.Context(), s, storage.JobQuery{States: open}) {
+		must(t, "EachJob", err)
+		read[j.ID] = true
 	}
 	if len(read) != 2*records {
 		t.Errorf("read %v", read)

@@ -43,7 +43,7 @@ because a user who opens the database directly can give any name with --by.`,
 }
 
 func (s subcommands) audit(ctx context.Context, store storage.Audits, run string, limit int) error {
-	lines, err := inspect.Audit(ctx, store, storage.AuditQuery{Run: run, Limit: limit})
+	lines, _, err := inspect.Audit(ctx, store, storage.AuditQuery{Run: run, Limit: limit})
 	if err != nil {
 		return exit.DatabaseError(err)
 	}

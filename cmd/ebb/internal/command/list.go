@@ -108,25 +108,22 @@ func (s subcommands) list(ctx context.Context, store storage.Store, q storage.Ru
 	for listed := 0; ; {
 		q.Limit = listedAtOnce
 		if limit > 0 {
-			q.Limit = min(q.Limit, limit-listed)
+			q.Limit = max(1, min(q.Limit, limit-listed)) // the last one shows whether there are more
 		}
-		q.Limit++ // one more, to know whether there are more
 		runs, err := store.Runs(ctx, q)
-		if err != nil {
+		switch {
+		case err != nil:
 			return exit.DatabaseError(err)
-		}
-		more := len(runs) == q.Limit
-		if more {
-			runs = runs[:len(runs)-1]
-		}
-		if err := s.writeRuns(ctx, store, runs); err != nil || !more {
-			return err
-		}
-		listed, q.After = listed+len(runs), &runs[len(runs)-1]
-		if listed == limit {
+		case len(runs) == 0 && listed > 0:
+			return nil
+		case limit > 0 && listed == limit:
 			s.Noticef("there are more: --before %s", q.After.ID)
 			return nil
 		}
+		if err := s.writeRuns(ctx, store, runs); err != nil || len(runs) == 0 {
+			return err
+		}
+		listed, q.After = listed+len(runs), &runs[len(runs)-1]
 	}
 }
 

@@ -347,6 +347,24 @@ func (c *Conn) Each(ctx context.Context, query string, args []any, f func(*sqlx.
 	if err != nil {
 		return err
 	}
+	return each(rows, f)
+}
+
+// EachOnce is Each for a statement that is built for one use. It does not prepare the statement.
+func (c *Conn) EachOnce(ctx context.Context, query string, args []any, f func(*sqlx.Rows) (bool, error)) error {
+	if err := c.Flush(ctx); err != nil {
+		return err
+	}
+	ctx, cancel := c.limit(ctx)
+	defer cancel()
+	rows, err := c.SQL.QueryxContext(ctx, query, args...)
+	if err != nil {
+		return err
+	}
+	return each(rows, f)
+}
+
+func each(rows *sqlx.Rows, f func(*sqlx.Rows) (bool, error)) (err error) {
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	for rows.Next() {
 		more, err := f(rows)
