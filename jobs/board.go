@@ -161,8 +161,12 @@ func (b *Board) Retry(ctx context.Context, c Claim, why *atom.Failure) error {
 	if c.Job.Attempts >= b.policy.Attempts {
 		return b.Park(ctx, c, why)
 	}
+	now, err := b.Now(ctx)
+	if err != nil {
+		return err
+	}
 	wait := b.policy.Backoff.Jittered(c.Job.Attempts, rand.Float64()) //nolint:gosec // only spreads waits
-	return b.end(ctx, c, storage.JobEnd{State: states.JobScheduled, NotUntil: time.Now().Add(wait), Failure: why})
+	return b.end(ctx, c, storage.JobEnd{State: states.JobScheduled, NotUntil: now.Add(wait), Failure: why})
 }
 
 // Park sets the claimed job aside, with the reason. If the claim is void, it returns ErrClaimLost.

@@ -11,8 +11,9 @@ import (
 // tickPage is the number of schedules that Tick reads at a time.
 const tickPage = 100
 
-// now returns the store's time.
-func (b *Board) now(ctx context.Context) (time.Time, error) {
+// Now returns the store's time: the server's, or this machine's for a file. By it, jobs and schedules are due. So a time
+// to wait counts from it, not from this process's clock.
+func (b *Board) Now(ctx context.Context) (time.Time, error) {
 	_, now, _, err := b.store.DueSchedules(ctx, 1)
 	return now, err
 }
@@ -22,7 +23,7 @@ func (b *Board) now(ctx context.Context) (time.Time, error) {
 // The first tick of a new schedule is after now. If the schedule is not valid, has no flow, sets a field that it
 // must not set, or never ticks, AddSchedule returns [storage.ErrInvalid] with the reason.
 func (b *Board) AddSchedule(ctx context.Context, s Schedule) error {
-	now, err := b.now(ctx)
+	now, err := b.Now(ctx)
 	if err != nil {
 		return err
 	}
@@ -47,7 +48,7 @@ func (b *Board) PauseSchedule(ctx context.Context, id string, paused bool) error
 		if err != nil || s.Paused == paused {
 			return err
 		}
-		now, err := b.now(ctx)
+		now, err := b.Now(ctx)
 		if err != nil {
 			return err
 		}

@@ -70,7 +70,12 @@ func (a *api) postJob(c *call) (any, error) {
 	if err := c.decode(&body); err != nil {
 		return nil, err
 	}
-	job, err := body.job(time.Now())
+	board := jobs.New(a.store, jobs.Policy{})
+	now, err := board.Now(c.Context())
+	if err != nil {
+		return nil, err
+	}
+	job, err := body.job(now)
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +87,7 @@ func (a *api) postJob(c *call) (any, error) {
 	if err := c.audit(a, "post", "job "+job.ID); err != nil {
 		return nil, err
 	}
-	if _, err := jobs.New(a.store, jobs.Policy{}).Post(c.Context(), job); err != nil {
+	if _, err := board.Post(c.Context(), job); err != nil {
 		return nil, err
 	}
 	posted, err := a.store.Job(c.Context(), job.ID)

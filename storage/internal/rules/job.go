@@ -62,7 +62,7 @@ func Posted(j *storage.Job, now time.Time) storage.Job {
 	if p.Created.IsZero() {
 		p.Created = now
 	}
-	if p.State == states.JobUnclaimed && p.NotUntil.After(now) {
+	if p.State == states.JobUnclaimed && !p.NotUntil.IsZero() { // whether it has come is for the store's clock to say
 		p.State = states.JobScheduled
 	}
 	return p

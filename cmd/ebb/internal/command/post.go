@@ -50,7 +50,7 @@ func (s subcommands) post(ctx context.Context, text string, f *postFlags) error 
 	if job.Trace, err = traceparent(f.trace); err != nil {
 		return err
 	}
-	if job.NotBefore, err = parseAfter(f.after, time.Now()); err != nil {
+	if _, err := parseAfter(f.after, time.Time{}); err != nil { // before the definition is stored
 		return err
 	}
 	run := runFlags{id: f.id}
@@ -64,7 +64,15 @@ func (s subcommands) post(ctx context.Context, text string, f *postFlags) error 
 		if err := s.Audit(ctx, store, "post", "job "+job.ID); err != nil {
 			return exit.DatabaseError(err)
 		}
-		if _, err = jobs.New(store, jobs.Policy{}).Post(ctx, job); err != nil {
+		board := jobs.New(store, jobs.Policy{})
+		now, err := board.Now(ctx)
+		if err == nil {
+			job.NotBefore, err = parseAfter(f.after, now)
+		}
+		if err == nil {
+			_, err = board.Post(ctx, job)
+		}
+		if err != nil {
 			return exit.DatabaseError(err)
 		}
 		posted, err := store.Job(ctx, job.ID)
