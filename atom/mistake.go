@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/ebbflow/ebb/internal/jsonschema"
 )
 
 // Mistakes returns what is wrong with the atom itself: options without meaning, and a result that JSON cannot encode.
@@ -61,7 +63,7 @@ func (a *Atom) deferrals() Deferral {
 // unencodable names the part of a type for which JSON has no encoding, whatever its value; "" if there is none. Within
 // are the types around t.
 func unencodable(t reflect.Type, within []reflect.Type) string {
-	if hasOwnEncoding(t) {
+	if jsonschema.HasOwnEncoding(t) {
 		return ""
 	}
 	switch t.Kind() {
@@ -103,6 +105,6 @@ func unencodableField(t reflect.Type, within []reflect.Type) string {
 // encodesAsKey reports whether a type can be the key of a JSON object.
 func encodesAsKey(t reflect.Type) bool {
 	k := t.Kind()
-	return k == reflect.String || k >= reflect.Int && k <= reflect.Uintptr || hasOwnEncoding(t) ||
+	return k == reflect.String || k >= reflect.Int && k <= reflect.Uintptr || jsonschema.HasOwnEncoding(t) ||
 		k == reflect.Interface
 }

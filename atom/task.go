@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
-	"slices"
-	"strings"
+
+	"github.com/ebbflow/ebb/internal/jsonschema"
 )
 
 // An Executor does a task's work. If it returns an error, the task fails. Give the error
@@ -93,9 +93,9 @@ func (f revertFunc[In, Out]) Revert(ctx context.Context, in In, did Outcome[Out]
 func newTyped[In, Out any](name string, body *typed[In, Out], opts []Option) *Atom {
 	in, out := reflect.TypeFor[In](), reflect.TypeFor[Out]()
 	a := &Atom{name: name, body: body}
-	if fields, ok := fieldsOf(in); ok {
+	if fields, ok := jsonschema.Fields(in); ok {
 		for _, f := range fields {
-			a.args = append(a.args, Arg{Name: f.name, Symbol: f.name, Optional: f.optional, Type: f.typ})
+			a.args = append(a.args, Arg{Name: f.Name, Symbol: f.Name, Optional: f.Optional, Type: f.Type})
 		}
 	} else {
 		body.single = true
@@ -153,10 +153,15 @@ func (t *typed[In, Out]) Reverts() bool { return t.reverter != nil }
 // takesFields marks a task whose arguments are the fields of its input.
 func (t *typed[In, Out]) takesFields() {}
 
-// checkResult reports whether v can be a result of the task.
+// checkResult reports whether v can be a result of the task: it decodes, and it has the members that a result of
+// Execute always has. Otherwise an atom that requires one of them would fail later, and nobody would see why.
 func (t *typed[In, Out]) checkResult(v Value) error {
 	var out Out
-	return v.Decode(&out)
+	if err := v.Decode(&out); err != nil {
+		return jsonschema.Explain(err)
+	}
+	fields, _ := jsonschema.Fields(reflect.TypeFor[Out]())
+	return jsonschema.Missing(fields, func(name string) bool { _, has := v.Field(name); return has })
 }
 
 // outType lets options that name the whole result know its type.
@@ -184,77 +189,13 @@ func wholeType(a *Atom) reflect.Type {
 	return nil
 }
 
-type field struct {
-	name     string
-	typ      reflect.Type
-	optional bool
-	depth    int // in how many embedded structs it stands
-}
-
-// fieldsOf returns the symbols that the fields of a struct stand for, and whether t is a struct that is taken apart.
-// Types with an encoding of their own are taken whole. Embedded structs are taken apart as in encoding/json. Of two
-// fields with one name, the outer one counts. If neither is the outer one, none counts.
-func fieldsOf(t reflect.Type) ([]field, bool) {
-	if t.Kind() != reflect.Struct || hasOwnEncoding(t) {
-		return nil, false
-	}
-	fields := allFields(t, 0, nil)
-	return slices.DeleteFunc(slices.Clone(fields), func(f field) bool {
-		rivals := 0
-		for _, other := range fields {
-			if other.name == f.name && other.depth <= f.depth {
-				rivals++
-			}
-		}
-		return rivals > 1
-	}), true
-}
-
 // Members returns the members of an encoded struct as separate symbols. It returns none if t is not a struct, or is not
 // encoded as an object of its fields.
 func Members(t reflect.Type) []Provide {
-	fields, _ := fieldsOf(t)
+	fields, _ := jsonschema.Fields(t)
 	var members []Provide
 	for _, f := range fields {
-		members = append(members, Provide{Symbol: f.name, From: ByKey, Key: f.name, Type: f.typ})
+		members = append(members, Provide{Symbol: f.Name, From: ByKey, Key: f.Name, Type: f.Type})
 	}
 	return members
-}
-
-// allFields returns the encoded fields of t and of the structs embedded in it. within are the types around t, so that a
-// type that embeds itself ends.
-func allFields(t reflect.Type, depth int, within []reflect.Type) []field {
-	var fields []field
-	for f := range t.Fields() {
-		tag := f.Tag.Get("json")
-		name, opts, _ := strings.Cut(tag, ",")
-		if f.Anonymous && name == "" {
-			inner := f.Type
-			if inner.Kind() == reflect.Pointer {
-				inner = inner.Elem()
-			}
-			if inner.Kind() == reflect.Struct && !hasOwnEncoding(inner) {
-				if inner != t && !slices.Contains(within, inner) {
-					fields = append(fields, allFields(inner, depth+1, append(slices.Clip(within), t))...)
-				}
-				continue
-			}
-		}
-		if !f.IsExported() || tag == "-" {
-			continue
-		}
-		if name == "" {
-			name = f.Name
-		}
-		optional := f.Type.Kind() == reflect.Pointer || strings.Contains(opts, "omitempty") || strings.Contains(opts,
-			"omitzero")
-		fields = append(fields, field{name, f.Type, optional, depth})
-	}
-	return fields
-}
-
-func hasOwnEncoding(t reflect.Type) bool {
-	p := reflect.PointerTo(t)
-	return p.Implements(reflect.TypeFor[json.Marshaler]()) || p.Implements(reflect.TypeFor[json.Unmarshaler]()) ||
-		p.Implements(reflect.TypeFor[interface{ MarshalText() ([]byte, error) }]())
 }

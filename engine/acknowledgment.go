@@ -54,8 +54,12 @@ func (s *Server) Start(ctx context.Context, run NewRun) error {
 
 // create creates a run as due.
 func (s *Server) create(ctx context.Context, run *NewRun) error {
-	if _, _, err := s.engine.planFor(ctx, &run.Snapshot.Run, nil); err != nil {
+	plan, _, err := s.engine.planFor(ctx, &run.Snapshot.Run, nil)
+	if err != nil {
 		return err
+	}
+	if run.Snapshot.Run.Definition == "" {
+		s.engine.keepView(ctx, plan)
 	}
 	return run.create(ctx, s.engine.env.Store)
 }

@@ -243,10 +243,17 @@ func (e *Engine) driver(ctx context.Context, plan *flow.Plan, claim storage.Clai
 		return nil, err
 	}
 	d.Mode.Since, d.Mode.Places = e.env.Inbox.Mark(), e.childSlots
-	if snap.Run.Definition == "" && !driver.Grows(plan) { // other processes have no code to draw the flow
-		e.views.Write(ctx, e.env.Store, plan)
+	if snap.Run.Definition == "" {
+		e.keepView(ctx, plan)
 	}
 	return d, nil
+}
+
+// keepView stores what other processes, which have no code of the flow, need to draw it and to check what is sent to it.
+func (e *Engine) keepView(ctx context.Context, plan *flow.Plan) {
+	if !driver.Grows(plan) {
+		e.views.Write(ctx, e.env.Store, plan)
+	}
 }
 
 // resumeWithoutAnswer resumes a run from its last commit after a call of its language was given up, and applies the

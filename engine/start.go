@@ -38,6 +38,7 @@ func (e *Engine) Start(ctx context.Context, id string, opts ...RunOption) error 
 	if err != nil {
 		return err
 	}
+	e.keepView(ctx, e.plan)
 	return run.create(ctx, e.env.Store)
 }
 

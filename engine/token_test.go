@@ -353,31 +353,6 @@ func TestServe(t *testing.T) {
 	})
 }
 
-// TestResultOfAnother fails an attempt that is ended with a result of the wrong type.
-func TestResultOfAnother(t *testing.T) {
-	inEach(t, func(t *testing.T, opts ...engine.Option) {
-		s := &stage{}
-		root := flow.Linear("f", s.atom("a"), atom.Awaits[string]("wait", "paid", atom.Deferral{}, atom.As("answer")))
-		eng := newEngine(t, root, opts...)
-		go func() {
-			time.Sleep(time.Minute)
-			for _, l := range []storage.Message{
-				{Kind: "event", Name: "paid", Body: atom.MustEncode("of another kind")},
-				{Kind: "signal", Name: "paid", Body: atom.MustEncode(map[string]int{"a": 1})},
-			} {
-				l.Run = "r"
-				if err := eng.Store().Send(t.Context(), l); err != nil {
-					t.Error(err)
-				}
-			}
-		}()
-		_, err := eng.Run(t.Context(), "r")
-		if e := reverted(t, err); e.Failures[0].Code != atom.CodeBadResult {
-			t.Errorf("it failed with %v", e.Failures[0])
-		}
-	})
-}
-
 // TestServeGoesOn: Serve continues beside runs that it cannot drive.
 func TestServeGoesOn(t *testing.T) {
 	inEach(t, func(t *testing.T, opts ...engine.Option) {

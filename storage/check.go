@@ -1,9 +1,12 @@
 package storage
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/ebbflow/ebb/atom"
 )
 
 // Limits of the values that a store accepts. A store refuses a larger value with [ErrInvalid].
@@ -55,6 +58,9 @@ func (r *Run) Check(checks ...RecordCheck) error {
 	if err := checkKey(r.Key); err != nil {
 		return err
 	}
+	if err := checkValue("input of run "+r.ID, r.Input.Data); err != nil {
+		return err
+	}
 	return checkLabels(r.Labels)
 }
 
@@ -64,6 +70,14 @@ func checkTexts(texts ...string) error {
 		if !utf8.ValidString(text) || strings.IndexByte(text, 0) >= 0 {
 			return fmt.Errorf("%w: %.40q is not valid text: not UTF-8, or contains a NUL byte", ErrInvalid, text)
 		}
+	}
+	return nil
+}
+
+// checkValue returns ErrInvalid for a value from outside that a view could not show: it is not JSON in UTF-8.
+func checkValue(what string, v atom.Value) error {
+	if v != nil && (v[0] != atom.CodecJSON || !utf8.Valid(v) || !json.Valid(v.JSON())) {
+		return fmt.Errorf("%w: the %s is not JSON in UTF-8", ErrInvalid, what)
 	}
 	return nil
 }

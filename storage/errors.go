@@ -23,6 +23,10 @@ var (
 	ErrNewMessages = errors.New("storage: new messages have arrived")
 	// ErrGone is returned if the token is not open: it has ended or expired, or its atom was started again.
 	ErrGone = errors.New("storage: the token is no longer open")
+	// ErrEnded is returned by Send for a signal or an event to a run that has ended.
+	ErrEnded = errors.New("storage: the run has ended or is ending")
+	// ErrFull is returned by Send if the inbox of the run is full, see [MaxInbox].
+	ErrFull = errors.New("storage: the inbox is full")
 	// ErrTaken is returned to a worker whose lease expired and whose work another worker has taken since. Commit returns
 	// it if a token of Checkpoint.Used has changed.
 	ErrTaken = errors.New("storage: another worker has taken the work")

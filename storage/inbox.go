@@ -14,11 +14,18 @@ import (
 type Inbox interface {
 	// Send inserts messages into the inboxes of runs and increments their wakeup counters. A run without an owner
 	// is due at once. If a message has a Key that an earlier message to the run had, Send drops it. If one of the
-	// runs does not exist, or no run holds the key of ToKey, Send sends nothing and returns ErrNotFound.
+	// runs does not exist, or no run holds the key of ToKey, Send sends nothing and returns ErrNotFound. It also sends
+	// nothing if a run does not take its message:
+	//
+	//   - ErrEnded if a signal or an event is for a run that has ended
+	//   - ErrFull if the inbox is full, see [MaxInbox]
+	//   - an error that wraps ErrInvalid and shows what fits, if the body of a signal is not of the type of an atom that
+	//     awaits the signal. If the run's flow awaits no signal of that name, the message stays in the inbox
 	Send(ctx context.Context, messages ...Message) error
 	// EndToken ends an open token. In the same transaction it sends the token's run a message of kind MessageToken. If
 	// the token is not open, it returns ErrGone. If the token does not exist, it returns ErrNotFound. If end.Take does
-	// not fit, it changes nothing and returns ErrTaken.
+	// not fit, it changes nothing and returns ErrTaken. If end.Result is not of the type of a flow's atom, the token stays
+	// open, and EndToken returns an error that wraps ErrInvalid and shows what fits.
 	EndToken(ctx context.Context, id string, end TokenEnd) (Token, error)
 	// TakeToken gives a worker the work that has waited longest in any of the queues. The token then belongs to
 	// that worker, and its heartbeat starts now. If the lease of a worker expires, another worker can take the
@@ -39,6 +46,9 @@ type Inbox interface {
 	// above after, oldest first, up to MaxMessages. If a page is full, read the next page with the number of its
 	// last message.
 	Messages(ctx context.Context, run string, after int64) (int64, []Message, error)
+	// Unread returns how many messages are in the run's inbox, and the first ones, oldest first, without what they carry:
+	// up to most.
+	Unread(ctx context.Context, run string, most int) (all int64, first []Message, err error)
 	// Changed returns a channel that the store closes when a message or a job may have arrived for one of its runs,
 	// sent by any process. The channel is only a hint. To miss nothing, take the channel first, then read the rows,
 	// then wait.
@@ -60,6 +70,15 @@ type Inbox interface {
 //
 //limit:storage messages read at once (`storage.MaxMessages`) | {} | the next page
 const MaxMessages = 500
+
+// Limits of the messages that a run has not read. Commands have another tenth of the number, so that a run with a full
+// inbox can be cancelled.
+const (
+	//limit:storage signals and events that a run has not read (`storage.MaxInbox`, `MaxInboxBytes`) | {}, and
+	//limit:and {MaxInboxBytes B} of data | the next one is refused
+	MaxInbox      = 10_000   // number of messages
+	MaxInboxBytes = 64 << 20 // bytes of their bodies
+)
 
 // AllMessages returns all messages in the inbox of a run, and the run's wakeup counter. An inbox may not fit in
 // memory: where that matters, read it page by page with [Inbox].
@@ -197,6 +216,9 @@ func (l *Message) Check() error {
 		return fmt.Errorf("%w: a message with the receipt %q needs a sender", ErrInvalid, l.Receipt)
 	}
 	if err := checkKey(l.ToKey); err != nil {
+		return err
+	}
+	if err := checkValue("data of the message", l.Body); err != nil {
 		return err
 	}
 	return checkTexts(l.Run, string(l.Kind), l.Name, l.Key, l.From, l.Receipt, l.Issuer.Text())

@@ -129,6 +129,9 @@ func (j *Job) Check() error {
 			return fmt.Errorf("%w: job %q: %w", ErrInvalid, j.ID, err)
 		}
 	}
+	if err := checkValue("input of job "+j.ID, j.Input); err != nil {
+		return err
+	}
 	if err := checkLabels(j.Labels); err != nil {
 		return err
 	}

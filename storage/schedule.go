@@ -72,6 +72,9 @@ func (s *Schedule) Check() error {
 	if err := checkTexts(s.ID, s.Flow); err != nil {
 		return err
 	}
+	if err := checkValue("input of schedule "+s.ID, s.Input); err != nil {
+		return err
+	}
 	if err := checkLabels(s.Needs); err != nil {
 		return err
 	}

@@ -1,7 +1,9 @@
 package storage
 
 import (
+	"fmt"
 	"time"
+	"unicode/utf8"
 
 	"github.com/ebbflow/ebb/atom"
 )
@@ -12,6 +14,17 @@ type TokenEnd struct {
 	Result  atom.Value    // result of the atom, if Failure is nil
 	Failure *atom.Failure // why the atom failed
 	Issuer  *Issuer       // who ends it, if a person does, see [Message]; nil for a worker
+}
+
+// Check returns an error that wraps ErrInvalid and names the problem if no token can end like this.
+func (e *TokenEnd) Check() error {
+	if f := e.Failure; f != nil {
+		if !utf8.ValidString(f.Code) || !utf8.ValidString(f.Message) {
+			return fmt.Errorf("%w: the failure %.40q is not UTF-8", ErrInvalid, f.Code)
+		}
+		return checkValue("details of the failure", f.Details)
+	}
+	return checkValue("result of the token", e.Result)
 }
 
 // Untaken is a value of [TokenEnd].Take: the token ends only if no worker has taken its work yet. Otherwise Take is the

@@ -127,7 +127,8 @@ func (w *Worker) keep(ctx context.Context, leave func(), t *Task) {
 
 // end says how a task ended, until the server has heard it or refuses to.
 func (w *Worker) end(ctx context.Context, t *Task, result any, failure error) {
-	how, said := t.ID+"/complete", map[string]any{"result": result}
+	complete := t.ID + "/complete"
+	how, said := complete, map[string]any{"result": result}
 	if failure != nil {
 		how, said = t.ID+"/fail", failed(failure)
 	}
@@ -137,7 +138,13 @@ func (w *Worker) end(ctx context.Context, t *Task, result any, failure error) {
 			how, said = t.ID+"/fail", failed(encoding)
 			continue
 		}
-		if err == nil || errors.As(err, new(*RefusedError)) {
+		refused, is := errors.AsType[*RefusedError](err)
+		if is && how == complete && (refused.Status == http.StatusBadRequest ||
+			refused.Status == http.StatusRequestEntityTooLarge) { // no repetition makes the result fit
+			how, said = t.ID+"/fail", failed(Errorf("Ebb.BadResult", "%s", refused.Message))
+			continue
+		}
+		if err == nil || is {
 			return
 		}
 		pause(ctx, again)

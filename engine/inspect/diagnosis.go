@@ -2,8 +2,10 @@ package inspect
 
 import (
 	"context"
+	"errors"
 
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/awaited"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -19,7 +21,8 @@ type Diagnosis struct {
 	Timers   []storage.TimerRow        // timers of the run that have not fired
 	Tokens   map[string]*storage.Token // open tokens of the run, by the path of the atom that waits
 	Pollers  map[string][]string       // workers that ask for the work of each queue; nil if that is not known
-	Messages []storage.Message         // messages in the inbox that the run has not read
+	Messages []storage.Message         // first messages in the inbox that the run has not read, without what they carry
+	Unread   int64                     // number of messages in the inbox
 	// Machine is what the run waits for in the terms of its language. The caller of [Diagnose] sets it.
 	Machine *flow.Waiting
 	Failed  []FailedState         // states whose failure ended the run, see [Ending] and Trace
@@ -27,6 +30,7 @@ type Diagnosis struct {
 	Undo    Undo                  // what the undo of the run has come to so far
 	Sends   []Unsent              // messages in the outbox that the run still has to send
 	Place   *storage.LimitedError // the limit for which the run waits; nil if there is none
+	Fits    map[string]string     // a value, as JSON, that ends the atom with that path, if its type excludes null
 }
 
 // Diagnose returns why a run is in its current state, from a store. It does not set Machine: a caller that has the
@@ -65,10 +69,13 @@ func (u *Undos) Diagnose(ctx context.Context, store storage.Store, run storage.R
 	for i := range tokens {
 		w.Tokens[tokens[i].Path] = &tokens[i]
 	}
-	if _, w.Messages, err = storage.AllMessages(ctx, store, run.ID); err != nil {
+	if w.Unread, w.Messages, err = store.Unread(ctx, run.ID, mostMessages); err != nil {
 		return nil, err
 	}
 	if w.Sends, err = UnsentOf(ctx, store, run.ID); err != nil {
+		return nil, err
+	}
+	if err := w.readAwaited(ctx, store); err != nil {
 		return nil, err
 	}
 	if w.Place, err = store.Limited(ctx, run.ID); err != nil {
@@ -80,6 +87,27 @@ func (u *Undos) Diagnose(ctx context.Context, store storage.Store, run storage.R
 		}
 	}
 	return w, nil
+}
+
+// mostMessages is the maximum number of messages in the inbox in a Diagnosis.
+//
+//limit:shown `ebb why`: messages in the inbox | {} | counted
+const mostMessages = 100
+
+// readAwaited reads which values fit the atoms that another party ends.
+func (w *Diagnosis) readAwaited(ctx context.Context, store storage.NamedRecords) error {
+	stored, err := store.NamedRecord(ctx, awaited.RecordKind, w.Run.Structure)
+	if w.Run.Definition != "" || errors.Is(err, storage.ErrNotFound) {
+		return nil
+	}
+	types := awaited.Read(stored.Body.JSON())
+	w.Fits = map[string]string{}
+	for i := range w.Atoms {
+		if path := w.Atoms[i].Path; w.Atoms[i].State == states.TaskRunning {
+			w.Fits[path] = types.Example(path)
+		}
+	}
+	return err
 }
 
 // mostWaits is the maximum number of atoms in progress in a Diagnosis.

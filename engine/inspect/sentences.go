@@ -33,6 +33,9 @@ func (w *Diagnosis) Facts(now time.Time) []string {
 		list = append(list, fmt.Sprintf("%d more atoms are in the middle of something; all of them: ebb show -o json %s",
 			w.More, visible.Word(w.Run.ID)))
 	}
+	if more := w.Unread - int64(len(w.Messages)); more > 0 {
+		list = append(list, fmt.Sprintf("%d more messages are in its inbox.", more))
+	}
 	for i := range w.Sends {
 		list = append(list, w.Sends[i].Sentence(now))
 	}

@@ -46,7 +46,9 @@ func (w *Diagnosis) Wakes(waits []Wait) []Wake {
 	}
 	for _, one := range waits {
 		if one.Token != "" {
-			list = append(list, Wake{By: "token", Path: one.Path, Token: one.Token, Command: "ebb complete " + one.Token})
+			list = append(list, Wake{
+				By: "token", Path: one.Path, Token: one.Token, Command: "ebb complete " + one.Token + w.with("--result", one.Path),
+			})
 		}
 	}
 	if mends := w.Mends(waits); len(mends) > 0 && w.Run.State == states.FlowSuspended {
@@ -55,7 +57,8 @@ func (w *Diagnosis) Wakes(waits []Wait) []Wake {
 	for _, one := range waits {
 		if one.Kind == WaitsForSignal {
 			list = append(list, Wake{
-				By: "event", Path: one.Path, Event: one.Name, Command: "ebb signal " + id + " " + visible.Word(one.Name),
+				By: "event", Path: one.Path, Event: one.Name,
+				Command: "ebb signal " + id + " " + visible.Word(one.Name) + w.with("--data", one.Path),
 			})
 		}
 	}
@@ -68,6 +71,14 @@ func (w *Diagnosis) Wakes(waits []Wait) []Wake {
 		list = append(list, Wake{By: "command", Command: "ebb resume " + id})
 	}
 	return list
+}
+
+// with returns the flag of a command with a value that ends the atom; "" if null does, or if its type is not known.
+func (w *Diagnosis) with(flag, path string) string {
+	if w.Fits[path] == "" {
+		return ""
+	}
+	return " " + flag + " " + visible.Word(w.Fits[path])
 }
 
 // lacks lists the names of the events that the run's language waits for.

@@ -33,7 +33,9 @@ type Why struct {
 	Last  *LastState `json:"last,omitempty"`
 	Waits []Wait     `json:"waits"`         // what it waits for
 	More  int        `json:"more,omitzero"` // atoms in progress that Waits leaves out
-	Wakes []Wake     `json:"wakes"`         // what would let it continue
+	// Messages in the inbox; Waits has the first 100
+	Unread int64  `json:"unread,omitzero"`
+	Wakes  []Wake `json:"wakes"` // what would let it continue
 
 	Undone      int      `json:"undone,omitempty"`        // number of atoms that were reverted
 	StaysDone   []string `json:"stays_done,omitempty"`    // atoms that nothing reverts, at most 100
@@ -56,7 +58,7 @@ func (w *Diagnosis) Why(now time.Time) Why {
 		Failure: FailureOf(run.Failure), Waits: []Wait{}, Wakes: []Wake{}, Machine: w.Machine,
 		Failed: w.Failed, Last: w.Last,
 		Undone: w.Undo.Undone, StaysDone: w.Undo.StaysDone.First, MayStayDone: w.Undo.MayStayDone.First,
-		More: w.More, Messages: MessagesOf(w.Sends), Deaths: deathsOf(run, now),
+		More: w.More, Unread: w.Unread, Messages: MessagesOf(w.Sends), Deaths: deathsOf(run, now),
 	}
 	if o := w.Owner; o != nil {
 		j.Owner = &Owner{PID: o.PID, Host: o.Host, Alive: o.Alive, Started: o.Started.UTC()}

@@ -14,7 +14,7 @@ import (
 // purePackages are folders whose code only depends on its arguments. This includes all folders below them, and the
 // packages of internal/ that they use.
 var purePackages = []string{
-	"states", "atom", "flow", "internal/awsshape", "internal/digraph", "internal/ecmaregexp", "internal/jq", "internal/jsonata", "internal/jsonpath", "internal/jsontext", "internal/spelling", "internal/stepgraph", "internal/visible", "internal/redact",
+	"states", "atom", "flow", "internal/awsshape", "internal/digraph", "internal/ecmaregexp", "internal/jq", "internal/jsonata", "internal/jsonschema", "internal/jsonpath", "internal/jsontext", "internal/spelling", "internal/stepgraph", "internal/visible", "internal/redact",
 	"engine/inspect", "engine/internal/scheduler", "internal/cron",
 }
 

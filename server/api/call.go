@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"strconv"
 	"time"
+	"unicode/utf8"
 
 	"github.com/ebbflow/ebb/internal/jsontext"
 	"github.com/ebbflow/ebb/server"
@@ -86,6 +87,8 @@ func (c *call) decode(into any) error {
 	switch {
 	case err != nil || media != "application/json":
 		return problem(http.StatusUnsupportedMediaType, "media_type", "send JSON, with Content-Type: application/json")
+	case !utf8.Valid(body):
+		return problem(http.StatusBadRequest, "invalid", "the body is not UTF-8")
 	case json.Valid(body) && jsontext.Depth(body) > maxNesting:
 		return problem(http.StatusBadRequest, "invalid", "arrays and objects nest at most %d deep", maxNesting)
 	}

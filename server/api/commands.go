@@ -158,6 +158,12 @@ func (a *api) signal(c *call) (any, error) {
 		refusal := problem(http.StatusConflict, "refused", "run %q is %s: %s", run.ID, run.State, why)
 		return nil, cmp.Or(engine.RecordRefused(c.Context(), a.store, signal, refusal), error(refusal))
 	}
+	if a.options.Languages != nil {
+		if why := a.options.Languages.Unheard(c.Context(), &run, body.Name); why != "" {
+			refusal := problem(http.StatusConflict, "refused", "%s", why)
+			return nil, cmp.Or(engine.RecordRefused(c.Context(), a.store, signal, refusal), error(refusal))
+		}
+	}
 	return Sent{"sent", run.ID, "signal"}, a.store.Send(c.Context(), signal)
 }
 

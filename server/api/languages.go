@@ -19,6 +19,8 @@ type Languages interface {
 	// PictureOf returns the diagram of the definition of a run, with what became of it. If the run has no definition, or
 	// an unknown one, the error wraps [storage.ErrNotFound].
 	PictureOf(ctx context.Context, run *storage.Run) (draw.View, error)
+	// Unheard returns why nothing would come of a signal to a run of a definition; "" if something may.
+	Unheard(ctx context.Context, run *storage.Run, signal string) string
 	// Try runs a definition in memory and in virtual time. It calls nothing: mocks answer in place of all tasks. It
 	// returns a store with the definition and the run. The error says why the definition cannot be tried, or that the
 	// run did not rest in time.

@@ -56,10 +56,13 @@ func problemOf(err error) *Problem {
 	switch {
 	case errors.Is(err, storage.ErrNotFound):
 		return problem(http.StatusNotFound, "not_found", "%v", err)
-	case errors.Is(err, engine.ErrRefused), errors.Is(err, jobs.ErrRefused), errors.Is(err, storage.ErrFenced):
+	case errors.Is(err, engine.ErrRefused), errors.Is(err, jobs.ErrRefused), errors.Is(err, storage.ErrFenced),
+		errors.Is(err, storage.ErrEnded):
 		return problem(http.StatusConflict, "refused", "%v", err)
 	case errors.Is(err, storage.ErrGone):
 		return problem(http.StatusConflict, "gone", "the token is no longer open: it was used, or its attempt is over")
+	case errors.Is(err, storage.ErrFull):
+		return problem(http.StatusTooManyRequests, "full", "%v", err)
 	case errors.Is(err, storage.ErrInvalid):
 		return problem(http.StatusBadRequest, "invalid", "%v", err)
 	default:

@@ -1,9 +1,11 @@
 package cloudevents
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"maps"
 	"slices"
 	"time"
@@ -14,7 +16,7 @@ import (
 )
 
 // Tell inserts events into the inbox of a run, all or none. If the run does not exist, it returns an error that
-// wraps [storage.ErrNotFound].
+// wraps [storage.ErrNotFound]. It also returns the errors of [storage.Inbox.Send].
 func Tell(ctx context.Context, inbox storage.Inbox, run string, events ...Event) error {
 	messages := make([]storage.Message, len(events))
 	for i, e := range events {
@@ -71,7 +73,8 @@ const (
 // a moment later. If an event answers a run, send the event after the run has asked.
 //
 // If many runs wait, Deliver stores the messages in several transactions. After an error, some of the runs may have
-// the events. Deliver them again: a run drops an event that it already has. If the events have more than maxTopics
+// the events. Deliver them again: a run drops an event that it already has. If the inbox of a run is full, the others
+// have the events, and Deliver returns an error that wraps [storage.ErrFull]. If the events have more than maxTopics
 // values, Deliver returns an error that wraps [ErrInvalid].
 func Deliver(ctx context.Context, store storage.Store, events ...Event) ([]string, error) {
 	wanted := map[string]bool{}
@@ -93,7 +96,8 @@ func Deliver(ctx context.Context, store storage.Store, events ...Event) ([]strin
 	if err != nil {
 		return nil, err
 	}
-	out, told := delivery{store: store}, map[string]bool{}
+	told := map[string]bool{}
+	out := delivery{store: store, told: told}
 	for i, e := range events {
 		var runs []string
 		for _, topic := range topics[i] {
@@ -111,7 +115,8 @@ func Deliver(ctx context.Context, store storage.Store, events ...Event) ([]strin
 			}
 		}
 	}
-	return slices.Sorted(maps.Keys(told)), out.send(ctx)
+	err = cmp.Or(out.send(ctx), out.full)
+	return slices.Sorted(maps.Keys(told)), err
 }
 
 // topics returns the labels of the runs that wait for the event.
@@ -130,6 +135,8 @@ type delivery struct {
 	store    storage.Store
 	messages []storage.Message
 	bytes    int
+	told     map[string]bool // the runs that have the events
+	full     error           // of a run whose inbox is full
 }
 
 func (d *delivery) add(ctx context.Context, l storage.Message) error {
@@ -146,7 +153,27 @@ func (d *delivery) send(ctx context.Context) error {
 	if len(d.messages) == 0 {
 		return nil
 	}
-	err := d.store.Send(ctx, d.messages...)
+	messages := d.messages
 	d.messages, d.bytes = d.messages[:0], 0
-	return err
+	err := d.store.Send(ctx, messages...)
+	if !isAboutRun(err) {
+		return err
+	}
+	for _, l := range messages { // one run that does not take its message must not keep it from the others
+		switch err := d.store.Send(ctx, l); {
+		case errors.Is(err, storage.ErrFull):
+			d.full = err
+			delete(d.told, l.Run)
+		case isAboutRun(err): // it ended meanwhile
+			delete(d.told, l.Run)
+		case err != nil:
+			return err
+		}
+	}
+	return nil
+}
+
+// isAboutRun reports whether an error is about one of the runs that messages are for.
+func isAboutRun(err error) bool {
+	return errors.Is(err, storage.ErrEnded) || errors.Is(err, storage.ErrFull) || errors.Is(err, storage.ErrNotFound)
 }

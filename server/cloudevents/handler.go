@@ -20,6 +20,7 @@ import (
 //	405, 413, 415               another method, more than maxBody, an unknown form
 //	408                         the body did not arrive in time
 //	410                         the run has ended
+//	429                         the inbox of a run is full, see [storage.MaxInbox]; other runs have the events
 //	503                         the store failed, or the server is busy; send the request again
 //
 // Handler answers after it has stored the events. With ?run= it stores all events of a batch, or none. The program
@@ -46,7 +47,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	runs := []string{run}
 	if run != "" {
-		err = h.tell(r, run, events)
+		err = Tell(r.Context(), h.store, run, events...)
 	} else {
 		runs, err = Deliver(r.Context(), h.store, events...)
 	}
@@ -80,19 +81,6 @@ func addressee(query string) (string, error) {
 	return runs[0], addressed.Check()
 }
 
-var errEnded = errors.New("the run has ended")
-
-func (h *handler) tell(r *http.Request, run string, events []Event) error {
-	there, err := h.store.Run(r.Context(), run)
-	if err == nil && there.State.Ended() {
-		err = errEnded
-	}
-	if err != nil {
-		return err
-	}
-	return Tell(r.Context(), h.store, run, events...)
-}
-
 // refuse answers with the status for an error.
 func refuse(w http.ResponseWriter, err error) {
 	status, reason := http.StatusServiceUnavailable,
@@ -109,7 +97,9 @@ func refuse(w http.ResponseWriter, err error) {
 		status, reason = http.StatusBadRequest, err.Error()
 	case errors.Is(err, storage.ErrNotFound):
 		status, reason = http.StatusNotFound, err.Error()
-	case errors.Is(err, errEnded):
+	case errors.Is(err, storage.ErrFull):
+		status, reason = http.StatusTooManyRequests, err.Error()
+	case errors.Is(err, storage.ErrEnded):
 		status, reason = http.StatusGone, err.Error()
 	default: // do not show the error: it may name the database
 		w.Header().Set("Retry-After", "1")

@@ -50,6 +50,8 @@ func (languages) Picture(*storage.Definition) (draw.View, error) {
 	return draw.View{}, storage.ErrNotFound
 }
 
+func (languages) Unheard(context.Context, *storage.Run, string) string { return "" }
+
 func (languages) PictureOf(context.Context, *storage.Run) (draw.View, error) {
 	return draw.View{}, storage.ErrNotFound
 }

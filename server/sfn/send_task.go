@@ -57,6 +57,9 @@ func (s *Server) sendTaskSuccess(ctx context.Context, _ *aws.Caller, in *sendTas
 		return nil, err
 	}
 	_, err = s.config.Store.EndToken(ctx, id, storage.TokenEnd{Take: take, Result: output})
+	if errors.Is(err, storage.ErrInvalid) { // the type of an atom of Go code
+		return nil, aws.Errorf("InvalidOutput", "Invalid Output: '%v'", err)
+	}
 	return nil, taskError(err)
 }
 

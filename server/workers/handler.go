@@ -209,7 +209,7 @@ func (h *handler) complete(ctx context.Context, r *http.Request, body []byte) (a
 		result = atom.FromJSON(said.Result)
 	}
 	if len(result) > atom.MaxValue {
-		return nil, problem(http.StatusRequestEntityTooLarge, "invalid", "a result has at most %d bytes", atom.MaxValue)
+		return nil, problem(http.StatusRequestEntityTooLarge, "too_large", "a result has at most %d bytes", atom.MaxValue)
 	}
 	return h.end(ctx, r.PathValue("id"), result, nil)
 }

@@ -1,6 +1,7 @@
 package workers
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -30,7 +31,7 @@ func invalid(format string, args ...any) error {
 func read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || media != "application/json" {
-		return nil, problem(http.StatusUnsupportedMediaType, "invalid", "send JSON, with Content-Type: application/json")
+		return nil, problem(http.StatusUnsupportedMediaType, "media_type", "send JSON, with Content-Type: application/json")
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, server.MaxBody))
 	switch {
@@ -50,7 +51,7 @@ func problemOf(err error) *server.Problem {
 		return p
 	}
 	if long, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return problem(http.StatusRequestEntityTooLarge, "invalid", "a body has at most %d bytes", long.Limit)
+		return problem(http.StatusRequestEntityTooLarge, "too_large", "a body has at most %d bytes", long.Limit)
 	}
 	switch {
 	case errors.Is(err, storage.ErrInvalid):
@@ -68,11 +69,14 @@ func decode(body []byte, into any) error {
 		return nil
 	case !utf8.Valid(body):
 		return invalid("the body is not UTF-8")
-	case !json.Valid(body): // Unmarshal then returns the reason
+	case !json.Valid(body):
+		return invalid("the body is not valid: %v", json.Unmarshal(body, new(json.RawMessage)))
 	case jsontext.Depth(body) > maxNesting:
 		return invalid("arrays and objects nest at most %d deep", maxNesting)
 	}
-	if err := json.Unmarshal(body, into); err != nil {
+	d := json.NewDecoder(bytes.NewReader(body))
+	d.DisallowUnknownFields() // a misspelled "result" would be a result of null
+	if err := d.Decode(into); err != nil {
 		return invalid("the body is not valid: %v", err)
 	}
 	return nil

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/internal/awaited"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/internal/rules"
 )
@@ -22,7 +24,14 @@ func (m *store) Send(ctx context.Context, messages ...storage.Message) error {
 	}
 	defer m.mu.Unlock()
 	for i := range messages {
-		if l := &messages[i]; m.receiver(l) == nil && !l.NeedsOpen() {
+		l := &messages[i]
+		r := m.receiver(l)
+		switch {
+		case r != nil:
+			if err := m.takes(r, l, messages[:i]); err != nil {
+				return err
+			}
+		case !l.NeedsOpen():
 			return fmt.Errorf("%w: run %q", storage.ErrNotFound, cmp.Or(l.Run, l.ToKey))
 		}
 	}
@@ -30,6 +39,29 @@ func (m *store) Send(ctx context.Context, messages ...storage.Message) error {
 		m.send(messages[i])
 	}
 	return nil
+}
+
+// takes returns why a run does not take a message that somebody sends after others.
+func (m *memory) takes(r *runRecord, l *storage.Message, before []storage.Message) error {
+	if l.Key != "" && r.keys[l.Key] {
+		return nil // it is dropped
+	}
+	of := rules.Receiver{Run: r.head.ID, State: r.head.State, Messages: int64(len(r.messages)), Awaited: m.awaited(r)}
+	for i := range r.messages {
+		of.Bytes += int64(len(r.messages[i].Body))
+	}
+	for i := range before {
+		if m.receiver(&before[i]) == r {
+			of.Messages++
+			of.Bytes += int64(len(before[i].Body))
+		}
+	}
+	return of.Takes(l)
+}
+
+// awaited returns the record of what the atoms of the run's plan take from outside.
+func (m *memory) awaited(r *runRecord) atom.Value {
+	return m.records.kinds[awaited.RecordKind][r.head.Structure].Body
 }
 
 // Received implements [storage.Inbox.Received].
@@ -67,6 +99,23 @@ func (m *memory) deliver(r *runRecord, l storage.Message) {
 		m.wants(r)
 	}
 	m.notify()
+}
+
+// Unread implements [storage.Inbox.Unread].
+func (m *store) Unread(ctx context.Context, run string, most int) (all int64, first []storage.Message, err error) {
+	if err := m.enter(ctx); err != nil {
+		return 0, nil, err
+	}
+	defer m.mu.Unlock()
+	r, err := m.find(run)
+	if err != nil {
+		return 0, nil, err
+	}
+	for _, l := range r.listMessages(0, most) {
+		l.Body, l.Failure, l.Note = nil, nil, nil
+		first = append(first, l)
+	}
+	return int64(len(r.messages)), first, nil
 }
 
 // Messages implements [storage.Inbox.Messages].

@@ -76,6 +76,9 @@ func (m *memory) takenToken(id string, take int64) (*storage.Token, error) {
 
 // EndToken implements [storage.Inbox.EndToken].
 func (m *store) EndToken(ctx context.Context, id string, end storage.TokenEnd) (storage.Token, error) {
+	if err := end.Check(); err != nil {
+		return storage.Token{}, err
+	}
 	if err := m.enter(ctx); err != nil {
 		return storage.Token{}, err
 	}
@@ -84,11 +87,16 @@ func (m *store) EndToken(ctx context.Context, id string, end storage.TokenEnd) (
 	if err != nil {
 		return storage.Token{}, err
 	}
+	r := m.runs[t.Run]
+	if end.Failure == nil {
+		if err := rules.CheckResult(t.Run, t.Path, t.Work, m.awaited(r), end.Result); err != nil {
+			return storage.Token{}, err
+		}
+	}
 	t.State, t.Work, t.Result, t.Failure = storage.TokenCompleted, nil, end.Result, nil
 	if end.Failure != nil {
 		t.State, t.Result, t.Failure = storage.TokenFailed, nil, rules.CopyFailure(end.Failure)
 	}
-	r := m.runs[t.Run]
 	r.shut(id)
 	m.deliver(r, rules.EndedMessage(t, end.Issuer))
 	return m.token(id), nil

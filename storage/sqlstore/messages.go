@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/awaited"
 	"github.com/ebbflow/ebb/internal/codec"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
@@ -37,18 +38,24 @@ const (
 WHERE n = $2`
 	selectMessages = `SELECT n, kind, path, incarnation, name, key, body, failure, sent, sender, receipt, note, issuer
 		FROM messages WHERE run = $1 AND n > $2 ORDER BY n LIMIT $3`
+	countMessages = `SELECT count(*) FROM messages WHERE run = $1`
+	selectUnread  = `SELECT n, kind, path, incarnation, name, key, sent, sender, receipt, issuer
+		FROM messages WHERE run = $1 ORDER BY n LIMIT $2`
 	selectOpen    = `SELECT r.n, r.state FROM runs r JOIN origins o ON o.n = r.n WHERE o.id = $1`
 	selectWakeups = `SELECT wakeups FROM runs WHERE n = $1`
 )
 
-// deliver inserts a message into the inbox of run n, unless the run has had a message with the same key.
-func deliver(ctx context.Context, w *session, n int64, l *storage.Message) error {
-	if l.Key != "" {
-		fresh, err := w.Exec(ctx, insertKey, n, l.Key)
-		if err != nil || fresh == 0 {
-			return err
-		}
+// isFresh reports whether run n has had no message with the same key.
+func isFresh(ctx context.Context, w *session, n int64, l *storage.Message) (bool, error) {
+	if l.Key == "" {
+		return true, nil
 	}
+	fresh, err := w.Exec(ctx, insertKey, n, l.Key)
+	return fresh > 0, err
+}
+
+// deliver inserts a message into the inbox of run n.
+func deliver(ctx context.Context, w *session, n int64, l *storage.Message) error {
 	now := time.Now()
 	if err := w.Post(ctx, nil, wakeRun, micros(now), n); err != nil {
 		return err
@@ -71,8 +78,30 @@ func (s *Store) Received(ctx context.Context, run, key string) (received bool, e
 	return received, err
 }
 
-// deliverAll delivers messages. If no run can receive one, it returns the message to its sender if it has a receipt.
-// If it has none, deliverAll drops it or, if drop is false, returns an error.
+const selectReceiver = `SELECT o.id AS run, r.state, (SELECT count(*) FROM messages m WHERE m.run = r.n) AS messages,
+  (SELECT coalesce(sum(length(m.body)), 0) FROM messages m WHERE m.run = r.n) AS bytes,
+  (SELECT s.body FROM records s WHERE s.kind = '` + awaited.RecordKind + `' AND s.key = o.structure) AS awaited
+FROM runs r JOIN origins o ON o.n = r.n WHERE r.n = $1`
+
+// takes returns why run n does not take a message that somebody sends.
+func takes(ctx context.Context, w *session, n int64, l *storage.Message) error {
+	var r struct {
+		Run      string
+		State    uint8
+		Messages int64
+		Bytes    int64
+		Awaited  []byte
+	}
+	if err := w.Get(ctx, &r, selectReceiver, n); err != nil {
+		return err
+	}
+	of := rules.Receiver{Run: r.Run, State: states.Flow(r.State), Messages: r.Messages, Bytes: r.Bytes, Awaited: r.Awaited}
+	return of.Takes(l)
+}
+
+// deliverAll delivers messages, unless the run has had a message with the same key. If no run can receive one, it
+// returns the message to its sender if it has a receipt. If it has none, deliverAll drops it or, if drop is false,
+// returns an error, as it does for a message that the run does not take.
 func deliverAll(ctx context.Context, w *session, messages []storage.Message, drop bool) error {
 	for i := range messages {
 		l := &messages[i]
@@ -88,7 +117,14 @@ func deliverAll(ctx context.Context, w *session, messages []storage.Message, dro
 		if err != nil {
 			return err
 		}
-		if err := deliver(ctx, w, n, l); err != nil {
+		fresh, err := isFresh(ctx, w, n, l)
+		if err == nil && fresh && !drop {
+			err = takes(ctx, w, n, l)
+		}
+		if err == nil && fresh {
+			err = deliver(ctx, w, n, l)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -268,6 +304,22 @@ func (s *Store) Messages(ctx context.Context, run string,
 		return err
 	})
 	return wakeups, messages, err
+}
+
+// Unread implements [storage.Inbox.Unread].
+func (s *Store) Unread(ctx context.Context, run string, most int) (all int64, first []storage.Message, err error) {
+	err = s.viewRun(ctx, run, func(r *session, n int64) (err error) {
+		var rows []messageRow
+		if err := r.Get(ctx, &all, countMessages, n); err != nil || all == 0 {
+			return err
+		}
+		if err := r.All(ctx, &rows, selectUnread, n, most); err != nil {
+			return err
+		}
+		first, err = decodeMessages(rows, run)
+		return err
+	})
+	return all, first, err
 }
 
 // Changed implements [storage.Inbox.Changed]. After a write of this process, the channel is closed at once. After a

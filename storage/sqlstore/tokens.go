@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/ebbflow/ebb/internal/awaited"
 	"github.com/ebbflow/ebb/internal/codec"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/internal/rules"
@@ -255,6 +256,13 @@ func (s *Store) EndToken(ctx context.Context, id string, end storage.TokenEnd) (
 	if end.Failure != nil {
 		state, result = storage.TokenFailed, nil
 	}
+	if err := end.Check(); err != nil {
+		return t, err
+	}
+	misfit, err := s.misfit(ctx, id, &end)
+	if err != nil {
+		return storage.Token{}, err
+	}
 	err = s.update(ctx, &write{
 		do: func(ctx context.Context, w *session) error {
 			if err := w.holdRunOf(ctx, id); err != nil {
@@ -262,6 +270,9 @@ func (s *Store) EndToken(ctx context.Context, id string, end storage.TokenEnd) (
 			}
 			ended, n, err := changeToken(ctx, w, id, endToken[w.dialect.db], state, []byte(result),
 				codec.EncodeFailure(end.Failure), id, end.Take)
+			if err == nil {
+				err = misfit
+			}
 			if err != nil {
 				return err
 			}
@@ -275,6 +286,28 @@ func (s *Store) EndToken(ctx context.Context, id string, end storage.TokenEnd) (
 		return storage.Token{}, err
 	}
 	return t, nil
+}
+
+const selectAwaited = `SELECT o.id AS run, tokens.path, tokens.work, s.body AS awaited
+FROM tokens JOIN origins o ON o.n = tokens.run
+JOIN records s ON s.kind = '` + awaited.RecordKind + `' AND s.key = o.structure WHERE tokens.id = $1`
+
+// misfit returns why the result does not fit the atom of an open token, see [rules.CheckResult].
+func (s *Store) misfit(ctx context.Context, id string, end *storage.TokenEnd) (misfit, err error) {
+	if end.Failure != nil {
+		return nil, nil
+	}
+	var rows []struct {
+		Run     string
+		Path    string
+		Work    []byte
+		Awaited []byte
+	}
+	err = s.glance(ctx, func(r *session) error { return r.All(ctx, &rows, selectAwaited, id) })
+	if err == nil && len(rows) == 1 {
+		misfit = rules.CheckResult(rows[0].Run, rows[0].Path, rows[0].Work, rows[0].Awaited, end.Result)
+	}
+	return misfit, err
 }
 
 // RunTokens implements [storage.Reader.RunTokens].

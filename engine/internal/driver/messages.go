@@ -131,7 +131,7 @@ func (d *Driver) told(l *storage.Message) error {
 		return d.feed(scheduler.Event{Kind: scheduler.Told, N: l.N, Cause: cause, Scope: scope})
 	}
 	for _, e := range d.tokens.open {
-		if l.Kind == flow.MessageSignal && e.signal != "" && e.signal == l.Name {
+		if l.Kind == flow.MessageSignal && e.signal != "" && e.signal == l.Name && d.tokens.fits(e, l) {
 			took, err := ending{d}.endExternal(e, l)
 			if took || err != nil {
 				return err

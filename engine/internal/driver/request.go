@@ -53,7 +53,7 @@ type Request struct {
 
 // The errors of requests.
 var (
-	ErrEnded = errors.New("engine: the run has ended or is ending")
+	ErrEnded = storage.ErrEnded
 	// ErrHeld is the error for a run that an operator suspended.
 	ErrHeld = errors.New("engine: the run is suspended")
 	// ErrNoLanguage is the error of a request to a run of a planned flow, or to a token that no language can be asked

@@ -248,6 +248,16 @@ func (ts *tokens) endOf(e *external, l *storage.Message) scheduler.Event {
 	return ev
 }
 
+// fits reports whether a signal can end the attempt. The store refuses most signals that cannot. One whose type only the
+// code of the flow knows stays in the inbox, as does one for an atom that has not started, and the run keeps waiting.
+func (ts *tokens) fits(e *external, l *storage.Message) bool {
+	body := l.Body
+	if body == nil {
+		body = atom.Null
+	}
+	return l.Failure != nil || ts.checkResult(e, body) == nil
+}
+
 // checkResult returns an error if the value cannot be a result of what the attempt executes. A task of a language is
 // checked if the language has it itself; other nodes take any value.
 func (ts *tokens) checkResult(e *external, v atom.Value) error {

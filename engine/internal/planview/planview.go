@@ -3,6 +3,7 @@
 package planview
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,6 +13,8 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/draw"
+	"github.com/ebbflow/ebb/internal/awaited"
+	"github.com/ebbflow/ebb/internal/jsonschema"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -31,7 +34,7 @@ var kinds = map[draw.Kind]string{
 }
 
 type record struct {
-	Input  *inputSchema        `json:"input,omitempty"`
+	Input  *jsonschema.Schema  `json:"input,omitempty"`
 	Groups []group             `json:"groups,omitempty"`
 	Nodes  []node              `json:"nodes,omitempty"`
 	Edges  []edge              `json:"edges,omitempty"`
@@ -65,27 +68,52 @@ type Writer struct {
 	written map[string]bool // by the hashes of plans; also those that are being written
 }
 
-// Write stores the diagram of a plan, unless the Writer has done so, or another process. A plan with more than 2,000
-// atoms has none. If the store fails, the diagram is missing, and the next call tries again. While one call waits for
-// the store, others return at once.
+// Write stores the diagram of a plan and what its atoms take from outside, unless the Writer has done so. A plan with
+// more than 2,000 atoms has no diagram. What an earlier program stored is replaced: types of Go are no part of a plan's
+// hash. If the store fails, the records are missing, and the next call tries again. While one call waits for the store,
+// others return at once.
 func (w *Writer) Write(ctx context.Context, store storage.NamedRecords, p *flow.Plan) {
-	if len(p.Atoms) > maxAtoms || !w.begin(p.Hash) {
+	if !w.begin(p.Hash) {
 		return
 	}
-	_, err := store.NamedRecord(ctx, recordKind, p.Hash)
-	if errors.Is(err, storage.ErrNotFound) {
-		_, err = store.WriteRecords(ctx, storage.RecordWrite{
-			Kind: recordKind, Key: p.Hash, Was: storage.AnyRevision, Body: atom.MustEncode(recordOf(p)),
-		})
-	}
-	if err != nil {
+	if err := write(ctx, store, p); err != nil {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		delete(w.written, p.Hash)
 	}
 }
 
-// begin reports whether the caller is to write the diagram with that hash.
+func write(ctx context.Context, store storage.NamedRecords, p *flow.Plan) error {
+	if len(p.Atoms) <= maxAtoms {
+		if err := put(ctx, store, recordKind, p.Hash, recordOf(p), false); err != nil {
+			return err
+		}
+	}
+	for hash, r := range awaitedBy(p) {
+		if err := put(ctx, store, awaited.RecordKind, hash, r, len(r) == 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// put stores a record unless it is stored. A record that says nothing only replaces another one.
+func put(ctx context.Context, store storage.NamedRecords, kind, key string, content any, nothing bool) error {
+	body, err := atom.Encode(content)
+	if err != nil {
+		return nil //nolint:nilerr // it is too large: views show what the run has done, and the run checks what it receives
+	}
+	switch stored, err := store.NamedRecord(ctx, kind, key); {
+	case err == nil && bytes.Equal(stored.Body, body), nothing && errors.Is(err, storage.ErrNotFound):
+		return nil
+	case err != nil && !errors.Is(err, storage.ErrNotFound):
+		return err
+	}
+	_, err = store.WriteRecords(ctx, storage.RecordWrite{Kind: kind, Key: key, Was: storage.AnyRevision, Body: body})
+	return err
+}
+
+// begin reports whether the caller is to write the records of the plan with that hash.
 func (w *Writer) begin(hash string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

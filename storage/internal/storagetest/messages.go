@@ -1,11 +1,13 @@
 package storagetest
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/internal/awaited"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -78,6 +80,42 @@ func testMessages(t *testing.T, m Maker) {
 		t.Errorf("sent at %v", sent)
 	}
 	pageMessages(t, s)
+	refusedMessages(t, s)
+}
+
+// refusedMessages sends what a run does not take. Nothing of a call is sent then.
+func refusedMessages(t *testing.T, s storage.Store) {
+	t.Helper()
+	create(t, s, storage.Run{ID: "typed", Flow: "f", Structure: "types"})
+	_, err := s.WriteRecords(t.Context(), storage.RecordWrite{
+		Kind: awaited.RecordKind, Key: "types", Was: storage.AnyRevision,
+		Body: atom.FromJSON([]byte(`{"a":{"signal":"go","value":{"type":"integer","format":"int"}}}`)),
+	})
+	must(t, "WriteRecords", err)
+	message := func(name string, body atom.Value) storage.Message {
+		return storage.Message{Run: "typed", Kind: "signal", Name: name, Body: body}
+	}
+	good := message("go", value(1))
+	for _, bad := range []storage.Message{
+		message("go", value("x")), message("other", atom.FromJSON([]byte("\"\xff\""))), message("other", atom.FromJSON([]byte("{"))),
+	} {
+		want(t, fmt.Sprintf("Send %q", bad.Body), s.Send(t.Context(), good, bad), storage.ErrInvalid)
+	}
+	must(t, "Send null, the default", s.Send(t.Context(), message("go", nil)))
+	many := make([]storage.Message, storage.MaxInbox-1)
+	for i := range many {
+		many[i] = message("other", value("x"))
+	}
+	must(t, "Send as many as an inbox holds", s.Send(t.Context(), many...))
+	want(t, "Send one more", s.Send(t.Context(), good), storage.ErrFull)
+	must(t, "Send a command", s.Send(t.Context(), storage.Message{Run: "typed", Kind: "cancel"}))
+	all, first, err := s.Unread(t.Context(), "typed", 2)
+	must(t, "Unread", err)
+	if all != storage.MaxInbox+1 || len(first) != 2 || first[1].N != 2 || first[1].Name != "other" || first[1].Body != nil {
+		t.Errorf("%d unread: %+v", all, first)
+	}
+	_, _, err = s.Unread(t.Context(), "nobody", 1)
+	want(t, "Unread of no run", err, storage.ErrNotFound)
 }
 
 // pageMessages reads an inbox of more than two pages.

@@ -343,7 +343,12 @@ func (w *world) gone(r *modelRun, due time.Time) {
 func (w *world) send(rt *rapid.T) {
 	r := w.some(rt)
 	l := storage.Message{Run: r.Run.ID, Kind: "signal", Key: rapid.SampledFrom([]string{"", "k", "l"}).Draw(rt, "key")}
-	must(w.t, "Send", w.any(rt).Send(w.t.Context(), l))
+	err := w.any(rt).Send(w.t.Context(), l)
+	if r.Run.State.Ended() && (l.Key == "" || !r.keys[l.Key]) {
+		want(w.t, "Send", err, storage.ErrEnded)
+		return
+	}
+	must(w.t, "Send", err)
 	w.delivered(r, l)
 }
 

@@ -3,6 +3,7 @@ package command
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -131,13 +132,8 @@ func (s subcommands) hears(signal string) refusal {
 		if run.Definition == "" {
 			return s.noticeUnawaited(ctx, store, run, signal)
 		}
-		m, err := (&definition.Catalog{Store: store}).Machine(ctx, run.Definition)
-		if err != nil {
-			return nil //nolint:nilerr // the process that can read the definition decides
-		}
-		if why := m.Unheard(signal); why != "" {
-			return exit.Usagef("nothing comes of the signal %q: run %s is of the machine %s, and %s", signal, run.ID, run.Flow,
-				why)
+		if why := (&definition.Catalog{Store: store}).Unheard(ctx, run, signal); why != "" {
+			return exit.Usagef("%s", why)
 		}
 		return nil
 	}
@@ -159,6 +155,9 @@ func (s subcommands) noticeUnmoved(ctx context.Context, store storage.Store, id 
 // noticeUnawaited tells the sender if no atom of a run of a Go flow waits for the signal now. The signal stays in the
 // inbox for an atom that starts later.
 func (s subcommands) noticeUnawaited(ctx context.Context, store storage.Store, run *storage.Run, signal string) error {
+	if _, err := store.Atom(ctx, run.ID, flow.GrowingPath); !errors.Is(err, storage.ErrNotFound) {
+		return exit.DatabaseError(err) // the code of a growing flow decides what it does with a signal
+	}
 	var awaited []string
 	for a, err := range storage.EachAtom(ctx, store, run.ID, storage.AtomQuery{Live: true}) {
 		switch {

@@ -60,6 +60,23 @@ func (c *Catalog) MachineOf(ctx context.Context, run *storage.Run) (Machine, err
 	return c.Machine(ctx, hash)
 }
 
+// Unheard returns why nothing comes of a signal to a run; "" if something may, or if the run's definition is unknown: the
+// process that can read the definition decides then.
+func (c *Catalog) Unheard(ctx context.Context, run *storage.Run, signal string) string {
+	if run.Definition == "" {
+		return ""
+	}
+	m, err := c.Machine(ctx, run.Definition)
+	if err != nil {
+		return ""
+	}
+	why := m.Unheard(signal)
+	if why != "" {
+		why = fmt.Sprintf("nothing comes of the signal %q: run %s is of the machine %s, and %s", signal, run.ID, run.Flow, why)
+	}
+	return why
+}
+
 // Waits returns what a run waits for in the terms of its language;
 // nil if that is nothing, or if its definition is unknown.
 func (c *Catalog) Waits(ctx context.Context, run *storage.Run) *flow.Waiting {

@@ -63,6 +63,11 @@ func (l *Languages) Check(d *api.Draft) *api.CheckResult {
 	return out
 }
 
+// Unheard implements [api.Languages].
+func (l *Languages) Unheard(ctx context.Context, run *storage.Run, signal string) string {
+	return l.Catalog.Unheard(ctx, run, signal)
+}
+
 // mayName reports whether a definition from the network may name a resource: one that AWS has, or one that the operator
 // names. Others are programs, URLs and queues of workers.
 func (l *Languages) mayName(resource string) bool {

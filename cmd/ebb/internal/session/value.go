@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"unicode/utf8"
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/exit"
@@ -16,6 +17,9 @@ func (s *Session) Value(flag, given string) (atom.Value, error) {
 	text, name, err := s.Text(flag, given)
 	if err != nil {
 		return nil, err
+	}
+	if !utf8.Valid(text) {
+		return nil, exit.Usagef("%s: %s is not UTF-8", name, valueNames[flag])
 	}
 	var value any
 	if err := json.Unmarshal(text, &value); err != nil {
