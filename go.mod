@@ -13,7 +13,7 @@ require (
 	github.com/google/uuid v1.6.0
 	// Saves: leveled, named, structured logs
 	// Weight: 5, 1.9 MB
-	// Refused: `log/slog`: no levels per named logger
+	// Refused: `log/slog`: no names, and so no levels per part (`--log-level warn,engine=debug`)
 	github.com/hashicorp/go-hclog v1.6.3
 	// Saves: jq for SM4C, in pure Go
 	// Weight: 2, 2.9 MB; only with `flow/sm4c`

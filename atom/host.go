@@ -3,7 +3,6 @@ package atom
 import (
 	"context"
 	"database/sql"
-	"log/slog"
 
 	"github.com/hashicorp/go-hclog"
 )
@@ -17,8 +16,6 @@ type Host interface {
 	Progress(fraction float64, details Value)
 	// Logger returns the logger of the call. See [Logger].
 	Logger() hclog.Logger
-	// Slog returns the same logger for log/slog. See [Slog].
-	Slog() *slog.Logger
 	// Transact calls fn within a transaction, and keeps the result of fn. See [Tx].
 	Transact(ctx context.Context, fn func(tx *sql.Tx) (Value, error)) (Value, error)
 	// Elements returns the results of n nodes of a stored list, or fewer, from the node with index from on. See
@@ -39,7 +36,7 @@ func Scope(ctx context.Context) string {
 	return ""
 }
 
-// Logger returns the engine's logger for programs that log with hclog. Each line has the run, path and attempt of the
+// Logger returns the engine's logger. Each line has the run, path and attempt of the
 // call, its incarnation unless it is the first, and "revert" in a revert. Each call of Logger
 // creates a logger, so keep the result if you log often. Outside of an engine the
 // logger discards everything.
@@ -48,13 +45,4 @@ func Logger(ctx context.Context) hclog.Logger {
 		return host.Logger()
 	}
 	return hclog.NewNullLogger()
-}
-
-// Slog is [Logger] for programs that log with [log/slog]. If the engine was given its logger with WithSlog, entries go
-// to that logger's handler.
-func Slog(ctx context.Context) *slog.Logger {
-	if host := hostOf(ctx); host != nil {
-		return host.Slog()
-	}
-	return slog.New(slog.DiscardHandler)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -17,7 +16,6 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
-	"github.com/ebbflow/ebb/internal/hcslog"
 	"github.com/ebbflow/ebb/internal/logevent"
 	"github.com/ebbflow/ebb/jobs"
 	"github.com/ebbflow/ebb/storage"
@@ -78,9 +76,6 @@ func WithPolicy(p jobs.Policy) Option { return func(c *Conductor) { c.policy = p
 // WithLogger sets the logger of the conductor and its engines; by default, they do not log.
 func WithLogger(log hclog.Logger) Option { return func(c *Conductor) { c.log = log } }
 
-// WithSlog is [WithLogger] for programs that log with [log/slog].
-func WithSlog(log *slog.Logger) Option { return WithLogger(hcslog.Logger(log)) }
-
 // WithEngine sets options of the engines that drive the runs, such as their tasks, observers and middleware.
 func WithEngine(opts ...engine.Option) Option {
 	return func(c *Conductor) { c.opts = append(c.opts, opts...) }
@@ -112,6 +107,7 @@ func New(store storage.Store, catalog *Catalog, opts ...Option) (*Conductor, err
 	// The caller's engine options may replace the logger, but not the store. The conductor's own server options
 	// come after the caller's, so the caller's cannot override them.
 	own := append([]engine.Option{engine.WithLogger(c.log)}, c.opts...)
+	c.log = c.log.Named("conductor")
 	server, err := engine.NewServer(c.catalog,
 		append(c.serverOpts, engine.WithEngine(append(own, engine.WithStore(store))...),
 			engine.WithSlots(c.slots), engine.WithDrain(c.drain), engine.WithOffers(c.offers), engine.WithSource(c.takeIn))...)

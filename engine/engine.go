@@ -85,6 +85,7 @@ func newEngine(opts []Option) (*Engine, error) {
 		env.Store = memstore.New()
 	}
 	env.Calls.Log, env.Calls.Store, env.Calls.GivenUp = env.Log, env.Store, &env.GivenUp
+	env.Log = env.Log.Named("engine")
 	env.Inbox.Log, env.Inbox.Store = env.Log, env.Store
 	env.Memory.Log, env.Memory.Used, env.Memory.Budget = env.Log, memorybudget.Used, memoryBudget(env.Limits.Memory)
 	e.claims.store, e.claims.log = env.Store, env.Log

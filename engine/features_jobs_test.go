@@ -71,11 +71,11 @@ var featuresOfJobs = []feature{
 	},
 	{
 		name:    "Logging listener, dynamic levels",
-		ebb:     "`engine.WithSlog`, `engine.WithLogger`: [named events](log-events.md); the handler sets levels",
+		ebb:     "`engine.WithLogger`: [named events](log-events.md), with levels for each part's name",
 		shownBy: "log",
 	},
 	{name: "Mask sensitive inputs and outputs", ebb: "`atom.Secret`", shownBy: "secrets"},
-	{name: "Printing listener", ebb: "`engine.WithSlog` to a terminal; `ebb run`", shownBy: "log"},
+	{name: "Printing listener", ebb: "`engine.WithLogger` to a terminal; `ebb run`", shownBy: "log"},
 	{
 		name: "Duration and event-time listeners", ebb: "`listen.Durations`; events carry their time",
 		shownBy: "durations",

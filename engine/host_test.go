@@ -27,7 +27,7 @@ func TestLogger(t *testing.T) {
 	var out bytes.Buffer
 	log := hclog.New(&hclog.LoggerOptions{Output: &out, Level: hclog.Info, DisableTime: true, Name: "app"})
 	work := func(ctx context.Context) error { atom.Logger(ctx).Warn("working"); return errors.New("no") }
-	undo := func(ctx context.Context) error { atom.Slog(ctx).Warn("undoing", "n", 1); return nil }
+	undo := func(ctx context.Context) error { atom.Logger(ctx).Warn("undoing", "n", 1); return nil }
 	_, err := run(t, flow.Linear("f", reporting("a", work, undo)), engine.WithLogger(log))
 	if !errors.As(err, new(*engine.RevertedError)) {
 		t.Fatal(err)
@@ -41,7 +41,6 @@ func TestLogger(t *testing.T) {
 		}
 	}
 	atom.Logger(t.Context()).Error("outside of a call nothing is logged, and nothing breaks")
-	atom.Slog(t.Context()).Error("the same")
 }
 
 // A ledger is a user's own table.

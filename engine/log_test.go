@@ -28,7 +28,7 @@ func logged(t *testing.T, level slog.Level, root flow.Node, opts ...engine.Optio
 	var out bytes.Buffer
 	plain := func(_ []string, a slog.Attr) slog.Attr {
 		switch a.Key {
-		case slog.TimeKey:
+		case slog.TimeKey, "logger":
 			return slog.Attr{}
 		case "duration":
 			if _, err := time.ParseDuration(a.Value.String()); err != nil {
@@ -41,7 +41,7 @@ func logged(t *testing.T, level slog.Level, root flow.Node, opts ...engine.Optio
 		return a
 	}
 	l := slog.New(slog.NewJSONHandler(&out, &slog.HandlerOptions{Level: level, ReplaceAttr: plain}))
-	eng, err := engine.New(root, append(opts, engine.WithSlog(l), engine.WithParallelism(1))...)
+	eng, err := engine.New(root, append(opts, engine.WithLogger(engine.FromSlog(l)), engine.WithParallelism(1))...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -157,7 +157,8 @@ func WithCheckpoints(p Checkpoints) Option {
 
 // WithLogger logs events of runs to l. The message of an entry is the name of an event, such as run.ended;
 // docs/reference/log-events.md lists the events with their levels and attributes. Inputs and results are never logged.
-// Tasks get the logger with [atom.Logger] or [atom.Slog]. The default logs nothing.
+// The engine logs under the name engine. Tasks get l with [atom.Logger]. For log/slog, use [FromSlog]. The default logs
+// nothing.
 func WithLogger(l hclog.Logger) Option {
 	return option(func(e *Engine) error {
 		if l == nil {
@@ -168,8 +169,9 @@ func WithLogger(l hclog.Logger) Option {
 	})
 }
 
-// WithSlog is [WithLogger] for programs that log with [log/slog]. The logger's handler decides what is logged.
-func WithSlog(l *slog.Logger) Option { return WithLogger(hcslog.Logger(l)) }
+// FromSlog returns a logger for all parts of Ebb that writes to l. Its handler decides what is logged. The attribute
+// "logger" of an entry is the name of the part. For nil, FromSlog returns nil.
+func FromSlog(l *slog.Logger) hclog.Logger { return hcslog.Logger(l) }
 
 // WithObserver calls f for each event, in order, after the commit. Each run calls f from its own goroutine and
 // waits until f returns.

@@ -51,7 +51,7 @@ var watching = shown{
 			},
 		}))
 		s.do = script{"a": alwaysFails}
-		undone(t, s.atom("a"), engine.WithSlog(log))
+		undone(t, s.atom("a"), engine.WithLogger(engine.FromSlog(log)))
 		if text := out.String(); !strings.Contains(text, "level=ALERT msg=atom.failed") || strings.Contains(text, "msg=atom.revert") {
 			t.Errorf("the log says:\n%s", text)
 		}

@@ -13,19 +13,19 @@ import (
 	"github.com/ebbflow/ebb/flow"
 )
 
-// TestWithSlog: an engine logs to a slog.Logger.
-func TestWithSlog(t *testing.T) {
+// TestFromSlog: an engine logs to a slog.Logger.
+func TestFromSlog(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	l := slog.New(slog.NewJSONHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	eng, err := engine.New(flow.Linear("f", atom.Func("a", func(context.Context, struct{}) (int, error) { return 1, nil }, atom.As("n"))), engine.WithSlog(l))
+	eng, err := engine.New(flow.Linear("f", atom.Func("a", func(context.Context, struct{}) (int, error) { return 1, nil }, atom.As("n"))), engine.WithLogger(engine.FromSlog(l)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := eng.Run(t.Context(), "r"); err != nil {
 		t.Fatal(err)
 	}
-	for _, opt := range []engine.Option{engine.WithSlog(nil), engine.WithLogger(nil)} {
+	for _, opt := range []engine.Option{engine.WithLogger(engine.FromSlog(nil)), engine.WithLogger(nil)} {
 		if _, err := engine.New(flow.Linear("f"), opt); err == nil {
 			t.Error("no logger was taken for one")
 		}
@@ -36,7 +36,7 @@ func TestWithSlog(t *testing.T) {
 		if err := json.Unmarshal([]byte(line), &record); err != nil {
 			t.Fatal(line, err)
 		}
-		found = found || record["run"] == "r" && record["msg"] == "atom.succeeded" && record["path"] == "a"
+		found = found || record["run"] == "r" && record["msg"] == "atom.succeeded" && record["path"] == "a" && record["logger"] == "engine"
 	}
 	if !found {
 		t.Errorf("logged %s", &out)

@@ -111,6 +111,7 @@ func New(o Options) (*Server, error) {
 	if o.Log == nil {
 		o.Log = hclog.NewNullLogger()
 	}
+	o.Log = o.Log.Named("server")
 	host, _, err := net.SplitHostPort(o.Address)
 	if err != nil {
 		return nil, err

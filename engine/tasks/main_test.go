@@ -3,7 +3,6 @@ package tasks_test
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"os"
 	"syscall"
 	"testing"
@@ -36,7 +35,6 @@ type scope struct {
 func (s scope) Scope() string { return s.name }
 
 func (s scope) Logger() hclog.Logger { return s.log }
-func (s scope) Slog() *slog.Logger   { return nil }
 
 func beChild(dir string) int {
 	body, err := (&tasks.Registry{Dir: dir, Grace: time.Minute}).Task("exec:./task.sh")

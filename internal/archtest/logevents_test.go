@@ -22,7 +22,7 @@ var (
 	loggers = []string{"Trace", "Debug", "Info", "Warn", "Error", "Log"}
 	// contextual are methods of slog that log, and methods that give a logger attributes. No code of Ebb calls them, so
 	// that each call has its event and all attributes, except for the logger of tasks.
-	contextual = []string{"DebugContext", "InfoContext", "WarnContext", "ErrorContext", "LogAttrs", "With", "WithGroup", "Named"}
+	contextual = []string{"DebugContext", "InfoContext", "WarnContext", "ErrorContext", "LogAttrs", "With", "WithGroup"}
 	// levels are the levels, the lowest first.
 	levels = []string{"trace", "debug", "info", "warn", "error"}
 	// quiet are the events with the reason of a failure that are not logged at warn or error, and why that is enough.
@@ -73,9 +73,9 @@ The message of each log entry is the name of an event. The entry has the attribu
 	`have no value. Durations are text with a unit, such as ^1.2s^. A path is the path of an atom.
 
 ^ebb serve^ logs at ^info^, other commands do not log; see [^--log-level^ and ^--log-format^]` +
-	`(cli.md#flags-and-environment). Go programs pass a logger with ^WithSlog^ (log/slog) or ^WithLogger^ (hclog), to ` +
-	`^engine^, ^conductor^ or, as ^Slog^ and ^Log^, to ^sqlstore^. Tasks have that logger as ^atom.Slog^ ` +
-	`or ^atom.Logger^; entries then have ^run^, ^path^, ^attempt^, ^incarnation^ and ^revert^, and the task's own message.
+	`(cli.md#flags-and-environment). Go programs pass a logger of hclog with ^WithLogger^ to ^engine^ and ^conductor^, ` +
+	`and with ^Log^ to ^sqlstore^; ^engine.FromSlog^ makes one from log/slog. Its loggers have the names ^engine^, ` +
+	`^conductor^, ^store^, ^server^, ^aws^, ^swf^, ^console^ and ^oidc^. Tasks have the logger as ^atom.Logger^; entries then have ^run^, ^path^, ^attempt^, ^incarnation^ and ^revert^, and the task's own message.
 
 What only gives a flow its structure, such as a fork or the flow of a definition, is logged at ^debug^: its atoms have ` +
 	`entries of their own.
@@ -234,7 +234,7 @@ func isLogger(x ast.Expr) bool {
 	case *ast.CallExpr:
 		return isLogger(x.Fun)
 	}
-	return slices.Contains([]string{"log", "Log", "logger", "Logger", "Slog"}, name)
+	return slices.Contains([]string{"log", "Log", "logger", "Logger"}, name)
 }
 
 // constantOf returns the name from package logevent in an expression, or "".

@@ -32,7 +32,6 @@ var pureImports = map[string]string{
 var namedImports = map[string]map[string]string{
 	"atom": {
 		"database/sql": "a task is handed a transaction, which the store opens",
-		"log/slog":     "a task is handed a logger, which the engine makes",
 	},
 }
 

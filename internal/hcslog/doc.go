@@ -1,3 +1,2 @@
-// Package hcslog makes loggers of log/slog from loggers of hclog, which Ebb uses, and vice versa. So programs and tasks
-// may use either.
+// Package hcslog makes loggers of hclog, which Ebb uses, from loggers of log/slog.
 package hcslog

@@ -33,7 +33,7 @@ type logger struct {
 	handler slog.Handler
 	name    string
 	implied []any
-	level   *atomic.Int32 // hclog's level, shared by loggers made from it; NoLevel is the handler's own
+	level   *atomic.Int32 // hclog's level, shared by loggers made from it under the same name; NoLevel is the handler's own
 }
 
 var _ hclog.Logger = (*logger)(nil)
@@ -123,7 +123,8 @@ func (l *logger) Named(name string) hclog.Logger {
 
 func (l *logger) ResetNamed(name string) hclog.Logger {
 	made := *l
-	made.name = name
+	made.name, made.level = name, new(atomic.Int32)
+	made.level.Store(l.level.Load())
 	return &made
 }
 

@@ -69,6 +69,11 @@ func TestLogger(t *testing.T) {
 	if implied := named.ImpliedArgs(); len(implied) != 2 {
 		t.Errorf("implied is %v", implied)
 	}
+	l.SetLevel(hclog.Off) // but not for loggers of another name
+	if l.IsError() || !named.IsInfo() {
+		t.Error("a level is for another name")
+	}
+	l, named = named, named.With("a", 1)
 	l.SetLevel(hclog.Warn) // also for loggers made from it
 	named.Info("no")
 	said("")

@@ -56,6 +56,7 @@ func New(o Options, services ...*Service) *Handler {
 	if o.Log == nil {
 		o.Log = hclog.NewNullLogger()
 	}
+	o.Log = o.Log.Named("aws")
 	h := &Handler{Options: o, services: map[string]*Service{}}
 	for _, s := range services {
 		h.services[s.Target] = s

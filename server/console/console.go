@@ -85,6 +85,7 @@ func New(store storage.Store, o Options) http.Handler {
 	if o.Log == nil {
 		o.Log = hclog.NewNullLogger()
 	}
+	o.Log = o.Log.Named("console")
 	c := &console{store: store, o: o, pages: pages(), files: map[string]asset{}}
 	if o.Commands != nil {
 		c.operations, c.drafts = o.Commands.Operations(), o.Commands.Drafts()

@@ -87,6 +87,7 @@ func (o Options) checked() (Options, *url.URL, error) {
 	if o.Log == nil {
 		o.Log = hclog.NewNullLogger()
 	}
+	o.Log = o.Log.Named("oidc")
 	return o, callback, nil
 }
 

@@ -34,6 +34,7 @@ func (c Config) completed() (Config, error) {
 	if c.Log == nil {
 		c.Log = hclog.NewNullLogger()
 	}
+	c.Log = c.Log.Named("swf")
 	if c.Now == nil {
 		c.Now = time.Now
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -14,7 +13,6 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"github.com/ebbflow/ebb/internal/filelock"
-	"github.com/ebbflow/ebb/internal/hcslog"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/internal/waiting"
 	"github.com/ebbflow/ebb/storage/sqlstore/internal/dberr"
@@ -70,11 +68,14 @@ type Option func(*Store)
 func ReadOnly() Option { return func(s *Store) { s.readOnly = true } }
 
 // Log sets the logger for problems that an operator must handle, such as a process that blocks all other writers.
-// By default, the store does not log.
-func Log(log hclog.Logger) Option { return func(s *Store) { s.log = log } }
-
-// Slog is [Log] for programs that log with [log/slog].
-func Slog(log *slog.Logger) Option { return Log(hcslog.Logger(log)) }
+// The store logs under the name store. By default, it does not log.
+func Log(log hclog.Logger) Option {
+	return func(s *Store) {
+		if s.log = log; log != nil {
+			s.log = log.Named("store")
+		}
+	}
+}
 
 // Open opens the database that the DSN names: "sqlite:PATH", a bare path, or "postgres://…". If a file does not
 // exist, Open creates it. If an older Ebb created the file, Open migrates it. Open refuses foreign files with

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"log/slog"
 	"strconv"
 
 	"github.com/hashicorp/go-hclog"
@@ -12,7 +11,6 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine/internal/storedlist"
 	"github.com/ebbflow/ebb/internal/failpoint"
-	"github.com/ebbflow/ebb/internal/hcslog"
 	"github.com/ebbflow/ebb/internal/logevent"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -25,9 +23,6 @@ func (c *Call) Logger() hclog.Logger {
 	return c.of.Log.With(logevent.Attributes("run", about.Run, "path", about.Path, "attempt", about.Attempt,
 		"incarnation", about.Incarnation, "revert", about.Revert)...)
 }
-
-// Slog implements [atom.Host].
-func (c *Call) Slog() *slog.Logger { return hcslog.Slog(c.Logger()) }
 
 // Scope implements [atom.Host].
 func (c *Call) Scope() string {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/ebbflow/ebb/cmd/ebb/internal/exit"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/view"
 	"github.com/ebbflow/ebb/internal/hcslog"
 	"github.com/ebbflow/ebb/internal/logevent"
@@ -18,11 +19,50 @@ import (
 const LogLevel = "log-level"
 
 // Logger returns the log, which goes to standard error.
-func (s *Session) Logger() hclog.Logger { return s.logger(hclog.LevelFromString(s.level)) }
+func (s *Session) Logger() hclog.Logger {
+	all, parts, _ := parseLevels(s.level) // Settle checked them
+	return &partedLog{s.logger(all), parts}
+}
+
+// parseLevels reads levels such as warn,engine=debug: one for all parts of the program, and others for single ones.
+func parseLevels(text string) (all hclog.Level, parts map[string]hclog.Level, err error) {
+	all, parts = hclog.Off, map[string]hclog.Level{}
+	for one := range strings.SplitSeq(text, ",") {
+		part, name, single := strings.Cut(one, "=")
+		if !single {
+			name = part
+		}
+		level := hclog.LevelFromString(name)
+		if level == hclog.NoLevel {
+			return 0, nil, exit.Usagef("log level %q is not known (use debug, info, warn, error or off)", name)
+		}
+		if single {
+			parts[part] = level
+		} else {
+			all = level
+		}
+	}
+	return all, parts, nil
+}
+
+// A partedLog has levels for parts of the program, by the names of their loggers. Its lines do not show the names.
+type partedLog struct {
+	hclog.Logger
+	levels map[string]hclog.Level
+}
+
+// Named implements [hclog.Logger].
+func (l *partedLog) Named(name string) hclog.Logger {
+	part := l.ResetNamed(l.Name())
+	if level, ok := l.levels[name]; ok {
+		part.SetLevel(level)
+	}
+	return part
+}
 
 func (s *Session) logger(level hclog.Level) hclog.Logger {
 	if s.format != asJSON {
-		return hclog.New(&hclog.LoggerOptions{Name: "ebb", Level: level, Output: view.OneLine{To: s.Err}})
+		return hclog.New(&hclog.LoggerOptions{Name: "ebb", Level: level, IndependentLevels: true, Output: view.OneLine{To: s.Err}})
 	}
 	l := hcslog.Logger(slog.New(slog.NewJSONHandler(jsonLog{s.Err}, &slog.HandlerOptions{Level: hcslog.LevelTrace})))
 	l.SetLevel(level)

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hashicorp/go-hclog"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -78,8 +77,8 @@ func (s *Session) AddFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&s.by, "by", "",
 		"who gives the command, for the history and ebb audit (EBB_BY; default the login name)")
 	flags.StringVarP(&s.output, "output", "o", asText, "text or json (EBB_OUTPUT)")
-	flags.StringVar(&s.level, "log-level", "", "what to log to standard error: debug, info, warn, error or off "+
-		"(EBB_LOG_LEVEL; default info for ebb serve, off for other commands)")
+	flags.StringVar(&s.level, "log-level", "", "what to log to standard error: debug, info, warn, error or off, "+
+		"and for single parts, as in warn,engine=debug,store=off (EBB_LOG_LEVEL; default info for ebb serve, off for other commands)")
 	flags.StringVar(&s.format, "log-format", asText, "how to log: text or json (EBB_LOG_FORMAT)")
 	flags.StringVar(&s.fileMode, "file-mode", privateMode,
 		"access to a new database: private, or folder for all users who may write to its folder (EBB_FILE_MODE)")
@@ -114,8 +113,8 @@ func (s *Session) Settle(cmd *cobra.Command, args []string) error {
 	if err := OneOf("log-format", s.format, []string{asText, asJSON}); err != nil {
 		return err
 	}
-	if s.level != "off" && hclog.LevelFromString(s.level) == hclog.NoLevel {
-		return exit.Usagef("log level %q is not known (use debug, info, warn, error or off)", s.level)
+	if _, _, err := parseLevels(s.level); err != nil {
+		return err
 	}
 	if err := OneOf("file-mode", s.fileMode, []string{privateMode, folderMode}); err != nil {
 		return err

@@ -24,3 +24,36 @@ func TestLogLinesAreLines(t *testing.T) {
 		t.Errorf("the log has %q", got)
 	}
 }
+
+// TestLevelsOfParts: a part of the program has a level of its own, and lines do not show its name.
+func TestLevelsOfParts(t *testing.T) {
+	t.Parallel()
+	for format, want := range map[string]string{
+		asText: "[WARN]  ebb: a\n[DEBUG] ebb: b: run=r\n", asJSON: `"level":"WARN","msg":"a"}` + "\n" + `"level":"DEBUG","msg":"b","run":"r"}` + "\n",
+	} {
+		var errs bytes.Buffer
+		s := New(nil, nil, &errs)
+		s.level, s.format = "warn,engine=debug,store=off", format
+		log := s.Logger()
+		log.Info("not logged")
+		log.Named("conductor").Info("not logged")
+		log.Named("store").Error("not logged")
+		log.Named("conductor").Warn("a")
+		log.Named("engine").With("run", "r").Debug("b")
+		log.Warn("c")
+		got := ""
+		for line := range strings.Lines(errs.String()) {
+			_, after, _ := strings.Cut(line, map[string]string{asText: " ", asJSON: ","}[format])
+			got += after
+		}
+		want += map[string]string{asText: "[WARN]  ebb: c\n", asJSON: `"level":"WARN","msg":"c"}` + "\n"}[format]
+		if got != want {
+			t.Errorf("%s: logged\n%swant\n%s", format, got, want)
+		}
+	}
+	for _, wrong := range []string{"loud", "warn,engine=loud", "engine="} {
+		if _, _, err := parseLevels(wrong); err == nil {
+			t.Errorf("%s was taken for levels", wrong)
+		}
+	}
+}
