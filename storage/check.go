@@ -22,6 +22,8 @@ const (
 
 	//limit:values key or value of a label (`storage.MaxLabel`) | {B}
 	MaxLabel = 256 // bytes of a label's key, and of its value
+	//limit:values labels of a new run or a job; needs of a job (`storage.MaxLabels`) | {} each
+	MaxLabels = 50 // labels of a run when it is created, and needs; its language may add labels of its own
 	//limit:values key of a transaction with a user's SQL (`storage.MaxKey`) | {B}
 	MaxKey = 4096 // bytes of the key under which [Transactor.Transact] records a transaction
 
@@ -61,6 +63,9 @@ func (r *Run) Check(checks ...RecordCheck) error {
 	if err := checkValue("input of run "+r.ID, r.Input.Data); err != nil {
 		return err
 	}
+	if r.Continues != "" { // its labels are those of a run that was checked
+		return checkEach(r.Labels)
+	}
 	return checkLabels(r.Labels)
 }
 
@@ -90,7 +95,21 @@ func CheckLabel(key, value string) error {
 	return checkTexts(key, value)
 }
 
+// checkLabels checks labels that somebody gives. Those of a run include the needs of its job.
 func checkLabels(labels map[string]string) error {
+	needs := 0
+	for key := range labels {
+		if strings.HasPrefix(key, NeedLabel) {
+			needs++
+		}
+	}
+	if most := max(needs, len(labels)-needs); most > MaxLabels {
+		return fmt.Errorf("%w: %d labels or needs; at most %d are possible", ErrInvalid, most, MaxLabels)
+	}
+	return checkEach(labels)
+}
+
+func checkEach(labels map[string]string) error {
 	for key, value := range labels {
 		if err := CheckLabel(key, value); err != nil {
 			return err

@@ -184,7 +184,7 @@ func (cp *Checkpoint) checkUndo() error {
 }
 
 func (cp *Checkpoint) checkOthers() error {
-	if err := checkLabels(cp.Labels); err != nil {
+	if err := checkEach(cp.Labels); err != nil {
 		return err
 	}
 	for i := range cp.Children {

@@ -2,6 +2,7 @@ package storagetest
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -50,10 +51,30 @@ func testCreate(t *testing.T, m Maker) {
 		{ID: "x", Secrets: storage.Secrets{Atoms: []string{strings.Repeat("a", storage.MaxSecret+1)}}},
 		{ID: "x", Secrets: storage.Secrets{Symbols: slices.Repeat([]string{"s"}, storage.MaxSecrets+1)}},
 		{ID: "x", Labels: map[string]string{"k": strings.Repeat("v", storage.MaxLabel+1)}},
+		{ID: "x", Labels: labels("", storage.MaxLabels+1)},
+		{ID: "x", Labels: labels(storage.NeedLabel, storage.MaxLabels+1)},
 	} {
 		want(t, fmt.Sprintf("Create %.40v", bad), s.Create(t.Context(), bad), storage.ErrInvalid)
 	}
+	for name, bad := range map[string]storage.Job{"labels": {RunLabels: labels("", 51)}, "needs": {Labels: labels("", 51)}} {
+		bad.ID, bad.Run, bad.Flow = "x", "x", "f"
+		want(t, "a job with too many "+name, s.PostJob(t.Context(), bad), storage.ErrInvalid)
+		is := storage.Schedule{ID: "x", Spec: "@daily", Flow: "f", Labels: bad.RunLabels, Needs: bad.Labels}
+		want(t, "a schedule with too many "+name, s.PutSchedule(t.Context(), is), storage.ErrInvalid)
+	}
+	both := labels("", storage.MaxLabels)
+	maps.Copy(both, labels(storage.NeedLabel, storage.MaxLabels))
+	must(t, "Create with all labels", s.Create(t.Context(), storage.Run{ID: "labels", Labels: both}))
 	want(t, "nothing was created", errOf(s.Run(t.Context(), "x")), storage.ErrNotFound)
+}
+
+// labels returns that many labels.
+func labels(prefix string, n int) map[string]string {
+	all := map[string]string{}
+	for i := range n {
+		all[prefix+strconv.Itoa(i)] = "v"
+	}
+	return all
 }
 
 // errOf returns only the error of a call.
