@@ -61,17 +61,43 @@ func (b *Board) Post(ctx context.Context, list ...Job) ([]string, error) {
 	return b.post(list, func(part []storage.Job) error { return b.store.PostJob(ctx, part...) })
 }
 
+// PostNew posts a job, and reports whether it is new. It is false if a job with that id is on the board already.
+func (b *Board) PostNew(ctx context.Context, job Job) (bool, error) {
+	return b.postNew(job, func(part []storage.Job) error { return b.store.PostJob(ctx, part...) })
+}
+
+func (b *Board) postNew(job Job, post func([]storage.Job) error) (isNew bool, err error) {
+	_, err = b.post([]Job{job}, func(part []storage.Job) error {
+		err := post(part)
+		isNew = err == nil
+		return err
+	})
+	return isNew, err
+}
+
 // PostTx posts jobs in the caller's own transaction on the store's database. If the transaction commits, the jobs
 // are posted together with its other writes; otherwise they are not posted. Within a task, [atom.Tx] returns such a
 // transaction. If the store has no database, PostTx returns ErrNoTx.
 func (b *Board) PostTx(ctx context.Context, tx *sql.Tx, list ...Job) ([]string, error) {
+	return b.post(list, b.within(ctx, tx))
+}
+
+// PostNewTx is [Board.PostNew] in the caller's own transaction, see [Board.PostTx].
+func (b *Board) PostNewTx(ctx context.Context, tx *sql.Tx, job Job) (bool, error) {
+	return b.postNew(job, b.within(ctx, tx))
+}
+
+// within returns the function that posts jobs in a transaction.
+func (b *Board) within(ctx context.Context, tx *sql.Tx) func([]storage.Job) error {
 	poster, ok := b.store.(interface {
 		PostJobTx(ctx context.Context, tx *sql.Tx, list ...storage.Job) error
 	})
-	if !ok {
-		return nil, ErrNoTx
+	return func(part []storage.Job) error {
+		if !ok {
+			return ErrNoTx
+		}
+		return poster.PostJobTx(ctx, tx, part...)
 	}
-	return b.post(list, func(part []storage.Job) error { return poster.PostJobTx(ctx, tx, part...) })
 }
 
 // maxPosted is the maximum number of jobs that are posted in one commit.

@@ -28,6 +28,15 @@ type Job struct {
 	NotBefore time.Time // earliest time of a claim; zero means at once
 }
 
+// NewID returns an id that no job and no run has: the name of the flow, if it fits, and a UUID of version 7.
+func NewID(flow string) string {
+	id := uuid.Must(uuid.NewV7()).String()
+	if named := flow + "-" + id; len(named) <= storage.MaxID {
+		return named
+	}
+	return id
+}
+
 // records returns the stored form of jobs. If an input cannot be encoded, it returns the encoding error. If a job
 // has no flow, it returns [storage.ErrInvalid].
 func records(now time.Time, list []Job) ([]storage.Job, error) {
@@ -45,11 +54,7 @@ func records(now time.Time, list []Job) ([]storage.Job, error) {
 func (j *Job) record(now time.Time) (storage.Job, error) {
 	id := j.ID
 	if id == "" {
-		made, err := uuid.NewV7()
-		if err != nil {
-			return storage.Job{}, err
-		}
-		id = made.String()
+		id = uuid.Must(uuid.NewV7()).String()
 	}
 	r := storage.Job{
 		ID: id, Run: j.Run, Flow: j.Flow, Version: j.Version, Labels: j.Labels, Priority: j.Priority, NotUntil: j.NotBefore,

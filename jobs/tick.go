@@ -84,11 +84,15 @@ func (b *Board) Tick(ctx context.Context) (posted []string, wait time.Duration, 
 			errs = append(errs, err)
 			continue
 		}
+		var ids []string // of the jobs that are not there yet
+		for j := range move.Jobs {
+			if _, err := b.store.Job(ctx, move.Jobs[j].ID); errors.Is(err, ErrNotFound) {
+				ids = append(ids, move.Jobs[j].ID)
+			}
+		}
 		switch err := b.store.MoveSchedule(ctx, move); {
 		case err == nil:
-			for j := range move.Jobs {
-				posted = append(posted, move.Jobs[j].ID)
-			}
+			posted = append(posted, ids...)
 			if !move.Next.IsZero() && (next.IsZero() || move.Next.Before(next)) {
 				next = move.Next
 			}

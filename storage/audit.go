@@ -102,3 +102,24 @@ type AuditQuery struct {
 func Command(by Issuer, verb, subject string, now time.Time) AuditLine {
 	return AuditLine{Subject: subject, Entry: Entry{Kind: EntryCommand, Time: now, Type: verb, Issuer: &by}}
 }
+
+type besideKey struct{}
+
+type beside struct {
+	line    *AuditLine
+	records []RecordWrite
+}
+
+// Beside returns the context of one call that changes something for a command. Stores then commit the line and the
+// writes of records in the transaction of that change: all or nothing. They write neither if the call changes nothing.
+// If a record does not have the revision that its write requires, the call changes nothing and returns a
+// *[ConflictError]. A nil line writes no line.
+func Beside(ctx context.Context, line *AuditLine, records ...RecordWrite) context.Context {
+	return context.WithValue(ctx, besideKey{}, beside{line, records})
+}
+
+// IsBeside returns what a store commits beside the call with this context, see [Beside].
+func IsBeside(ctx context.Context) (line *AuditLine, records []RecordWrite) {
+	b, _ := ctx.Value(besideKey{}).(beside)
+	return b.line, b.records
+}

@@ -22,6 +22,7 @@ type Job struct {
 	Attempts int               `json:"attempts,omitzero"`  // number of claims that did not create a run
 	Error    string            `json:"error,omitzero"`     // code of the failure for which it is parked, or its run failed
 	Cause    string            `json:"cause,omitzero"`     // text of that failure
+	Existed  bool              `json:"existed,omitzero"`   // in the answer to a post: a job with this ID was there before
 }
 
 // JobOf returns the job as the JSON output shows it.

@@ -157,6 +157,11 @@ func (a *api) call(of *route, c *call) (any, error) {
 			return nil, problem(http.StatusBadRequest, "invalid", "the parameter %.50q is not known%s", name, list(of.params))
 		}
 	}
+	if of.commands() {
+		if err := c.recall(a); err != nil {
+			return nil, err
+		}
+	}
 	return of.serve(a, c)
 }
 

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"errors"
 	"strings"
 
@@ -60,16 +61,17 @@ func (a *api) job(c *call) (any, error) {
 }
 
 // changeJob changes a job, and serves it.
-func changeJob(verb string, change func(b *jobs.Board, c *call) error) func(*api, *call) (any, error) {
+func changeJob(verb string, change func(ctx context.Context, b *jobs.Board, c *call) error) func(*api, *call) (any, error) {
 	return func(a *api, c *call) (any, error) {
 		id := c.PathValue("job")
-		if _, err := a.store.Job(c.Context(), id); err != nil {
-			return nil, there(err, "job", id)
+		if c.once.again {
+			return a.job(c)
 		}
-		if err := c.audit(a, verb, "job "+id); err != nil {
+		ctx, err := c.audited(a, verb, "job "+id)
+		if err != nil {
 			return nil, err
 		}
-		if err := change(jobs.New(a.store, jobs.Policy{}), c); err != nil {
+		if err := change(ctx, jobs.New(a.store, jobs.Policy{}), c); err != nil {
 			return nil, there(err, "job", id)
 		}
 		return a.job(c)
@@ -94,13 +96,11 @@ func (a *api) schedules(c *call) (any, error) {
 func pauseSchedule(verb string, paused bool) func(*api, *call) (any, error) {
 	return func(a *api, c *call) (any, error) {
 		id := c.PathValue("schedule")
-		if _, err := a.store.Schedule(c.Context(), id); err != nil {
-			return nil, there(err, "schedule", id)
+		ctx, err := c.audited(a, verb, "schedule "+id)
+		if err == nil && !c.once.again {
+			err = jobs.New(a.store, jobs.Policy{}).PauseSchedule(ctx, id, paused)
 		}
-		if err := c.audit(a, verb, "schedule "+id); err != nil {
-			return nil, err
-		}
-		if err := jobs.New(a.store, jobs.Policy{}).PauseSchedule(c.Context(), id, paused); err != nil {
+		if err != nil {
 			return nil, there(err, "schedule", id)
 		}
 		is, err := a.store.Schedule(c.Context(), id)

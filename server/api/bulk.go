@@ -1,7 +1,6 @@
 package api
 
 import (
-	"github.com/ebbflow/ebb/engine/inspect"
 	"github.com/ebbflow/ebb/jobs"
 	"github.com/ebbflow/ebb/jobs/bulk"
 )
@@ -28,17 +27,5 @@ func (a *api) bulk(c *call) (any, error) {
 	if err := input.Check(); err != nil {
 		return nil, err
 	}
-	id, err := c.newID(bulk.Name)
-	if err != nil {
-		return nil, err
-	}
-	if err := c.audit(a, "bulk "+input.Command, "job "+id); err != nil {
-		return nil, err
-	}
-	job := jobs.Job{ID: id, Flow: bulk.Name, Input: input}
-	if _, err := jobs.New(a.store, jobs.Policy{}).Post(c.Context(), job); err != nil {
-		return nil, err
-	}
-	posted, err := a.store.Job(c.Context(), id)
-	return inspect.JobOf(&posted), there(err, "job", id)
+	return a.post(c, "bulk "+input.Command, jobs.Job{Flow: bulk.Name, Input: input})
 }

@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
-	"time"
 	"unicode/utf8"
 
 	"github.com/ebbflow/ebb/internal/jsontext"
@@ -30,6 +29,7 @@ type call struct {
 
 	query  url.Values
 	caller server.Caller
+	once   once
 }
 
 // run reads the run that the path names.
@@ -125,9 +125,4 @@ func (c *call) key() (string, error) {
 // issuer returns who sends the request, for the audit.
 func (c *call) issuer() storage.Issuer {
 	return storage.Issuer{Via: cmp.Or(c.caller.Via, storage.ViaAPI), Name: c.caller.Name}
-}
-
-// audit records who is about to change something that has no history of its own.
-func (c *call) audit(a *api, verb, subject string) error {
-	return a.store.WriteAudit(c.Context(), storage.Command(c.issuer(), verb, subject, time.Now()))
 }

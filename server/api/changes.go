@@ -1,9 +1,7 @@
 package api
 
 import (
-	"crypto/rand"
-	"crypto/sha256"
-	"encoding/hex"
+	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
@@ -53,18 +51,37 @@ func (b *jobBody) job(now time.Time) (jobs.Job, error) {
 	return job, nil
 }
 
-// newID returns the id of a job without one. A repeated request with the same Idempotency-Key gets the same id, so it
-// posts nothing.
-func (c *call) newID(flow string) (string, error) {
-	key, err := c.key()
-	if key == "" || err != nil {
-		return flow + "-" + strings.ToLower(rand.Text()[:8]), err
+// post posts a job, with a new id if it has none, and serves it. With an id that is known it serves the job of that id.
+func (a *api) post(c *call, verb string, job jobs.Job) (any, error) {
+	isNew := true
+	if c.once.again {
+		job.ID = strings.TrimPrefix(c.once.did, jobSubject)
+	} else {
+		draws := job.ID == ""
+		if draws {
+			job.ID = jobs.NewID(job.Flow)
+		}
+		ctx, err := c.audited(a, verb, jobSubject+job.ID)
+		if err != nil {
+			return nil, err
+		}
+		if isNew, err = jobs.New(a.store, jobs.Policy{}).PostNew(ctx, job); err != nil {
+			return nil, err
+		}
+		if draws && !isNew { // serve nobody another's job
+			return nil, fmt.Errorf("%w: job %q", storage.ErrExists, job.ID)
+		}
 	}
-	sum := sha256.Sum256([]byte(c.caller.Name + "\x00" + key))
-	return flow + "-" + hex.EncodeToString(sum[:8]), nil
+	posted, err := a.store.Job(c.Context(), job.ID)
+	out := inspect.JobOf(&posted)
+	out.Existed = !isNew
+	return out, there(err, "job", job.ID)
 }
 
-// postJob posts a job. With an id that is known it serves the job of that id.
+// jobSubject begins the subject of lines of the audit that are about jobs.
+const jobSubject = "job "
+
+// postJob posts a job.
 func (a *api) postJob(c *call) (any, error) {
 	var body jobBody
 	if err := c.decode(&body); err != nil {
@@ -79,19 +96,7 @@ func (a *api) postJob(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if job.ID == "" {
-		if job.ID, err = c.newID(body.Flow); err != nil {
-			return nil, err
-		}
-	}
-	if err := c.audit(a, "post", "job "+job.ID); err != nil {
-		return nil, err
-	}
-	if _, err := board.Post(c.Context(), job); err != nil {
-		return nil, err
-	}
-	posted, err := a.store.Job(c.Context(), job.ID)
-	return inspect.JobOf(&posted), there(err, "job", job.ID)
+	return a.post(c, "post", job)
 }
 
 // A scheduleBody is a schedule to add.
@@ -126,12 +131,12 @@ func (a *api) addSchedule(c *call) (any, error) {
 	if _, err := jobs.Ticks(spec, time.Now(), 1); err != nil {
 		return nil, err
 	}
-	if err := c.audit(a, "add", "schedule "+body.ID); err != nil {
-		return nil, err
+	ctx, err := c.audited(a, "add", "schedule "+body.ID)
+	if err == nil && !c.once.again {
+		err = jobs.New(a.store, jobs.Policy{}).AddSchedule(ctx, jobs.Schedule{
+			ID: body.ID, Spec: spec, CatchUp: body.CatchUp, Job: job,
+		})
 	}
-	err = jobs.New(a.store, jobs.Policy{}).AddSchedule(c.Context(), jobs.Schedule{
-		ID: body.ID, Spec: spec, CatchUp: body.CatchUp, Job: job,
-	})
 	if err != nil {
 		return nil, err
 	}
@@ -147,13 +152,10 @@ type Removed struct {
 
 func (a *api) removeSchedule(c *call) (any, error) {
 	id := c.PathValue("schedule")
-	if _, err := a.store.Schedule(c.Context(), id); err != nil {
-		return nil, there(err, "schedule", id)
+	ctx, err := c.audited(a, "remove", "schedule "+id)
+	if err == nil && !c.once.again {
+		err = jobs.New(a.store, jobs.Policy{}).RemoveSchedule(ctx, id)
 	}
-	if err := c.audit(a, "remove", "schedule "+id); err != nil {
-		return nil, err
-	}
-	err := jobs.New(a.store, jobs.Policy{}).RemoveSchedule(c.Context(), id)
 	return Removed{"removed", id}, there(err, "schedule", id)
 }
 
@@ -189,10 +191,11 @@ func (a *api) setLimit(c *call) (any, error) {
 	if limit.None() {
 		verb = "remove limit"
 	}
-	if err := c.audit(a, verb, limit.String()); err != nil {
-		return nil, err
+	ctx, err := c.audited(a, verb, limit.String())
+	if err == nil && !c.once.again {
+		err = a.store.SetLimit(ctx, limit)
 	}
-	if err := a.store.SetLimit(c.Context(), limit); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	return a.limits(c)

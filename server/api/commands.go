@@ -111,6 +111,9 @@ func sends[B any, P interface {
 			refusal := problem(http.StatusConflict, "refused", "run %q is %s: %s", run.ID, run.State, why)
 			return nil, cmp.Or(command.Refused(c.Context(), a.store, run.ID, refusal), error(refusal))
 		}
+		if err := c.claim(a); err != nil {
+			return nil, err
+		}
 		if err := engine.SendOnce(c.Context(), a.store, run.ID, key, command); err != nil {
 			return nil, err
 		}
@@ -164,6 +167,9 @@ func (a *api) signal(c *call) (any, error) {
 			return nil, cmp.Or(engine.RecordRefused(c.Context(), a.store, signal, refusal), error(refusal))
 		}
 	}
+	if err := c.claim(a); err != nil {
+		return nil, err
+	}
 	return Sent{"sent", run.ID, "signal"}, a.store.Send(c.Context(), signal)
 }
 
@@ -199,6 +205,9 @@ func (a *api) complete(c *call) (any, error) {
 		how, failure = "failed", &atom.Failure{Atom: was.Path, Attempt: was.Attempt, Code: body.Error, Message: body.Cause}
 	} else if body.Result == nil {
 		body.Result = atom.Null
+	}
+	if err := c.claim(a); err != nil {
+		return nil, err
 	}
 	by := c.issuer()
 	end := storage.TokenEnd{Result: body.Result, Failure: failure, Issuer: &by}

@@ -130,7 +130,8 @@ func (a *api) storeDefinition(c *call) (any, error) {
 	if err := a.checkNewest(c.Context(), &body); err != nil {
 		return nil, err
 	}
-	if err := c.audit(a, "store", "definition "+d.Name+" "+d.Hash); err != nil {
+	ctx, err := c.audited(a, "store", "definition "+d.Name+" "+d.Hash)
+	if err != nil {
 		return nil, err
 	}
 	record := storage.RecordWrite{
@@ -139,7 +140,7 @@ func (a *api) storeDefinition(c *call) (any, error) {
 	if _, err := a.store.WriteRecords(c.Context(), record); err != nil { // before the definition can be run
 		return nil, err
 	}
-	stored, err := a.store.PutDefinition(c.Context(), d)
+	stored, err := a.store.PutDefinition(ctx, d)
 	out := definitionOf(&stored)
 	out.Schema = body.Schema
 	return out, err

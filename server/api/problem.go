@@ -63,6 +63,8 @@ func problemOf(err error) *Problem {
 		return problem(http.StatusConflict, "gone", "the token is no longer open: it was used, or its attempt is over")
 	case errors.Is(err, storage.ErrFull):
 		return problem(http.StatusTooManyRequests, "full", "%v", err)
+	case errors.Is(err, storage.ErrConflict):
+		return problem(http.StatusConflict, "in_flight", "another request with this Idempotency-Key is at work: send it again")
 	case errors.Is(err, storage.ErrInvalid):
 		return problem(http.StatusBadRequest, "invalid", "%v", err)
 	default:

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"net/http"
 	"slices"
 
@@ -122,16 +123,16 @@ func writes() []route {
 		post("bulk", "bulkCommand", "Give a command to all runs that a filter selects", bulkBody{}, inspect.Job{},
 			http.StatusOK, (*api).bulk),
 		post("jobs/{job}/cancel", "cancelJob", "End an unclaimed job", reasonBody{}, inspect.Job{}, http.StatusOK,
-			changeJob("cancel", func(b *jobs.Board, c *call) error {
+			changeJob("cancel", func(ctx context.Context, b *jobs.Board, c *call) error {
 				var body reasonBody
 				if err := c.decode(&body); err != nil {
 					return err
 				}
-				return b.Cancel(c.Context(), c.PathValue("job"), body.Reason)
+				return b.Cancel(ctx, c.PathValue("job"), body.Reason)
 			})),
 		post("jobs/{job}/release", "releaseJob", "Let a job be claimed at once", nil, inspect.Job{}, http.StatusOK,
-			changeJob("release", func(b *jobs.Board, c *call) error {
-				return b.Release(c.Context(), c.PathValue("job"))
+			changeJob("release", func(ctx context.Context, b *jobs.Board, c *call) error {
+				return b.Release(ctx, c.PathValue("job"))
 			})),
 		post("schedules", "addSchedule", "Add a schedule, or change it", scheduleBody{}, inspect.Schedule{}, http.StatusOK,
 			(*api).addSchedule),

@@ -2,9 +2,11 @@ package memstore
 
 import (
 	"context"
+	"time"
 
 	"github.com/ebbflow/ebb/internal/codec"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/internal/rules"
 )
 
 // An auditRow is a line of the audit in its stored form.
@@ -52,6 +54,32 @@ func (m *store) WriteAudit(ctx context.Context, line storage.AuditLine) error {
 	line.Entry.Seq = 0
 	m.audit.add(nil, line.Subject, &line.Entry)
 	return nil
+}
+
+// checkBeside returns why nothing can be committed that is to be committed beside a change, see [storage.Beside].
+func (m *memory) checkBeside(ctx context.Context) error {
+	line, records := storage.IsBeside(ctx)
+	if line != nil {
+		if err := line.Check(); err != nil {
+			return err
+		}
+	}
+	if err := rules.CheckWrites(records); err != nil {
+		return err
+	}
+	return m.checkRevisions(records)
+}
+
+// changed writes what is to be committed beside a change, see [storage.Beside].
+func (m *memory) changed(ctx context.Context) {
+	line, records := storage.IsBeside(ctx)
+	now := time.Now().Truncate(time.Microsecond).UTC()
+	for i := range records {
+		m.records.apply(&records[i], now)
+	}
+	if line != nil {
+		m.audit.add(nil, line.Subject, &line.Entry)
+	}
 }
 
 // Audit implements [storage.Audits.Audit].

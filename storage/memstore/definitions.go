@@ -39,6 +39,7 @@ func (m *store) PutDefinition(ctx context.Context, def storage.Definition) (stor
 	if !slices.Contains(m.defs.languages[def.Name], def.Language) {
 		m.defs.languages[def.Name] = append(m.defs.languages[def.Name], def.Language)
 	}
+	m.changed(ctx)
 	return def, nil
 }
 

@@ -28,10 +28,14 @@ func (m *store) PostJob(ctx context.Context, list ...storage.Job) error {
 	}
 	defer m.mu.Unlock()
 	var taken error
+	before := m.posted
 	for i := range list {
 		if !m.post(&list[i]) {
 			taken = fmt.Errorf("%w: job %q", storage.ErrExists, list[i].ID)
 		}
+	}
+	if m.posted > before {
+		m.changed(ctx)
 	}
 	m.notify()
 	return taken
@@ -149,6 +153,7 @@ func (m *store) EndJob(ctx context.Context, end storage.JobEnd) error {
 		return err
 	}
 	m.endJob(j, &end)
+	m.changed(ctx)
 	return nil
 }
 

@@ -20,6 +20,7 @@ func (m *store) SetLimit(ctx context.Context, limit storage.Limit) error {
 	defer m.mu.Unlock()
 	m.limits = rules.WithLimit(m.limits, limit)
 	m.notify()
+	m.changed(ctx)
 	return nil
 }
 

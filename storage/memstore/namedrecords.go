@@ -63,10 +63,8 @@ func (m *store) WriteRecords(ctx context.Context, writes ...storage.RecordWrite)
 		return nil, err
 	}
 	defer m.mu.Unlock()
-	for i := range writes {
-		if err := rules.CheckRevision(&writes[i], m.records.kinds[writes[i].Kind][writes[i].Key].Revision); err != nil {
-			return nil, err
-		}
+	if err := m.checkRevisions(writes); err != nil {
+		return nil, err
 	}
 	now := time.Now().Truncate(time.Microsecond).UTC()
 	var out []storage.NamedRecord
@@ -74,6 +72,16 @@ func (m *store) WriteRecords(ctx context.Context, writes ...storage.RecordWrite)
 		out = append(out, m.records.apply(&writes[i], now))
 	}
 	return out, nil
+}
+
+// checkRevisions returns why the writes of records cannot be applied now.
+func (m *memory) checkRevisions(writes []storage.RecordWrite) error {
+	for i := range writes {
+		if err := rules.CheckRevision(&writes[i], m.records.kinds[writes[i].Kind][writes[i].Key].Revision); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // NamedRecord implements [storage.NamedRecords.NamedRecord].

@@ -41,6 +41,7 @@ func (m *store) PutSchedule(ctx context.Context, s storage.Schedule) error {
 	}
 	s.Mark = uuid.NewString()
 	m.schedules[s.ID] = &s
+	m.changed(ctx)
 	m.notify()
 	return nil
 }
@@ -65,6 +66,7 @@ func (m *store) MoveSchedule(ctx context.Context, move storage.ScheduleMove) err
 	for i := range move.Jobs {
 		m.post(&move.Jobs[i])
 	}
+	m.changed(ctx)
 	m.notify()
 	return nil
 }
@@ -79,6 +81,7 @@ func (m *store) DeleteSchedule(ctx context.Context, id string) error {
 		return fmt.Errorf("%w: schedule %q", storage.ErrNotFound, id)
 	}
 	delete(m.schedules, id)
+	m.changed(ctx)
 	return nil
 }
 

@@ -114,7 +114,11 @@ func (m *store) enter(ctx context.Context) error {
 		m.mu.Unlock()
 		return storage.ErrClosed
 	}
-	return nil
+	err := m.checkBeside(ctx)
+	if err != nil {
+		m.mu.Unlock()
+	}
+	return err
 }
 
 // Owner implements [storage.Owners.Owner].

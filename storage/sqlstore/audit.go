@@ -7,6 +7,7 @@ import (
 
 	"github.com/ebbflow/ebb/internal/codec"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/internal/rules"
 )
 
 const (
@@ -39,6 +40,45 @@ func (s *Store) WriteAudit(ctx context.Context, line storage.AuditLine) error {
 	return s.update(ctx, &write{do: func(ctx context.Context, w *session) error {
 		return w.Post(ctx, nil, insertAudit, nil, line.Subject, 0, text)
 	}})
+}
+
+// beside adds a line, and writes of records, to a write, see [storage.Beside].
+func (one *write) beside(line *storage.AuditLine, records []storage.RecordWrite) error {
+	if line != nil {
+		if err := line.Check(); err != nil {
+			return err
+		}
+	}
+	if err := rules.CheckWrites(records); err != nil {
+		return err
+	}
+	do := one.do
+	one.alone = one.alone || len(records) > 0 // as for WriteRecords
+	one.do = func(ctx context.Context, w *session) error {
+		var there []writtenRow
+		if len(records) > 0 {
+			var err error
+			if there, err = readRevisions(ctx, w, records); err != nil {
+				return err
+			}
+		}
+		if err := do(ctx, w); err != nil {
+			return err
+		}
+		if err := w.Flush(ctx); err != nil || one.idle != nil && one.idle() {
+			return err
+		}
+		if len(records) > 0 {
+			if _, err := writeRecords(ctx, w, records, there); err != nil {
+				return err
+			}
+		}
+		if line == nil {
+			return nil
+		}
+		return w.Post(ctx, nil, insertAudit, nil, line.Subject, 0, codec.AppendHistory(nil, []storage.Entry{line.Entry}))
+	}
+	return nil
 }
 
 type auditRow struct {

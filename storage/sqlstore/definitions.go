@@ -46,8 +46,9 @@ func (s *Store) PutDefinition(ctx context.Context, def storage.Definition) (out 
 	if text == nil {
 		text = []byte{}
 	}
-	err = s.update(ctx, &write{do: func(ctx context.Context, w *session) (err error) {
-		if _, err := w.Exec(ctx, insertDefinition,
+	var put int64
+	err = s.update(ctx, &write{idle: func() bool { return put == 0 }, do: func(ctx context.Context, w *session) (err error) {
+		if put, err = w.Exec(ctx, insertDefinition,
 			def.Hash, def.Name, def.Language, text, micros(orNow(def.Created))); err != nil {
 			return err
 		}

@@ -323,5 +323,10 @@ func (s *Store) update(ctx context.Context, one *write) error {
 	if s.readOnly {
 		return fmt.Errorf("%w (%s)", ErrReadOnly, s.place)
 	}
+	if line, records := storage.IsBeside(ctx); line != nil || len(records) > 0 {
+		if err := one.beside(line, records); err != nil {
+			return err
+		}
+	}
 	return s.writer.run(ctx, one)
 }

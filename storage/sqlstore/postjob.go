@@ -70,12 +70,14 @@ func (s *Store) PostJob(ctx context.Context, list ...storage.Job) error {
 		return err
 	}
 	var taken error
+	posted := false
 	err = s.update(ctx, &write{
+		idle: func() bool { return !posted },
 		do: func(ctx context.Context, w *session) error {
-			taken = nil
+			taken, posted = nil, false
 			for i := range rows {
 				if err := w.Post(ctx, func(made int64) error {
-					if made == 0 {
+					if posted = posted || made > 0; made == 0 {
 						taken = jobExists(list[i].ID)
 					}
 					return nil

@@ -27,6 +27,7 @@ const (
 // A write is one change that a caller asks for.
 type write struct {
 	do         func(context.Context, *session) error // writes the rows in a transaction; may be called more than once
+	idle       func() bool                           // reports whether do changed nothing; nil if it changes something
 	judge      func(context.Context, *session) error // interprets errUnpassed; nil if do never returns it
 	then       func()                                // runs after the commit; may be nil
 	arrivals   wakeup.Change                         // which waiting callers the change concerns

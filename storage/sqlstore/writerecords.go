@@ -41,14 +41,9 @@ func (s *Store) WriteRecords(ctx context.Context, writes ...storage.RecordWrite)
 	if err := s.update(ctx, &write{
 		alone: true, // so that on a server the transaction has no other lock when it waits for this one
 		do: func(ctx context.Context, w *session) error {
-			there, err := readWritten(ctx, w, writes)
+			there, err := readRevisions(ctx, w, writes)
 			if err != nil {
 				return err
-			}
-			for i := range writes {
-				if err := rules.CheckRevision(&writes[i], there[i].Revision); err != nil {
-					return err
-				}
 			}
 			out, err = writeRecords(ctx, w, writes, there)
 			return err
@@ -57,6 +52,17 @@ func (s *Store) WriteRecords(ctx context.Context, writes ...storage.RecordWrite)
 		return nil, err
 	}
 	return out, nil
+}
+
+// readRevisions returns the records of writes, as readWritten does, if they have the revisions that the writes require.
+func readRevisions(ctx context.Context, w *session, writes []storage.RecordWrite) ([]writtenRow, error) {
+	there, err := readWritten(ctx, w, writes)
+	for i := range there {
+		if err := rules.CheckRevision(&writes[i], there[i].Revision); err != nil {
+			return nil, err
+		}
+	}
+	return there, err
 }
 
 // readWritten returns the records of writes as they are, and lets no other transaction change them.

@@ -106,6 +106,7 @@ func testAudit(t *testing.T, m Maker) {
 	} {
 		want(t, "WriteAudit of a wrong line", s.WriteAudit(t.Context(), wrong), storage.ErrInvalid)
 	}
+	beside(t, s, alice)
 }
 
 func audited(t *testing.T, s storage.Store, q storage.AuditQuery) []storage.AuditLine {
@@ -113,4 +114,37 @@ func audited(t *testing.T, s storage.Store, q storage.AuditQuery) []storage.Audi
 	lines, err := s.Audit(t.Context(), q)
 	must(t, "Audit", err)
 	return lines
+}
+
+// beside commits lines and records with changes, or neither.
+func beside(t *testing.T, s storage.Store, alice *storage.Issuer) {
+	t.Helper()
+	before := len(audited(t, s, storage.AuditQuery{}))
+	line := storage.Command(*alice, "post", "job x", at(0))
+	once := storage.RecordWrite{Kind: "once", Key: "k", Body: value("first")}
+	job := storage.Job{ID: "beside", Run: "beside", Flow: "f"}
+	is := func(what string, lines int, err, wanted error) {
+		t.Helper()
+		want(t, what, err, wanted)
+		if got := len(audited(t, s, storage.AuditQuery{})) - before; got != lines {
+			t.Fatalf("%s: %d lines; want %d", what, got, lines)
+		}
+	}
+	ctx := storage.Beside(t.Context(), &line, once)
+	is("a job", 1, s.PostJob(ctx, job), nil)
+	job.ID = "other"
+	is("a job under a used key", 1, s.PostJob(ctx, job), storage.ErrConflict)
+	_, err := s.Job(t.Context(), job.ID)
+	want(t, "the job under a used key", err, storage.ErrNotFound)
+	job.ID = "beside"
+	once.Key = "l"
+	ctx = storage.Beside(t.Context(), &line, once)
+	is("a job that exists", 1, s.PostJob(ctx, job), storage.ErrExists)
+	is("no schedule", 1, s.DeleteSchedule(ctx, "none"), storage.ErrNotFound)
+	_, err = s.NamedRecord(t.Context(), "once", "l")
+	want(t, "the record of what changed nothing", err, storage.ErrNotFound)
+	is("a schedule", 2, s.PutSchedule(storage.Beside(t.Context(), &line), storage.Schedule{ID: "beside", Flow: "f"}), nil)
+	is("the end of a job", 3, s.EndJob(ctx, storage.JobEnd{Job: "beside", State: states.JobComplete}), nil)
+	is("its end under a used key", 3, s.DeleteSchedule(ctx, "beside"), storage.ErrConflict)
+	is("a wrong line", 3, s.DeleteSchedule(storage.Beside(t.Context(), &storage.AuditLine{}), "beside"), storage.ErrInvalid)
 }

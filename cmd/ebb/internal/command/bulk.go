@@ -2,7 +2,6 @@ package command
 
 import (
 	"context"
-	"crypto/rand"
 	"strings"
 	"time"
 
@@ -40,18 +39,8 @@ With --dry-run, only say how many runs the filter selects.`,
 				return s.Reading(ctx, func(store *sqlstore.Store) error { return s.countRuns(ctx, store, o.Filter) })
 			}
 			return s.WithStore(ctx, func(store *sqlstore.Store) error {
-				id := bulk.Name + "-" + strings.ToLower(rand.Text()[:8])
-				if err := s.Audit(ctx, store, "bulk "+o.Command, "job "+id); err != nil {
-					return exit.DatabaseError(err)
-				}
-				if _, err := jobs.New(store, jobs.Policy{}).Post(ctx, jobs.Job{ID: id, Flow: bulk.Name, Input: o}); err != nil {
-					return exit.DatabaseError(err)
-				}
-				posted, err := store.Job(ctx, id)
-				if err != nil {
-					return exit.DatabaseError(err)
-				}
-				return s.showJob(&posted)
+				job := jobs.Job{ID: jobs.NewID(bulk.Name), Flow: bulk.Name, Input: o}
+				return s.postJob(ctx, store, "bulk "+o.Command, job, true)
 			})
 		},
 	}

@@ -51,10 +51,7 @@ func (s subcommands) jobCommand(use, short string,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return s.WithStore(cmd.Context(), func(store *sqlstore.Store) error {
 				ctx, id := cmd.Context(), args[0]
-				if err := s.Audit(ctx, store, cmd.Name(), "job "+id); err != nil {
-					return exit.DatabaseError(err)
-				}
-				err := change(ctx, jobs.New(store, jobs.Policy{}), id)
+				err := change(s.Audited(ctx, cmd.Name(), "job "+id), jobs.New(store, jobs.Policy{}), id)
 				if err != nil && !errors.Is(err, jobs.ErrRefused) {
 					return noJob(err, id)
 				}
@@ -166,11 +163,18 @@ func jobDetail(j *storage.Job) string {
 }
 
 // showJob prints a job on a line.
-func (s subcommands) showJob(j *storage.Job) error {
+func (s subcommands) showJob(j *storage.Job) error { return s.showPosted(j, false) }
+
+// showPosted prints a job on a line, and whether a job with its id was there before.
+func (s subcommands) showPosted(j *storage.Job, existed bool) error {
 	out := inspect.JobOf(j)
+	out.Existed = existed
 	text := visible.Line(j.ID) + " " + out.State + " " + flowVersion(j)
 	if j.Run != j.ID {
 		text += " run " + visible.Line(j.Run)
+	}
+	if existed {
+		text += " (posted before)"
 	}
 	return s.Emit(out, "%s", strings.TrimRight(text+" "+jobDetail(j), " "))
 }

@@ -65,10 +65,7 @@ all limits.`,
 					}
 				}
 				change(&limit)
-				if err := s.Audit(ctx, store, "limit", limit.String()); err != nil {
-					return exit.DatabaseError(err)
-				}
-				return exit.DatabaseError(store.SetLimit(ctx, limit))
+				return exit.DatabaseError(store.SetLimit(s.Audited(ctx, "limit", limit.String()), limit))
 			})
 		},
 	}

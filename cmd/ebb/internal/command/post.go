@@ -2,12 +2,14 @@ package command
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ebbflow/ebb/cmd/ebb/internal/exit"
 	"github.com/ebbflow/ebb/jobs"
+	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
@@ -61,26 +63,31 @@ func (s subcommands) post(ctx context.Context, text string, f *postFlags) error 
 		if job.Version, err = what.store(ctx, store); err != nil {
 			return err
 		}
-		if err := s.Audit(ctx, store, "post", "job "+job.ID); err != nil {
-			return exit.DatabaseError(err)
-		}
-		board := jobs.New(store, jobs.Policy{})
-		now, err := board.Now(ctx)
+		now, err := jobs.New(store, jobs.Policy{}).Now(ctx)
 		if err == nil {
 			job.NotBefore, err = parseAfter(f.after, now)
 		}
-		if err == nil {
-			_, err = board.Post(ctx, job)
-		}
 		if err != nil {
 			return exit.DatabaseError(err)
 		}
-		posted, err := store.Job(ctx, job.ID)
-		if err != nil {
-			return exit.DatabaseError(err)
-		}
-		return s.showJob(&posted)
+		return s.postJob(ctx, store, "post", job, f.id == "")
 	})
+}
+
+// postJob posts a job, and shows it. If the id was drawn, the job must be new.
+func (s subcommands) postJob(ctx context.Context, store storage.Store, verb string, job jobs.Job, drawn bool) error {
+	isNew, err := jobs.New(store, jobs.Policy{}).PostNew(s.Audited(ctx, verb, "job "+job.ID), job)
+	if err == nil && drawn && !isNew {
+		err = fmt.Errorf("%w: job %q", storage.ErrExists, job.ID)
+	}
+	if err != nil {
+		return exit.DatabaseError(err)
+	}
+	posted, err := store.Job(ctx, job.ID)
+	if err != nil {
+		return exit.DatabaseError(err)
+	}
+	return s.showPosted(&posted, !isNew)
 }
 
 // parseAfter parses the time of a flag: a time, or a duration from now.

@@ -3,7 +3,6 @@ package command
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"maps"
 	"os"
 	"path/filepath"
@@ -19,6 +18,7 @@ import (
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/engine/tasks"
 	"github.com/ebbflow/ebb/internal/visible"
+	"github.com/ebbflow/ebb/jobs"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
@@ -238,7 +238,7 @@ func (f *runFlags) options() ([]engine.RunOption, error) {
 func (f *runFlags) runID(flow string) (string, error) {
 	switch {
 	case f.id == "":
-		return flow + "-" + strings.ToLower(rand.Text()[:8]), nil
+		return jobs.NewID(flow), nil
 	case len(f.id) > storage.MaxID:
 		return "", exit.Usagef("--id %.20s…: an id has at most %d bytes", f.id, storage.MaxID)
 	}

@@ -104,10 +104,7 @@ func (s subcommands) addSchedule(ctx context.Context, args []string, f *schedule
 		if job.Version, err = what.store(ctx, store); err != nil {
 			return err
 		}
-		if err := s.Audit(ctx, store, "add", "schedule "+args[0]); err != nil {
-			return exit.DatabaseError(err)
-		}
-		err = jobs.New(store, jobs.Policy{}).AddSchedule(ctx, jobs.Schedule{
+		err = jobs.New(store, jobs.Policy{}).AddSchedule(s.Audited(ctx, "add", "schedule "+args[0]), jobs.Schedule{
 			ID: args[0], Spec: spec, CatchUp: f.catchUp,
 			Job: job,
 		})
@@ -130,10 +127,7 @@ func (s subcommands) changeScheduleCommand(verb, short string,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return s.WithStore(cmd.Context(), func(store *sqlstore.Store) error {
 				ctx, id := cmd.Context(), args[0]
-				if err := s.Audit(ctx, store, verb, "schedule "+id); err != nil {
-					return exit.DatabaseError(err)
-				}
-				err := change(ctx, jobs.New(store, jobs.Policy{}), id)
+				err := change(s.Audited(ctx, verb, "schedule "+id), jobs.New(store, jobs.Policy{}), id)
 				if errors.Is(err, jobs.ErrNotFound) {
 					return &exit.Error{
 						Status: exit.NotFound,

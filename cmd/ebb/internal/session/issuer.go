@@ -15,8 +15,9 @@ func (s *Session) Issuer() storage.Issuer {
 	return storage.Issuer{Via: storage.ViaCommand, Name: name}
 }
 
-// Audit records that the user of the command is about to change something that has no history of its own, such as "job
-// nightly-7". It comes before the change, so that no change is without its line.
-func (s *Session) Audit(ctx context.Context, store storage.Audits, verb, subject string) error {
-	return store.WriteAudit(ctx, storage.Command(s.Issuer(), verb, subject, time.Now()))
+// Audited returns the context of a call that changes something that has no history of its own, such as "job nightly-7".
+// The line that says so is committed with the change.
+func (s *Session) Audited(ctx context.Context, verb, subject string) context.Context {
+	line := storage.Command(s.Issuer(), verb, subject, time.Now())
+	return storage.Beside(ctx, &line)
 }

@@ -1,0 +1,81 @@
+package api_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/ebbflow/ebb/server"
+	"github.com/ebbflow/ebb/server/api"
+	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/memstore"
+)
+
+// TestIdempotencyKey: a repeated request has the same answer, changes nothing and leaves no second line in the audit.
+// Another request under its key is refused.
+//
+// Guarantee (Jobs): A repeated `Idempotency-Key` changes nothing and adds no line to the audit. With another body or
+// another command it is refused with 422.
+func TestIdempotencyKey(t *testing.T) {
+	t.Parallel()
+	store := memstore.New()
+	served := api.New(store, api.Options{})
+	if err := store.Create(t.Context(), storage.Run{ID: "r", Flow: "f", Structure: "x"}); err != nil {
+		t.Fatal(err)
+	}
+	post := func(status int, key, path, body string) map[string]any {
+		t.Helper()
+		ctx := server.WithCaller(t.Context(), server.Caller{Name: "ann", Operate: true})
+		r := httptest.NewRequestWithContext(ctx, http.MethodPost, api.Prefix+path, strings.NewReader(body))
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Idempotency-Key", key)
+		w := httptest.NewRecorder()
+		served.ServeHTTP(w, r)
+		if w.Code != status {
+			t.Fatalf("%s %s answers %d: %s", path, body, w.Code, w.Body)
+		}
+		var out map[string]any
+		if err := json.Unmarshal(w.Body.Bytes(), &out); err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	const job, schedule = `{"flow": "f", "input": {"n": 1}}`, `{"id": "s", "spec": "@daily", "flow": "f"}`
+	lines := 0
+	for _, c := range []struct {
+		path, body string
+		status     int
+		lines      int
+	}{
+		{"jobs", job, 200, 1},
+		{"jobs", `{"id": "named", "flow": "f"}`, 200, 1},
+		{"jobs/named/cancel", `{"reason": "late"}`, 200, 1},
+		{"bulk", `{"filter": "id:*", "command": "cancel"}`, 200, 1},
+		{"schedules", schedule, 200, 1},
+		{"schedules/s/pause", "", 200, 1},
+		{"schedules/s/remove", "", 200, 1},
+		{"limits", `{"flow": "f", "runs": 2}`, 200, 1},
+		{"runs/r/cancel", `{}`, 202, 0},
+	} {
+		key := c.path + c.body
+		first := post(c.status, key, c.path, c.body)
+		again := post(c.status, key, c.path, c.body)
+		if first["job"] != again["job"] || first["existed"] != again["existed"] {
+			t.Errorf("%s: %v, then %v", c.path, first, again)
+		}
+		post(http.StatusUnprocessableEntity, key, c.path, `{"flow": "other", "id": "x"}`)
+		post(http.StatusUnprocessableEntity, key, "runs/r/suspend", c.body)
+		all, err := store.Audit(t.Context(), storage.AuditQuery{})
+		if lines += c.lines; err != nil || len(all) != lines {
+			t.Errorf("%s: %d lines in the audit, %v; want %d", c.path, len(all), err, lines)
+		}
+	}
+	if named := post(http.StatusOK, "another", "jobs", `{"id": "named", "flow": "g"}`); named["existed"] != true || named["flow"] != "f" {
+		t.Errorf("an id that is taken is answered with %v", named)
+	}
+	if all, err := store.Audit(t.Context(), storage.AuditQuery{}); err != nil || len(all) != lines {
+		t.Errorf("a job that was not posted has a line in the audit: %v", err)
+	}
+}
