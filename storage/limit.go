@@ -30,6 +30,8 @@ const (
 	MaxRate = 100_000             // largest Rate of a [Limit], in jobs
 	MinPer  = time.Millisecond    // shortest Per of a Limit
 	MaxPer  = 31 * 24 * time.Hour // longest Per of a Limit
+	//limit:scheduling limits of a database (`storage.MaxLimitCount`) | {}
+	MaxLimitCount = 1000 // limits that a store keeps; one by a label counts all values of the label
 )
 
 // None reports whether the limit has neither Runs nor Rate. Setting such a limit removes the stored one.
@@ -95,7 +97,8 @@ func (e *LimitedError) Unwrap() error { return ErrLimited }
 // Limiter is the part of a [Store] that limits how many runs are driven at once, and how many jobs are claimed in a
 // period. The store keeps the limits, so they hold for all processes that use it.
 type Limiter interface {
-	// SetLimit sets the limit for its Flow and Label, and replaces an earlier one. Without Runs and Rate it removes
+	// SetLimit sets the limit for its Flow and Label, and replaces an earlier one. It returns ErrInvalid for one more
+	// than MaxLimitCount. Without Runs and Rate it removes
 	// the limit. Runs that a process already drives continue, even if they are more than the limit allows. If Runs
 	// changes, SetLimit reads each run that has not ended, in one transaction.
 	SetLimit(ctx context.Context, limit Limit) error

@@ -3,6 +3,7 @@ package inspect
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/ebbflow/ebb/storage"
 )
@@ -39,8 +40,10 @@ func LimitUses(ctx context.Context, store storage.Store) ([]LimitUse, error) {
 		return nil, err
 	}
 	uses, counts := make([]LimitUse, len(limits)), make([]map[string]int, len(limits))
+	ofFlow := map[string][]int{} // the limits that may count a run
 	for i := range limits {
 		uses[i].Limit, counts[i] = limits[i], map[string]int{}
+		ofFlow[limits[i].Flow] = append(ofFlow[limits[i].Flow], i)
 	}
 	looked := 0
 	q := storage.RunQuery{States: openStates(), Brief: true, Limit: waitingPage}
@@ -53,7 +56,7 @@ func LimitUses(ctx context.Context, store storage.Store) ([]LimitUse, error) {
 			if runs[i].Owner == "" {
 				continue
 			}
-			for n := range uses {
+			for _, n := range slices.Concat(ofFlow[""], ofFlow[runs[i].Flow]) {
 				uses[n].count(&runs[i], counts[n])
 			}
 		}
@@ -74,7 +77,7 @@ func (u *LimitUse) count(run *storage.Run, counts map[string]int) {
 	if u.Label != "" {
 		value, has = run.Labels[u.Label]
 	}
-	if !has || u.Flow != "" && u.Flow != run.Flow {
+	if !has {
 		return
 	}
 	if counts[value]++; counts[value] > u.Used {

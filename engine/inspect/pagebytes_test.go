@@ -42,7 +42,7 @@ func TestPagesHaveBytes(t *testing.T) {
 	for i := range 20 {
 		text += fmt.Sprintf(`"S%d": {"Type": "Pass", "Next": "S%d"}, `, i, i+1)
 	}
-	m, err := asl.Parse("events", []byte(text + `"S20": {"Type": "Succeed"}}}`))
+	m, err := asl.Parse("events", []byte(text+`"S20": {"Type": "Succeed"}}}`))
 	if err != nil {
 		t.Fatal(err)
 	}

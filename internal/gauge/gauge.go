@@ -131,9 +131,14 @@ func jobsOf(st *sqlstore.Status, state states.Job) storage.JobCount {
 	return storage.JobCount{}
 }
 
+// maxLimits bounds the series of limits, each of which a monitor keeps.
+//
+//limit:memory limits with series in metrics | {}, the first by flow and label | no series
+const maxLimits = 100
+
 func limits(n func(*sqlstore.LimitUse) int) func(*sqlstore.Status) []Value {
 	return func(st *sqlstore.Status) (values []Value) {
-		for i := range st.Limits {
+		for i := range min(len(st.Limits), maxLimits) {
 			l := &st.Limits[i]
 			values = append(values, Value{[]string{l.Flow, l.Label}, float64(n(l))})
 		}

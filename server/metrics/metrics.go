@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"net/http"
+	"strings"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -108,6 +109,9 @@ const (
 	errorResult   = "error"
 )
 
+// ownFlows begins the names of flows of Ebb itself, such as that of a bulk command. Their atoms make no series.
+const ownFlows = "ebb."
+
 // maxScrapes bounds the number of concurrent requests for the metrics, because each answer is large.
 //
 //limit:http requests for `/metrics` at once | {} | 503
@@ -128,7 +132,7 @@ func (m *Metrics) Observe(ev engine.Event) {
 	case ev.Kind == engine.FlowChanged && ev.From == states.FlowResuming.String(): // it was taken over, and continues
 	case ev.Kind == engine.FlowChanged && rests(ev.To):
 		m.runs.WithLabelValues(m.flow(ev.Flow), ev.To).Inc()
-	case ev.Kind != engine.AtomChanged || ev.Inner || ev.Timer:
+	case ev.Kind != engine.AtomChanged || ev.Inner || ev.Timer || strings.HasPrefix(ev.Flow, ownFlows):
 	case ev.To == states.TaskRetrying.String():
 		m.retries.WithLabelValues(m.flow(ev.Flow)).Inc()
 	default:

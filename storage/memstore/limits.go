@@ -18,7 +18,11 @@ func (m *store) SetLimit(ctx context.Context, limit storage.Limit) error {
 		return err
 	}
 	defer m.mu.Unlock()
-	m.limits = rules.WithLimit(m.limits, limit)
+	limits := rules.WithLimit(m.limits, limit)
+	if err := rules.CheckLimits(len(limits)); err != nil {
+		return err
+	}
+	m.limits = limits
 	m.notify()
 	m.changed(ctx)
 	return nil

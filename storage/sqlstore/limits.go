@@ -17,6 +17,7 @@ const (
 	putLimit      = `INSERT INTO limits (flow, label, runs, rate, per) VALUES ($1, $2, $3, $4, $5)
 ON CONFLICT (flow, label) DO UPDATE SET runs = excluded.runs, rate = excluded.rate, per = excluded.per`
 	deleteLimit = `DELETE FROM limits WHERE flow = $1 AND label = $2`
+	countLimits = `SELECT count(*) FROM limits WHERE flow <> $1 OR label <> $2`
 
 	// shareLimits keeps the limits of a PostgreSQL database unchanged until the transaction ends. alterLimits waits
 	// for all transactions that ran shareLimits, and blocks new ones. Both lock the table and need rights on it. An
@@ -137,6 +138,14 @@ func (s *Store) SetLimit(ctx context.Context, limit storage.Limit) error {
 			query, args := putLimit, []any{limit.Flow, limit.Label, limit.Runs, limit.Rate, limit.Per.Microseconds()}
 			if limit.None() {
 				query, args = deleteLimit, args[:2]
+			} else {
+				var others int
+				if err := w.Get(ctx, &others, countLimits, limit.Flow, limit.Label); err != nil {
+					return err
+				}
+				if err := rules.CheckLimits(others + 1); err != nil {
+					return err
+				}
 			}
 			was := 0
 			if err := w.Get(ctx, &was, selectLimited, limit.Flow, limit.Label); err != nil &&

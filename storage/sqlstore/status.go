@@ -211,11 +211,10 @@ func limitUses(ctx context.Context, r *session) ([]LimitUse, error) {
 	if err := count(ctx, r, t, selectDriven, 0); err != nil {
 		return nil, err
 	}
-	var uses []LimitUse
-	for _, l := range limits {
-		if l.Runs > 0 {
-			uses = append(uses, LimitUse{Limit: l, Used: t.Most(l)})
-		}
+	limits, most := t.Most()
+	uses := make([]LimitUse, len(limits))
+	for i := range limits {
+		uses[i] = LimitUse{Limit: limits[i], Used: most[i]}
 	}
 	return uses, nil
 }

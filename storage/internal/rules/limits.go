@@ -2,6 +2,8 @@ package rules
 
 import (
 	"cmp"
+	"fmt"
+	"iter"
 	"math"
 	"slices"
 
@@ -14,10 +16,44 @@ type Bucket struct {
 	Labels map[string]string
 }
 
+// An index finds the limits that may count the runs of a flow without looking at those of other flows.
+type index struct {
+	limits []storage.Limit
+	of     map[string][]int // by flow; those of "" count every flow
+}
+
+func newIndex(limits []storage.Limit) index {
+	x := index{limits, map[string][]int{}}
+	for i := range limits {
+		x.of[limits[i].Flow] = append(x.of[limits[i].Flow], i)
+	}
+	return x
+}
+
+// each yields the limits of every flow, and then those of a flow, with their numbers.
+func (x *index) each(flow string) iter.Seq2[int, *storage.Limit] {
+	return func(yield func(int, *storage.Limit) bool) {
+		for _, i := range x.of[""] {
+			if !yield(i, &x.limits[i]) {
+				return
+			}
+		}
+		if flow == "" {
+			return
+		}
+		for _, i := range x.of[flow] {
+			if !yield(i, &x.limits[i]) {
+				return
+			}
+		}
+	}
+}
+
 // LimiterState contains the number of driven runs, as limits count them. The zero LimiterState has no limits.
 type LimiterState struct {
-	limits []storage.Limit
-	taken  map[place]int
+	index
+
+	taken map[place]int
 }
 
 // place identifies the runs that one limit counts together.
@@ -28,21 +64,19 @@ type place struct {
 
 // NewLimiterState returns the state of these limits when no run is driven.
 func NewLimiterState(limits []storage.Limit) *LimiterState {
-	t := &LimiterState{limits: limits, taken: map[place]int{}}
 	if rate := func(l storage.Limit) bool { return l.Runs == 0 }; slices.ContainsFunc(limits, rate) {
-		t.limits = slices.DeleteFunc(slices.Clone(limits), rate)
+		limits = slices.DeleteFunc(slices.Clone(limits), rate)
 	}
-	return t
+	return &LimiterState{newIndex(limits), map[place]int{}}
 }
 
 // Bucket returns the run's bucket; false if no limit counts the run.
 func (t *LimiterState) Bucket(flow string, labels map[string]string) (Bucket, bool) {
 	bucket, counted := Bucket{Flow: flow}, false
-	for i := range t.limits {
-		l := &t.limits[i]
+	for _, l := range t.index.each(flow) {
 		value, has := labels[l.Label]
 		switch {
-		case l.Flow != "" && l.Flow != flow, l.Label != "" && !has:
+		case l.Label != "" && !has:
 			continue
 		case l.Label != "":
 			if bucket.Labels == nil {
@@ -57,10 +91,8 @@ func (t *LimiterState) Bucket(flow string, labels map[string]string) (Bucket, bo
 
 // each calls f for each limit that counts the bucket.
 func (t *LimiterState) each(bucket *Bucket, f func(place)) {
-	for i := range t.limits {
-		l := &t.limits[i]
-		value, has := bucket.Labels[l.Label]
-		if (l.Flow == "" || l.Flow == bucket.Flow) && (l.Label == "" || has) {
+	for i, l := range t.index.each(bucket.Flow) {
+		if value, has := bucket.Labels[l.Label]; l.Label == "" || has {
 			f(place{i, value})
 		}
 	}
@@ -71,15 +103,13 @@ func (t *LimiterState) Take(bucket *Bucket, runs int) {
 	t.each(bucket, func(p place) { t.taken[p] += runs })
 }
 
-// Most returns the largest number of driven runs that a limit counts together.
-func (t *LimiterState) Most(limit storage.Limit) int {
-	most := 0
+// Most returns the limits on driven runs, and the largest number of them that each counts together.
+func (t *LimiterState) Most() (limits []storage.Limit, most []int) {
+	most = make([]int, len(t.limits))
 	for p, n := range t.taken {
-		if t.limits[p.limit] == limit {
-			most = max(most, n)
-		}
+		most[p.limit] = max(most[p.limit], n)
 	}
-	return most
+	return t.limits, most
 }
 
 // Available returns how many more runs of a bucket the limits allow to be driven.
@@ -98,6 +128,15 @@ func (t *LimiterState) Full(run string, bucket *Bucket) *storage.LimitedError {
 		}
 	})
 	return full
+}
+
+// CheckLimits returns ErrInvalid if a store cannot have that many limits.
+func CheckLimits(n int) error {
+	if n > storage.MaxLimitCount {
+		return fmt.Errorf("%w: there are %d limits already: limit by a label, whose values count separately",
+			storage.ErrInvalid, storage.MaxLimitCount)
+	}
+	return nil
 }
 
 // WithLimit returns the limits after set is applied, ordered by flow and label.

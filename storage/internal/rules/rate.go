@@ -1,33 +1,32 @@
 package rules
 
-import "github.com/ebbflow/ebb/storage"
+import (
+	"slices"
+
+	"github.com/ebbflow/ebb/storage"
+)
 
 // A Meter counts claimed jobs as rates count them, see [storage.Limit].
 type Meter struct {
-	rates []storage.Limit
+	index
+
 	spent map[place]int
 }
 
 // NewMeter returns a Meter for the rates among these limits, with all counts zero; nil if there are no rates.
 func NewMeter(limits []storage.Limit) *Meter {
-	var m *Meter
-	for _, l := range limits {
-		if l.Rate == 0 {
-			continue
-		}
-		if m == nil {
-			m = &Meter{spent: map[place]int{}}
-		}
-		m.rates = append(m.rates, l)
+	rates := slices.DeleteFunc(slices.Clone(limits), func(l storage.Limit) bool { return l.Rate == 0 })
+	if len(rates) == 0 {
+		return nil
 	}
-	return m
+	return &Meter{newIndex(rates), map[place]int{}}
 }
 
 // Spend counts jobs that were claimed under a rate, which flow and label identify, with that value of the label. If
 // the rate no longer exists, Spend counts nothing.
 func (m *Meter) Spend(flow, label, value string, jobs int) {
-	for i := range m.rates {
-		if l := &m.rates[i]; l.Flow == flow && l.Label == label {
+	for i, l := range m.each(flow) {
+		if l.Flow == flow && l.Label == label {
 			m.spent[place{i, value}] += jobs
 		}
 	}
@@ -47,13 +46,12 @@ func (m *Meter) Admit(j *storage.Job) ([]Metered, bool) {
 	}
 	var by []Metered
 	var places []place
-	for i := range m.rates {
-		l := &m.rates[i]
+	for i, l := range m.each(j.Flow) {
 		value, has := "", true
 		if l.Label != "" {
 			value, has = labelOf(j, l.Label)
 		}
-		if l.Flow != "" && l.Flow != j.Flow || !has {
+		if !has {
 			continue
 		}
 		p := place{i, value}
@@ -74,8 +72,8 @@ func (m *Meter) Full() (flows []string, all bool) {
 	if m == nil {
 		return nil, false
 	}
-	for i := range m.rates {
-		l := &m.rates[i]
+	for i := range m.limits {
+		l := &m.limits[i]
 		if l.Label != "" || m.spent[place{i, ""}] < l.Rate {
 			continue
 		}

@@ -2,6 +2,7 @@ package storagetest
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -99,6 +100,11 @@ func testLimits(t *testing.T, m Maker) {
 	for _, id := range []string{"before", "b", "d"} {
 		wants(s, id, nil)
 	}
+	for i := len(ask[[]storage.Limit](t, "Limits")(s.Limits(t.Context()))); i < storage.MaxLimitCount; i++ {
+		must(t, "SetLimit", s.SetLimit(t.Context(), storage.Limit{Flow: fmt.Sprint("f", i), Rate: 1, Per: time.Second}))
+	}
+	want(t, "SetLimit, one too many", s.SetLimit(t.Context(), storage.Limit{Flow: "more", Rate: 1, Per: time.Second}), storage.ErrInvalid)
+	must(t, "SetLimit that exists", s.SetLimit(t.Context(), storage.Limit{Flow: "f999", Rate: 2, Per: time.Second}))
 	if err := s.SetLimit(t.Context(), storage.Limit{Runs: -1}); !errors.Is(err, storage.ErrInvalid) {
 		t.Errorf("a limit of -1: %v", err)
 	}
