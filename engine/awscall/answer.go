@@ -254,7 +254,7 @@ func (a *action) ofEach(s *shape, elements []*node) any {
 // refused returns the failure of a call that the service refused.
 func (a *action) refused(answer *http.Response, text []byte) error {
 	code, message, id := a.told(answer, text)
-	name, modeled := a.of.lines["!"+code]
+	name, modeled := a.of.ByName["!"+code]
 	if a.sdk {
 		if !modeled {
 			name = a.of.id + "Exception"

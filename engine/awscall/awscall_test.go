@@ -336,10 +336,10 @@ func TestServices(t *testing.T) {
 		if s == nil {
 			t.Fatalf("there is no service %s", key)
 		}
-		for name := range s.lines {
+		for name := range s.ByName {
 			switch name[0] {
 			case '@':
-				if s.shape(name).kind == 0 {
+				if s.Shape(name).kind == 0 {
 					t.Errorf("%s: %s", key, name)
 				}
 				count++

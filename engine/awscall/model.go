@@ -1,26 +1,21 @@
 package awscall
 
 import (
-	"archive/zip"
-	"bytes"
 	_ "embed" // the services
-	"io"
 	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/ebbflow/ebb/internal/awslines"
 )
 
 //go:embed services.zip
 var archive []byte
 
-// maxService bounds the length of a service's text.
-const maxService = 4 << 20
-
 // protocols are those that the package supports.
 var protocols = []string{"json", "query"}
 
-// A service holds the lines of a service's operations and shapes. They are parsed when they are used.
+// A service holds the lines of a service's operations, of shapes with @, and of errors with !.
 type service struct {
 	protocol    string
 	jsonVersion string
@@ -29,9 +24,7 @@ type service struct {
 	version     string // of the API
 	id          string // name in errors of SDK integrations
 
-	lines  map[string]string // by the name of an operation, or of a shape with @, or of an error with !
-	mu     sync.Mutex
-	shapes map[string]*shape
+	*awslines.Lines[shape]
 }
 
 // A shape describes the form of a value.
@@ -65,153 +58,79 @@ func upperFirst(name string) string {
 	return string(unicode.ToUpper(first)) + name[size:]
 }
 
-var (
-	servicesMu sync.Mutex
-	services   = map[string]*service{}
-)
+var services awslines.Cache[service]
 
 // serviceOf returns a service by its name in the ARNs of SDK integrations, or nil.
 func serviceOf(key string) *service {
-	servicesMu.Lock()
-	defer servicesMu.Unlock()
-	if s, ok := services[key]; ok {
-		return s
-	}
-	s := read(key)
-	if s != nil {
-		services[key] = s
-	}
-	return s
-}
-
-func read(key string) *service {
-	z, err := zip.NewReader(bytes.NewReader(archive), int64(len(archive)))
-	if err != nil {
-		return nil
-	}
-	for _, f := range z.File {
-		if f.Name != key {
-			continue
-		}
-		r, err := f.Open()
-		if err != nil {
+	return services.Of(key, func(key string) *service {
+		first, rest, ok := strings.Cut(awslines.Text(archive, key), "\n")
+		if !ok {
 			return nil
 		}
-		text, err := io.ReadAll(io.LimitReader(r, maxService))
-		if err != nil {
-			return nil
+		const words = 7
+		head := append(strings.Fields(first), make([]string, words)...)
+		return &service{
+			protocol: head[1], jsonVersion: head[2], target: head[3], signing: head[4], version: head[5], id: head[6],
+			Lines: awslines.New(rest, read),
 		}
-		return parsed(string(text))
-	}
-	return nil
-}
-
-func parsed(text string) *service {
-	first, rest, _ := strings.Cut(text, "\n")
-	const words = 7
-	head := append(strings.Fields(first), make([]string, words)...)
-	s := &service{
-		protocol: head[1], jsonVersion: head[2], target: head[3], signing: head[4], version: head[5], id: head[6],
-		lines: map[string]string{}, shapes: map[string]*shape{},
-	}
-	for line := range strings.Lines(rest) {
-		if name, is, ok := strings.Cut(strings.TrimSpace(line), " "); ok {
-			s.lines[name] = is
-		}
-	}
-	return s
+	})
 }
 
 // operation returns the shapes of an action's input and output, or nil for an unknown action.
 func (s *service) operation(name string) (input, output *shape, ok bool) {
-	line, ok := s.lines[name]
+	line, ok := s.ByName[name]
 	if !ok || name == "" || strings.IndexByte("@!", name[0]) >= 0 {
 		return nil, nil, false
 	}
 	in, out, _ := strings.Cut(line, " ")
-	return s.shape(in), s.shape(out), true
-}
-
-// shape returns the shape in the line of that name, or nil.
-func (s *service) shape(name string) *shape {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if is, ok := s.shapes[name]; ok {
-		return is
-	}
-	line, ok := s.lines[name]
-	if !ok {
-		return nil
-	}
-	r := reader{line}
-	is := r.shape()
-	s.shapes[name] = is
-	return is
+	return s.Shape(in), s.Shape(out), true
 }
 
 // named returns the shape to which a use refers, or nil.
 func (s *service) named(is *shape) *shape {
 	if is != nil && is.kind == '@' {
-		return s.shape("@" + is.name)
+		return s.Shape("@" + is.name)
 	}
 	return is
 }
 
-// A reader reads a shape from a line.
-type reader struct{ text string }
-
-// until returns the text before the next of some characters, and does not read that character.
-func (r *reader) until(ends string) (before string) {
-	i := strings.IndexAny(r.text, ends)
-	if i < 0 {
-		i = len(r.text)
-	}
-	before, r.text = r.text[:i], r.text[i:]
-	return before
-}
-
-func (r *reader) take(prefix string) (taken bool) {
-	r.text, taken = strings.CutPrefix(r.text, prefix)
-	return taken
-}
-
-func (r *reader) shape() *shape {
-	s := &shape{kind: r.text[0]}
-	r.text = r.text[1:]
+// read reads a shape.
+func read(r *awslines.Reader) *shape {
+	s := &shape{kind: r.Next()}
 	switch s.kind {
 	case '@':
-		s.name = r.until(",]>}")
+		s.name = r.Until(",]>}")
 	case '[', '<':
-		s.flattened = r.take("~")
-		if r.take("#") {
-			s.item = r.until("#")
-			r.take("#")
+		s.flattened = r.Take("~")
+		if r.Take("#") {
+			s.item = r.Until("#")
+			r.Take("#")
 			if s.kind == '<' {
-				s.key, s.item = s.item, r.until("#")
-				r.take("#")
+				s.key, s.item = s.item, r.Until("#")
+				r.Take("#")
 			}
 		}
-		s.of = r.shape()
-		r.text = r.text[1:]
+		s.of = read(r)
+		r.Next()
 	case '{':
-		for !r.take("}") {
-			r.take(",")
-			s.fields = append(s.fields, r.field())
+		for !r.Take("}") {
+			r.Take(",")
+			s.fields = append(s.fields, readField(r))
 		}
 	}
 	return s
 }
 
-func (r *reader) field() field {
-	f := field{name: r.until("/=:")}
+func readField(r *awslines.Reader) field {
+	f := field{name: r.Until("/=:")}
 	f.sdk, f.wire = upperFirst(f.name), f.name
-	if r.take("/") {
-		f.sdk = r.until("=:")
+	if r.Take("/") {
+		f.sdk = r.Until("=:")
 	}
-	if r.take("=") {
-		f.wire = r.until(":")
+	if r.Take("=") {
+		f.wire = r.Until(":")
 	}
-	r.take(":")
-	f.shape = r.shape()
+	r.Take(":")
+	f.shape = read(r)
 	return f
 }

@@ -45,6 +45,7 @@ var internalUsers = map[string][]string{
 	"internal/stepgraph":    {"flow"},                                                                                   // what stays done before a failure
 	"internal/digraph":      {"flow/asl", "flow/sm4c"},                                                                  // loops of states
 	"internal/awsmodels":    {},                                                                                         // writes what awsshape reads
+	"internal/awslines":     {"engine/awscall", "internal/awsshape"},                                                    // descriptions of AWS's services
 	"internal/awsshape":     {"flow/asl", "internal/awsmodels"},                                                         // what services of AWS answer
 	"internal/enginebench":  {"cmd"},                                                                                    // ebb bench
 	"internal/ecmaregexp":   {"internal/jsonata"},                                                                       // the regular expressions of JSONata

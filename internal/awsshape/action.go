@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/ebbflow/ebb/internal/awslines"
 )
 
 //go:embed actions.zip
@@ -18,7 +20,7 @@ type Action struct {
 
 // Services returns the names of the services in the ARNs of SDK integrations, in order. AWS may have more. The caller
 // must not change the list.
-var Services = sync.OnceValue(func() []string { return filesOf(actionArchive) })
+var Services = sync.OnceValue(func() []string { return awslines.Files(actionArchive) })
 
 var (
 	actionsMu sync.Mutex
@@ -36,7 +38,7 @@ func Actions(service string) map[string]*Action {
 		return nil
 	}
 	of := map[string]*Action{}
-	for line := range strings.Lines(textOf(actionArchive, service)) {
+	for line := range strings.Lines(awslines.Text(actionArchive, service)) {
 		a := &Action{}
 		words := strings.Fields(line)
 		for _, word := range words[1:] {

@@ -49,7 +49,7 @@ func Check(service, action, pattern string, answer any, strict bool) error {
 	if c.service = serviceOf(key); c.service == nil {
 		return nil
 	}
-	s := c.service.shape(action)
+	s := c.service.Shape(action)
 	if s == nil {
 		return nil
 	}
@@ -69,7 +69,7 @@ type checker struct {
 
 func (c *checker) check(s *shape, name string, value any) error {
 	if s.kind == '@' {
-		if s = c.service.shape("@" + s.name); s == nil {
+		if s = c.service.Shape("@" + s.name); s == nil {
 			return nil
 		}
 	}

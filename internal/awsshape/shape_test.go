@@ -1,38 +1,35 @@
 package awsshape
 
 import (
-	"archive/zip"
-	"bytes"
 	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ebbflow/ebb/internal/awslines"
 )
 
 // TestServices reads all shapes of all services: each line must be complete, and each name that it uses must exist.
 func TestServices(t *testing.T) {
 	t.Parallel()
-	z, err := zip.NewReader(bytes.NewReader(archive), int64(len(archive)))
-	if err != nil {
-		t.Fatal(err)
+	files := awslines.Files(archive)
+	if len(files) < 300 {
+		t.Errorf("%d services", len(files))
 	}
-	if len(z.File) < 300 {
-		t.Errorf("%d services", len(z.File))
-	}
-	for _, f := range z.File {
-		s := serviceOf(f.Name)
-		for name, line := range s.lines {
-			r := reader{line}
-			read := r.shape()
-			if r.text != "" {
-				t.Errorf("%s: %s: %q is left", f.Name, name, r.text)
+	for _, file := range files {
+		s := serviceOf(file)
+		for name, line := range s.ByName {
+			r := awslines.Reader{Text: line}
+			is := read(&r)
+			if r.Text != "" {
+				t.Errorf("%s: %s: %q is left", file, name, r.Text)
 			}
-			if name[0] != '@' && read.kind != '{' {
-				t.Errorf("%s: %s answers no object", f.Name, name)
+			if name[0] != '@' && is.kind != '{' {
+				t.Errorf("%s: %s answers no object", file, name)
 			}
-			for _, used := range uses(read) {
-				if s.shape("@"+used) == nil {
-					t.Errorf("%s: %s uses @%s, which does not exist", f.Name, name, used)
+			for _, used := range uses(is) {
+				if s.Shape("@"+used) == nil {
+					t.Errorf("%s: %s uses @%s, which does not exist", file, name, used)
 				}
 			}
 		}
@@ -61,10 +58,10 @@ func TestPolled(t *testing.T) {
 		if other, ok := optimized[service]; ok {
 			service = other
 		}
-		if s := serviceOf(service); s == nil || s.shape(polls) == nil {
+		if s := serviceOf(service); s == nil || s.Shape(polls) == nil {
 			t.Errorf("%s: the service has no %s", started, polls)
 		}
-		if service != "emr" && serviceOf(service).shape(action) == nil { // addStep is a name of the integration
+		if service != "emr" && serviceOf(service).Shape(action) == nil { // addStep is a name of the integration
 			t.Errorf("%s: the service has no %s", started, action)
 		}
 	}
@@ -218,7 +215,7 @@ func TestActions(t *testing.T) {
 	}
 	for _, service := range Services() {
 		actions := Actions(service)
-		for name := range serviceOf(service).lines {
+		for name := range serviceOf(service).ByName {
 			if name[0] != '@' && actions[name] == nil {
 				t.Errorf("%s has no action %s", service, name)
 			}
