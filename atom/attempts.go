@@ -16,7 +16,7 @@ type AttemptPolicy struct {
 
 // Attempts allows up to n attempts of a task, the first included, with the waits
 // of b in between. If codes are given, only a failure with one of them is retried;
-// otherwise every failure is. A cancelled attempt is never retried. Every
+// otherwise every failure is. An attempt whose context was cancelled is never retried. Every
 // attempt carries the same [IdempotencyKey]. Ebb reverts nothing between attempts: an
 // attempt finds the effects of the one before it. The wait is stored with the run, and
 // continues while no process drives the run. If a crash cuts an

@@ -12,13 +12,14 @@ func (a *Atom) StaysDone() bool {
 }
 
 // Unknown reports whether an attempt that failed in this way may have had its effect nevertheless: Ebb gave the attempt
-// up, or its process died, before the attempt reported its end. An attempt that is Untaken had none.
+// up, or its process died, before the attempt reported its end, or its result was refused. An attempt that is Untaken
+// had none.
 func (f *Failure) Unknown() bool {
 	if f.Untaken {
 		return false
 	}
 	switch f.Code {
-	case CodeTimeout, CodeCancelled, CodeHeartbeatLost, CodeStartToClose, CodeLost:
+	case CodeTimeout, CodeCancelled, CodeHeartbeatLost, CodeStartToClose, CodeLost, CodeBadResult:
 		return true
 	default:
 		return false

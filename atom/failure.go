@@ -1,12 +1,13 @@
 package atom
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/ebbflow/ebb/internal/clip"
+	"github.com/ebbflow/ebb/internal/guard"
+	"github.com/ebbflow/ebb/internal/notcalled"
 	"github.com/ebbflow/ebb/internal/redact"
 )
 
@@ -24,7 +25,7 @@ const (
 	CodeScheduleToStart = "Ebb.ScheduleToStart" // no worker took the work in time
 	CodeStartToClose    = "Ebb.StartToClose"    // the worker that took the work did not finish it in time
 	CodeHeartbeatLost   = "Ebb.HeartbeatLost"   // a deferred atom's heartbeat did not come
-	CodeBadResult       = "Ebb.BadResult"       // the party that ended the attempt gave a result that the task cannot have
+	CodeBadResult       = "Ebb.BadResult"       // the attempt ended with a result that the task cannot have, or Ebb cannot store
 	CodeRunExists       = "Ebb.RunExists"       // the run that was to be started exists already
 	CodeKeyTaken        = "Ebb.KeyTaken"        // an open run holds the key of the run that was to be started
 	CodeUndelivered     = "Ebb.Undelivered"     // no run received the message
@@ -40,6 +41,9 @@ const (
 
 // A Failure is an error as Ebb stores it. The Go type of the error is lost. The engine
 // decides by Code alone, so a resumed run decides as the original one did.
+//
+// An atom whose failure is Untaken has done nothing and is not reverted: no worker took its work, no task is registered,
+// an argument had no value, or an argument could not be decoded.
 type Failure struct {
 	Atom    string `json:"atom,omitempty"`    // path of the atom, or of the state of a machine, that failed
 	Code    string `json:"code"`              // kind of failure, by which programs and flows decide
@@ -48,7 +52,7 @@ type Failure struct {
 	Attempt int    `json:"attempt,omitempty"` // which attempt failed, from 1
 	Bare    bool   `json:"bare,omitempty"`    // the task gave no code or message at all
 	Final   bool   `json:"final,omitempty"`   // the task asked not to be retried by its own policies
-	Untaken bool   `json:"untaken,omitempty"` // no worker took the work of Atom, or it lacked a value; nothing was done
+	Untaken bool   `json:"untaken,omitempty"` // Atom was not called, see below
 	Details Value  `json:"details,omitempty"` // the task's further data, at most [MaxFailureDetails]; may be nil
 }
 
@@ -130,7 +134,7 @@ func (e *codedError) ErrorCode() string { return e.code }
 // NewFailure returns the stored form of err, with which the atom at path failed in the given attempt.
 //
 // The code comes from the outermost error in err's chain that has a method ErrorCode() string. Without such an error,
-// it is [CodeTimeout] for the deadline of a context, [CodeCancelled] for its cancellation, and otherwise [CodeError].
+// it is [CodeError], also for the end of a context: only the engine knows whether that was the context of the attempt.
 // The details come from the outermost error that has a method ErrorDetails() Value.
 //
 // A Failure that is passed on as it is keeps its message and stack. A wrapped Failure adds its text to that of the
@@ -138,16 +142,11 @@ func (e *codedError) ErrorCode() string { return e.code }
 //
 // Secrets in the URLs, data source names and headers that the message and the stack hold are masked.
 func NewFailure(path string, attempt int, err error) *Failure {
-	f := &Failure{Atom: path, Code: CodeError, Message: err.Error(), Attempt: attempt}
+	f := &Failure{Atom: path, Code: CodeError, Message: err.Error(), Attempt: attempt, Untaken: notcalled.Is(err)}
 	var coded interface{ ErrorCode() string }
-	switch {
-	case errors.As(err, &coded):
+	if errors.As(err, &coded) {
 		f.Code = coded.ErrorCode()
 		f.take(coded, err)
-	case errors.Is(err, context.DeadlineExceeded):
-		f.Code = CodeTimeout
-	case errors.Is(err, context.Canceled):
-		f.Code = CodeCancelled
 	}
 	var detailed interface{ ErrorDetails() Value }
 	if errors.As(err, &detailed) {
@@ -176,14 +175,6 @@ func (f *Failure) take(coded, whole any) {
 	}
 }
 
-// A PanicError is the error into which Ebb turns a panic in user code.
-type PanicError struct {
-	Value any    // the value passed to panic
-	Stack string // the stack of the goroutine that panicked
-}
-
-// Error returns the text of the panic, without the stack.
-func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v", e.Value) }
-
-// ErrorCode returns [CodePanic].
-func (e *PanicError) ErrorCode() string { return CodePanic }
+// A PanicError is the error into which Ebb turns a panic in user code. Its fields are the Value passed to panic, and the
+// Stack of the goroutine that panicked. Its code is [CodePanic].
+type PanicError = guard.PanicError

@@ -51,11 +51,11 @@ func TestNewFailure(t *testing.T) {
 			Code:    atom.CodeTooLarge,
 			Message: "task: " + atom.ErrValueTooLarge.Error(),
 		}},
-		"deadline": {fmt.Errorf("get: %w", context.DeadlineExceeded), atom.Failure{
-			Code:    atom.CodeTimeout,
+		"a deadline that may be any": {fmt.Errorf("get: %w", context.DeadlineExceeded), atom.Failure{
+			Code:    atom.CodeError,
 			Message: "get: context deadline exceeded",
 		}},
-		"cancelled": {context.Canceled, atom.Failure{Code: atom.CodeCancelled, Message: "context canceled"}},
+		"a cancellation of any context": {context.Canceled, atom.Failure{Code: atom.CodeError, Message: "context canceled"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -2,9 +2,10 @@ package atom
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"reflect"
+
+	"github.com/ebbflow/ebb/internal/notcalled"
 )
 
 // Map returns a task that calls f with each of its arguments, in order, and
@@ -79,16 +80,16 @@ func (f folded[T, R]) Execute(ctx context.Context, in Values) (Value, error) {
 	var args []T
 	for name, v := range in.All {
 		var arg T
-		if err := json.Unmarshal(v.JSON(), &arg); err != nil {
-			return nil, fmt.Errorf("atom: decode the argument %q: %w", name, err)
+		if err := v.Decode(&arg); err != nil {
+			return nil, notcalled.Error(fmt.Errorf("atom: decode the argument %q: %w", name, err))
 		}
 		args = append(args, arg)
 	}
 	result, err := f.fold(ctx, args)
 	if err != nil {
-		return nil, err
+		return nil, notcalled.ByTask(err)
 	}
-	return Encode(result)
+	return encodeResult(result, nil)
 }
 
 // Revert does nothing: a computation needs no undo.

@@ -8,6 +8,9 @@ import (
 	"fmt"
 	"iter"
 	"reflect"
+
+	"github.com/ebbflow/ebb/internal/gojson"
+	"github.com/ebbflow/ebb/internal/notcalled"
 )
 
 // A List is the value of a symbol that may be too large for memory, such as the results of flow.Each for very many
@@ -71,7 +74,7 @@ func (l *List[T]) UnmarshalJSON(text []byte) error {
 		return nil
 	}
 	*l = List[T]{}
-	return json.Unmarshal(text, &l.elements)
+	return gojson.Unmarshal(text, &l.elements)
 }
 
 // readsLists marks the type of an argument that needs no elements at hand.
@@ -157,11 +160,11 @@ func Expand(ctx context.Context, in Values) (Values, error) {
 		for element, err := range s.all(ctx) {
 			switch {
 			case err != nil:
-				return in, err
+				return in, notcalled.Error(err)
 			case len(array)+len(element) > MaxExpanded:
-				return in, Errorf(CodeTooLarge,
+				return in, notcalled.Error(Errorf(CodeTooLarge,
 					"the list %q has %d elements, which are more than %d bytes; take it as an atom.List", in.args[i].Symbol, s.Len,
-					MaxExpanded)
+					MaxExpanded))
 			case len(array) > len("j["):
 				array = append(array, ',')
 			}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ebbflow/ebb/internal/gojson"
 	"github.com/ebbflow/ebb/internal/jsonschema"
 )
 
@@ -42,6 +43,18 @@ func (a *Atom) Mistakes() []string {
 	if t := a.ResultType(); t != nil {
 		part := unencodable(t, nil)
 		wrong(part != "", "returns a %v, which cannot be stored, as JSON cannot encode %s; return data", t, part)
+		part = gojson.Undecodable(t)
+		wrong(part != "", "returns a %v, which cannot be read again, as JSON cannot decode %s; return data", t, part)
+	}
+	for _, arg := range slices.Concat(a.args, a.revertArgs) {
+		if arg.Type != nil {
+			part := gojson.Undecodable(arg.Type)
+			wrong(part != "", "takes %q as a %v, but JSON cannot decode %s; take data", arg.Symbol, arg.Type, part)
+		}
+	}
+	if c, ok := a.control.(forEach); ok && c.typ != nil {
+		part := gojson.Undecodable(c.typ)
+		wrong(part != "", "tries values of type %v, but JSON cannot decode %s; try data", c.typ, part)
 	}
 	return found
 }

@@ -70,6 +70,22 @@ func (a *Atom) arg(name string) *Arg {
 	return &a.args[len(a.args)-1]
 }
 
+// completeRevertArgs adds the fields of the input of a typed task that RevertRequires and RevertRebind do not name. Without
+// them, Revert would work with zero values.
+func (a *Atom) completeRevertArgs() {
+	if _, fixed := a.body.(interface{ takesFields() }); !fixed || a.revertArgs == nil {
+		return
+	}
+	for i := range a.revertArgs {
+		a.revertArgs[i].Type = a.arg(a.revertArgs[i].Name).Type
+	}
+	for _, arg := range a.args {
+		if !slices.ContainsFunc(a.revertArgs, func(own Arg) bool { return own.Name == arg.Name }) {
+			a.revertArgs = append(a.revertArgs, arg)
+		}
+	}
+}
+
 // Requires adds arguments, each with the name of its symbol, to a task whose arguments
 // are not the fields of a struct: [Untyped], [Map], [Reduce].
 func Requires(symbols ...string) Option {
@@ -91,7 +107,9 @@ func Optional(args ...string) Option {
 	}
 }
 
-// RevertRequires gives Revert its own arguments, each with the name of its symbol.
+// RevertRequires gives Revert arguments of its own, each with the name of its symbol. The Revert of a typed task gets the
+// other fields of its input, too, with the values that Execute gets. If the input has no such field, RevertRequires
+// panics. The undo of an [Untyped] task then gets only these arguments.
 func RevertRequires(symbols ...string) Option {
 	return func(a *Atom) {
 		for _, s := range symbols {
@@ -100,7 +118,8 @@ func RevertRequires(symbols ...string) Option {
 	}
 }
 
-// RevertRebind gives Revert its own argument arg, with the value of symbol.
+// RevertRebind gives Revert its own argument arg, with the value of symbol. For the other arguments see
+// [RevertRequires].
 func RevertRebind(arg, symbol string) Option {
 	return func(a *Atom) { a.revertArgs = append(a.revertArgs, Arg{Name: arg, Symbol: symbol}) }
 }

@@ -41,36 +41,41 @@ func (w work) Queue(_ *Call) string { return w.kind }
 // attempt, [ScheduleToStart] the wait for a worker, and [StartToClose] the work. A Heartbeat of [Deferrable] begins when
 // a worker has taken the work.
 func Remote[In, Out any](name, kind string, opts ...Option) *Atom {
-	return newTyped(name, &typed[In, Out]{task: external[In, Out]{do: kind}}, opts)
+	return newRemote(name, &typed[In, Out]{task: external[In, Out]{}}, kind, "", opts)
 }
 
 // RemotePair is [Remote] with an undo, which is work of the kind undo. It may be
 // the same kind: the worker learns that the call is a revert, and the outcome of the
 // execution to undo.
 func RemotePair[In, Out any](name, kind, undo string, opts ...Option) *Atom {
-	e := external[In, Out]{do: kind, undo: undo}
-	return newTyped(name, &typed[In, Out]{task: e, reverter: e}, opts)
+	e := external[In, Out]{}
+	return newRemote(name, &typed[In, Out]{task: e, reverter: e}, kind, undo, opts)
+}
+
+func newRemote[In, Out any](name string, body *typed[In, Out], do, undo string, opts []Option) *Atom {
+	queued := func(a *Atom) { a.body = typedWork[In, Out]{body, do, undo} }
+	return newTyped(name, body, append([]Option{queued}, opts...))
 }
 
 // external is the task of an atom whose work a worker does. So each call within this process fails.
-type external[In, Out any] struct{ do, undo string }
+type external[In, Out any] struct{}
 
 func (external[In, Out]) Execute(context.Context, In) (out Out, err error) { return out, errNotHere }
 func (external[In, Out]) Revert(context.Context, In, Outcome[Out]) error   { return errNotHere }
 
-func (e external[In, Out]) queue(c *Call) string {
-	if c.Revert {
-		return e.undo
-	}
-	return e.do
+// typedWork is the Body of a typed task that is work of the kinds do and undo.
+type typedWork[In, Out any] struct {
+	*typed[In, Out]
+
+	do, undo string
 }
 
-// Queue implements [Queued]: a typed task is work when it was made by [Remote].
-func (t *typed[In, Out]) Queue(c *Call) string {
-	if q, ok := t.task.(interface{ queue(c *Call) string }); ok {
-		return q.queue(c)
+// Queue implements [Queued].
+func (w typedWork[In, Out]) Queue(c *Call) string {
+	if c.Revert {
+		return w.undo
 	}
-	return ""
+	return w.do
 }
 
 // ScheduleToStart limits how long the work of one attempt of Execute waits for a worker. It is for tasks made by

@@ -168,11 +168,11 @@ func (a always) OnFailure(History, Values) (Decision, error) {
 // ForEach returns a retry that tries the flow once with each value, in order,
 // until the flow succeeds. It provides the current value. ForEach panics if a value
 // cannot be encoded.
-func ForEach[T any](values ...T) *Atom { return Retry("", forEach{encodeAll(values), VerdictRevert}) }
+func ForEach[T any](values ...T) *Atom { return triesEach(values, VerdictRevert) }
 
 // ForEachThenAll is [ForEach], but undoes the whole run when no value is left.
 func ForEachThenAll[T any](values ...T) *Atom {
-	return Retry("", forEach{encodeAll(values), VerdictRevertAll})
+	return triesEach(values, VerdictRevertAll)
 }
 
 // ForEachOf is [ForEach] over the list that symbol holds when the retry decides.
@@ -195,7 +195,12 @@ func listOf(symbol string) Option {
 
 type forEach struct {
 	values []Value
+	typ    reflect.Type // of the values; nil if they are those of a symbol
 	giveUp Verdict
+}
+
+func triesEach[T any](values []T, giveUp Verdict) *Atom {
+	return Retry("", forEach{encodeAll(values), reflect.TypeFor[T](), giveUp})
 }
 
 // ErrNoValueLeft is returned by a ForEach retry that is asked for another value

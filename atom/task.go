@@ -2,11 +2,13 @@ package atom
 
 import (
 	"context"
-	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 
+	"github.com/ebbflow/ebb/internal/gojson"
 	"github.com/ebbflow/ebb/internal/jsonschema"
+	"github.com/ebbflow/ebb/internal/notcalled"
 )
 
 // An Executor does a task's work. If it returns an error, the task fails. Give the error
@@ -92,6 +94,7 @@ func (f revertFunc[In, Out]) Revert(ctx context.Context, in In, did Outcome[Out]
 
 func newTyped[In, Out any](name string, body *typed[In, Out], opts []Option) *Atom {
 	in, out := reflect.TypeFor[In](), reflect.TypeFor[Out]()
+	body.custom = gojson.Custom(out)
 	a := &Atom{name: name, body: body}
 	if fields, ok := jsonschema.Fields(in); ok {
 		for _, f := range fields {
@@ -113,6 +116,7 @@ type typed[In, Out any] struct {
 	task     Executor[In, Out]
 	reverter Reverter[In, Out]
 	single   bool // In is no struct: it is the one unnamed argument
+	custom   bool // only a value of Out shows that it can be decoded
 }
 
 func (t *typed[In, Out]) Execute(ctx context.Context, values Values) (Value, error) {
@@ -122,9 +126,25 @@ func (t *typed[In, Out]) Execute(ctx context.Context, values Values) (Value, err
 	}
 	out, err := t.task.Execute(ctx, in)
 	if err != nil {
-		return nil, err
+		return nil, notcalled.ByTask(err)
 	}
-	return Encode(out)
+	if !t.custom {
+		return encodeResult(out, nil)
+	}
+	return encodeResult(out, t.checkResult)
+}
+
+// encodeResult encodes what a task has returned, and checks it unless check is nil. An error says that the task may have
+// done its work, see [Failure.Unknown].
+func encodeResult(out any, check func(Value) error) (Value, error) {
+	v, err := Encode(out)
+	if err == nil && check != nil {
+		err = check(v)
+	}
+	if err != nil && !errors.Is(err, ErrValueTooLarge) {
+		return nil, Errorf(CodeBadResult, "the result cannot be stored: %w", err)
+	}
+	return v, err
 }
 
 func (t *typed[In, Out]) Revert(ctx context.Context, values Values, did Outcome[Value]) (Value, error) {
@@ -145,13 +165,19 @@ func (t *typed[In, Out]) Revert(ctx context.Context, values Values, did Outcome[
 		}
 		outcome = Done(out)
 	}
-	return nil, t.reverter.Revert(ctx, in, outcome.Because(did.Failures()))
+	return nil, notcalled.ByTask(t.reverter.Revert(ctx, in, outcome.Because(did.Failures())))
 }
 
 func (t *typed[In, Out]) Reverts() bool { return t.reverter != nil }
 
 // takesFields marks a task whose arguments are the fields of its input.
 func (t *typed[In, Out]) takesFields() {}
+
+// CheckArguments returns why Execute cannot read its arguments, for those who do not call it here.
+func (t *typed[In, Out]) CheckArguments(in Values) error {
+	_, err := t.decode(in)
+	return err
+}
 
 // checkResult reports whether v can be a result of the task: it decodes, and it has the members that a result of
 // Execute always has. Otherwise an atom that requires one of them would fail later, and nobody would see why.
@@ -176,8 +202,8 @@ func (t *typed[In, Out]) decode(values Values) (In, error) {
 	if t.single || len(values.args) == 1 && values.args[0].Name == "" { // what a language passes is the whole
 		text = values.Input()
 	}
-	if err := json.Unmarshal(text.JSON(), &in); err != nil {
-		return in, fmt.Errorf("atom: decode the input: %w", err)
+	if err := gojson.Unmarshal(text.JSON(), &in); err != nil {
+		return in, notcalled.Error(fmt.Errorf("atom: decode the input: %w", err))
 	}
 	return in, nil
 }

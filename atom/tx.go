@@ -4,6 +4,10 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
+	"reflect"
+
+	"github.com/ebbflow/ebb/internal/gojson"
 )
 
 // ErrNoTransactions is returned by [Tx] if the run is not stored in an SQL database.
@@ -37,6 +41,9 @@ var ErrNoTransactions = errors.New("atom: there is no database for atom.Tx here;
 // outside of an engine.
 func Tx[T any](ctx context.Context, fn func(tx *sql.Tx) (T, error)) (T, error) {
 	var out T
+	if part := gojson.Undecodable(reflect.TypeFor[T]()); part != "" {
+		return out, fmt.Errorf("atom: a Tx cannot return a %v, as JSON cannot decode %s", reflect.TypeFor[T](), part)
+	}
 	host := hostOf(ctx)
 	if host == nil {
 		return out, ErrNoTransactions
@@ -46,7 +53,11 @@ func Tx[T any](ctx context.Context, fn func(tx *sql.Tx) (T, error)) (T, error) {
 		if err != nil {
 			return nil, err
 		}
-		return Encode(v)
+		kept, err := Encode(v)
+		if err == nil && gojson.Custom(reflect.TypeFor[T]()) {
+			err = kept.Decode(new(T)) // an error rolls back what fn has written
+		}
+		return kept, err
 	})
 	if err != nil {
 		return out, err

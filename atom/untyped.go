@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
+
+	"github.com/ebbflow/ebb/internal/notcalled"
 )
 
 // Untyped returns a task whose arguments and results are named by options such as [Requires], [Rebind], [Optional] and
@@ -29,9 +31,9 @@ type untyped struct {
 func (u untyped) Execute(ctx context.Context, in Values) (Value, error) {
 	out, err := u.do(ctx, in)
 	if err != nil {
-		return nil, err
+		return nil, notcalled.ByTask(err)
 	}
-	return Encode(out)
+	return encodeResult(out, nil)
 }
 
 func (u untyped) Revert(ctx context.Context, in Values, did Outcome[Value]) (Value, error) {
@@ -40,7 +42,7 @@ func (u untyped) Revert(ctx context.Context, in Values, did Outcome[Value]) (Val
 	}
 	out, err := u.undo(ctx, in, did)
 	if err != nil {
-		return nil, err
+		return nil, notcalled.ByTask(err)
 	}
 	return Encode(out)
 }

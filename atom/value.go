@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"unicode/utf8"
+
+	"github.com/ebbflow/ebb/internal/gojson"
 )
 
 // MaxValue is the size in bytes above which Ebb refuses an encoded value.
@@ -31,7 +33,7 @@ type Value []byte
 var Null = Value{CodecJSON, 'n', 'u', 'l', 'l'}
 
 // Encode returns v as JSON. It does not escape HTML characters, so stored texts stay
-// readable. It returns [ErrValueTooLarge], or the error of the encoder.
+// readable. It returns [ErrValueTooLarge], the error of the encoder, or an error if a string is not valid UTF-8.
 func Encode(v any) (Value, error) {
 	switch v := v.(type) {
 	case Value:
@@ -51,6 +53,9 @@ func Encode(v any) (Value, error) {
 		return nil, fmt.Errorf("atom: encode %T: %w", v, err)
 	}
 	out := enc.text.Bytes()[:enc.text.Len()-1] // the encoder's newline
+	if err := gojson.CheckText(v, out); err != nil {
+		return nil, fmt.Errorf("atom: encode %T: %w", v, err)
+	}
 	if len(out) > MaxValue {
 		return nil, ErrValueTooLarge
 	}
@@ -107,8 +112,8 @@ func (v Value) JSON() json.RawMessage {
 	return json.RawMessage(v[1:])
 }
 
-// Decode decodes v into the pointer into. Decoding the nil Value changes
-// nothing.
+// Decode decodes v into the pointer into. A number that an interface, such as any, is to hold becomes a float64. If a
+// float64 would change an integer, it becomes a json.Number. Decoding the nil Value changes nothing.
 func (v Value) Decode(into any) error {
 	if len(v) == 0 {
 		return nil
@@ -116,7 +121,7 @@ func (v Value) Decode(into any) error {
 	if v[0] != CodecJSON {
 		return fmt.Errorf("atom: decode: unknown codec byte %q (written by a newer Ebb?)", v[0])
 	}
-	return json.Unmarshal(v[1:], into)
+	return gojson.Unmarshal(v[1:], into)
 }
 
 // String returns the JSON text of v.

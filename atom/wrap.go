@@ -32,6 +32,14 @@ func (w wrapped) Revert(ctx context.Context, in Values, did Outcome[Value]) (Val
 	return w.call(ctx, func(ctx context.Context) (Value, error) { return w.Body.Revert(ctx, in, did) })
 }
 
+// CheckArguments is that of the body, if it has one.
+func (w wrapped) CheckArguments(in Values) error {
+	if t, ok := w.Body.(interface{ CheckArguments(in Values) error }); ok {
+		return t.CheckArguments(in)
+	}
+	return nil
+}
+
 func (w wrapped) checkResult(v Value) error {
 	if t, ok := w.Body.(resultChecker); ok {
 		return t.checkResult(v)
@@ -62,6 +70,7 @@ func (a *Atom) wrapUp() *Atom {
 	if a.body == nil {
 		return a
 	}
+	a.completeRevertArgs()
 	for _, w := range slices.Backward(a.wrappers) {
 		a.body = w.Around(a.body)
 	}

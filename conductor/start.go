@@ -3,11 +3,11 @@ package conductor
 import (
 	"context"
 	"fmt"
-	"runtime/debug"
 	"slices"
 
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/guard"
 )
 
 // A Ref names the flow that a run is started on: by name and version, or a stored definition by its hash.
@@ -29,15 +29,18 @@ func (c *Conductor) Start(ctx context.Context, run string, of Ref, opts ...engin
 	return c.server.Start(ctx, fresh)
 }
 
-// newRun returns a new run. If a language panics on a definition, newRun returns an error, so that other runs are not
+// newRun returns a new run. If a catalog or a language panics, newRun returns an error, so that other runs are not
 // affected.
 func (c *Conductor) newRun(ctx context.Context, run string, of Ref, opts []engine.RunOption,
 ) (fresh engine.NewRun, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("conductor: panic while the run was made: %v\n%s", p, debug.Stack())
-		}
-	}()
+	if broke := guard.Call(func() { fresh, err = c.made(ctx, run, of, opts) }); broke != nil {
+		err = fmt.Errorf("conductor: the flow of run %q: %w", run, broke)
+	}
+	return fresh, err
+}
+
+func (c *Conductor) made(ctx context.Context, run string, of Ref, opts []engine.RunOption,
+) (fresh engine.NewRun, err error) {
 	var root flow.Node
 	if of.Definition != "" {
 		root, err = c.catalog.defined(ctx, of.Definition)

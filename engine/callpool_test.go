@@ -52,7 +52,7 @@ func TestGoexit(t *testing.T) {
 			}
 			_, err = eng.Run(t.Context(), "r")
 			failed, is := errors.AsType[*engine.FailedError](err)
-			if !is || failed.Failures[0].Atom != "b" || failed.Failures[0].Message != "the task ended its goroutine" {
+			if !is || failed.Failures[0].Atom != "b" || failed.Failures[0].Message != "the called code ended its goroutine, as runtime.Goexit does" {
 				t.Errorf("%d at a time: %v; want that b ended its goroutine", parallel, err)
 			}
 		}

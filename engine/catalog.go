@@ -52,8 +52,8 @@ func WithCatalog(c Catalog) Option {
 	return option(func(e *Engine) error {
 		if held, ok := c.(heldFlows); ok {
 			e.held = append(e.held, held...)
-		} else {
-			e.catalog = c
+		} else if c != nil {
+			e.catalog = &guardedCatalog{c}
 		}
 		return nil
 	})

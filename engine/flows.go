@@ -18,7 +18,7 @@ type flows struct {
 	plan     *flow.Plan   // the engine's own flow; nil in a server of a catalog
 	plans    []*flow.Plan // plan, and the plans of held
 	held     heldFlows
-	catalog  Catalog
+	catalog  *guardedCatalog                            // nil if there is none
 	compiled *boundedcache.Cache[flow.Node, *flow.Plan] // by root
 	types    map[string]reflect.Type
 }
@@ -69,7 +69,7 @@ func (f *flows) planOf(run *storage.Run) *flow.Plan {
 
 // fromCatalog compiles the flow that the catalog has for the run.
 func (f *flows) fromCatalog(ctx context.Context, run *storage.Run) (*flow.Plan, error) {
-	root, err := f.catalog.Flow(ctx, run)
+	root, err := f.catalog.flow(ctx, run)
 	if err != nil {
 		return nil, fmt.Errorf("engine: run %q of flow %q: %w", run.ID, run.Flow, err)
 	}

@@ -73,30 +73,3 @@ func TestGivenUp(t *testing.T) {
 		time.Sleep(time.Hour) // in the end all of them have ended
 	})
 }
-
-// TestPanicOfObserver shows that a panic of an observer reaches the caller of Run,
-// and that the run resumes from its last commit.
-func TestPanicOfObserver(t *testing.T) {
-	inEach(t, func(t *testing.T, opts ...engine.Option) {
-		s := &stage{}
-		angry := true
-		eng := newEngine(t, s.atom("a"), append(opts, engine.WithObserver(func(engine.Event) {
-			if angry {
-				panic("no")
-			}
-		}))...)
-		func() {
-			defer func() {
-				if p := recover(); p != "no" {
-					t.Errorf("recovered %v", p)
-				}
-			}()
-			_, err := eng.Run(t.Context(), "r")
-			t.Errorf("Run returned %v", err)
-		}()
-		angry = false
-		if _, err := eng.Run(t.Context(), "r"); err != nil {
-			t.Error(err)
-		}
-	})
-}

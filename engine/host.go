@@ -16,10 +16,8 @@ var _ driver.Runs = host{}
 
 // Prepare implements [driver.Runs].
 func (h host) Prepare(ctx context.Context, run *storage.Run) error {
-	if c, ok := h.e.catalog.(CompletingCatalog); ok {
-		if err := c.Complete(ctx, run); err != nil {
-			return err
-		}
+	if err := h.e.catalog.complete(ctx, run); err != nil {
+		return err
 	}
 	if p := h.e.planOf(run); p != nil && run.Structure != "" {
 		run.Secrets = secretsOf(p)
@@ -33,10 +31,7 @@ func (h host) Prepare(ctx context.Context, run *storage.Run) error {
 
 // Queue implements [driver.Runs].
 func (h host) Queue(ctx context.Context, run *flow.RunInfo, queue string) error {
-	if c, ok := h.e.catalog.(QueueCatalog); ok {
-		return c.Queue(ctx, run, queue)
-	}
-	return nil
+	return h.e.catalog.queue(ctx, run, queue)
 }
 
 // Drives implements [driver.Runs].
@@ -44,12 +39,8 @@ func (h host) Drives(flow string) bool { return h.e.catalog != nil || h.e.has(fl
 
 // TasksOf implements [driver.Runs].
 func (h host) TasksOf(ctx context.Context, run *storage.Run) (driver.Tasks, error) {
-	c, ok := h.e.catalog.(TaskCatalog)
-	if !ok {
-		return nil, nil //nolint:nilnil // the engine's
-	}
-	tasks, err := c.Tasks(ctx, run)
-	if tasks == nil {
+	tasks, err := h.e.catalog.tasks(ctx, run)
+	if tasks == nil { // the engine's
 		return nil, err
 	}
 	return tasks, err

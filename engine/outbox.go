@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
-	"runtime/debug"
 	"strings"
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/internal/clip"
+	"github.com/ebbflow/ebb/internal/guard"
 	"github.com/ebbflow/ebb/internal/logevent"
 	"github.com/ebbflow/ebb/internal/redact"
 	"github.com/ebbflow/ebb/storage"
@@ -38,16 +38,6 @@ const (
 // resend is the pause after a failed attempt.
 var resend = atom.Exponential(firstResend, lastResend).WithJitter(resendJitter)
 
-// guarded sends a message and turns a panic into an error.
-func (send Sender) guarded(ctx context.Context, out storage.Outgoing) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = &atom.PanicError{Value: p, Stack: clip.Text(string(debug.Stack()), atom.MaxFailureText)}
-		}
-	}()
-	return send(ctx, out)
-}
-
 // sendOne sends one message, and records the result. While it sends the message, no other process finds it.
 func (o *outbound) sendOne(ctx context.Context, send Sender, out storage.Outgoing) {
 	out.Attempts++
@@ -60,7 +50,10 @@ func (o *outbound) sendOne(ctx context.Context, send Sender, out storage.Outgoin
 	}
 	sending, cancel := context.WithTimeout(ctx, sendTime)
 	defer cancel()
-	err := send.guarded(sending, out)
+	var err error
+	if broke := guard.Call(func() { err = send(sending, out) }); broke != nil {
+		err = broke
+	}
 	storing := context.WithoutCancel(ctx) // record the result even if the process is stopping
 	if err == nil {
 		err = o.store.Sent(storing, out.N)

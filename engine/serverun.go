@@ -3,10 +3,10 @@ package engine
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/ebbflow/ebb/engine/internal/driver"
+	"github.com/ebbflow/ebb/internal/guard"
 	"github.com/ebbflow/ebb/internal/logevent"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -75,13 +75,15 @@ func isRest(err error) bool {
 		errors.Is(err, ErrStopped) || errors.Is(err, ErrWaiting) || errors.Is(err, ErrSuspended)
 }
 
-// goOn drives a run. If an observer panics, only this run stops, and goOn releases it.
+// goOn drives a run. If the engine panics, only this run stops, and goOn releases it.
 func (s *serving) goOn(due *NewRun) (begun bool, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			begun, err = true, &StoreError{Run: due.Run, Err: fmt.Errorf("engine: panic: %v", p)}
-		}
-	}()
+	if broke := guard.Call(func() { begun, err = s.goOnUnguarded(due) }); broke != nil {
+		return true, &StoreError{Run: due.Run, Err: broke}
+	}
+	return begun, err
+}
+
+func (s *serving) goOnUnguarded(due *NewRun) (begun bool, err error) {
 	switch {
 	case due.tried > 0:
 		return true, s.try(s.driving, due.Run, due.tried)

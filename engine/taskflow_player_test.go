@@ -43,15 +43,15 @@ type player struct {
 	strikes   []strike // number of interrupts that happened
 	seen      int64    // lines of history that earlier segments wrote
 	executed  map[string]bool
-	crashed   bool // at some time
+	crashed   bool                       // at some time
+	die       func()                     // ends what the process of this segment does
+	dead      bool                       // it has died
+	last      []conformance.TaskFlowCall // its calls until then
 }
 
 // A strike is the place of an interrupt: a commit, by the first and the last of its changes, counted within the segment
 // from 1.
 type strike struct{ first, last int }
-
-// crash is the panic of a process that dies.
-type crash struct{}
 
 func newPlayer(t *testing.T, rec *conformance.TaskFlowRecord, opts ...engine.Option) *player {
 	t.Helper()
@@ -139,21 +139,19 @@ func (p *player) segment(op string) conformance.TaskFlowRun {
 
 // drive runs the engine and returns what it raised, or that it crashed. It runs a run that has ended again.
 func (p *player) drive(op string) (raised []string, crashed bool) {
-	defer func() {
-		if x := recover(); x != nil {
-			if _, is := x.(crash); !is {
-				panic(x)
-			}
-			crashed = true
-		}
-	}()
+	ctx, die := context.WithCancel(p.t.Context())
+	defer die()
+	p.die, p.dead = die, false
 	if op == "reset_run" {
 		if err := p.eng.Reset(p.t.Context(), p.rec.Name); err != nil {
 			p.t.Fatalf("%s: %v", p.rec.Name, err)
 		}
 	}
 	input := engine.Input(atom.MustEncode(taskflowtest.Inputs(&p.rec.Case)))
-	res, err := p.eng.Run(p.t.Context(), p.rec.Name, input, engine.Rerun())
+	res, err := p.eng.Run(ctx, p.rec.Name, input, engine.Rerun())
+	if p.dead {
+		return nil, true
+	}
 	if res == nil {
 		p.t.Fatalf("%s: %v", p.rec.Name, err)
 	}
@@ -162,12 +160,18 @@ func (p *player) drive(op string) (raised []string, crashed bool) {
 
 // Commit commits, and records the changes of the commit.
 func (p *player) Commit(ctx context.Context, c storage.Claim, cp *storage.Checkpoint) error {
+	if p.dead {
+		return errDead
+	}
 	p.commit = strike{p.told + 1, p.told + len(cp.History)}
 	return p.Store.Commit(ctx, c, cp)
 }
 
 // observe receives each change, and interrupts the run at the right one.
 func (p *player) observe(ev engine.Event) {
+	if p.dead {
+		return
+	}
 	p.told++
 	if p.waves && (ev.From == "RUNNING" || ev.From == "REVERTING") {
 		p.endWave()
@@ -190,7 +194,8 @@ func (p *player) observe(ev engine.Event) {
 	if p.places != nil {
 		p.world.Rewind()
 	}
-	panic(crash{})
+	p.dead, p.last = true, p.world.Calls()
+	p.die() // no call starts any longer
 }
 
 func (p *player) strikesAt(ev engine.Event) bool {
@@ -217,6 +222,9 @@ func (p *player) endWave() {
 // crash.
 func (p *player) calls() []conformance.TaskFlowCall {
 	calls := p.world.Calls()
+	if p.dead {
+		calls = p.last
+	}
 	for _, call := range calls {
 		switch call.Kind {
 		case "execute":

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/internal/notcalled"
 )
 
 // given says what an item's body receives: the item alone, or an object. The object has the item's members, the item
@@ -97,6 +98,15 @@ func (b itemBody) Queue(c *atom.Call) string {
 	return ""
 }
 
+// CheckArguments returns why the body cannot read its arguments.
+func (b itemBody) CheckArguments(in atom.Values) error {
+	values, err := b.bind(b.Args(), in.Input())
+	if t, ok := b.Body().(interface{ CheckArguments(in atom.Values) error }); ok && err == nil {
+		err = t.CheckArguments(values)
+	}
+	return err
+}
+
 func (b itemBody) bind(args []atom.Arg, input atom.Value) (atom.Values, error) {
 	if len(args) == 0 {
 		return atom.Values{}, nil
@@ -115,8 +125,8 @@ func (b itemBody) bind(args []atom.Arg, input atom.Value) (atom.Values, error) {
 			v, ok = input.Field(symbol)
 		}
 		if !ok && !arg.Optional {
-			return atom.Values{}, atom.Errorf(atom.CodeNotFound, "required symbol %q has no value: it is no member of the item",
-				arg.Symbol)
+			return atom.Values{}, notcalled.Error(atom.Errorf(atom.CodeNotFound,
+				"required symbol %q has no value: it is no member of the item", arg.Symbol))
 		}
 		vals[i] = v
 	}

@@ -87,14 +87,24 @@ func (w *Worker) work(ctx context.Context, t *Task) {
 	<-kept
 }
 
-// call calls the Func; a panic is a failure.
-func (w *Worker) call(ctx context.Context, t *Task) (result any, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = Errorf("Panic", "panic: %v", p)
+// call calls the Func and encodes its result. A panic is a failure, and so is the end of its goroutine.
+func (w *Worker) call(ctx context.Context, t *Task) (result json.RawMessage, err error) {
+	ended := make(chan struct{})
+	go func() {
+		err = errors.New("the called code ended its goroutine, as runtime.Goexit does")
+		defer close(ended)
+		defer func() {
+			if p := recover(); p != nil {
+				err = Errorf("Panic", "panic: %v", p)
+			}
+		}()
+		value, failure := w.Do[t.Kind](ctx, t)
+		if err = failure; err == nil {
+			result, err = json.Marshal(value)
 		}
 	}()
-	return w.Do[t.Kind](ctx, t)
+	<-ended
+	return result, err
 }
 
 // keep renews the lease until the task has ended, or belongs to another worker. It also ends if the server does not
@@ -126,7 +136,7 @@ func (w *Worker) keep(ctx context.Context, leave func(), t *Task) {
 }
 
 // end says how a task ended, until the server has heard it or refuses to.
-func (w *Worker) end(ctx context.Context, t *Task, result any, failure error) {
+func (w *Worker) end(ctx context.Context, t *Task, result json.RawMessage, failure error) {
 	complete := t.ID + "/complete"
 	how, said := complete, map[string]any{"result": result}
 	if failure != nil {
@@ -134,10 +144,6 @@ func (w *Worker) end(ctx context.Context, t *Task, result any, failure error) {
 	}
 	for ctx.Err() == nil {
 		err := w.post(ctx, how, said, nil)
-		if encoding, ok := errors.AsType[*json.UnsupportedTypeError](err); ok {
-			how, said = t.ID+"/fail", failed(encoding)
-			continue
-		}
 		refused, is := errors.AsType[*RefusedError](err)
 		if is && how == complete && (refused.Status == http.StatusBadRequest ||
 			refused.Status == http.StatusRequestEntityTooLarge) { // no repetition makes the result fit

@@ -80,5 +80,5 @@ func (l *lines) hides(e *storage.Entry) bool {
 	}
 	to := states.Task(e.To)
 	return e.Path == flow.GrowingPath ||
-		l.passes[e.Path] && (to == states.TaskReverting || to == states.TaskReverted)
+		l.passes[e.Path] && ofRevert(to)
 }

@@ -70,7 +70,7 @@ func linesAmong(ctx context.Context, store storage.Reader, run *storage.Run, pag
 	for i := range page {
 		e := &page[i]
 		to := states.Task(e.To)
-		if e.Kind == storage.EntryAtom && (to == states.TaskReverting || to == states.TaskReverted) && !l.passes[e.Path] {
+		if e.Kind == storage.EntryAtom && ofRevert(to) && !l.passes[e.Path] {
 			l.passes[e.Path] = true // once; the atom decides below
 			paths = append(paths, e.Path)
 		}

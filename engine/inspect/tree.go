@@ -227,7 +227,7 @@ func (t *Tree) Apply(c *Change) {
 		t.applyFlow(c)
 		return
 	}
-	if c.Passed && (c.To == states.TaskReverting.String() || c.To == states.TaskReverted.String()) {
+	if to := states.TaskPending; c.Passed && to.UnmarshalText([]byte(c.To)) == nil && ofRevert(to) {
 		return
 	}
 	s, known := t.steps[c.Path]

@@ -37,7 +37,7 @@ var internalUsers = map[string][]string{
 	"internal/boundedcache": {"engine", "conductor", "cmd"},                                                             // values that were used last
 	"internal/buildinfo":    {"server", "cmd"},                                                                          // the version of the program
 	"internal/codec":        {"storage/sqlstore", "storage/memstore", "storage/internal/storagetest", "engine"},         // the form in which stores keep records
-	"internal/clip":         {"atom", "flow", "engine", "cmd"},                                                          // texts that are cut off
+	"internal/clip":         {"internal/guard", "atom", "flow", "engine", "cmd"},                                        // texts that are cut off
 	"internal/childtest":    {},                                                                                         // tests only
 	"internal/conformance":  {"engine/internal/taskflowtest"},                                                           // tests only
 	"internal/crashdisk":    {},                                                                                         // tests only
@@ -64,6 +64,9 @@ var internalUsers = map[string][]string{
 	"internal/spelling":     {"flow", "engine", "internal/jq", "cmd"},                                                   // which name was meant
 	"internal/visible":      {"flow/draw", "engine/inspect", "server/api", "server/console", "cmd"},                     // text from outside, as it is shown
 	"internal/redact":       {"atom", "flow/sm4c", "storage/sqlstore", "engine", "server", "cmd", "internal/webclient"}, // secrets in URLs and the like
+	"internal/gojson":       {"atom", "flow", "engine"},                                                                 // Go types and values that JSON does not keep
+	"internal/notcalled":    {"atom", "flow", "engine"},                                                                 // errors of tasks that were not called
+	"internal/guard":        {"atom", "engine", "conductor"},                                                            // calls of code of users
 	"internal/regularfile":  {"engine/tasks", "server", "cmd"},                                                          // files that a definition names
 	"internal/limitedfile":  {"server", "cmd"},                                                                          // files that users name
 	"internal/webclient":    {"engine", "server", "cmd"},                                                                // asks servers, within bounds

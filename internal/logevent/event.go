@@ -28,7 +28,9 @@ const (
 	RunTrialEnded = "run.trial_ended"
 	// RunFlowChanged: a run continues with a changed flow, as `AcceptChange` allows.
 	RunFlowChanged = "run.flow_changed"
-	// RunPanicked: an observer or the engine panicked; the run stops at its last commit.
+	// ObserverFailed: an observer panicked, or ended its goroutine; it misses the event.
+	ObserverFailed = "run.observer_failed"
+	// RunPanicked: the engine panicked; the run stops at its last commit.
 	RunPanicked = "run.panicked"
 	// RunCreateFailed: a job's run cannot be created.
 	RunCreateFailed = "run.create_failed"

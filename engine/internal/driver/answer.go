@@ -7,15 +7,15 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine/internal/inbox"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/guard"
 	"github.com/ebbflow/ebb/internal/logevent"
 	"github.com/ebbflow/ebb/storage"
 )
 
 // answers are the decisions of user code about a run: those of languages, retry controllers and deciders. Nearly
-// all take microseconds, so user code makes them on the driving goroutine. An answer that continues after an
+// all take microseconds, so the driving goroutine waits for them. An answer that continues after an
 // interrupt blocks the run. The driver gives it up, like a call that ignores its context: the goroutine that called
 // Run takes the run from the driving goroutine, and the run resumes from its last commit, see [ErrAnswerGivenUp]. A
 // late result is ignored.
@@ -29,7 +29,7 @@ const (
 	wasGivenUp = math.MinInt64 // the goroutine of the answer must not use the driver any longer
 )
 
-// begin records that user code runs on the goroutine.
+// begin records that the driving goroutine waits for user code.
 func (a *answers) begin() {
 	a.made++
 	a.out.Store(a.made)
@@ -44,45 +44,18 @@ func (a *answers) pause() bool { return a.out.CompareAndSwap(a.made, -a.made) }
 
 func (a *answers) resume() { a.out.Store(a.made) }
 
-// endAnswer is deferred around user code. If the answer was given up meanwhile, endAnswer
-// ends the goroutine, which no longer owns the driver.
-func (q *asker) endAnswer() {
-	if q.att.answers.end() {
-		return
+// answer lets user code decide, see [guard.Call]. If the answer was given up meanwhile, answer ends the goroutine, which
+// no longer owns the driver.
+func (q *asker) answer(decide func()) error {
+	gone := q.att.gone
+	q.att.answers.begin()
+	err := guard.Call(decide)
+	if !q.att.answers.end() {
+		q.env.Log.Warn(logevent.AnswerEndedLate, "run", q.claim.Run)
+		*gone = true
+		runtime.Goexit()
 	}
-	_ = recover() // user code may also have panicked
-	q.env.Log.Warn(logevent.AnswerEndedLate, "run", q.claim.Run)
-	runtime.Goexit()
-}
-
-func (q *asker) grow(ask *flow.Ask) flow.Growth {
-	defer q.endAnswer()
-	q.att.answers.begin()
-	return q.language().Grow(ask)
-}
-
-func (q *asker) decideFailure(c atom.Controller, tries atom.History, in atom.Values) (atom.Decision, error) {
-	defer q.endAnswer()
-	q.att.answers.begin()
-	return c.OnFailure(tries, in)
-}
-
-func (q *asker) nextValue(c atom.Controller, tries atom.History, in atom.Values) (atom.Value, error) {
-	defer q.endAnswer()
-	q.att.answers.begin()
-	return c.Next(tries, in)
-}
-
-func (q *asker) undoTries(ctx context.Context, u atom.Undoer, tries atom.History, failures []*atom.Failure) error {
-	defer q.endAnswer()
-	q.att.answers.begin()
-	return u.Undo(ctx, tries, failures)
-}
-
-func (q *asker) vote(dec *flow.Decider, value atom.Value, results flow.Results) (bool, error) {
-	defer q.endAnswer()
-	q.att.answers.begin()
-	return dec.Decide(value, results)
+	return err
 }
 
 // setDeadline sets the run's deadline. An answer may be in progress.

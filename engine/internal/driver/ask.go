@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,12 +28,11 @@ func (q *asker) askRetry(cmd *scheduler.Command) (ev scheduler.Event, err error)
 	if err != nil {
 		return ev, err
 	}
-	defer executor.Guard(a.Name(), &ev.Failure)
-	decision, wrong := q.decideFailure(a.Controller(), tries, cmd.Values)
-	if wrong != nil {
-		ev.Failure = atom.NewFailure(a.Name(), 0, wrong)
+	var wrong error
+	broke := q.answer(func() { ev.Decision, wrong = a.Controller().OnFailure(tries, cmd.Values) })
+	if err := cmp.Or(broke, wrong); err != nil {
+		ev.Failure = atom.NewFailure(a.Name(), 0, err)
 	}
-	ev.Decision = decision
 	return ev, nil
 }
 
@@ -48,19 +48,18 @@ func (q *asker) nextTry(c *executor.Call) (ev scheduler.Event, err error) {
 	if err != nil {
 		return ev, err
 	}
-	defer executor.Guard(a.Name(), &ev.Failure)
-	var wrong error
+	var broke, wrong error
 	if undoer, ok := a.Controller().(atom.Undoer); ok && c.About.Revert {
 		ev.Result = atom.Null
 		ctx := atom.WithCall(context.WithoutCancel(q.ctx), &c.About)
-		wrong = q.undoTries(ctx, undoer, tries, c.Detail.Outcome.Failures())
+		broke = q.answer(func() { wrong = undoer.Undo(ctx, tries, c.Detail.Outcome.Failures()) })
 	} else if c.About.Revert {
 		ev.Result = atom.Null
 	} else {
-		ev.Result, wrong = q.nextValue(a.Controller(), tries, c.Values)
+		broke = q.answer(func() { ev.Result, wrong = a.Controller().Next(tries, c.Values) })
 	}
-	if wrong != nil {
-		ev.Failure = atom.NewFailure(a.Name(), c.About.Attempt, wrong)
+	if err := cmp.Or(broke, wrong); err != nil {
+		ev.Failure = atom.NewFailure(a.Name(), c.About.Attempt, err)
 	}
 	return ev, nil
 }
@@ -80,7 +79,6 @@ func (q *asker) tries(a int32, newest *atom.History) (atom.History, error) {
 func (q *asker) askDeciders(cmd *scheduler.Command) (ev scheduler.Event) {
 	a := &q.plan.Atoms[cmd.Atom]
 	ev = scheduler.Event{Kind: scheduler.Voted}
-	defer executor.Guard(a.Name(), &ev.Failure)
 	results := flow.Results{}
 	for _, dec := range a.Deciders {
 		if dec.Source >= 0 {
@@ -105,8 +103,10 @@ func (q *asker) askDeciders(cmd *scheduler.Command) (ev scheduler.Event) {
 			}
 			value = v
 		}
-		yes, err := q.vote(dec.Decider, value, results)
-		if err != nil {
+		var yes bool
+		var wrong error
+		broke := q.answer(func() { yes, wrong = dec.Decider.Decide(value, results) })
+		if err := cmp.Or(broke, wrong); err != nil {
 			ev.Failure = atom.NewFailure(a.Name(), 0, err)
 			return ev
 		}
@@ -121,17 +121,6 @@ func (q *asker) askDeciders(cmd *scheduler.Command) (ev scheduler.Event) {
 func (q *asker) askLanguage(cmd *scheduler.Command) (ev scheduler.Event, err error) {
 	failpoint.Hit("engine.growth")
 	ev = scheduler.Event{Kind: scheduler.Grown}
-	var broke *atom.Failure
-	defer func() {
-		switch {
-		case broke == nil:
-		case q.answered():
-			ev.Growth, ev.Failure = &flow.Growth{End: &flow.End{Failure: broke}}, broke
-		default:
-			ev = q.later()
-		}
-	}()
-	defer executor.Guard(cmd.Scope.Path, &broke)
 	if unmocked(cmd.Cause) && !q.s.IsEnding() {
 		return scheduler.Event{Kind: scheduler.Exceeded, Failure: cmd.Cause.Failure}, nil
 	}
@@ -158,11 +147,17 @@ func (q *asker) askLanguage(cmd *scheduler.Command) (ev scheduler.Event, err err
 		return past, ok
 	}
 	growth, untold := q.notTold(&ask.Cause)
+	var broke error
 	if !untold {
-		growth = q.grow(ask)
+		broke = q.answer(func() { growth = q.language().Grow(ask) })
 	}
 	if !q.answered() {
 		return q.later(), err
+	}
+	if broke != nil {
+		ev.Failure = atom.NewFailure(cmd.Scope.Path, 0, broke)
+		ev.Growth = &flow.Growth{End: &flow.End{Failure: ev.Failure}}
+		return ev, nil
 	}
 	if cmd.Cause.Call && growth.Refuse != nil {
 		ev.Growth = &flow.Growth{Refuse: growth.Refuse}
@@ -174,8 +169,11 @@ func (q *asker) askLanguage(cmd *scheduler.Command) (ev scheduler.Event, err err
 	if err != nil {
 		return ev, err
 	}
-	instead, broke, err := q.accept(cmd, &growth)
-	if err != nil || broke != nil {
+	instead, impossible, err := q.accept(cmd, &growth)
+	if impossible != nil {
+		ev.Growth, ev.Failure = &flow.Growth{End: &flow.End{Failure: impossible}}, impossible
+	}
+	if err != nil || impossible != nil {
 		return ev, err
 	}
 	if instead != nil {

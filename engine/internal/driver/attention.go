@@ -20,6 +20,7 @@ type attention struct {
 	broken  atomic.Pointer[StoreError]    // the store's error that failed an atom
 	here    atomic.Pointer[executor.Call] // the call that the driving goroutine is making
 	answers answers                       // of user code
+	gone    *bool                         // set by a goroutine that no longer drives the run when it ends
 	steps   steps                         // from phase to phase
 	wake    chan struct{}                 // wakes the driving goroutine
 	handoff chan struct{}                 // wakes the goroutine that watches

@@ -73,7 +73,7 @@ func (c *children) checkResult(o origin, ev *scheduler.Event) {
 	if ev.Result == nil {
 		ev.Result = atom.Null
 	}
-	if err := c.plan.Atoms[o.atom].CheckResult(ev.Result); err != nil {
+	if err := fits(&c.plan.Atoms[o.atom], ev.Result); err != nil {
 		ev.Result, ev.Failure = nil, &atom.Failure{
 			Atom: c.pathOf(o), Attempt: int(c.recordOf(o).Attempt), Code: atom.CodeBadResult,
 			Message: clip.Text("the output of the run is no result of the atom: "+err.Error(), atom.MaxFailureText),

@@ -13,6 +13,8 @@ import (
 	"github.com/ebbflow/ebb/engine/internal/executor"
 	"github.com/ebbflow/ebb/engine/internal/inbox"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/guard"
+	"github.com/ebbflow/ebb/internal/logevent"
 	"github.com/ebbflow/ebb/internal/memorybudget"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -35,6 +37,28 @@ type Env struct {
 	Runs      Runs
 	Suspend   <-chan struct{} // closed when all runs must come to rest
 	GivenUp   atomic.Int64    // calls and answers that ignored a request to stop
+}
+
+// Tell passes events to the observers. If an observer panics or ends its goroutine, Tell logs that and goes on: a run
+// does not depend on those who watch it.
+func (e *Env) Tell(events ...Event) {
+	if len(e.Observers) == 0 { // allocates nothing
+		return
+	}
+	for i, next := 0, 0; i < len(events); {
+		err := guard.Call(func() {
+			for ; i < len(events); i, next = i+1, 0 {
+				for next < len(e.Observers) {
+					f := e.Observers[next]
+					next++ // before the call, which may not return
+					f(events[i])
+				}
+			}
+		})
+		if err != nil {
+			e.Log.Error(logevent.ObserverFailed, "run", events[i].Run, "path", events[i].Path, "error", err)
+		}
+	}
 }
 
 // Tasks provides the tasks that languages name.

@@ -71,12 +71,9 @@ func (r *run) note(ev Event) {
 
 // announce passes the collected events on.
 func (r *run) announce() {
+	r.env.Tell(r.notices.list...)
 	for i := range r.notices.list {
-		ev := &r.notices.list[i]
-		for _, f := range r.env.Observers {
-			f(*ev)
-		}
-		logEvent(r.env.Log, ev)
+		logEvent(r.env.Log, &r.notices.list[i])
 	}
 	clear(r.notices.list)
 	r.notices.list = r.notices.list[:0]

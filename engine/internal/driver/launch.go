@@ -9,6 +9,7 @@ import (
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/internal/failpoint"
+	"github.com/ebbflow/ebb/internal/guard"
 )
 
 // launch makes queued calls as capacity allows, unless the process must stop. If another goroutine took the run
@@ -77,9 +78,10 @@ func (d *Driver) makeHere(c *executor.Call) error {
 		d.dispatch(c)
 		return nil
 	}
-	returned := false
+	returned, gone := false, d.att.gone
 	defer func() {
 		if !returned {
+			*gone = true
 			d.takeOver()
 			d.calls.Report(c.Vanished())
 		}
@@ -177,7 +179,11 @@ func (d *Driver) prepare(cmd *scheduler.Command) *executor.Call {
 		name = spec.Undo.Task
 		c.Timeout, c.About.Attempt = spec.Undo.Policy.Timeout, int(cmd.Rec.RevertAttempt())+1
 	}
-	body, err := d.task(name)
+	var body atom.Body
+	var err error
+	if broke := guard.Call(func() { body, err = d.task(name) }); broke != nil {
+		body, err = nil, broke
+	}
 	if err == nil && c.About.Revert {
 		d.ask.askUndo(cmd, c)
 	}
@@ -186,6 +192,7 @@ func (d *Driver) prepare(cmd *scheduler.Command) *executor.Call {
 		if c.Missing.Code == atom.CodeError {
 			c.Missing.Code = atom.CodeNoTask
 		}
+		c.Missing.Untaken = !c.About.Revert && d.s.NotCalled(cmd.Node, cmd.Atom)
 	}
 	c.SetBody(body)
 	return c

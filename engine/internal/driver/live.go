@@ -2,10 +2,12 @@ package driver
 
 import (
 	"errors"
+	"fmt"
 	"runtime/debug"
 	"time"
 
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
+	"github.com/ebbflow/ebb/internal/guard"
 	"github.com/ebbflow/ebb/internal/logevent"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
@@ -80,35 +82,36 @@ func (d *Driver) takeOver() {
 	go d.drive(d.loop)
 }
 
-// stopped is how the driving goroutine ended: with an error, or with a panic of an observer, which Run passes to
-// its caller.
+// stopped is how the driving goroutine ended: with an error, or with a panic of the engine, which Run passes to its
+// caller.
 type stopped struct {
 	err    error
 	panics any
 }
 
+// errVanished is the error of a run whose driving goroutine ended, because of code of users without a guard, such as a
+// logger.
+var errVanished = fmt.Errorf("engine: the run stopped at its last checkpoint: %w", guard.ErrEnded)
+
 // drive is the body of the driving goroutine.
 func (d *Driver) drive(work func() error) {
-	var s stopped
-	s.err = d.guarded(work, &s.panics)
-	if errors.Is(s.err, errTaken) {
-		return
-	}
-	responder{d}.leaveRequests(s.err)
-	d.stopAtoms()
-	d.env.Buffers.Return(&d.next)
-	d.s.Rest()
-	d.att.rest <- s
-}
-
-func (d *Driver) guarded(work func() error, panics *any) error {
+	s, gone := stopped{err: errVanished}, false
+	d.att.gone = &gone
 	defer func() {
-		if *panics = recover(); *panics != nil {
-			d.env.Log.Error(logevent.RunPanicked, "run", d.claim.Run, "flow", d.about.Flow, "panic", *panics, "stack",
+		if gone || errors.Is(s.err, errTaken) {
+			return
+		}
+		if s.panics = recover(); s.panics != nil {
+			d.env.Log.Error(logevent.RunPanicked, "run", d.claim.Run, "flow", d.about.Flow, "panic", s.panics, "stack",
 				string(debug.Stack()))
 		}
+		responder{d}.leaveRequests(s.err)
+		d.stopAtoms()
+		d.env.Buffers.Return(&d.next)
+		d.s.Rest()
+		d.att.rest <- s
 	}()
-	return work()
+	s.err = work()
 }
 
 // stopAtoms cancels running calls, and waits for them up to the grace period.

@@ -9,6 +9,7 @@ import (
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/internal/clip"
+	"github.com/ebbflow/ebb/internal/guard"
 	"github.com/ebbflow/ebb/internal/tasktoken"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -262,17 +263,27 @@ func (ts *tokens) fits(e *external, l *storage.Message) bool {
 // checked if the language has it itself; other nodes take any value.
 func (ts *tokens) checkResult(e *external, v atom.Value) error {
 	if e.node == nil {
-		return ts.plan.Atoms[e.atom].CheckResult(v)
+		return fits(&ts.plan.Atoms[e.atom], v)
 	}
 	l, ok := ts.plan.Atoms[0].Language.(flow.TaskLanguage)
 	if !ok {
 		return nil
 	}
 	body, _ := l.Task(e.node.Spec.Task)
-	if typed, ok := body.(interface{ CheckResult(v atom.Value) error }); ok {
-		return typed.CheckResult(v)
+	if typed, ok := body.(resultChecker); ok {
+		return fits(typed, v)
 	}
 	return nil
+}
+
+type resultChecker interface{ CheckResult(v atom.Value) error }
+
+// fits returns why a value is no result of a task. The type of the result may have code that decodes it.
+func fits(task resultChecker, v atom.Value) (err error) {
+	if broke := guard.Call(func() { err = task.CheckResult(v) }); broke != nil {
+		return broke
+	}
+	return err
 }
 
 // record returns the record of an attempt whose atom is known.

@@ -106,9 +106,7 @@ func (d *Driver) tellAwaiting() {
 	if d.calls.Running() > 0 || len(d.tokens.open) == 0 && (!d.Grows() || !d.s.Listens()) {
 		return
 	}
-	for _, f := range d.env.Observers {
-		f(Event{Run: d.claim.Run, Flow: d.about.Flow, Kind: OthersAwaited, Time: d.next.Now})
-	}
+	d.env.Tell(Event{Run: d.claim.Run, Flow: d.about.Flow, Kind: OthersAwaited, Time: d.next.Now})
 }
 
 // leaves reports whether the run must be released because it only waits. If so, the

@@ -1,10 +1,10 @@
 package executor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -13,6 +13,7 @@ import (
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
 	"github.com/ebbflow/ebb/internal/clip"
 	"github.com/ebbflow/ebb/internal/failpoint"
+	"github.com/ebbflow/ebb/internal/guard"
 	"github.com/ebbflow/ebb/states"
 )
 
@@ -65,15 +66,22 @@ func (c *Call) completed() scheduler.Event {
 
 // SetBody sets the atom's body. The body is nil if Missing is set.
 func (c *Call) SetBody(body atom.Body) {
-	if q, ok := body.(atom.Queued); ok && c.Missing == nil {
-		c.Work = q.Queue(&c.About)
-	}
-	if body != nil {
-		for _, wrap := range slices.Backward(c.of.Middleware) {
-			body = wrap(body)
-		}
-	}
 	c.Body = body
+	q, ok := body.(atom.Queued)
+	if !ok || c.Missing != nil {
+		return
+	}
+	var err error
+	broke := guard.Call(func() {
+		c.Work = q.Queue(&c.About)
+		// A worker could not tell that it has done nothing.
+		if t, ok := body.(interface{ CheckArguments(in atom.Values) error }); ok && c.Work != "" && !c.About.Revert {
+			err = t.CheckArguments(c.Values)
+		}
+	})
+	if err = cmp.Or(broke, err); err != nil {
+		c.Missing, c.Work = atom.NewFailure(c.About.Path, c.About.Attempt, err), ""
+	}
 }
 
 // Make calls the task and returns the event that reports the end of the call. If the call ended because the process
@@ -93,9 +101,12 @@ func (c *Call) Make() (ev scheduler.Event, known bool) {
 	defer func() {
 		if p := recover(); p != nil {
 			failpoint.Hit("engine.executed")
-			ev, known = c.endedWith(ctx, ev, nil, panicError(p))
+			ev, known = c.endedWith(ctx, ev, nil, guard.Panicked(p))
 		}
 	}()
+	for _, wrap := range slices.Backward(c.of.Middleware) {
+		c.Body = wrap(c.Body)
+	}
 	var result atom.Value
 	var err error
 	if c.About.Revert {
@@ -139,8 +150,24 @@ func (c *Call) endedWith(ctx context.Context, ev scheduler.Event, result atom.Va
 	if errors.Is(context.Cause(&c.life), ErrStopped) {
 		return ev, false
 	}
+	if ev.Untaken = c.neverDecoded(err); ev.Untaken {
+		ev.Result = atom.Null
+		return ev, true
+	}
 	ev.Failure = c.failure(ctx, err)
 	return ev, true
+}
+
+// neverDecoded reports whether the arguments of a revert cannot be decoded, and those of the execution could not be in
+// the same way: then there is nothing to undo. Only failures that earlier versions of Ebb stored do not say so
+// themselves, see [atom.Failure].
+func (c *Call) neverDecoded(err error) bool {
+	if !c.About.Revert {
+		return false
+	}
+	f, failed := c.Detail.Outcome.Failed()
+	now := atom.NewFailure(c.About.Path, 0, err)
+	return failed && now.Untaken && f.Atom == now.Atom && f.Message == now.Message
 }
 
 // failure returns the failure of a call that returned an error.
@@ -153,6 +180,7 @@ func (c *Call) failure(ctx context.Context, err error) *atom.Failure {
 		f.Code = atom.CodeCancelled
 	}
 	f.Message = clip.Text(f.Message, atom.MaxFailureText)
+	f.Untaken = f.Untaken && !c.About.Revert
 	return f
 }
 
@@ -190,34 +218,20 @@ func (c *Call) evaluate() error {
 	return err
 }
 
-// Evaluate asks for the values of a revert on the caller's goroutine, if they are not known. It turns a panic into
-// an error.
+// Evaluate asks for the values of a revert while the caller waits, if they are not known.
 func (c *Call) Evaluate() (err error) {
-	var broke *atom.Failure
-	defer func() {
-		if broke != nil {
-			err = broke
-		}
-	}()
-	defer Guard(c.About.Path, &broke)
-	return c.evaluate()
+	if c.Ask == nil {
+		return nil
+	}
+	if broke := guard.Call(func() { err = c.evaluate() }); broke != nil {
+		return broke
+	}
+	return err
 }
 
 // Vanished returns the end of a call whose task has ended its goroutine, see [runtime.Goexit].
 func (c *Call) Vanished() Finished {
 	ev := c.completed()
-	ev.Failure = atom.NewFailure(c.About.Path, c.About.Attempt, errors.New("the task ended its goroutine"))
+	ev.Failure = atom.NewFailure(c.About.Path, c.About.Attempt, guard.ErrEnded)
 	return Finished{c, ev, true, time.Now()}
-}
-
-// Guard is deferred around user code. It turns a panic into the failure of the atom at path.
-func Guard(path string, f *(*atom.Failure)) {
-	if p := recover(); p != nil {
-		*f = atom.NewFailure(path, 0, panicError(p))
-	}
-}
-
-// panicError returns the error of a call that panicked, with the stack of the panic.
-func panicError(p any) *atom.PanicError {
-	return &atom.PanicError{Value: p, Stack: clip.Text(string(debug.Stack()), atom.MaxFailureText)}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine/internal/storedlist"
 	"github.com/ebbflow/ebb/internal/failpoint"
+	"github.com/ebbflow/ebb/internal/guard"
 	"github.com/ebbflow/ebb/internal/logevent"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -53,7 +54,10 @@ func (c *Call) Transact(ctx context.Context, fn func(tx *sql.Tx) (atom.Value, er
 	for try := 1; ; try++ {
 		var own error
 		result, err := store.Transact(ctx, c.of.host.Claim, key, func(tx *sql.Tx) (v atom.Value, _ error) {
-			v, own = fn(tx)
+			// The store may call this for several runs on one goroutine, which holds the database.
+			if broke := guard.Call(func() { v, own = fn(tx) }); broke != nil {
+				own = broke
+			}
 			return v, own
 		})
 		switch {

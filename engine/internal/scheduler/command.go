@@ -124,7 +124,7 @@ type Event struct {
 	Atom            int32
 	Node            *Node
 	Revert          bool        // for Completed: a revert has ended
-	Untaken         bool        // for Withdrawn; for RunKnown, and Completed of the undo of a child run: it did nothing
+	Untaken         bool        // for Withdrawn; for RunKnown, and Completed of an undo: nothing had been done
 	ByToken         bool        // for Completed of a node with a child run: the owner of its token ended it
 	RunEnd          flow.RunEnd // for Completed of a node with a child run: how that run ended
 	continued       bool        // for Completed of the run's own flow: another run continues it

@@ -70,6 +70,7 @@ func isNull(v atom.Value) bool { return string(v) == string(atom.Null) }
 
 func (s *Scheduler) executionFailed(a int32, f *atom.Failure) {
 	r := &s.rec[a]
+	f = r.ofExecution(f)
 	r.Ended = flow.EndFailure
 	if q := s.queueOf(nil, a); *q == callQueue && f.Code == atom.CodeCancelled { // take the attempt back
 		*q, r.Attempt = begunQueue, 0

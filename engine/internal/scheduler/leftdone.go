@@ -58,3 +58,13 @@ func (s *Scheduler) runKnown(ev *Event) {
 	s.popUndo(n)
 	s.unwindNext()
 }
+
+// reverted records the end of a revert.
+func (n *Node) reverted(ev *Event) {
+	n.Rec.setRare(func(x *Rare) { x.RevertResult, x.RevertFailure = ev.Result, nil })
+	if ev.Untaken {
+		n.Rec.Ended = flow.EndFailure
+		n.Rec.didNothing(n.Path)
+		n.Rec.Ended = flow.EndHandled
+	}
+}

@@ -123,7 +123,7 @@ func (s *Scheduler) executeNode(n *Node) {
 	if n.Rec.State == states.TaskRunning { // the process died during this attempt: repeat the attempt
 		s.emit(Command{Op: Write, Atom: -1, Node: n, Rec: n.Rec})
 	} else {
-		n.queue = firstIn(n.Rec.Attempt)
+		n.queue = n.Rec.nextIn()
 		n.Rec.Attempt++
 		n.Rec.Ended = flow.EndNone
 		n.Rec.clearDue()
@@ -204,6 +204,9 @@ func (s *Scheduler) nodeCompleted(ev Event) {
 	}
 	to := states.TaskSuccess
 	n.Rec.RunEnd = ev.RunEnd
+	if ev.Failure != nil {
+		ev.Failure = n.Rec.ofExecution(ev.Failure)
+	}
 	switch {
 	case ev.Failure == nil:
 		n.Rec.Result, n.Rec.Ended, n.Rec.Failure = ev.Result, flow.EndValue, nil

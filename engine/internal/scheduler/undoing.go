@@ -189,7 +189,7 @@ func (s *Scheduler) undoEntry(scope *Scope, n *Node, at int64) {
 func (s *Scheduler) partReverted(n *Node, ev Event) {
 	scope, u := n.Scope, n.Scope.undoing
 	if ev.Failure == nil {
-		n.Rec.setRare(func(x *Rare) { x.RevertResult, x.RevertFailure = ev.Result, nil })
+		n.reverted(&ev)
 		u.node = nil
 		s.offStack(n)
 		s.setNode(n, states.TaskReverted)

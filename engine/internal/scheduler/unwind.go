@@ -127,7 +127,7 @@ func (s *Scheduler) nodeReverted(n *Node, ev Event) {
 		s.nodeRevertFailed(n, ev.Failure)
 		return
 	}
-	n.Rec.setRare(func(x *Rare) { x.RevertResult, x.RevertFailure = ev.Result, nil })
+	n.reverted(&ev)
 	s.popUndo(n)
 	s.setNode(n, states.TaskReverted)
 	s.unwindNext()

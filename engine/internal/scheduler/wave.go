@@ -126,7 +126,7 @@ func (s *Scheduler) execute(a int32) {
 	if r.State == states.TaskRunning { // the process died during this attempt: repeat the attempt
 		s.emit(Command{Op: Write, Atom: a, Rec: *r})
 	} else {
-		*s.queueOf(nil, a) = firstIn(r.Attempt)
+		*s.queueOf(nil, a) = r.nextIn()
 		r.Attempt++
 		r.Ended = flow.EndNone
 		s.set(a, states.TaskRunning, r.Intention)

@@ -12,7 +12,7 @@ import (
 // If the attempt exceeds a limit before a worker has taken the work, the driver knows the answer, and its failure says
 // so. Earlier attempts may have had an effect, so all this holds only if no worker took one of them.
 
-// A queue says where the first attempt of an atom waits to be begun.
+// A queue says where the first attempt of an atom that is called waits to be begun.
 type queue uint8
 
 const (
@@ -21,19 +21,32 @@ const (
 	workQueue               // in the store, where workers take it
 )
 
-// NoneBegunBefore reports whether no attempt before the latest one was begun, if workers take the attempts.
+// NoneBegunBefore reports whether no attempt before the latest one was begun.
 func (r *Record) NoneBegunBefore() bool {
 	return r.Attempt == 1 || r.Failure != nil && r.Failure.Untaken
 }
+
+// ofExecution returns the failure of an execution. It is not Untaken if an earlier attempt was begun.
+func (r *Record) ofExecution(f *atom.Failure) *atom.Failure {
+	if !f.Untaken || r.NoneBegunBefore() {
+		return f
+	}
+	c := *f
+	c.Untaken = false
+	return &c
+}
+
+// NotCalled reports whether no attempt of an atom or node was called.
+func (s *Scheduler) NotCalled(n *Node, a int32) bool { return *s.queueOf(n, a) == callQueue }
 
 // untakenAt reports whether the atom or node at path failed, and was not called: see [atom.Failure.Untaken].
 func (r *Record) untakenAt(path string) bool {
 	return (r.Ended == flow.EndFailure || r.Ended == flow.EndHandled) && r.Failure.UntakenAt(path)
 }
 
-// firstIn returns the queue of the attempt after a number of attempts.
-func firstIn(attempts int32) queue {
-	if attempts == 0 {
+// nextIn returns the queue of the attempt that is to begin.
+func (r *Record) nextIn() queue {
+	if r.Attempt == 0 || r.Failure != nil && r.Failure.Untaken {
 		return callQueue
 	}
 	return begunQueue
