@@ -131,7 +131,7 @@ func (p *parser) term(s span) (term, error) {
 // operand reads a path from @ or $, a regexp, or a text.
 func (p *parser) operand(s span) (operand, error) {
 	switch text := p.of(s); {
-	case strings.HasPrefix(text, "!"):
+	case strings.HasPrefix(text, "!@"), strings.HasPrefix(text, "!$"), strings.HasPrefix(text, "!("):
 		return operand{}, p.fail(s.from, "! stands only before a path from @, as in [?(!@.a)]")
 	case strings.HasPrefix(text, "$"), strings.HasPrefix(text, "@"):
 		if strings.HasPrefix(text, "$$") || identifier(text[1:]) != "" {

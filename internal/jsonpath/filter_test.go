@@ -52,6 +52,7 @@ func TestFilters(t *testing.T) {
 		{"$.list[?(@.s==/b/)].n", `[]`},
 		{"$.list[?(@.a:b == 'it\\'s')].n", `[10]`},
 		{"$.list[?(@.s == [a])].n", `[]`},
+		{"$.list[?(@.s != !a)].n", `[1, 2.0, 10, "7"]`},
 
 		// a number and the text that spells it
 		{"$.list[?(@.n == '10')].n", `[10]`},
