@@ -1,6 +1,7 @@
 package conductor
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -9,9 +10,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/awaited"
 	"github.com/ebbflow/ebb/internal/boundedcache"
+	"github.com/ebbflow/ebb/internal/jsonschema"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -45,8 +49,9 @@ const (
 type version struct {
 	number    int64
 	root      flow.Node
-	structure string // hash of its structure
-	of        string // of a child: structure of the program's flow that contains it
+	structure string             // hash of its structure
+	input     *jsonschema.Schema // of its runs; nil if it takes any
+	of        string             // of a child: structure of the program's flow that contains it
 }
 
 // NewCatalog returns an empty catalog.
@@ -70,7 +75,9 @@ func (c *Catalog) Add(number int64, root flow.Node) *Catalog {
 	case err != nil:
 		c.problems = append(c.problems, fmt.Errorf("conductor: version %d of flow %q: %w", number, root.Name(), err))
 	default:
-		c.flows[root.Name()] = newestFirst(append(list, version{number: number, root: root, structure: plan.Hash}))
+		c.flows[root.Name()] = newestFirst(append(list, version{
+			number: number, root: root, structure: plan.Hash, input: awaited.InputOf(plan),
+		}))
 		for _, child := range plan.Children {
 			c.children[child.Flow] = newestFirst(append(c.children[child.Flow],
 				version{number: number, root: child.Root, structure: child.Hash, of: plan.Hash}))
@@ -267,6 +274,33 @@ var errUnknown = fmt.Errorf("conductor: %w", storage.ErrNotFound)
 // names lists the flows in the catalog, for messages.
 func (c *Catalog) names() string {
 	return strings.Join(slices.Sorted(maps.Keys(c.flows)), ", ")
+}
+
+// keepInputs stores what the runs of the program's flows take, so that who posts a job need not have their code.
+func (c *serving) keepInputs(ctx context.Context) error {
+	for name, list := range c.flows {
+		of := awaited.Inputs{}
+		for _, v := range list {
+			of[v.number] = v.input
+		}
+		body, err := atom.Encode(of)
+		if err != nil {
+			continue // it is too large; the conductor checks the jobs that it claims
+		}
+		stored, err := c.store.NamedRecord(ctx, awaited.InputKind, name)
+		if err == nil && bytes.Equal(stored.Body, body) {
+			continue
+		}
+		if err == nil || errors.Is(err, storage.ErrNotFound) {
+			_, err = c.store.WriteRecords(ctx, storage.RecordWrite{
+				Kind: awaited.InputKind, Key: name, Was: storage.AnyRevision, Body: body,
+			})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // wants returns which jobs this conductor can run. It names the languages of its definitions, not the definitions,

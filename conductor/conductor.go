@@ -148,7 +148,10 @@ func (c *Conductor) Run(ctx context.Context) error {
 func (c *Conductor) serve(ctx context.Context) error {
 	for tries := 1; ; tries++ {
 		began := time.Now()
-		err := c.server.Serve(ctx)
+		err := c.catalog.keepInputs(ctx)
+		if err == nil {
+			err = c.server.Serve(ctx)
+		}
 		if err == nil || errors.Is(err, storage.ErrClosed) || errors.Is(err, storage.ErrBroken) {
 			return err
 		}

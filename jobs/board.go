@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/internal/awaited"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -57,17 +58,19 @@ type Claim struct {
 
 // Post posts the jobs whose ids are not on the board, and returns the ids of all jobs. Up to 500 jobs with up to 4 MiB
 // of inputs share a commit. If the process dies meanwhile, only the first of them may be posted: post them all again.
+// If an input is not what the flow takes, as the conductor that served the flow last has stored it, Post posts nothing and
+// returns an error that wraps [storage.ErrInvalid].
 func (b *Board) Post(ctx context.Context, list ...Job) ([]string, error) {
-	return b.post(list, func(part []storage.Job) error { return b.store.PostJob(ctx, part...) })
+	return b.post(ctx, list, func(part []storage.Job) error { return b.store.PostJob(ctx, part...) })
 }
 
 // PostNew posts a job, and reports whether it is new. It is false if a job with that id is on the board already.
 func (b *Board) PostNew(ctx context.Context, job Job) (bool, error) {
-	return b.postNew(job, func(part []storage.Job) error { return b.store.PostJob(ctx, part...) })
+	return b.postNew(ctx, job, func(part []storage.Job) error { return b.store.PostJob(ctx, part...) })
 }
 
-func (b *Board) postNew(job Job, post func([]storage.Job) error) (isNew bool, err error) {
-	_, err = b.post([]Job{job}, func(part []storage.Job) error {
+func (b *Board) postNew(ctx context.Context, job Job, post func([]storage.Job) error) (isNew bool, err error) {
+	_, err = b.post(ctx, []Job{job}, func(part []storage.Job) error {
 		err := post(part)
 		isNew = err == nil
 		return err
@@ -79,12 +82,12 @@ func (b *Board) postNew(job Job, post func([]storage.Job) error) (isNew bool, er
 // are posted together with its other writes; otherwise they are not posted. Within a task, [atom.Tx] returns such a
 // transaction. If the store has no database, PostTx returns ErrNoTx.
 func (b *Board) PostTx(ctx context.Context, tx *sql.Tx, list ...Job) ([]string, error) {
-	return b.post(list, b.within(ctx, tx))
+	return b.post(ctx, list, b.within(ctx, tx))
 }
 
 // PostNewTx is [Board.PostNew] in the caller's own transaction, see [Board.PostTx].
 func (b *Board) PostNewTx(ctx context.Context, tx *sql.Tx, job Job) (bool, error) {
-	return b.postNew(job, b.within(ctx, tx))
+	return b.postNew(ctx, job, b.within(ctx, tx))
 }
 
 // within returns the function that posts jobs in a transaction.
@@ -104,8 +107,11 @@ func (b *Board) within(ctx context.Context, tx *sql.Tx) func([]storage.Job) erro
 const maxPosted = 500
 
 // post posts jobs part by part, and returns the ids of those that are on the board.
-func (b *Board) post(list []Job, post func([]storage.Job) error) ([]string, error) {
+func (b *Board) post(ctx context.Context, list []Job, post func([]storage.Job) error) ([]string, error) {
 	left, err := records(time.Now(), list)
+	if err == nil {
+		err = b.checkInputs(ctx, left)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -125,6 +131,37 @@ func (b *Board) post(list []Job, post func([]storage.Job) error) ([]string, erro
 	}
 	return ids, nil
 }
+
+// checkInputs returns an error if the input of a job does not fit its flow, as far as a conductor that has the flow has
+// stored what it takes.
+func (b *Board) checkInputs(ctx context.Context, list []storage.Job) error {
+	known := map[string]atom.Value{} // bodies of records, by flow
+	for i := range list {
+		j := &list[i]
+		body, read := known[j.Flow]
+		if !read && j.Flow != "" {
+			record, err := b.store.NamedRecord(ctx, awaited.InputKind, j.Flow)
+			if err != nil && !errors.Is(err, storage.ErrNotFound) {
+				return err
+			}
+			body = record.Body
+			known[j.Flow] = body
+		}
+		text := j.Input.JSON()
+		if text == nil {
+			text = []byte("{}")
+		}
+		if err := awaited.CheckInput(body.JSON(), j.Version, text); err != nil {
+			return &inputError{fmt.Errorf("job %q of flow %q: %w", j.ID, j.Flow, err)}
+		}
+	}
+	return nil
+}
+
+// An inputError says why an input does not fit. It wraps [storage.ErrInvalid], and has a text of its own.
+type inputError struct{ error }
+
+func (e *inputError) Unwrap() error { return storage.ErrInvalid }
 
 // Claim claims up to w.Limit jobs: larger priority first, then in the order of posting. If there are no jobs, it
 // returns no error. It parks jobs whose claims created no run too often.

@@ -31,6 +31,10 @@ func (b *Board) AddSchedule(ctx context.Context, s Schedule) error {
 	if err != nil {
 		return err
 	}
+	job := storage.Job{ID: record.ID, Flow: record.Flow, Version: record.Version, Input: record.Input}
+	if err := b.checkInputs(ctx, []storage.Job{job}); err != nil {
+		return err
+	}
 	return b.store.PutSchedule(ctx, record)
 }
 

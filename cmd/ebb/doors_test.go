@@ -8,9 +8,11 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/engine/inspect"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/server/cloudevents"
 	"github.com/ebbflow/ebb/server/workers"
@@ -88,6 +90,18 @@ func TestDoors(t *testing.T) {
 	}
 	if err := store.Send(t.Context(), many...); err != nil {
 		t.Fatal(err)
+	}
+	for id, hint := range map[string]string{
+		"boot-1": `ebb signal boot-1 approved --data '{"by": "…"}'`, "full": "9900 more messages are in its inbox.",
+	} {
+		run, err := store.Run(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		why, err := inspect.Diagnose(t.Context(), store, run)
+		if err != nil || !strings.Contains(strings.Join(why.Sentences(time.Now()), "\n"), hint) {
+			t.Errorf("why %s: %q, %v", id, why.Sentences(time.Now()), err)
+		}
 	}
 	before := state(t, store)
 	for _, c := range []struct {

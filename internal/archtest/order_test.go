@@ -33,7 +33,7 @@ var siblings = map[string]string{
 // Such a package imports none of the packages in the import order, unless internalOrder gives it a place there.
 var internalUsers = map[string][]string{
 	"internal/archtest":     {},                                                                                         // tests only
-	"internal/awaited":      {"storage", "engine"},                                                                      // what atoms take from outside
+	"internal/awaited":      {"storage", "engine", "jobs", "conductor"},                                                 // what atoms take from outside
 	"internal/boundedcache": {"engine", "conductor", "cmd"},                                                             // values that were used last
 	"internal/buildinfo":    {"server", "cmd"},                                                                          // the version of the program
 	"internal/codec":        {"storage/sqlstore", "storage/memstore", "storage/internal/storagetest", "engine"},         // the form in which stores keep records
@@ -59,7 +59,7 @@ var internalUsers = map[string][]string{
 	"internal/jsonata":      {"flow/asl"},                                                                               // a query language of the States Language
 	"internal/jsonpath":     {"flow/asl"},                                                                               // the other one, in its dialect
 	"internal/jq":           {"flow/sm4c"},                                                                              // the query language of State Machines For Cloud
-	"internal/jsonschema":   {"atom", "engine", "internal/awaited"},                                                     // the JSON of Go types
+	"internal/jsonschema":   {"atom", "engine", "conductor", "internal/awaited"},                                                     // the JSON of Go types
 	"internal/jsontext":     {"engine/grpc", "flow", "internal/jq", "internal/jsonpath", "server"},                      // definitions with places, and data
 	"internal/spelling":     {"flow", "engine", "internal/jq", "cmd"},                                                   // which name was meant
 	"internal/visible":      {"flow/draw", "engine/inspect", "server/api", "server/console", "cmd"},                     // text from outside, as it is shown
@@ -83,6 +83,7 @@ var internalUsers = map[string][]string{
 
 // internalOrder gives packages below internal/ the place of a package in the import order.
 var internalOrder = map[string]string{
+	"internal/awaited":     "flow",
 	"internal/codec":       "storage",
 	"internal/enginebench": "engine",
 	"internal/failat":      "engine",

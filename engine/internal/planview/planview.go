@@ -128,7 +128,7 @@ func (w *Writer) begin(hash string) bool {
 }
 
 func recordOf(p *flow.Plan) record {
-	v, r := draw.OfPlan(p), record{Input: schemaOf(p), Facts: FactsOf(p)}
+	v, r := draw.OfPlan(p), record{Input: awaited.InputOf(p), Facts: FactsOf(p)}
 	for _, g := range v.Groups {
 		r.Groups = append(r.Groups, group(g))
 	}
