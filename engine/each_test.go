@@ -495,19 +495,35 @@ func TestEachChecksWhatEndsAnItem(t *testing.T) {
 			return 0, atom.ErrDeferred
 		}, atom.Deferrable(atom.Deferral{}))
 		people := atom.NewKey[[]string]("people")
-		e := newEngine(t, flow.Each("ages", people, ask), engine.WithInputs(people), engine.WithStore(store))
-		go func() {
-			ctx, token := context.WithoutCancel(t.Context()), <-tokens
-			_, err := store.EndToken(ctx, token, storage.TokenEnd{Result: atom.MustEncode("old")})
-			if !errors.Is(err, storage.ErrInvalid) || !strings.Contains(err.Error(), `run "r/ages": no result of 0`) {
-				t.Errorf("got %v", err)
-			}
-			if _, err := store.EndToken(ctx, token, storage.TokenEnd{Result: atom.MustEncode(70)}); err != nil {
-				t.Error(err)
-			}
-		}()
-		if _, err := e.Run(t.Context(), "r", engine.With(people, []string{"ann"})); err != nil {
+		root := flow.Linear("f", flow.Each("ages", people, ask))
+		e := newEngine(t, root, engine.WithInputs(people), engine.WithStore(store))
+		if err := e.Start(t.Context(), "r", engine.With(people, []string{"ann"})); err != nil {
+			t.Fatal(err)
+		}
+		server, err := engine.NewServer(engine.Flows(root), engine.WithEngine(engine.WithStore(store)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		served := make(chan error, 1)
+		go func() { served <- server.Serve(ctx) }()
+		token := <-tokens
+		_, err = store.EndToken(ctx, token, storage.TokenEnd{Result: atom.MustEncode("old")})
+		if !errors.Is(err, storage.ErrInvalid) || !strings.Contains(err.Error(), `run "r/ages": no result of 0`) {
 			t.Errorf("got %v", err)
+		}
+		if _, err := server.CompleteTask(ctx, token, 0, atom.MustEncode("old")); !errors.Is(err, storage.ErrInvalid) {
+			t.Errorf("got %v", err)
+		}
+		if _, err := server.CompleteTask(ctx, token, 0, atom.MustEncode(70)); err != nil {
+			t.Error(err)
+		}
+		if run := awaitEnd(t, store, "r"); run.State != states.FlowSuccess {
+			t.Errorf("it is %v: %v", run.State, run.Failure)
+		}
+		stop()
+		if err := <-served; err != nil {
+			t.Error(err)
 		}
 	})
 }

@@ -143,6 +143,11 @@ func (d responder) question(r *Request) (ev scheduler.Event, err error) {
 	if err := r.fits(&e.token); err != nil {
 		return ev, err
 	}
+	if r.Kind == EndTask && r.Failure == nil {
+		if err := d.tokens.checkResult(e, valueOf(r.Result)); err != nil {
+			return ev, fmt.Errorf("%w: no result of %s: %w", storage.ErrInvalid, n.Path, err)
+		}
+	}
 	ev.Node = n
 	ev.Cause = &flow.Cause{
 		Kind: flow.Taken, Call: true, Name: n.Spec.Name, Note: n.Spec.Note, Attempt: int(n.Rec.Attempt),
@@ -155,10 +160,7 @@ func (d responder) question(r *Request) (ev scheduler.Event, err error) {
 		f.Atom, f.Attempt = n.Path, int(n.Rec.Attempt)
 		ev.Cause.Kind, ev.Cause.Failure = flow.Failed, &f
 	default:
-		ev.Cause.Kind, ev.Cause.Result = flow.Ended, r.Result
-		if r.Result == nil {
-			ev.Cause.Result = atom.Null
-		}
+		ev.Cause.Kind, ev.Cause.Result = flow.Ended, valueOf(r.Result)
 	}
 	return ev, d.cannotAsk(n)
 }

@@ -233,9 +233,7 @@ func (ts *tokens) endOf(e *external, l *storage.Message) scheduler.Event {
 	if ev.Failure != nil {
 		return ev
 	}
-	if ev.Result == nil {
-		ev.Result = atom.Null
-	}
+	ev.Result = valueOf(ev.Result)
 	if e.revert {
 		return ev
 	}
@@ -252,11 +250,15 @@ func (ts *tokens) endOf(e *external, l *storage.Message) scheduler.Event {
 // fits reports whether a signal can end the attempt. The store refuses most signals that cannot. One whose type only the
 // code of the flow knows stays in the inbox, as does one for an atom that has not started, and the run keeps waiting.
 func (ts *tokens) fits(e *external, l *storage.Message) bool {
-	body := l.Body
-	if body == nil {
-		body = atom.Null
+	return l.Failure != nil || ts.checkResult(e, valueOf(l.Body)) == nil
+}
+
+// valueOf returns the value that an attempt ends with; none is null.
+func valueOf(v atom.Value) atom.Value {
+	if v == nil {
+		return atom.Null
 	}
-	return l.Failure != nil || ts.checkResult(e, body) == nil
+	return v
 }
 
 // checkResult returns an error if the value cannot be a result of what the attempt executes. A task of a language is
