@@ -16,6 +16,7 @@ const (
 	CodeError           = "Error"               // an error without a code of its own
 	CodePanic           = "Panic"               // user code panicked; Stack has the place
 	CodeTimeout         = "Timeout"             // the atom's own time limit passed
+	CodeReverted        = "Ebb.Reverted"        // an operator had the run undone
 	CodeCancelled       = "Cancelled"           // the atom was cancelled while it ran
 	CodeNotFound        = "NotFound"            // a required symbol had no value
 	CodeNoTask          = "Ebb.NoTask"          // no task of that name is registered

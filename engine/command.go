@@ -43,6 +43,14 @@ func Cancel(why string) Command {
 	return CancelWith(inbox.Cancelled(why))
 }
 
+// Revert undoes a run, also one that has succeeded, as [Cancel] does. It is refused if the run has succeeded and nothing
+// can be undone, too. The run's failure has the code [atom.CodeReverted].
+func Revert(why string) Command {
+	return Command{inbox.Command{
+		Kind: inbox.Revert, Why: &atom.Failure{Code: atom.CodeReverted, Message: why}, Undo: true,
+	}}
+}
+
 // CancelWith is [Cancel] with a failure that the caller provides.
 func CancelWith(why *atom.Failure) Command {
 	return Command{inbox.Command{Kind: inbox.Cancel, Why: why, Undo: true}}
@@ -151,9 +159,19 @@ func (e *Engine) Command(ctx context.Context, id string, o Command) (*Result, er
 		}
 		return e.result(ctx, &run, nil)
 	}
+	seen, err := e.env.Store.Run(ctx, id)
+	if err != nil {
+		return nil, driver.WrapStore(id, err)
+	}
+	o.address(&seen, "")
+	answer := o.c.Answer
 	for {
 		res, err := e.take(ctx, id, &o)
 		if _, owned := errors.AsType[*storage.OwnedError](err); !owned {
+			_, refused := answered(ctx, e.env.Store, id, answer)
+			if refused != nil {
+				return nil, refused
+			}
 			return res, err
 		}
 		if o.c.Kind != "" { // send the command only once
@@ -166,6 +184,9 @@ func (e *Engine) Command(ctx context.Context, id string, o Command) (*Result, er
 			return nil, err
 		}
 		if done, err := e.followed(ctx, &run); done || err != nil {
+			if err == nil {
+				_, err = answered(ctx, e.env.Store, id, answer)
+			}
 			if err != nil {
 				return nil, err
 			}

@@ -102,8 +102,15 @@ func holdUnowned(
 		}
 		cp.Taken = inbox.Holds(snap.Messages)
 		for i := range snap.Messages {
-			if l := &snap.Messages[i]; l.Kind == inbox.Suspend && l.Issuer != nil {
+			l := &snap.Messages[i]
+			if l.Kind != inbox.Suspend {
+				continue
+			}
+			if l.Issuer != nil {
 				command(cp, l)
+			}
+			if l.Name != "" {
+				cp.Tokens = append(cp.Tokens, checkpoint.Answer(l.Name, nil))
 			}
 		}
 		if by != nil && (!run.Hold || run.State != cp.Head.State) {

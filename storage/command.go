@@ -8,6 +8,7 @@ const (
 	MessageSuspend     flow.MessageKind = "suspend"
 	MessageResume      flow.MessageKind = "resume"
 	MessageCancel      flow.MessageKind = "cancel"
+	MessageRevert      flow.MessageKind = "revert"
 	MessageRevertTo    flow.MessageKind = "revert-to"
 	MessageRetry       flow.MessageKind = "retry"
 	MessageRetryRevert flow.MessageKind = "retry-revert"
@@ -18,10 +19,13 @@ const (
 // refused before it was sent. Name is the command, such as "skip", Path its atom, and Failure says why.
 const MessageRefused flow.MessageKind = "refused"
 
+// IsCommand reports whether a message is a command of an operator.
+func (l *Message) IsCommand() bool { return l.Kind == MessageSuspend || l.ReachesHeld() }
+
 // ReachesHeld reports whether a message makes a suspended run due.
 func (l *Message) ReachesHeld() bool {
 	switch l.Kind {
-	case MessageResume, MessageCancel, MessageRevertTo, MessageRetry, MessageRetryRevert, MessageSkip:
+	case MessageResume, MessageCancel, MessageRevert, MessageRevertTo, MessageRetry, MessageRetryRevert, MessageSkip:
 		return true
 	default:
 		return false

@@ -333,6 +333,7 @@ func (w *apiWorld) commands() {
 	} {
 		w.ask(http.StatusConflict, http.MethodPost, "runs/{run}/"+c.name, "", c.body)
 	}
+	w.ask(http.StatusConflict, http.MethodPost, "runs/{run}/retry", "", "") // it has succeeded
 	w.ask(http.StatusAccepted, http.MethodPost, "runs/{run}/revert", "", `{"to":"volume"}`)
 	w.ask(http.StatusBadRequest, http.MethodPost, "runs/{run}/revert", "", `{"too":"volume"}`)
 	w.ask(http.StatusNotFound, http.MethodPost, "runs/{run}/revert", "none|", `{}`)
@@ -409,7 +410,7 @@ func (w *apiWorld) changes(store storage.Store) {
 		told[fmt.Sprint(l["to"], " ", l["command"])]++
 	}
 	if want := (map[string]int{
-		"applied retry": 1, "refused resume": 1, "refused suspend": 2, "refused cancel": 1, "refused signal": 1,
+		"applied retry": 1, "refused retry": 1, "refused resume": 1, "refused suspend": 2, "refused cancel": 1, "refused signal": 1,
 		"refused skip": 1, "refused retry-revert": 1,
 	}); !maps.Equal(told, want) {
 		w.Errorf("the audit of the run says %v", told)

@@ -21,10 +21,14 @@ func endingSentences(w *Diagnosis) []string {
 	}
 	switch run.Outcome {
 	case storage.Cancelled:
-		if text := run.Failure.Message; text != "" {
-			return []string{"It was cancelled: " + visible.Line(text) + "."}
+		did := "It was cancelled"
+		if run.Failure.Code == atom.CodeReverted {
+			did = "It was reverted"
 		}
-		return []string{"It was cancelled."}
+		if text := run.Failure.Message; text != "" {
+			did += ": " + visible.Line(text)
+		}
+		return []string{did + "."}
 	case storage.TimedOut:
 		return []string{"Its time was up: " + Cause(run.Failure) + "."}
 	default:

@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -10,8 +11,15 @@ func Refusal(run *storage.Run, command string) string {
 	ended := run.State.Ended()
 	switch command {
 	case "cancel", "suspend":
-		if ended {
+		switch {
+		case ended:
 			return "it has ended, and revert undoes what it did"
+		case command == "suspend" && run.Hold:
+			return "it is suspended already"
+		}
+	case "retry":
+		if run.State == states.FlowSuccess && run.Definition != "" {
+			return "it has succeeded"
 		}
 	case "signal":
 		if ended {
@@ -30,6 +38,8 @@ func Refusal(run *storage.Run, command string) string {
 			return "it could not be undone: use retry-revert or skip"
 		case ended && run.Undo == storage.UndoneAll:
 			return "it was undone"
+		case run.State == states.FlowSuccess && run.Definition != "" && run.Undos == 0:
+			return "nothing that it did can be undone"
 		}
 	case "retry-revert", "skip":
 		if ended && run.Undo != storage.UndoFailed {

@@ -68,7 +68,7 @@ func (in *Input) command(by string) engine.Command {
 	case "suspend":
 		return engine.Hold().By(issuer)
 	case "revert":
-		return engine.Cancel(in.Reason).By(issuer)
+		return engine.Revert(in.Reason).By(issuer)
 	case "resume":
 		return engine.Resume().By(issuer)
 	default:

@@ -2,21 +2,30 @@ package api
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"maps"
 	"net/http"
 	"slices"
+	"time"
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/engine/inspect"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
 
-// Sent says that a message is in the inbox of a run. The process that drives the run applies it.
+// answerTime is how long a request waits until the run has answered its command.
+//
+//limit:http wait for the run's answer to a command | {} | `sent`
+const answerTime = 5 * time.Second
+
+// Sent says that a message is in the inbox of a run, or that the run has applied it. The process that drives the run
+// applies it.
 type Sent struct {
-	Event   string `json:"event"` // "sent"
+	Event   string `json:"event"` // "sent" or "applied"
 	Run     string `json:"run"`
 	Command string `json:"command"` // such as "cancel"
 }
@@ -63,7 +72,7 @@ func (b *revertBody) command() engine.Command {
 	if b.To != "" {
 		return engine.RevertTo(b.To)
 	}
-	return engine.Cancel(b.Reason)
+	return engine.Revert(b.Reason)
 }
 
 // A commander is the body of a command.
@@ -104,7 +113,11 @@ func sends[B any, P interface {
 			return nil, err
 		}
 		command := P(&body).command().By(c.issuer())
-		if why := inspect.Refusal(&run, name); why != "" {
+		why := inspect.Refusal(&run, name)
+		if retry, is := any(&body).(*retryBody); is && retry.From == "" && run.State == states.FlowSuccess {
+			why = "it has succeeded: name the atom to retry from"
+		}
+		if why != "" {
 			if again, err := a.again(c, run.ID, key); again || err != nil {
 				return Sent{"sent", run.ID, name}, err
 			}
@@ -114,10 +127,14 @@ func sends[B any, P interface {
 		if err := c.claim(a); err != nil {
 			return nil, err
 		}
-		if err := engine.SendOnce(c.Context(), a.store, run.ID, key, command); err != nil {
-			return nil, err
+		ctx, stop := context.WithTimeout(c.Context(), answerTime)
+		defer stop()
+		sent := Sent{"sent", run.ID, name}
+		applied, err := engine.Apply(ctx, a.store, &run, key, command)
+		if applied {
+			sent.Event = "applied"
 		}
-		return Sent{"sent", run.ID, name}, nil
+		return sent, err
 	}
 }
 

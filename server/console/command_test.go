@@ -145,6 +145,7 @@ func TestEveryCommand(t *testing.T) {
 		" jobs": {"f.flow": {"f"}}, " schedules": {"f.id": {"new"}, "f.spec": {"@daily"}, "f.flow": {"f"}}, " limits": {"f.runs": {"3"}},
 		" bulk":      {"f.filter": {"id:*"}, "f.command": {"cancel"}},
 		"run signal": {"f.name": {"go"}, "f.data": {`{"n": 12345678901234567890}`}}, "token complete": {"f.result": {`"paid"`}},
+		"run retry": {"f.from": {"book"}},
 	}
 	for _, o := range d.commands.Operations() {
 		name := o.Of + " " + o.Name

@@ -3,7 +3,6 @@ package sfn
 import (
 	"context"
 	"errors"
-	"math"
 	"slices"
 	"time"
 
@@ -50,11 +49,7 @@ func (s *Server) redriveExecution(ctx context.Context, _ *aws.Caller, in *redriv
 	if reason != "" {
 		return nil, unredrivable(reason)
 	}
-	at, err := s.reopen(ctx, x, count)
-	if err != nil {
-		return nil, err
-	}
-	return &redriveExecutionOutput{at}, nil
+	return s.reopen(ctx, x, in, count)
 }
 
 func unredrivable(reason string) error {
@@ -64,63 +59,59 @@ func unredrivable(reason string) error {
 // redriveTime is how long RedriveExecution waits until the run was reopened. The request is durable before.
 const redriveTime = 5 * time.Second
 
-// reopen requests the run to continue, waits until it was reopened so often, and returns when. The process that drives
-// the run drops the request while a run that it had started is still ending, so reopen repeats it.
-func (s *Server) reopen(ctx context.Context, x *execution, count int64) (*aws.Time, error) {
-	over := time.NewTimer(redriveTime)
-	defer over.Stop()
-	look := time.NewTicker(lookForEnd)
-	defer look.Stop()
-	sent, again := int64(-1), time.Duration(0)
+// reopen requests the run to continue, and returns when it was reopened so often. The run refuses the request while a run
+// that it had started is still ending, so reopen repeats it. If another request was faster, reopen fails.
+func (s *Server) reopen(ctx context.Context, x *execution, in *redriveExecutionInput, count int64) (
+	*redriveExecutionOutput, error,
+) {
+	bounded, stop := context.WithTimeout(ctx, redriveTime)
+	defer stop()
 	for began := time.Now(); ; {
-		run, waits, err := s.requested(ctx, x.run.ID, sent)
+		applied, err := engine.Apply(bounded, s.config.Store, x.run, "", engine.RetryFrom(""))
+		switch {
+		case applied:
+			return s.redriven(bounded, in, count)
+		case err == nil: // the request waits in the inbox
+			return &redriveExecutionOutput{aws.At(s.config.Now())}, ctx.Err()
+		case !errors.Is(err, engine.ErrRefused):
+			return nil, err
+		}
+		if x, err = s.execution(ctx, in.ExecutionARN, executionType); err != nil {
+			return nil, err
+		}
+		if in.ClientToken != "" && x.redrives() >= count { // by a request with the same token
+			return &redriveExecutionOutput{x.redriven()}, nil
+		}
+		_, reason, err := s.redrivable(ctx, x)
+		switch {
+		case err != nil:
+			return nil, err
+		case x.redrives() >= count && reason == "":
+			reason = "Execution was redriven by another request"
+		}
+		if reason != "" {
+			return nil, unredrivable(reason)
+		}
+		select {
+		case <-time.After(lookForEnd + time.Since(began)):
+		case <-bounded.Done():
+			return nil, unredrivable("An execution that it had started has not ended")
+		}
+	}
+}
+
+// redriven waits until an execution whose run is reopened has been redriven so often.
+func (s *Server) redriven(ctx context.Context, in *redriveExecutionInput, count int64) (*redriveExecutionOutput, error) {
+	for {
+		x, err := s.execution(context.WithoutCancel(ctx), in.ExecutionARN, executionType)
 		if err != nil {
 			return nil, err
 		}
-		if now, ok := executionOf(run); ok && now.redrives() >= count {
-			return now.redriven(), nil
+		if x.redrives() >= count || ctx.Err() != nil {
+			return &redriveExecutionOutput{x.redriven()}, nil
 		}
-		dropped := run.State.Ended() && !waits
-		if dropped && time.Since(began) >= again {
-			if sent, err = s.requestRetry(ctx, x.run.ID); err != nil {
-				return nil, err
-			}
-			dropped, again = false, 2*time.Since(began)+lookForEnd
-		}
-		select {
-		case <-look.C:
-		case <-over.C:
-			if dropped {
-				return nil, unredrivable("An execution that it had started has not ended")
-			}
-			return aws.At(s.config.Now()), nil
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
+		time.Sleep(lookForEnd)
 	}
-}
-
-// requestRetry asks a run to continue. Its request is the first among the messages after the returned number.
-func (s *Server) requestRetry(ctx context.Context, id string) (int64, error) {
-	before, _, err := s.config.Store.Messages(ctx, id, math.MaxInt64)
-	if err != nil {
-		return 0, err
-	}
-	return before, engine.Send(ctx, s.config.Store, id, engine.RetryFrom(""))
-}
-
-// requested reads a run, and reports whether a request after the message with that number waits in its inbox; of a
-// negative number it does not look.
-func (s *Server) requested(ctx context.Context, id string, after int64) (run *storage.Run, waits bool, err error) {
-	if after >= 0 { // first, because a run that takes the request meanwhile is then seen as reopened
-		_, messages, err := s.config.Store.Messages(ctx, id, after)
-		if err != nil {
-			return nil, false, err
-		}
-		waits = slices.ContainsFunc(messages, func(m storage.Message) bool { return m.Kind == storage.MessageRetry })
-	}
-	r, err := s.config.Store.Run(ctx, id)
-	return &r, waits, err
 }
 
 // A redriveToken is a token of a client, and which redrive of the execution it asked for.

@@ -30,6 +30,7 @@ type Draft struct {
 	ending    []any                   // keys of grown to drop with the next commit
 	earlier   map[string]earlier      // data of loaded grown atoms, by path, until they are used
 	issued    map[int64]storage.Entry // by number: lines for the messages of people that are not taken yet
+	answers   map[int64]string        // by number: tokens for the answers to commands that are not judged yet
 	listed    map[int64]bool          // numbers of messages whose lines the history has
 	at        map[string]int          // index in Atoms, by path of a grown atom; nil while there are few
 }

@@ -11,6 +11,12 @@ import (
 func (d *Draft) Issued(messages []storage.Message) {
 	for i := range messages {
 		m := &messages[i]
+		if m.Name != "" && m.IsCommand() {
+			if d.answers == nil {
+				d.answers = map[int64]string{}
+			}
+			d.answers[m.N] = m.Name
+		}
 		if m.Issuer == nil || d.listed[m.N] {
 			continue
 		}
@@ -48,9 +54,22 @@ func CommandEntry(m *storage.Message) storage.Entry {
 	return e
 }
 
-// Judged adds the line of a command that the run accepts, or refuses with an error, in the commit with its first
-// effect. If the issuer of the command is not known, or the history has the line, Judged does nothing.
+// Answer returns the token with the answer to a command: it was accepted, or refused with an error.
+func Answer(id string, refusal error) storage.Token {
+	t := storage.Token{ID: id, State: storage.TokenCompleted}
+	if refusal != nil {
+		t.State, t.Failure = storage.TokenFailed, &atom.Failure{Code: atom.CodeRefused, Message: refusal.Error()}
+	}
+	return t
+}
+
+// Judged answers a command that the run accepts, or refuses with an error, and adds its line, in the commit with its
+// first effect. It does so once. It adds no line if the issuer of the command is not known, or the history has the line.
 func (d *Draft) Judged(n int64, refusal error) {
+	if id := d.answers[n]; id != "" {
+		delete(d.answers, n)
+		d.Token(Answer(id, refusal))
+	}
 	e, is := d.issued[n]
 	if !is {
 		return

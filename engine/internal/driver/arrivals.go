@@ -29,11 +29,12 @@ func (d Arrivals) FirstCommand(messages []storage.Message) (
 			others = append(others, messages[i])
 			continue
 		}
+		rested := d.rests
 		so, tell, err := d.accept(&o, messages[i].N)
 		if tell || err != nil {
 			return &so, append(d.WithoutHolds(others), messages[i+1:]...), true, err
 		}
-		if o.Kind == inbox.Resume && !d.State().Ended() {
+		if rested && !d.rests { // it was accepted
 			others, resumed = d.WithoutHolds(others), true
 		}
 	}
@@ -83,7 +84,7 @@ func (d Arrivals) Late(run *storage.Run, messages []storage.Message) (rest []sto
 			d.next.Send(l.Returned("the run had ended"))
 		case l.Kind == inbox.Cancel && run.Outcome == storage.Continued:
 			forward := *l
-			forward.N = 0
+			forward.N, forward.Name = 0, ""
 			if err := run.Output.Data.Decode(&forward.Run); err != nil {
 				rest = append(rest, *l)
 				continue

@@ -243,6 +243,7 @@ func (d *Driver) accept(o *inbox.Command, n int64) (so scheduler.OperatorCommand
 		return so, false, nil
 	}
 	d.next.Judged(n, nil)
+	d.rests = d.rests && o.Kind == inbox.Suspend
 	d.children.descent.deep = d.children.descent.deep || o.Deep
 	d.env.Log.Info(logevent.CommandReceived, logevent.Attributes("run", d.claim.Run, "command", o.Kind, "path", o.Path)...)
 	if o.Kind == inbox.Suspend || o.Kind == inbox.Resume {

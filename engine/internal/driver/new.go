@@ -39,7 +39,7 @@ func New(ctx context.Context, env *Env, plan *flow.Plan, claim storage.Claim, sn
 	run := &snap.Run
 	d := &Driver{}
 	d.env, d.plan, d.ctx, d.storing, d.claim = env, plan, ctx, context.WithoutCancel(ctx), claim
-	d.secrets, d.trace, d.job = run.Secrets, run.Trace, run.Job
+	d.secrets, d.trace, d.job, d.rests = run.Secrets, run.Trace, run.Job, run.State.Ended() || run.Hold
 	d.notices.level = lowestLevel(env.Log)
 	d.notices.watched = len(env.Observers) > 0 || d.notices.level == hclog.Debug
 	d.connect()

@@ -4,8 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 
 	"github.com/ebbflow/ebb/engine/internal/inbox"
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -14,9 +17,16 @@ func (r *run) Refuse(o *inbox.Command) error {
 	if o.Err != nil {
 		return o.Err
 	}
+	if late, err := r.isLate(o); err != nil {
+		return err
+	} else if late {
+		return fmt.Errorf("%w: run %q has gone on since: another command was faster", ErrRefused, r.claim.Run)
+	}
 	switch {
 	case o.Kind == inbox.Resume && r.next.Head.State.Ended():
 		return fmt.Errorf("%w: run %q has ended and cannot be resumed", ErrRefused, r.claim.Run)
+	case o.Kind == inbox.Resume && !r.rests:
+		return fmt.Errorf("%w: run %q is not suspended", ErrRefused, r.claim.Run)
 	case o.Kind == inbox.Suspend, o.Kind == inbox.Resume:
 		return nil
 	}
@@ -25,6 +35,9 @@ func (r *run) Refuse(o *inbox.Command) error {
 	}
 	so := o.Operator(0)
 	err := r.s.Refuse(&so)
+	if err == nil && o.Kind == inbox.Revert && r.next.Head.State == states.FlowSuccess && !r.revertible() {
+		err = errors.New("nothing that it did can be undone")
+	}
 	if err == nil && o.Kind == inbox.Retry && r.next.Head.State.Ended() {
 		err = r.keyLost()
 	}
@@ -41,6 +54,33 @@ func (r *run) Refuse(o *inbox.Command) error {
 		return err
 	}
 	return fmt.Errorf("%w: run %q: %w", ErrRefused, r.claim.Run, err)
+}
+
+// isLate reports whether the run has gone on since who gave the command read it at rest. If a former owner of the run
+// has accepted the command, it is not late.
+func (r *run) isLate(o *inbox.Command) (bool, error) {
+	if o.Next == 0 {
+		return false, nil
+	}
+	if r.rests {
+		lines, err := r.env.Store.History(r.storing, r.claim.Run, o.Next-1, storage.MaxMessages)
+		if err != nil || !slices.ContainsFunc(lines, func(e storage.Entry) bool { return e.Kind == storage.EntryFlow }) {
+			return false, WrapStore(r.claim.Run, err)
+		}
+	}
+	t, err := r.env.Store.Token(r.storing, o.Answer)
+	if errors.Is(err, storage.ErrNotFound) {
+		return true, nil
+	}
+	return t.Failure != nil, WrapStore(r.claim.Run, err)
+}
+
+// revertible reports whether an undo of a run that has succeeded can undo something.
+func (r *run) revertible() bool {
+	if r.Grows() {
+		return r.stack.size > 0
+	}
+	return slices.ContainsFunc(r.plan.Atoms, func(a flow.PlanAtom) bool { return a.Reverts() })
 }
 
 // keyLost returns an error if another run holds the key that the run had before it ended.

@@ -14,6 +14,7 @@ import (
 const (
 	Suspend     = storage.MessageSuspend
 	Resume      = storage.MessageResume
+	Revert      = storage.MessageRevert
 	Cancel      = storage.MessageCancel
 	RevertTo    = storage.MessageRevertTo
 	Retry       = storage.MessageRetry
@@ -34,6 +35,10 @@ type Command struct {
 	Deep  bool                  // for Cancel: the runs that the run waits for have it, too
 	Input map[string]atom.Value // for RetryFrom: replaces inputs with the same name
 	By    *storage.Issuer       // who gave it; nil if the history is not to mention it
+	// Next is the number of the first line of history that who gave the command had not seen: it is refused unless the run
+	// rests since that line. 0 applies in any case.
+	Next   int64
+	Answer string // id of the token that receives the answer of the run; "" for none
 	Err   error                 // why it cannot be sent as a message; nil if it can
 }
 
@@ -43,6 +48,7 @@ type body struct {
 	Live  bool                  `json:"live,omitempty"`
 	Deep  bool                  `json:"deep,omitempty"`
 	Input map[string]atom.Value `json:"input,omitempty"`
+	Next  int64                 `json:"next,omitempty"`
 }
 
 // ErrEmpty is returned for the zero command.
@@ -57,20 +63,22 @@ func (c *Command) Message(run string) (storage.Message, error) {
 	if c.Kind == "" {
 		return storage.Message{}, ErrEmpty
 	}
-	b, err := atom.Encode(body{c.Undo, c.Live, c.Deep, c.Input})
-	return storage.Message{Run: run, Kind: c.Kind, Path: c.Path, Failure: c.Why, Body: b, Issuer: c.By}, err
+	b, err := atom.Encode(body{c.Undo, c.Live, c.Deep, c.Input, c.Next})
+	return storage.Message{
+		Run: run, Kind: c.Kind, Path: c.Path, Name: c.Answer, Failure: c.Why, Body: b, Issuer: c.By,
+	}, err
 }
 
 // CommandOf returns the command that a message carries. It returns false if the
 // message is not a command.
 func CommandOf(m *storage.Message) (c Command, ok bool) {
 	switch m.Kind {
-	case Suspend, Resume, Cancel, RevertTo, Retry, RetryRevert, Skip:
+	case Suspend, Resume, Cancel, Revert, RevertTo, Retry, RetryRevert, Skip:
 		var b body
 		err := m.Body.Decode(&b)
 		return Command{
 			Kind: m.Kind, Path: m.Path, Why: m.Failure, Undo: b.Undo, Live: b.Live, Deep: b.Deep, Input: b.Input, By: m.Issuer,
-			Err: err,
+			Next: b.Next, Answer: m.Name, Err: err,
 		}, true
 	default:
 		return c, false
@@ -96,7 +104,7 @@ func HasCommand(messages []storage.Message) bool {
 func (c *Command) Operator(n int64) scheduler.OperatorCommand {
 	so := scheduler.OperatorCommand{N: n, Path: c.Path, Why: c.Why}
 	switch c.Kind {
-	case Cancel:
+	case Cancel, Revert:
 		so.Kind, so.Undo, so.Live = scheduler.Stop, c.Undo, c.Live
 	case RevertTo:
 		so.Kind, so.Hold, so.Keep = scheduler.Rewind, true, true

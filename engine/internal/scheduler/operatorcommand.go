@@ -56,6 +56,9 @@ func (s *Scheduler) Refuse(o *OperatorCommand) error {
 		if a < 0 && o.Keep {
 			return errors.New("name the atom to go back to")
 		}
+		if a < 0 && s.flow == states.FlowSuccess {
+			return errors.New("the run has succeeded; name the atom to retry from")
+		}
 		for b, in := range s.rewindSet(a, o.Keep) {
 			if in && s.failing.kept != nil && s.failing.kept[b] {
 				return fmt.Errorf("atom %q is, or comes before, a pivot that has succeeded", s.plan.Atoms[b].Name())

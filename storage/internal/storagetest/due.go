@@ -63,7 +63,7 @@ func testDue(t *testing.T, m Maker) {
 func testDueHeld(t *testing.T, m Maker) {
 	s := m.open(t)
 	for _, kind := range []flow.MessageKind{
-		storage.MessageResume, storage.MessageCancel, storage.MessageRevertTo, storage.MessageRetry,
+		storage.MessageResume, storage.MessageCancel, storage.MessageRevert, storage.MessageRevertTo, storage.MessageRetry,
 		storage.MessageRetryRevert, storage.MessageSkip, storage.MessageSuspend, storage.MessageToken, flow.MessageSignal,
 	} {
 		held, other := run(string(kind)), storage.Message{Run: string(kind), Kind: flow.MessageSignal}

@@ -49,7 +49,7 @@ The exit status is 0 if the requested undo is complete, and 4 if a revert failed
   ebb revert trip-k3v9x2ab --to BookHotel --dry-run`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			w.Command, w.Aim = engine.Cancel(reason), exit.Aim{Reached: cancelled, Wanted: "expected the run to be undone"}
+			w.Command, w.Aim = engine.Revert(reason), exit.Aim{Reached: cancelled, Wanted: "expected the run to be undone"}
 			if to != "" {
 				if reason != "" {
 					return exit.Usagef("--reason and --to exclude each other: the reason is stored with a run that is undone as a " +

@@ -120,10 +120,12 @@ func Sent(s *session.Session, run *storage.Run, what string) error {
 func (r *Request) giveAway(ctx context.Context, s *session.Session, store storage.Store, run *storage.Run,
 	owner *storage.Owner,
 ) error {
-	if err := engine.Send(ctx, store, run.ID, r.Command); err != nil {
-		return exit.DatabaseError(err)
-	}
 	noticeTold(s, run, owner)
+	waiting, stop := Interruptible(ctx)
+	_, err := engine.Apply(waiting, store, run, "", r.Command)
+	if stop(); err != nil {
+		return exit.DatabaseError(exit.Refused(err))
+	}
 	return r.await(ctx, s, store, run.ID, func(ctx context.Context) (storage.Run, error) {
 		now, err := engine.WhileOwned(ctx, store, run.ID)
 		if err == nil && !now.State.Ended() && now.State != states.FlowSuspended {
