@@ -39,7 +39,7 @@ type Command struct {
 	// rests since that line. 0 applies in any case.
 	Next   int64
 	Answer string // id of the token that receives the answer of the run; "" for none
-	Err   error                 // why it cannot be sent as a message; nil if it can
+	Err    error  // why it cannot be sent as a message; nil if it can
 }
 
 // body is the body of a command's message.
