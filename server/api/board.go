@@ -78,16 +78,21 @@ func changeJob(verb string, change func(ctx context.Context, b *jobs.Board, c *c
 	}
 }
 
-// Schedules are all schedules, ordered by id.
+// Schedules is a page of schedules, ordered by id.
 type Schedules struct {
 	Schedules []inspect.Schedule `json:"schedules"`
+	Next      string             `json:"next,omitempty"` // id for after, for the next page; "" if there are no more
 }
 
 func (a *api) schedules(c *call) (any, error) {
 	all, err := a.store.Schedules(c.Context())
-	out := Schedules{Schedules: []inspect.Schedule{}}
-	for i := range all {
-		out.Schedules = append(out.Schedules, inspect.ScheduleOf(&all[i]))
+	if err != nil {
+		return nil, err
+	}
+	page, next, err := pageOf(c, all, func(s *storage.Schedule) string { return s.ID })
+	out := Schedules{[]inspect.Schedule{}, next}
+	for i := range page {
+		out.Schedules = append(out.Schedules, inspect.ScheduleOf(&page[i]))
 	}
 	return out, err
 }

@@ -9,6 +9,7 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"unicode/utf8"
 
@@ -53,6 +54,20 @@ func there(err error, what, id string) error {
 		return problem(http.StatusNotFound, "not_found", "there is no %s %.300q", what, id)
 	}
 	return err
+}
+
+// pageOf returns a page of a list that a store returns as a whole, and the id after which the next page begins.
+func pageOf[T any](c *call, all []T, id func(*T) string) (page []T, next string, err error) {
+	limit, err := c.limit()
+	if err != nil {
+		return nil, "", err
+	}
+	after := c.query.Get("after") // one that is not known begins anew
+	all = all[1+slices.IndexFunc(all, func(one T) bool { return after != "" && id(&one) == after }):]
+	if len(all) > limit {
+		return all[:limit], id(&all[limit-1]), nil
+	}
+	return all, "", nil
 }
 
 // limit returns how many objects the page has.

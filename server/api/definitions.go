@@ -28,6 +28,7 @@ type Definition struct {
 // Definitions are stored definitions without their texts, newest version first.
 type Definitions struct {
 	Definitions []Definition `json:"definitions"`
+	Next        string       `json:"next,omitempty"` // hash for after, for the next page; "" if there are no more
 }
 
 func definitionOf(d *storage.Definition) Definition {
@@ -39,9 +40,13 @@ func definitionOf(d *storage.Definition) Definition {
 
 func (a *api) definitions(c *call) (any, error) {
 	all, err := a.store.Definitions(c.Context(), c.query.Get("flow"))
-	out := Definitions{Definitions: []Definition{}}
-	for i := range all {
-		out.Definitions = append(out.Definitions, definitionOf(&all[i]))
+	if err != nil {
+		return nil, err
+	}
+	page, next, err := pageOf(c, all, func(d *storage.Definition) string { return d.Hash })
+	out := Definitions{[]Definition{}, next}
+	for i := range page {
+		out.Definitions = append(out.Definitions, definitionOf(&page[i]))
 	}
 	return out, err
 }

@@ -20,6 +20,7 @@ func (c *console) definitions(ctx context.Context, v *visit) (node, error) {
 	if err != nil {
 		return nil, err
 	}
+	all, next := pageOf(v, "definitions", all, func(d *storage.Definition) string { return d.Hash })
 	counts, err := c.runCounts(ctx, all, v.now)
 	if err != nil {
 		return nil, err
@@ -30,6 +31,7 @@ func (c *console) definitions(ctx context.Context, v *visit) (node, error) {
 		when(len(all) == 0, calm("No definition is stored (ebb run and ebb post store what they run).")),
 		when(len(all) > 0, grid(heads("Flow", "Version", "Language", "Stored", "Runs"),
 			each(all, func(d *storage.Definition) node { return definitionRow(d, counts[d.Hash]) }))),
+		next,
 	}, nil
 }
 

@@ -36,7 +36,7 @@ type writer struct {
 const mostPage = 2 << 20
 
 // rowElements are the elements that are left out of a page that is too large.
-var rowElements = map[string]bool{"tr": true, "li": true, "details": true}
+var rowElements = map[string]bool{"tr": true, "li": true, "details": true, "option": true}
 
 func (out *writer) put(texts ...string) {
 	for _, t := range texts {

@@ -3,6 +3,7 @@ package console
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -20,6 +21,17 @@ type tableBody struct {
 	Empty string
 	Above node // before the table
 	Below node // after it
+}
+
+// pageOf returns the part of a list that a page shows, and a link to the next part.
+func pageOf[T any](v *visit, page string, all []T, id func(*T) string) (part []T, next node) {
+	after := v.query.Get("after") // one that is not known begins anew
+	all = all[1+slices.IndexFunc(all, func(one T) bool { return after != "" && id(&one) == after }):]
+	if len(all) <= mostSteps {
+		return all, none
+	}
+	all = all[:mostSteps]
+	return all, el("p", el("a", attr("rel", "next"), href(link(page, "after", id(&all[mostSteps-1]))), say("Later lines →")))
 }
 
 // tablePage returns the page of a table.
@@ -163,6 +175,7 @@ func (c *console) schedules(ctx context.Context, v *visit) (*tableBody, error) {
 		Empty: "There are no schedules (ebb schedule adds one).", Above: v.button("", "schedules", ""),
 	}
 	list, err := c.store.Schedules(ctx)
+	list, b.Below = pageOf(v, "schedules", list, func(s *storage.Schedule) string { return s.ID })
 	for i := range list {
 		s := &list[i]
 		next, err := jobs.Ticks(s.Spec, v.now, ticks)
