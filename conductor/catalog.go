@@ -145,12 +145,23 @@ func (c *serving) Queue(ctx context.Context, run *flow.RunInfo, queue string) er
 	return c.queues(ctx, run, queue)
 }
 
-// Complete implements [engine.CompletingCatalog].
+// Complete implements [engine.CompletingCatalog]. A name that neither the catalog nor the first run knows means, as in a
+// job, the newest stored definition. The run stays on it.
 func (c *serving) Complete(ctx context.Context, run *storage.Run) error {
-	if c.complete == nil {
+	if c.complete != nil {
+		if err := c.complete(ctx, run); err != nil {
+			return err
+		}
+	}
+	if run.Definition != "" {
 		return nil
 	}
-	return c.complete(ctx, run)
+	if _, err := c.Flow(ctx, run); !errors.Is(err, storage.ErrNotFound) || len(c.flows[run.Flow]) > 0 {
+		return nil //nolint:nilerr // a flow that is found, but cannot be made, fails the run
+	}
+	var err error
+	_, run.Definition, err = c.wanted(ctx, Ref{Flow: run.Flow})
+	return err
 }
 
 // Flow returns the flow on which the run started.

@@ -2,6 +2,7 @@ package definition
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -43,6 +44,19 @@ func (c *Catalog) Flow(ctx context.Context, run *storage.Run) (flow.Node, error)
 		return nil, err
 	}
 	return flow.Growing(run.Flow, m), nil
+}
+
+// Complete implements [engine.CompletingCatalog]. A run of a flow that the first run does not know begins on the newest
+// stored definition of that name, and stays on it.
+func (c *Catalog) Complete(ctx context.Context, run *storage.Run) error {
+	if _, err := c.MachineOf(ctx, run); run.Definition != "" || !errors.Is(err, storage.ErrNotFound) {
+		return nil //nolint:nilerr // a machine that is found, but cannot be made, fails the run
+	}
+	list, err := c.Store.Definitions(ctx, run.Flow)
+	if err == nil && len(list) > 0 {
+		run.Definition = list[0].Hash
+	}
+	return err
 }
 
 // MachineOf returns the machine of a run.
