@@ -32,6 +32,8 @@ const (
 	logsRemembered = 10_000
 	// eventsPerWrite is how many events are written at once.
 	eventsPerWrite = 500
+	// mostErrors bounds the errors that one look reports.
+	mostErrors = 10
 	// lastLines is how long a process that stops may take for the lines that it has not written.
 	lastLines = 5 * time.Second
 )
@@ -69,20 +71,22 @@ func (s *Server) Log(ctx context.Context, failed func(error)) {
 	if len(s.config.LogGroups) == 0 {
 		return
 	}
+	// What was begun when ctx ends is written, since writeGrown has taken it out of the set.
+	writing, cut := context.WithCancel(context.WithoutCancel(ctx))
+	defer cut()
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(lastLines, cut) })()
 	sweep := time.NewTicker(logSweep)
 	defer sweep.Stop()
 	for {
 		select {
 		case <-s.logs.wake:
-			s.writeGrown(ctx, failed)
+			s.writeGrown(writing, failed)
 		case <-sweep.C:
 			if err := s.sweepLogs(ctx); err != nil && ctx.Err() == nil {
 				failed(err)
 			}
 		case <-ctx.Done():
-			ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), lastLines)
-			defer stop()
-			s.writeGrown(ctx, failed)
+			s.writeGrown(writing, failed)
 			return
 		}
 	}
@@ -102,8 +106,9 @@ func (s *Server) writeGrown(ctx context.Context, failed func(error)) {
 }
 
 // sweepLogs writes the lines that no process has written for some time, because the one that drove the execution died,
-// or because a log group could not be written.
+// or because a log group could not be written. A log group that cannot be written does not stop the others.
 func (s *Server) sweepLogs(ctx context.Context) error {
+	var errs []error
 	for record, err := range storage.EachRecord(ctx, s.config.Store, storage.RecordQuery{Kind: logKind}) {
 		if err != nil {
 			return err
@@ -111,11 +116,11 @@ func (s *Server) sweepLogs(ctx context.Context) error {
 		if s.config.Now().Sub(record.Updated) < logSweep {
 			continue
 		}
-		if err := s.writeLines(ctx, record.Key); err != nil {
-			return err
+		if err := s.writeLines(ctx, record.Key); err != nil && len(errs) < mostErrors {
+			errs = append(errs, err)
 		}
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 // writeLines writes the lines of an execution that were not written.

@@ -2,6 +2,7 @@ package sfn_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,7 +13,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/server/sfn"
+	"github.com/ebbflow/ebb/storage"
 )
 
 // A logFile is a log group in memory.
@@ -137,6 +140,58 @@ func TestLogsAfterDeath(t *testing.T) {
 		time.Sleep(5 * time.Minute)
 		types, lines := file.take(t)
 		if len(types) == 0 || types[0] != "1 ExecutionStarted" || strings.Contains(strings.Join(lines, ""), "all:x") {
+			t.Error(types, lines)
+		}
+	})
+}
+
+// A slowFile is a log group whose first write waits until it is released.
+type slowFile struct {
+	logFile
+
+	once           sync.Once
+	begun, release chan struct{}
+}
+
+func (f *slowFile) Write(text []byte) (int, error) {
+	f.once.Do(func() { close(f.begun); <-f.release })
+	return f.logFile.Write(text)
+}
+
+// TestLogsAtAStop stops a server while it writes the lines of one of two executions: it writes all lines of both.
+func TestLogsAtAStop(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		full, slow := &logFile{full: true}, &slowFile{begun: make(chan struct{}), release: make(chan struct{})}
+		w := newWorld(t, sfn.Config{LogGroups: map[string]io.Writer{"g": full}})
+		w.logFailed = func(error) {}
+		machine := loggingMachine(t, w, "all", "ALL", true)
+		for _, name := range []string{"x", "y"} {
+			w.must(t, "StartExecution", object{"stateMachineArn": machine, "name": name, "input": `{}`}, nil)
+		}
+		synctest.Wait()
+		other, err := sfn.New(sfn.Config{Store: w.store, LogGroups: map[string]io.Writer{"g": slow}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		runs, err := w.store.Runs(t.Context(), storage.RunQuery{Limit: 2})
+		if err != nil || len(runs) != 2 {
+			t.Fatal(len(runs), err)
+		}
+		for i := range runs {
+			other.Observe(engine.Event{Kind: engine.FlowChanged, Run: runs[i].ID})
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			other.Log(ctx, func(err error) { t.Error(err) })
+		}()
+		<-slow.begun
+		stop()
+		close(slow.release)
+		<-ended
+		if types, lines := slow.take(t); strings.Count(strings.Join(types, " "), "ExecutionFailed") != 2 {
 			t.Error(types, lines)
 		}
 	})
