@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/ebbflow/ebb/server"
 	"github.com/ebbflow/ebb/storage"
@@ -101,6 +102,12 @@ func (c *console) posted(ctx context.Context, v *visit, w http.ResponseWriter, r
 	if err := r.ParseForm(); err != nil {
 		v.problem, v.status = say("The form cannot be read, or is too large."), http.StatusBadRequest
 		return ""
+	}
+	for name, values := range r.PostForm {
+		if slices.ContainsFunc(values, func(text string) bool { return !utf8.ValidString(text) }) {
+			v.problem, v.status = say("{0}: this is not UTF-8", words(strings.TrimPrefix(name, "f."))), http.StatusBadRequest
+			return ""
+		}
 	}
 	v.form = r.PostForm
 	if page == editPage {

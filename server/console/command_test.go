@@ -360,6 +360,7 @@ func TestWrongForms(t *testing.T) {
 		"command?of=run&do=cancel&id=none":                             "there is no run",
 		"command?of=run&do=signal&id=open":                             "name: the name of a signal",
 		"command?of=run&do=resume&id=open":                             "it is not suspended",
+		"command?of=run&do=cancel&id=open&f.reason=%ff":                "reason: this is not UTF-8",
 		"command?of=run&do=cancel&id=done":                             "revert undoes what it did",
 		"command?of=token&do=complete&id=none":                         "there is no such token",
 		"command?of=schedule&do=pause&id=%00":                          "not UTF-8, or has a character of value 0",

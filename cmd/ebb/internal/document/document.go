@@ -171,6 +171,13 @@ func ParseJSON(text []byte) (*Document, error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
 	r := &jsonReader{text: text, decoder: d, at: Place{1, 1}}
+	if valid := strings.ToValidUTF8(string(text), ""); len(valid) < len(text) {
+		at := 0
+		for at < len(valid) && valid[at] == text[at] {
+			at++
+		}
+		return nil, &Error{r.placeOf(at), "the text is not UTF-8"}
+	}
 	out, err := r.value(0)
 	if broken, ok := errors.AsType[*json.SyntaxError](err); ok {
 		return nil, &Error{r.placeOf(int(broken.Offset)), broken.Error()}

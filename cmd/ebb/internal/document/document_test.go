@@ -54,6 +54,16 @@ func checkPrint(t *testing.T, d *Document) []byte {
 	return text
 }
 
+// TestInvalidBytes names the place of bytes that are not UTF-8.
+func TestInvalidBytes(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"{\n \"a\": \"\xff\"}", "{\n \"a\": \"\xc3\"}"} {
+		if _, err := ParseJSON([]byte(text)); err == nil || err.Error() != "2:8: the text is not UTF-8" {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
 // TestDocumentPlaces shows that each token of a document knows where it stood.
 func TestDocumentPlaces(t *testing.T) {
 	t.Parallel()
