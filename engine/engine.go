@@ -16,6 +16,7 @@ import (
 	"github.com/ebbflow/ebb/engine/internal/planview"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/internal/boundedcache"
+	"github.com/ebbflow/ebb/internal/guard"
 	"github.com/ebbflow/ebb/internal/logevent"
 	"github.com/ebbflow/ebb/internal/memorybudget"
 	"github.com/ebbflow/ebb/internal/spelling"
@@ -155,7 +156,7 @@ func meant(symbol string, given []string) string {
 	return ""
 }
 
-// checkInput reports the symbols that the flow requires and the input does not contain.
+// checkInput reports the symbols that the flow requires and the input does not contain, and those of another type.
 func checkInput(p *flow.Plan, whole atom.Value) error {
 	if driver.Grows(p) {
 		return nil
@@ -173,7 +174,17 @@ func checkInput(p *flow.Plan, whole atom.Value) error {
 	}
 	slices.Sort(others)
 	for _, in := range p.Inputs {
-		if _, ok := symbols[in.Symbol]; !ok && !in.Optional {
+		v, ok := symbols[in.Symbol]
+		if ok && in.Type != nil {
+			if err := decodes(v, in.Type); err != nil {
+				problems = append(problems, &flow.Problem{
+					Flow: p.Flow, Atom: in.For, Symbol: in.Symbol, Kind: flow.ErrType,
+					Text: fmt.Sprintf("the input %q is not a %v, as which atom %q requires it: %v; pass it with "+
+						"engine.With(atom.NewKey[%[2]v](%[1]q), …)", in.Symbol, in.Type, in.For, err),
+				})
+			}
+		}
+		if !ok && !in.Optional {
 			problems = append(problems, &flow.Problem{
 				Flow: p.Flow, Atom: in.For, Symbol: in.Symbol, Kind: flow.ErrMissing,
 				Text: "atom " + quote(in.For) + " requires " + quote(in.Symbol) +
@@ -185,6 +196,17 @@ func checkInput(p *flow.Plan, whole atom.Value) error {
 		return problems
 	}
 	return nil
+}
+
+// decodes returns why a value cannot be decoded into a type. The type may have code that decodes it.
+func decodes(v atom.Value, t reflect.Type) (err error) {
+	if _, stored := atom.StoredListOf(v); stored { // its elements are read later
+		return nil
+	}
+	if broke := guard.Call(func() { err = v.Decode(reflect.New(t).Interface()) }); broke != nil {
+		return broke
+	}
+	return err
 }
 
 // GivenUp returns the number of calls that this engine has given up since New, in all runs. These are calls of

@@ -45,24 +45,37 @@ func (f *flows) planFor(ctx context.Context, run *storage.Run, opts []RunOption)
 			return f.plan, &a, nil
 		}
 	}
-	if !f.has(run.Flow) && f.plan == nil {
+	switch {
+	case f.has(run.Flow):
+	case f.plan == nil:
 		return nil, nil, fmt.Errorf("engine: run %q: %w: flow %q", run.ID, storage.ErrNotFound, run.Flow)
+	default:
+		return nil, nil, &otherFlowError{run.ID, run.Flow, f.plan.Flow}
 	}
 	return nil, nil, fmt.Errorf("%w: run %q; add the earlier flow to engine.Flows of engine.WithCatalog, or see "+
 		"engine.AcceptChange",
 		ErrChanged, run.ID)
 }
 
-// planOf returns the engine's plan that the run started on, or nil. It compares structures, so it finds the plan
-// even if the engine's flow was renamed. Growing flows have no structure, so it compares their names.
+// otherFlowError is the error for a run that started on a flow of another name.
+type otherFlowError struct{ run, began, flow string }
+
+// Error names both flows.
+func (e *otherFlowError) Error() string {
+	return fmt.Sprintf("engine: run %q belongs to flow %q, not to %q; choose another id, or see engine.AcceptChange if the "+
+		"flow was renamed", e.run, e.began, e.flow)
+}
+
+// Unwrap returns [ErrChanged].
+func (e *otherFlowError) Unwrap() error { return ErrChanged }
+
+// planOf returns the engine's plan that the run started on, or nil. It compares names and structures. Growing flows have
+// no structure.
 func (f *flows) planOf(run *storage.Run) *flow.Plan {
 	for _, p := range f.plans {
 		if began(run, p) {
 			return p
 		}
-	}
-	if f.plan != nil && !f.grows() && run.Structure == f.plan.Hash {
-		return f.plan
 	}
 	return nil
 }
