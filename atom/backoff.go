@@ -1,6 +1,7 @@
 package atom
 
 import (
+	"fmt"
 	"math"
 	"time"
 )
@@ -40,11 +41,27 @@ func (b Backoff) After(tries int) time.Duration {
 	if b.Max > 0 {
 		limit = b.Max
 	}
-	wait := float64(b.First) * math.Pow(max(b.Rate, 1), float64(max(tries-1, 0)))
+	rate := b.Rate
+	if !(rate > 1) { // also if it is NaN
+		rate = 1
+	}
+	wait := float64(b.First) * math.Pow(rate, float64(max(tries-1, 0)))
 	if wait >= float64(limit) {
 		return limit
 	}
 	return min(time.Duration(wait), limit)
+}
+
+// mistake says what is wrong with the backoff; "" if nothing is.
+func (b Backoff) mistake() string {
+	switch {
+	case b.First < 0 || b.Max < 0:
+		return fmt.Sprintf("a wait of %v, up to %v; want positive durations", b.First, b.Max)
+	case math.IsNaN(b.Rate), math.IsNaN(b.Jitter):
+		return fmt.Sprintf("a rate of %v and a jitter of %v; want numbers", b.Rate, b.Jitter)
+	default:
+		return ""
+	}
 }
 
 // Jittered returns the wait after the given number of tries. The caller draws random

@@ -2,6 +2,7 @@ package atom
 
 import (
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -38,6 +39,17 @@ func (a *Atom) Mistakes() []string {
 	}
 	wrong(a.attempts != nil && a.attempts.Attempts < 1,
 		"has %d as atom.Attempts; want at least 1, which is the first attempt", attemptsOf(a.attempts))
+	backoffs := map[string]Backoff{"atom.RevertAttempts": a.revert.Backoff}
+	if a.attempts != nil {
+		backoffs["atom.Attempts"] = a.attempts.Backoff
+	}
+	if c, ok := a.control.(times); ok {
+		backoffs["atom.Times"] = c.backoff
+	}
+	for _, of := range slices.Sorted(maps.Keys(backoffs)) {
+		is := backoffs[of].mistake()
+		wrong(is != "", "has in the atom.Backoff of %s %s", of, is)
+	}
 	wrong(a.revert.Attempts < 0, "has %d as atom.RevertAttempts; want at least 1, which is the first attempt",
 		a.revert.Attempts)
 	if t := a.ResultType(); t != nil {

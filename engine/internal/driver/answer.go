@@ -61,7 +61,7 @@ func (q *asker) answer(decide func()) error {
 // setDeadline sets the run's deadline. An answer may be in progress.
 func (a *attention) setDeadline(t *timers, due time.Time) {
 	t.set(deadline, due)
-	a.due.Store(due.UnixNano())
+	a.due.Store(due.UnixMicro()) // nanoseconds end in 2262
 	if a.expiry != nil {
 		a.expiry.Stop()
 	}
@@ -130,7 +130,7 @@ func (a *attention) reasonToGiveUp(now time.Time) (why, err error) {
 	switch {
 	case a.run.ctx.Err() != nil:
 		return ErrStopped, nil
-	case a.comesToRest(), due != 0 && now.UnixNano() >= due:
+	case a.comesToRest(), due != 0 && now.UnixMicro() >= due:
 		return ErrAnswerGivenUp, nil
 	}
 	ctx, cancel := context.WithTimeout(a.run.storing, assurance)

@@ -25,7 +25,7 @@ type attention struct {
 	wake    chan struct{}                 // wakes the driving goroutine
 	handoff chan struct{}                 // wakes the goroutine that watches
 	rest    chan stopped                  // how the driving goroutine ended
-	due     atomic.Int64                  // the run's deadline, in Unix nanoseconds; 0 for none
+	due     atomic.Int64                  // the run's deadline, in Unix microseconds; 0 for none
 	expiry  *time.Timer                   // wakes both goroutines at the deadline
 	suspend <-chan struct{}               // closed when the run must come to rest; nil after that was seen
 	quit    bool                          // the run must come to rest

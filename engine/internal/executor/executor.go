@@ -2,6 +2,7 @@ package executor
 
 import (
 	"context"
+	"math"
 	"sync/atomic"
 	"time"
 
@@ -161,7 +162,11 @@ func (x *Executor) Full() bool { return len(x.dispatched) >= x.Parallel }
 func (x *Executor) Dispatch(c *Call) {
 	x.Adopt(c)
 	if c.Timeout > 0 {
-		x.giveUpAfter(c, c.Timeout+x.Grace)
+		after := c.Timeout + x.Grace
+		if after < c.Timeout { // it overflows
+			after = math.MaxInt64
+		}
+		x.giveUpAfter(c, after)
 	}
 	x.pool.add(c)
 }
