@@ -12,6 +12,7 @@ EBB_CRASH_KILLS ?= 5000
 EBB_CRASH_IMAGES ?= 400
 EBB_SOAK ?= 100000
 EBB_SOAK_POSTGRES ?= 10m
+EBB_STORM ?= 30m
 
 .PHONY: help
 help: ## list the tasks
@@ -78,6 +79,10 @@ soak: ## run EBB_SOAK (100000) random flows, EBB_CRASH_KILLS (5000) kills of flo
 soak-postgres: ## let four conductors share 10000 runs on PostgreSQL for EBB_SOAK_POSTGRES (10m), with one killed or stopped every few seconds; a PostgreSQL that is down for half a minute
 	EBB_SOAK_POSTGRES=$(EBB_SOAK_POSTGRES) go test ./cmd/ebb -run TestSoakPostgres -v -count 1 -timeout 2h
 	EBB_LONG_OUTAGE=1 go test ./conductor -run TestPostgresRestarted -v -count 1
+
+.PHONY: storm
+storm: ## send runs results, signals and commands by all doors, with kill -9 between, for EBB_STORM (30m) on SQLite and on PostgreSQL
+	EBB_STORM=$(EBB_STORM) go test ./cmd/ebb -run 'TestStorm$$' -v -count 1 -timeout 0
 
 .PHONY: fencing
 fencing: ## race for fences over 100000 checkpoints on each store: no write of a former owner, none lost

@@ -50,7 +50,7 @@ func TestMain(m *testing.M) {
 			})
 		}
 		main()
-	}, "gorun": gorun, "goflow": goflow, "attacker": attack})
+	}, "gorun": gorun, "goflow": goflow, "stormserver": stormServer, "attacker": attack})
 }
 
 // execute runs the command in this process, and returns its exit status.
