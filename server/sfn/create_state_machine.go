@@ -32,8 +32,8 @@ type createStateMachineOutput struct {
 // errDescription refuses the description of a version that is not published.
 var errDescription = invalid("", "Version description can only be set when publish is true")
 
-// createStateMachine creates a machine. If the machine exists and nothing differs except its tags, the answer is the
-// same as that of the call that created the machine.
+// createStateMachine creates a machine. If the machine exists and nothing differs except its role and tags, it keeps
+// them, and the answer is the same as that of the call that created the machine.
 func (s *Server) createStateMachine(ctx context.Context, _ *aws.Caller, in *createStateMachineInput) (
 	*createStateMachineOutput, error,
 ) {
@@ -79,12 +79,13 @@ func (s *Server) createStateMachine(ctx context.Context, _ *aws.Caller, in *crea
 
 // repeated answers a call that creates a machine which exists.
 func (s *Server) repeated(old, m *machine) (*createStateMachineOutput, error) {
-	out := s.created(old, old.record)
+	out, given := s.created(old, old.record), m.settings
+	given.RoleARN = old.RoleARN
 	switch {
 	case old.Deleting:
 		return nil, machineDeleting(out.ARN)
 	case old.Definition != m.Definition || old.Type != m.Type || old.Creation != m.Creation ||
-		!reflect.DeepEqual(old.settings, m.settings):
+		!reflect.DeepEqual(old.settings, given):
 		return nil, aws.Errorf("StateMachineAlreadyExists", "State Machine Already Exists: '%s'", out.ARN)
 	}
 	return out, nil

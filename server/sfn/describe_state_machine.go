@@ -30,7 +30,7 @@ type described struct {
 	settings
 
 	Name       string              `json:"name"`
-	Definition string              `json:"definition,omitempty"`
+	Definition string              `json:"definition"`
 	RevisionID string              `json:"revisionId,omitempty"`
 	Variables  map[string][]string `json:"variableReferences,omitempty"`
 }
@@ -73,7 +73,7 @@ func (s *Server) describeStateMachine(ctx context.Context, _ *aws.Caller, in *de
 
 // describe describes a revision of a machine.
 func (s *Server) describe(ctx context.Context, machine string, r *revision, included string) (described, error) {
-	out := described{settings: r.settings, Name: machine, RevisionID: r.ID}
+	out := described{settings: r.settings, Name: machine, Definition: "{}", RevisionID: r.ID}
 	if included == metadataOnly {
 		return out, nil
 	}

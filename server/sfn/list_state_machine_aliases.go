@@ -21,7 +21,8 @@ type aliasItem struct {
 	CreationDate *aws.Time `json:"creationDate"`
 }
 
-// listStateMachineAliases lists the aliases of a machine, or those that use a version, the newest first.
+// listStateMachineAliases lists the aliases of a machine, or those that use a version, the oldest first: so AWS was
+// recorded, though its reference says the opposite.
 func (s *Server) listStateMachineAliases(ctx context.Context, caller *aws.Caller, in *listOfMachineInput) (
 	*listStateMachineAliasesOutput, error,
 ) {
@@ -48,10 +49,10 @@ func (s *Server) listStateMachineAliases(ctx context.Context, caller *aws.Caller
 		return nil, err
 	}
 	all = slices.DeleteFunc(all, func(al *alias) bool { return a.version() != 0 && !al.uses(a.version()) })
-	slices.SortFunc(all, newerAlias)
+	slices.SortFunc(all, olderAlias)
 	if place != nil {
 		last := aliasAt(place)
-		all = slices.DeleteFunc(all, func(al *alias) bool { return newerAlias(al, last) <= 0 })
+		all = slices.DeleteFunc(all, func(al *alias) bool { return olderAlias(al, last) <= 0 })
 	}
 	out := &listStateMachineAliasesOutput{Aliases: []aliasItem{}}
 	for i, al := range all {
@@ -64,9 +65,9 @@ func (s *Server) listStateMachineAliases(ctx context.Context, caller *aws.Caller
 	return out, err
 }
 
-// newerAlias orders the newest alias first.
-func newerAlias(a, b *alias) int {
-	return cmp.Or(b.record.Created.Compare(a.record.Created), cmp.Compare(a.Name, b.Name))
+// olderAlias orders the oldest alias first.
+func olderAlias(a, b *alias) int {
+	return cmp.Or(a.record.Created.Compare(b.record.Created), cmp.Compare(a.Name, b.Name))
 }
 
 // placeOf returns the place of an alias in a list, and aliasAt an alias at a place.

@@ -31,6 +31,7 @@ type made struct {
 	StateMachineVersionArn string
 	StateMachineAliasArn   string
 	RevisionID             string `json:"revisionId"`
+	RoleArn                string
 	CreationDate           float64
 	Status                 string
 	Definition             string
@@ -72,15 +73,18 @@ func TestCreateIsIdempotent(t *testing.T) {
 		return other
 	}
 	for _, same := range []object{
-		first, with("type", "STANDARD"), with("loggingConfiguration", object{"level": "OFF", "destinations": []any{}}),
+		first, with("type", "STANDARD"), with("loggingConfiguration", object{"level": "OFF"}), with("roleArn", role+"2"),
 		with("tracingConfiguration", object{}), with("tags", []any{object{"key": "a", "value": "b"}}),
 	} {
 		if diff := cmp.Diff(created, w.make(t, "CreateStateMachine", same)); diff != "" {
 			t.Errorf("%v: %s", same, diff)
 		}
 	}
+	if got := w.make(t, "DescribeStateMachine", object{"stateMachineArn": created.StateMachineArn}); got.RoleArn != role {
+		t.Errorf("the repeated calls change the machine: %+v", got)
+	}
 	for _, other := range []object{
-		with("definition", commented("other")), with("roleArn", role+"2"), with("type", "EXPRESS"), with("publish", false),
+		with("definition", commented("other")), with("type", "EXPRESS"), with("publish", false),
 		with("versionDescription", "e"), with("tracingConfiguration", object{"enabled": true}),
 	} {
 		want := "StateMachineAlreadyExists"
@@ -91,7 +95,25 @@ func TestCreateIsIdempotent(t *testing.T) {
 	}
 }
 
-// TestVersions publishes, deletes and publishes again: no number is used twice, and a revision has one version.
+// TestDescribeMachine describes a machine as it was given, and without its definition.
+func TestDescribeMachine(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, sfn.Config{})
+	arn := w.make(t, "CreateStateMachine", object{
+		"name": "m", "definition": commented(""), "roleArn": role, "loggingConfiguration": object{"level": "OFF", "destinations": []any{}},
+	}).StateMachineArn
+	for _, c := range []struct{ included, want string }{
+		{"ALL_DATA", `"destinations":[]`}, {"METADATA_ONLY", `"definition":"{}"`},
+	} {
+		got := string(w.call(t, "DescribeStateMachine", object{"stateMachineArn": arn, "includedData": c.included}).Body)
+		if !strings.Contains(got, c.want) {
+			t.Errorf("%s: no %s in %s", c.included, c.want, got)
+		}
+	}
+}
+
+// TestVersions publishes, deletes and publishes again: no number is used twice, and a revision has one version for each
+// description of an update.
 func TestVersions(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, sfn.Config{})
@@ -117,11 +139,23 @@ func TestVersions(t *testing.T) {
 	if got := w.make(t, "DescribeStateMachine", object{"stateMachineArn": arn + ":2"}); got.Definition != commented("") {
 		t.Errorf("the version has the definition %s", got.Definition)
 	}
+	again := object{"stateMachineArn": arn, "definition": commented("two"), "publish": true}
+	if got := w.make(t, "UpdateStateMachine", again); got.StateMachineVersionArn != arn+":3" {
+		t.Errorf("the same revision is published as %+v", got)
+	}
+	again["versionDescription"] = "described"
+	for range 2 {
+		got := w.make(t, "UpdateStateMachine", again)
+		if v := w.make(t, "DescribeStateMachine", object{"stateMachineArn": got.StateMachineVersionArn}); got.StateMachineVersionArn != arn+":4" ||
+			v.Description != "described" {
+			t.Errorf("another description is published as %+v, %+v", got, v)
+		}
+	}
 	var listed []string
 	for _, v := range w.make(t, "ListStateMachineVersions", object{"stateMachineArn": arn}).StateMachineVersions {
 		listed = append(listed, strings.TrimPrefix(v.StateMachineVersionArn, arn))
 	}
-	if want := []string{":3", ":2"}; !slices.Equal(listed, want) {
+	if want := []string{":4", ":3", ":2"}; !slices.Equal(listed, want) {
 		t.Errorf("listed %v, want %v", listed, want)
 	}
 	w.refuses(t, "DescribeStateMachine", object{"stateMachineArn": arn + ":1"}, "StateMachineDoesNotExist")
@@ -187,7 +221,7 @@ func TestAliases(t *testing.T) {
 		}
 		token = page.NextToken
 	}
-	if want := []string{":next", ":live"}; !slices.Equal(listed, want) {
+	if want := []string{":live", ":next"}; !slices.Equal(listed, want) {
 		t.Errorf("listed %v, want %v", listed, want)
 	}
 	of2 := w.make(t, "ListStateMachineAliases", object{"stateMachineArn": arn + ":2"}).StateMachineAliases
@@ -220,8 +254,8 @@ func TestDeleteMachine(t *testing.T) {
 	}
 }
 
-// TestPages lists machines in pages. A token belongs to the arguments of its list, and also to other servers of the
-// database.
+// TestPages lists machines in pages. A token belongs to the arguments of its list, except the size of the page, and also
+// to other servers of the database.
 func TestPages(t *testing.T) {
 	t.Parallel()
 	store, err := sqlstore.Open(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "ebb.db"))
@@ -239,6 +273,9 @@ func TestPages(t *testing.T) {
 	for _, m := range page.StateMachines {
 		names = append(names, m.Name)
 	}
+	if next := w.make(t, "ListStateMachines", object{"maxResults": 2, "nextToken": page.NextToken}); len(next.StateMachines) != 1 {
+		t.Errorf("a page of another size has %v", next.StateMachines)
+	}
 	w.must(t, "DeleteStateMachine", object{"stateMachineArn": resource + "stateMachine:c"}, nil)
 	params["nextToken"] = page.NextToken
 	for _, m := range other.make(t, "ListStateMachines", params).StateMachines {
@@ -248,7 +285,6 @@ func TestPages(t *testing.T) {
 		t.Errorf("listed %q, want %q", names, want)
 	}
 	w.refuses(t, "ListActivities", params, "InvalidToken")
-	w.refuses(t, "ListStateMachines", object{"maxResults": 2, "nextToken": page.NextToken}, "InvalidToken")
 	w.refuses(t, "ListStateMachines", object{"maxResults": 3, "nextToken": page.NextToken[1:]}, "InvalidToken")
 	w.refuses(t, "ListStateMachines", object{"maxResults": 1001}, "ValidationException")
 }

@@ -32,7 +32,7 @@ type settings struct {
 type logging struct {
 	Level        string           `json:"level"`
 	Data         bool             `json:"includeExecutionData"`
-	Destinations []logDestination `json:"destinations,omitempty"`
+	Destinations []logDestination `json:"destinations,omitzero"`
 }
 
 type logDestination struct {
@@ -62,9 +62,6 @@ func (s *Server) completed(in settings) (settings, error) {
 		in.Logging = &logging{}
 	}
 	in.Logging.Level = cmp.Or(in.Logging.Level, levelOff)
-	if len(in.Logging.Destinations) == 0 {
-		in.Logging.Destinations = nil
-	}
 	if in.Tracing == nil {
 		in.Tracing = &tracing{}
 	}

@@ -2,6 +2,7 @@ package sfn
 
 import (
 	"context"
+	"errors"
 	"reflect"
 
 	"github.com/google/uuid"
@@ -60,6 +61,15 @@ func (s *Server) updateStateMachine(ctx context.Context, _ *aws.Caller, in *upda
 			out.UpdateDate = aws.At(next.Updated)
 		}
 		out.RevisionID = m.ID
+		if m.Published != 0 && in.VersionDescription != "" { // a version keeps its description, so another needs a version
+			old, err := s.version(ctx, m.Name, m.Published)
+			if err != nil && !errors.Is(err, storage.ErrNotFound) {
+				return nil, err
+			}
+			if old.Description != in.VersionDescription {
+				m.Published = 0
+			}
+		}
 		if !in.Publish {
 			if unchanged {
 				err = records.ErrUnchanged

@@ -158,7 +158,7 @@ func TestListDomains(t *testing.T) {
 		t.Errorf("deprecated: %v", got)
 	}
 	token := w.must(t, "ListDomains", object{"registrationStatus": "REGISTERED", "maximumPageSize": 2})["nextPageToken"]
-	w.refuses(t, "ListDomains", object{"registrationStatus": "REGISTERED", "maximumPageSize": 3, "nextPageToken": token},
+	w.refuses(t, "ListDomains", object{"registrationStatus": "DEPRECATED", "maximumPageSize": 2, "nextPageToken": token},
 		"ValidationException", "Invalid token")
 	w.refuses(t, "ListDomains", object{"registrationStatus": "REGISTERED", "nextPageToken": "x"}, "ValidationException", "Invalid token")
 	w.refuses(t, "ListDomains", object{"registrationStatus": "REGISTERED", "maximumPageSize": 1001}, "ValidationException", "")

@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"slices"
-	"strconv"
 
 	"github.com/ebbflow/ebb/server/aws"
 	"github.com/ebbflow/ebb/storage"
@@ -38,9 +37,9 @@ func (p *Page) Most() int {
 	return min(p.Size, MaxPage)
 }
 
-// bound returns what a token of the list belongs to.
+// bound returns what a token of the list belongs to. The size of a page does not count: recorded calls of AWS change it.
 func (p *Page) bound() []string {
-	return slices.Concat([]string{p.Operation, p.Caller.AccessKey, strconv.Itoa(p.Size)}, p.Arguments)
+	return slices.Concat([]string{p.Operation, p.Caller.AccessKey}, p.Arguments)
 }
 
 // After returns the place where the page begins; nil if it is the first one.
