@@ -55,6 +55,9 @@ func TestAcceptChange(t *testing.T) {
 		if _, err := removed.Run(t.Context(), "r", engine.AcceptChange()); !errors.Is(err, engine.ErrChanged) || !strings.Contains(err.Error(), `atom "a" was removed and is SUCCESS`) {
 			t.Fatalf("an atom that did something was forgotten unasked: %v", err)
 		}
+		if _, err := removed.Run(t.Context(), "r", engine.AcceptChange("a", "typo")); !errors.Is(err, engine.ErrChanged) || !strings.Contains(err.Error(), `no atom "typo"`) {
+			t.Fatalf("an unknown atom was forgotten: %v", err)
+		}
 		other := newEngine(t, flow.Linear("f", flow.Linear("g", s.atom("x")).WithRetry(atom.Times(2, atom.Backoff{}).Renamed("b"))), opts...)
 		if _, err := other.Run(t.Context(), "r", engine.AcceptChange("a")); !errors.Is(err, engine.ErrChanged) {
 			t.Fatalf("a task became a retry: %v", err)

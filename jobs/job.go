@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"time"
@@ -63,6 +64,9 @@ func (j *Job) record(now time.Time) (storage.Job, error) {
 	}
 	if r.Run == "" {
 		r.Run = id
+	}
+	if err := cmp.Or(storage.CheckID("job", id), storage.CheckID("run", r.Run)); err != nil {
+		return r, err
 	}
 	if r.Flow == "" {
 		return r, fmt.Errorf("%w: job %q names no flow", storage.ErrInvalid, id)

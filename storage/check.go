@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/internal/visible"
 )
 
 // Limits of the values that a store accepts. A store refuses a larger value with [ErrInvalid].
@@ -85,6 +86,30 @@ func checkValue(what string, v atom.Value) error {
 		return fmt.Errorf("%w: the %s is not JSON in UTF-8", ErrInvalid, what)
 	}
 	return nil
+}
+
+// CheckID returns an error that wraps ErrInvalid if no new run, job or schedule can have the id. The rule is the same at
+// every door: a reader sees all of an id, no header or form cuts blanks off its ends, and a path of a URL can contain
+// it. A store itself takes more, because the ids of child runs have names of nodes.
+//
+//limit:values new ID of a run, job or schedule | visible characters, no blanks at its ends, not `.`, `..` or `/`
+func CheckID(what, id string) error {
+	problem := ""
+	switch {
+	case id == "":
+		problem = "is empty"
+	case !utf8.ValidString(id):
+		problem = "is not UTF-8"
+	case id == "." || id == ".." || id == "/":
+		problem = "cannot stand in a path: choose another one"
+	case strings.TrimSpace(id) != id:
+		problem = "begins or ends with a blank: leave it out"
+	case !visible.All(id):
+		problem = "has control characters, or others that cannot be seen"
+	default:
+		return nil
+	}
+	return fmt.Errorf("%w: the id of a %s, %.80q, %s", ErrInvalid, what, id, problem)
 }
 
 // CheckLabel returns an error that wraps ErrInvalid and names the problem if a run cannot have the label.

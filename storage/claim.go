@@ -36,6 +36,9 @@ func ClaimNew(run Run, checks ...RecordCheck) (Claim, *Snapshot, error) {
 	if err := run.Check(checks...); err != nil {
 		return Claim{}, nil, err
 	}
+	if err := CheckID("run", run.ID); err != nil && run.Parent == "" {
+		return Claim{}, nil, err
+	}
 	made := run.New()
 	made.Created = made.Created.Truncate(time.Microsecond).UTC()
 	made.Updated = made.Created

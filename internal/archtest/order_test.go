@@ -62,7 +62,7 @@ var internalUsers = map[string][]string{
 	"internal/jsonschema":   {"atom", "engine", "conductor", "internal/awaited"},                                                     // the JSON of Go types
 	"internal/jsontext":     {"engine/grpc", "flow", "internal/jq", "internal/jsonpath", "server"},                      // definitions with places, and data
 	"internal/spelling":     {"flow", "engine", "internal/jq", "cmd"},                                                   // which name was meant
-	"internal/visible":      {"flow/draw", "engine/inspect", "server/api", "server/console", "cmd"},                     // text from outside, as it is shown
+	"internal/visible":      {"flow/draw", "storage", "engine/inspect", "server/api", "server/console", "cmd"},          // text from outside, as it is shown
 	"internal/redact":       {"atom", "flow/sm4c", "storage/sqlstore", "engine", "server", "cmd", "internal/webclient"}, // secrets in URLs and the like
 	"internal/gojson":       {"atom", "flow", "engine"},                                                                 // Go types and values that JSON does not keep
 	"internal/notcalled":    {"atom", "flow", "engine"},                                                                 // errors of tasks that were not called

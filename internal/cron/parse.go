@@ -99,7 +99,7 @@ func parse(spec string) (*Schedule, error) {
 		words = strings.Fields(macro)
 	}
 	if len(words) != len(fields) {
-		return nil, fmt.Errorf("%d fields; want five: minute, hour, day of month, day of week", len(words))
+		return nil, fmt.Errorf("%d fields; want five: minute, hour, day of month, month, day of week", len(words))
 	}
 	return s, s.parseFields(words)
 }

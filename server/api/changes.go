@@ -29,6 +29,10 @@ func (b *jobBody) job(now time.Time) (jobs.Job, error) {
 	if b.Flow == "" {
 		return jobs.Job{}, problem(http.StatusBadRequest, "invalid", "flow is missing: it names the flow of the run")
 	}
+	if isReserved(b.Flow) {
+		return jobs.Job{}, problem(http.StatusBadRequest, "invalid", "flow: %.50q is one of Ebb's own: POST bulk posts a "+
+			"bulk command", b.Flow)
+	}
 	if b.Version < 0 {
 		return jobs.Job{}, problem(http.StatusBadRequest, "invalid", "version is %d: want a number from 1 on", b.Version)
 	}

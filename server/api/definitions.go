@@ -154,6 +154,9 @@ func (a *api) storeDefinition(c *call) (any, error) {
 // reserved begins the names of Ebb's own flows.
 const reserved = "ebb."
 
+// isReserved reports whether a flow of that name is Ebb's own.
+func isReserved(name string) bool { return strings.HasPrefix(name, reserved) || name == "swf" }
+
 // checkFlow returns an error for the name of a new flow that readers could not tell from others.
 func checkFlow(name string) error {
 	switch {
@@ -164,9 +167,9 @@ func checkFlow(name string) error {
 	case !visible.All(name):
 		return problem(http.StatusBadRequest, "invalid",
 			"flow: a name has no control characters, nor others that cannot be seen")
-	case strings.HasPrefix(name, reserved):
-		return problem(http.StatusBadRequest, "invalid",
-			"flow: names that begin with %s are those of Ebb's own flows", reserved)
+	case isReserved(name):
+		return problem(http.StatusBadRequest, "invalid", "flow: swf, and names that begin with %s, are those of Ebb's own flows",
+			reserved)
 	}
 	return nil
 }

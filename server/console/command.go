@@ -49,7 +49,7 @@ func (c *console) ask(ctx context.Context, v *visit, method, path, key string, b
 	}
 	w := &answer{header: http.Header{}}
 	c.o.Commands.ServeHTTP(w, r)
-	if w.status < http.StatusBadRequest {
+	if w.status >= http.StatusOK && w.status < http.StatusMultipleChoices { // a redirect does nothing
 		if into == nil {
 			return nil
 		}

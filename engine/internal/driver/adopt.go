@@ -22,6 +22,11 @@ func did(s states.Task) bool {
 // [ErrChanged].
 func (r *run) Adopt(forget []string, atoms []storage.Atom) error {
 	var problems []error
+	for _, path := range forget {
+		if !slices.ContainsFunc(atoms, func(a storage.Atom) bool { return a.Path == path }) {
+			problems = append(problems, fmt.Errorf("the run has no atom %q, which AcceptChange names", path))
+		}
+	}
 	for i := range atoms {
 		was := &atoms[i]
 		at := r.plan.Index(was.Path)

@@ -127,10 +127,14 @@ func callers(paths []string) string {
 // CheckName returns an error if a reader cannot see every character of the name of something new. Such a name cannot be
 // told from another, or typed again. Commands still accept an existing name of this kind.
 //
-// The rule is the command's. A store takes any text, because the ids of child runs contain names of states, and Go
-// programs choose their own ids.
+// A store has the same rule for new ids, except for those of child runs, which contain names of states.
 func CheckName(what, name string) error {
-	if !visible.All(name) {
+	switch {
+	case strings.TrimSpace(name) != name:
+		return fmt.Errorf("%s %q: a name does not begin or end with a blank", what, name)
+	case name == "." || name == ".." || name == "/":
+		return fmt.Errorf("%s %q: a path cannot contain this name", what, name)
+	case !visible.All(name):
 		return fmt.Errorf("%s %q: a name has no control characters, nor others that cannot be seen", what, name)
 	}
 	return nil

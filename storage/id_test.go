@@ -1,0 +1,32 @@
+package storage_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/ebbflow/ebb/storage"
+)
+
+// TestIDs: one rule for ids holds for new runs, jobs and schedules, by whatever door they come. Ids of child runs have
+// names of nodes, so any text.
+//
+// Attack: IDs that no path can contain, that a reader cannot see, or that a header cuts | Refused at every door
+func TestIDs(t *testing.T) {
+	t.Parallel()
+	for id, fine := range map[string]bool{
+		"order-17": true, "order 17": true, "a/b": true, "größe": true, "a~2": true, "...": true, "nightly@2026-11-29T00:00:00Z": true,
+		"": false, ".": false, "..": false, "/": false, " a": false, "a\t": false, "a\nb": false, "\x1b[2J": false, "a\u202eb": false,
+		"a\u200bb": false, "a\x00b": false, "a\u00a0": false, "\xff": false,
+	} {
+		if err := storage.CheckID("job", id); fine != (err == nil) || !fine && !errors.Is(err, storage.ErrInvalid) {
+			t.Errorf("%q: %v", id, err)
+		}
+		_, _, err := storage.ClaimNew(storage.Run{ID: id, Flow: "f"})
+		if fine != (err == nil) {
+			t.Errorf("a new run %q: %v", id, err)
+		}
+	}
+	if _, _, err := storage.ClaimNew(storage.Run{ID: "q/a\nb", Parent: "q", Flow: "f"}); err != nil {
+		t.Errorf("a child run: %v", err)
+	}
+}
