@@ -168,7 +168,7 @@ func (e *Engine) finish(ctx context.Context, d *driver.Driver, snap *storage.Sna
 	case snap.Run.Hold:
 		messages = arrived.VoidCalls(messages, driver.ErrHeld)
 	}
-	first, rest, resumed, err := arrived.FirstCommand(messages)
+	first, rest, resumed, err := arrived.FirstCommand(messages, why == toApply && snap.Run.Hold)
 	if why == toBeginAnew && d.Grows() && ended {
 		err = fmt.Errorf("%w: run %q: %w", ErrRefused, d.Claim().Run, errNoAgain)
 	}
@@ -225,7 +225,10 @@ func (e *Engine) stopped(ctx context.Context, d *driver.Driver, run *storage.Run
 		if d.ComesToRest() { // the run rests and has no open request
 			return e.Command(ctx, d.Claim().Run, Hold())
 		}
-		return e.resumeWithoutAnswer(ctx, d, opts)
+		return e.resume(ctx, d, opts, true)
+	case errors.Is(err, storage.ErrTaken) && d.Owns(): // another party has changed a token of the checkpoint
+		e.claims.releaseAfter(ctx, d, err)
+		return e.resume(ctx, d, opts, false)
 	}
 	if !d.Mode.Answer || d.Owns() { // otherwise another process was faster, and the requests are asked again
 		logStop(e.env.Log, run, err)
@@ -256,9 +259,9 @@ func (e *Engine) keepView(ctx context.Context, plan *flow.Plan) {
 	}
 }
 
-// resumeWithoutAnswer resumes a run from its last commit after a call of its language was given up, and applies the
-// pending command or deadline. It does not ask the language about the end of the run again.
-func (e *Engine) resumeWithoutAnswer(ctx context.Context, d *driver.Driver, opts []RunOption) (*Result, error) {
+// resume resumes a run from its last commit. If it is urgent, a call of its language was given up. Then resume applies
+// the pending command or deadline, and does not ask the language about the end of the run again.
+func (e *Engine) resume(ctx context.Context, d *driver.Driver, opts []RunOption, urgent bool) (*Result, error) {
 	opts = slices.DeleteFunc(slices.Clone(opts), func(o RunOption) bool { _, is := o.(ignoreSuspend); return is })
 	next, snap, err := e.begun(ctx, d.Claim().Run, e.env.Store.Seize, opts)
 	if err != nil {
@@ -266,7 +269,7 @@ func (e *Engine) resumeWithoutAnswer(ctx context.Context, d *driver.Driver, opts
 	}
 	since := next.Mode.Since
 	next.Mode = d.Mode
-	next.Mode.Since, next.Mode.Urgent = since, true
+	next.Mode.Since, next.Mode.Urgent = since, urgent
 	return e.finish(ctx, next, snap, toGoOn, opts)
 }
 

@@ -11,6 +11,7 @@ import (
 // A TokenEnd is how a token ends, see [Inbox.EndToken].
 type TokenEnd struct {
 	Take    int64         // number of the take that must have the token, or Untaken; 0 means any
+	Beat    time.Time     // when the last heartbeat must have arrived, see Token.Beat; zero means any
 	Result  atom.Value    // result of the atom, if Failure is nil
 	Failure *atom.Failure // why the atom failed
 	Issuer  *Issuer       // who ends it, if a person does, see [Message]; nil for a worker

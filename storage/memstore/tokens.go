@@ -87,6 +87,9 @@ func (m *store) EndToken(ctx context.Context, id string, end storage.TokenEnd) (
 	if err != nil {
 		return storage.Token{}, err
 	}
+	if !end.Beat.IsZero() && !end.Beat.Equal(t.Beat) {
+		return storage.Token{}, storage.ErrTaken
+	}
 	r := m.runs[t.Run]
 	if end.Failure == nil {
 		if err := rules.CheckResult(t.Run, t.Path, t.Work, m.awaited(r), end.Result); err != nil {

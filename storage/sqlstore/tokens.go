@@ -34,9 +34,11 @@ WHERE id = $9 AND run = $10 AND take = $11 AND state = ` + tokenOpen
 	beatToken   = `UPDATE tokens SET beat = $1 WHERE id = $2 AND state = ` + tokenOpen + returnToken
 )
 
-// The number of the take guards the worker's writes. 0 applies in any case, -1 only if no worker has taken the token.
+// The number of the take guards the worker's writes. 0 applies in any case, -1 only if no worker has taken the token. $6
+// is the last heartbeat, or 0.
 var endToken = withRun(`UPDATE tokens SET state = $1, work = NULL, result = $2, failure = $3
-WHERE id = $4 AND state = ` + tokenOpen + ` AND ($5 = 0 OR take = $5 OR take = 0 AND $5 = -1)`)
+WHERE id = $4 AND state = ` + tokenOpen + ` AND ($5 = 0 OR take = $5 OR take = 0 AND $5 = -1)
+AND (CAST($6 AS BIGINT) = 0 OR beat = $6)`)
 
 // withRun returns a statement that changes the token with the id $4. On PostgreSQL it also locks the row of the token's
 // run until the end of the transaction; if another transaction has locked the row, it changes nothing.
@@ -268,8 +270,12 @@ func (s *Store) EndToken(ctx context.Context, id string, end storage.TokenEnd) (
 			if err := w.holdRunOf(ctx, id); err != nil {
 				return err
 			}
+			var beat int64
+			if !end.Beat.IsZero() {
+				beat = end.Beat.UnixMicro()
+			}
 			ended, n, err := changeToken(ctx, w, id, endToken[w.dialect.db], state, []byte(result),
-				codec.EncodeFailure(end.Failure), id, end.Take)
+				codec.EncodeFailure(end.Failure), id, end.Take, beat)
 			if err == nil {
 				err = misfit
 			}

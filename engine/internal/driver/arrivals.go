@@ -10,11 +10,14 @@ import (
 type Arrivals struct{ *Driver }
 
 // FirstCommand returns the command with which a run must start, if one waits in its inbox, and the other messages.
-// The command voids requests to suspend that arrived before it. FirstCommand also returns whether a command resumes the
-// run.
-func (d Arrivals) FirstCommand(messages []storage.Message) (
+// Commands that follow a message that the run awaits are among these, because they are applied after it. A command voids
+// requests to suspend that arrived before it. FirstCommand also returns whether a command resumes the run: held says that
+// the run is suspended, and that only a command resumes it.
+func (d Arrivals) FirstCommand(messages []storage.Message, held bool) (
 	first *scheduler.OperatorCommand, others []storage.Message, resumed bool, err error,
 ) {
+	d.Mode.Held = held
+	awaited := false
 	if err := d.recall(messages); err != nil {
 		return nil, nil, false, err
 	}
@@ -26,8 +29,21 @@ func (d Arrivals) FirstCommand(messages []storage.Message) (
 		}
 		o, ok := inbox.CommandOf(&messages[i])
 		if !ok || o.Kind == inbox.Suspend {
+			awaited = awaited || !ok && d.awaits(&messages[i])
 			others = append(others, messages[i])
 			continue
+		}
+		if awaited && o.Kind != inbox.Resume {
+			switch err := d.Refuse(&o); {
+			case notOfRun(err):
+				return nil, nil, false, err
+			case err == nil:
+				others, resumed, d.inTime = append(d.WithoutHolds(others), messages[i]), true, messages[i].N
+				continue
+			case !held: // what is awaited may change what the run allows
+				others = append(others, messages[i])
+				continue
+			}
 		}
 		rested := d.rests
 		so, tell, err := d.accept(&o, messages[i].N)
@@ -35,10 +51,25 @@ func (d Arrivals) FirstCommand(messages []storage.Message) (
 			return &so, append(d.WithoutHolds(others), messages[i+1:]...), true, err
 		}
 		if rested && !d.rests { // it was accepted
-			others, resumed = d.WithoutHolds(others), true
+			others, resumed, d.Mode.Held = d.WithoutHolds(others), true, false
 		}
 	}
 	return nil, others, resumed, nil
+}
+
+// awaits reports whether the run may await a message, and goes forward.
+func (d Arrivals) awaits(l *storage.Message) bool {
+	if d.State().Ended() || d.s.IsEnding() || d.s.RevertFailed() {
+		return false
+	}
+	switch l.Kind {
+	case messageChild:
+		return true
+	case messageCall:
+		return false
+	default:
+		return d.Grows() || d.tokens.byToken(l) != nil || d.tokens.bySignal(l) != nil
+	}
 }
 
 // recall finds the commands whose lines the history has, because a former owner of the run accepted them.

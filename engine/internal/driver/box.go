@@ -6,12 +6,21 @@ import "github.com/ebbflow/ebb/storage"
 // requests of callers.
 type box struct {
 	wakeups int64             // wakeup counter up to which messages were read: the number of the last message
+	pending int64             // number of the first message that was read and will be applied; 0 if there is none
 	unread  []storage.Message // messages that were read and that no atom waited for yet
 	awaited bool              // an atom has started to wait, perhaps for one of them
 	moved   bool              // the language has answered what follows from an end
 
 	requests requests
 	receipts map[int64]storage.Message // by number: messages that were read and whose senders want a receipt
+}
+
+// released is the wakeup counter with which a run is released: messages that were not applied make it due.
+func (b *box) released() int64 {
+	if b.pending > 0 {
+		return min(b.wakeups, b.pending-1)
+	}
+	return b.wakeups
 }
 
 // note remembers the messages whose senders want a receipt, before the run handles the first of them: it may end the

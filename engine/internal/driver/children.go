@@ -27,6 +27,9 @@ type children struct {
 	group sync.WaitGroup    // of the child runs that are driven
 	busy  atomic.Int64      // number of child runs that are driven
 
+	mu     sync.Mutex
+	driven map[string]bool // by id: child runs that are driven; true if they are to be driven once more after that
+
 	family  family
 	descent descent
 }

@@ -24,8 +24,11 @@ func (c *children) driveChildRuns() {
 	if c.begun = nil; c.mode.Answer { // they are due
 		return
 	}
-	c.busy.Add(int64(len(childRuns)))
 	for _, f := range childRuns {
+		if c.drivesAgain(f.id) {
+			continue
+		}
+		c.busy.Add(1)
 		c.group.Go(func() {
 			defer func() {
 				if c.busy.Add(-1) == 0 {
@@ -38,12 +41,39 @@ func (c *children) driveChildRuns() {
 			}
 			defer s.leave()
 			m := Mode{Slot: s, Places: s.Places, Unload: c.mode.Unload, Quiet: c.mode.Quiet}
-			err := c.env.Runs.DriveChild(c.calls.Context(), f.id, f.made, m)
-			if store, broken := errors.AsType[*StoreError](err); broken { // no process drives the child run now
-				c.att.Broken(store)
-			} else if err != nil {
-				c.env.Log.Debug(logevent.RunChildStopped, "run", f.id, "error", err)
+			for made, again := f.made, true; again; made, again = nil, c.drivenOnce(f.id) {
+				err := c.env.Runs.DriveChild(c.calls.Context(), f.id, made, m)
+				if store, broken := errors.AsType[*StoreError](err); broken { // no process drives the child run now
+					c.att.Broken(store)
+				} else if err != nil {
+					c.env.Log.Debug(logevent.RunChildStopped, "run", f.id, "error", err)
+				}
 			}
 		})
 	}
+}
+
+// drivesAgain reports whether a child run is driven already. Then it is driven once more afterwards, because the run may
+// have come to rest before the message of this run arrived.
+func (c *children) drivesAgain(id string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_, driven := c.driven[id]
+	if c.driven == nil {
+		c.driven = map[string]bool{}
+	}
+	c.driven[id] = driven
+	return driven
+}
+
+// drivenOnce reports whether a child run that was driven to rest is to be driven once more.
+func (c *children) drivenOnce(id string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.driven[id] {
+		c.driven[id] = false
+		return true
+	}
+	delete(c.driven, id)
+	return false
 }

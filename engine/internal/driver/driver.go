@@ -36,6 +36,7 @@ type cycle struct {
 	whole      bool               // the commands being carried out share a commit
 	attempted  bool               // an attempt of an atom of the plan has started
 	reopens    bool               // the run goes forward again after it had ended, and so takes its key again
+	commanded  bool               // a command was applied
 }
 
 // start loads the run and drives it to rest.
@@ -44,7 +45,7 @@ func (d *Driver) start(first *scheduler.OperatorCommand, rest []storage.Message)
 		return err
 	}
 	d.stale = true
-	d.cycle.reopens = first == nil || first.Kind == scheduler.Rewind
+	d.cycle.reopens, d.cycle.commanded = first == nil || first.Kind == scheduler.Rewind, first != nil
 	d.box.note(rest)
 	rest, err := d.children.continueFirst(rest)
 	if err == nil {
@@ -65,13 +66,12 @@ func (d *Driver) start(first *scheduler.OperatorCommand, rest []storage.Message)
 	if err := d.feed(scheduler.Event{Kind: scheduler.Begin, Fresh: true, OperatorCommand: first}); err != nil {
 		return err
 	}
-	if err := d.decide(); err != nil {
+	if rest, err = d.followCommands(rest); err != nil {
 		return err
 	}
-	if d.cycle.over == nil {
+	over, err := d.decideBefore(rest)
+	if err == nil && !over {
 		err = d.follow(rest)
-	} else if len(rest) > 0 { // as in analyze: the run is released, and the messages make it due
-		d.next.Head.Wakeups = min(d.next.Head.Wakeups, rest[0].N-1)
 	}
 	if err != nil {
 		return err
@@ -259,7 +259,7 @@ func (d *Driver) conclude(cmd *scheduler.Command) error {
 	d.next.Dirty = true
 	defer d.endJob()
 	h := &d.next.Head
-	h.Release, h.Wakeups = true, d.box.wakeups
+	h.Release, h.Wakeups = true, d.box.released()
 	asks := h.Failure
 	if !h.AsksPerson() {
 		asks = nil

@@ -47,7 +47,7 @@ func (d ending) expire(k timerKey) error {
 		if take == 0 {
 			take = storage.Untaken
 		}
-		end := storage.TokenEnd{Take: take, Failure: d.tokens.overdue(e, limit)}
+		end := storage.TokenEnd{Take: take, Beat: e.token.Beat, Failure: d.tokens.overdue(e, limit)}
 		_, err := d.env.Store.EndToken(d.storing, e.token.ID, end)
 		switch {
 		case errors.Is(err, storage.ErrTaken):
@@ -73,6 +73,16 @@ func (d ending) contestedEnd(ev scheduler.Event) error {
 	}
 	path := timerKey{node: ev.Node, atom: ev.Atom}.path(&d.run)
 	e := d.tokens.open[path]
+	if ev.Kind == scheduler.Completed && e != nil && e.early == nil && e.token.ID != "" {
+		// From the commit on, no other party can end the attempt. An end that was accepted before is in the inbox.
+		d.tokens.void(e)
+		if err := d.flush(); err != nil {
+			return err
+		}
+		if err := d.readAll(); err != nil {
+			return err
+		}
+	}
 	switch {
 	case e == nil:
 	case e.early != nil:
@@ -89,15 +99,11 @@ func (d ending) contestedEnd(ev scheduler.Event) error {
 	return d.feed(ev)
 }
 
-// endExternal ends the attempt that a message is for. If there is no such attempt, it returns false, and the
-// message may stay in the inbox.
-func (d ending) endExternal(e *external, l *storage.Message) (bool, error) {
+// endExternal ends the attempt that a message is for.
+func (d ending) endExternal(e *external, l *storage.Message) error {
 	if !d.tokens.awaits(e) {
-		if e.early != nil {
-			return false, nil
-		}
 		e.early = l // its call has not ended yet
-		return true, nil
+		return nil
 	}
 	d.next.Take(l.N)
 	d.box.answered(&d.run, l.N, true)
@@ -106,10 +112,10 @@ func (d ending) endExternal(e *external, l *storage.Message) (bool, error) {
 	if n := e.node; n != nil && n.Spec.Kind == flow.Nested && !e.revert {
 		ev.ByToken = true
 		if err := d.children.dropChild(origin{n, -1}, ev.Failure == nil); err != nil { // no node waits for the child run
-			return true, err
+			return err
 		}
 	}
-	return true, d.feed(ev)
+	return d.feed(ev)
 }
 
 // handOver tells the scheduler which calls workers make now. If a call was ended before that, handOver ends it.
@@ -132,7 +138,8 @@ func (d ending) handOver() error {
 	return nil
 }
 
-// withdraw tells the scheduler whether workers had taken the work that was taken out of its queue.
+// withdraw ends what the scheduler withdraws: from the commit on, no party can end these attempts, and an end that was
+// accepted before is in the inbox.
 func (d ending) withdraw() error {
 	if len(d.tokens.withdrawn) == 0 {
 		return nil
@@ -143,17 +150,31 @@ func (d ending) withdraw() error {
 	list := d.tokens.withdrawn
 	d.tokens.withdrawn = nil
 	for _, k := range list {
-		path, untaken := k.path(&d.run), false
-		if e := d.tokens.open[path]; e != nil && e.token.Take == 0 {
-			if err := d.tokens.lookAt(e); err != nil {
-				return err
-			}
-			untaken = d.tokens.untaken(path)
-			if e.token.State != storage.TokenOpen { // it has just been ended, and the end counts
-				if err := d.readMessages(); err != nil {
-					return err
-				}
-			}
+		e := d.tokens.open[k.path(&d.run)]
+		if e == nil || e.token.Queue == "" || e.token.State != storage.TokenOpen || e.token.Take > 0 {
+			continue
+		}
+		if err := d.tokens.lookAt(e); err != nil {
+			return err
+		}
+		if e.token.State == storage.TokenOpen && e.token.Take > 0 { // a worker was faster
+			d.tokens.void(e)
+		}
+	}
+	if d.next.Dirty {
+		if err := d.flush(); err != nil {
+			return err
+		}
+	}
+	if err := d.readAll(); err != nil {
+		return err
+	}
+	for _, k := range list {
+		untaken := d.tokens.untaken(k.path(&d.run))
+		if untaken { // the commit that says so fails if a party ends the token meanwhile
+			e := d.tokens.open[k.path(&d.run)]
+			e.token.State = storage.TokenGone
+			d.next.Use(storage.TokenUse{Token: e.token})
 		}
 		err := d.feed(scheduler.Event{Kind: scheduler.Withdrawn, Node: k.node, Atom: k.atom, Untaken: untaken})
 		if err != nil {

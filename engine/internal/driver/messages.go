@@ -31,37 +31,121 @@ func (d *Driver) readMessages() error {
 	return d.follow(messages)
 }
 
-// follow applies messages. A message that no atom waits for yet stays in the inbox.
-func (d *Driver) follow(messages []storage.Message) error {
-	defer d.ask.attend()()
-	d.box.note(messages)
-	d.next.Issued(messages)
-	for i := range messages {
-		if err := d.open(&messages[i]); err != nil {
+// readAll reads all messages that have arrived.
+func (d *Driver) readAll() error {
+	for more := true; more; more = d.att.mail.Swap(false) {
+		if err := d.readMessages(); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// open applies one message.
-func (d *Driver) open(l *storage.Message) error {
-	if o, ok := inbox.CommandOf(l); ok {
-		so, tell, err := d.accept(&o, l.N)
-		if tell {
-			err = d.feed(scheduler.Event{Kind: scheduler.CommandReceived, OperatorCommand: &so})
-		}
+// hear reads the messages that have arrived, before the run itself gives up attempts that other parties may end: what
+// they were told was accepted counts.
+func (d *Driver) hear() error {
+	if d.cycle.over != nil || len(d.tokens.open) == 0 && len(d.children.byID) == 0 && (!d.Grows() || !d.s.Listens()) {
+		return nil
+	}
+	if err := d.readAll(); err != nil {
 		return err
 	}
+	return d.decide()
+}
+
+// follow applies messages in the order in which they were committed. A message that no atom waits for yet stays in the
+// inbox.
+func (d *Driver) follow(messages []storage.Message) error {
+	d.box.note(messages)
+	d.next.Issued(messages)
+	for begun := 0; begun < len(messages); {
+		n, err := d.followTo(messages[begun:])
+		if err != nil {
+			return err
+		}
+		if begun += n; begun < len(messages) {
+			// What precedes the command has all its consequences first, but not for longer than others wait.
+			d.att.look.Store(true)
+			if over, err := d.decideBefore(messages[begun:]); over || err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// decideBefore decides before messages are applied that were read. It reports whether the run is over. Then the run is
+// released, and these messages make it due.
+func (d *Driver) decideBefore(messages []storage.Message) (over bool, err error) {
+	if outer := d.box.pending; outer == 0 && len(messages) > 0 {
+		d.box.pending = messages[0].N
+		defer func() { d.box.pending = outer }()
+	}
+	err = d.decide()
+	return d.cycle.over != nil, err
+}
+
+// followCommands applies messages up to the last command, before the run starts anything, and returns the others. A
+// suspended run that allows none of the commands any longer stays suspended.
+func (d *Driver) followCommands(messages []storage.Message) (others []storage.Message, err error) {
+	last := 0
+	for i := range messages {
+		if o, is := inbox.CommandOf(&messages[i]); is && o.Kind != inbox.Suspend {
+			last = i + 1
+		}
+	}
+	if err := d.follow(messages[:last]); err != nil {
+		return nil, err
+	}
+	if d.Mode.Held && !d.cycle.commanded {
+		d.att.quit = true
+		err = d.applySuspendRequest()
+	}
+	return messages[last:], err
+}
+
+// followTo applies messages up to the first command that others precede. It returns the number of messages that it
+// applied, at least one.
+func (d *Driver) followTo(messages []storage.Message) (int, error) {
+	defer d.ask.attend()()
+	for i := range messages {
+		o, command := inbox.CommandOf(&messages[i])
+		switch {
+		case !command:
+			if err := d.open(&messages[i]); err != nil {
+				return i, err
+			}
+		case i > 0 && o.Kind != inbox.Suspend && o.Kind != inbox.Resume:
+			return i, nil
+		default:
+			if err := d.command(&o, messages[i].N); err != nil {
+				return i, err
+			}
+		}
+	}
+	return len(messages), nil
+}
+
+// command applies a command, unless the run does not allow it.
+func (d *Driver) command(o *inbox.Command, n int64) error {
+	so, tell, err := d.accept(o, n)
+	if tell {
+		d.cycle.commanded = true
+		err = d.feed(scheduler.Event{Kind: scheduler.CommandReceived, OperatorCommand: &so})
+	}
+	return err
+}
+
+// open applies a message that is not a command.
+func (d *Driver) open(l *storage.Message) error {
 	switch l.Kind {
 	case storage.MessageToken:
-		e := d.tokens.open[l.Path]
-		if e == nil || e.token.ID != l.Name {
+		e := d.tokens.byToken(l)
+		if e == nil {
 			d.next.Take(l.N) // the attempt of the message is over
 			return nil
 		}
-		_, err := ending{d}.endExternal(e, l)
-		return err
+		return ending{d}.endExternal(e, l)
 	case storage.MessageTaken, storage.MessageRetaken:
 		return d.workTaken(l)
 	case messageChild:
@@ -85,8 +169,8 @@ func (d *Driver) open(l *storage.Message) error {
 // workTaken starts the time limits that count from when a worker took the work of an attempt. If the attempt
 // belongs to a language's node, workTaken tells the language.
 func (d *Driver) workTaken(l *storage.Message) error {
-	e := d.tokens.open[l.Path]
-	if e == nil || e.token.ID != l.Name {
+	e := d.tokens.byToken(l)
+	if e == nil {
 		d.next.Take(l.N)
 		return nil
 	}
@@ -130,13 +214,8 @@ func (d *Driver) told(l *storage.Message) error {
 		}
 		return d.feed(scheduler.Event{Kind: scheduler.Told, N: l.N, Cause: cause, Scope: scope})
 	}
-	for _, e := range d.tokens.open {
-		if l.Kind == flow.MessageSignal && e.signal != "" && e.signal == l.Name && d.tokens.fits(e, l) {
-			took, err := ending{d}.endExternal(e, l)
-			if took || err != nil {
-				return err
-			}
-		}
+	if e := d.tokens.bySignal(l); e != nil {
+		return ending{d}.endExternal(e, l)
 	}
 	d.box.unread = append(d.box.unread, *l)
 	return nil
@@ -230,6 +309,9 @@ func (d *Driver) settle() error {
 // accept returns the command for the scheduler, and whether the scheduler must apply it. If the run does not allow
 // the command, accept drops it.
 func (d *Driver) accept(o *inbox.Command, n int64) (so scheduler.OperatorCommand, tell bool, err error) {
+	if n <= d.inTime {
+		o.Next = 0
+	}
 	if err := d.Refuse(o); err != nil {
 		if notOfRun(err) {
 			return so, false, err

@@ -25,6 +25,7 @@ type run struct {
 	secrets storage.Secrets
 	trace   string // traceparent of the caller that started the run
 	job     string // id of the job that the run was created for
+	inTime  int64  // number of the last command that is not late, though it is applied after other messages; 0 if none
 	rests   bool   // the run was at rest when it was loaded, and has accepted no command since
 
 	next    checkpoint.Draft // the pending checkpoint, with the current time

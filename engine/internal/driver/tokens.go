@@ -133,8 +133,8 @@ func (ts *tokens) closeToken(path string, used bool) {
 		ts.timers.drop(k)
 		ts.next.Timer(path, storage.TimerToken, time.Time{})
 	}
-	if !used && e.token.ID != "" {
-		ts.next.Token(storage.Token{ID: e.token.ID, Run: ts.claim.Run, Path: path, State: storage.TokenGone})
+	if !used && e.token.ID != "" && e.token.State == storage.TokenOpen {
+		ts.void(e)
 	}
 	if e.early != nil {
 		ts.next.Take(e.early.N)
@@ -294,6 +294,24 @@ func (ts *tokens) record(e *external) *scheduler.Record {
 		return &e.node.Rec
 	}
 	return ts.s.Record(e.atom)
+}
+
+// byToken returns the attempt whose token a message is about; nil if the attempt is over.
+func (ts *tokens) byToken(l *storage.Message) *external {
+	if e := ts.open[l.Path]; e != nil && e.token.ID == l.Name {
+		return e
+	}
+	return nil
+}
+
+// bySignal returns an attempt that a signal can end; nil if none awaits it.
+func (ts *tokens) bySignal(l *storage.Message) *external {
+	for _, e := range ts.open {
+		if l.Kind == flow.MessageSignal && e.signal != "" && e.signal == l.Name && e.early == nil && ts.fits(e, l) {
+			return e
+		}
+	}
+	return nil
 }
 
 func (ts *tokens) awaits(e *external) bool {

@@ -15,11 +15,7 @@ func (d *Driver) collect() error {
 	ended := d.ends.list
 	d.ends.list = d.ends.spare[:0] // calls that are launched meanwhile may end at once
 	for i := range ended {
-		if (ending{d}).contested(&ended[i]) {
-			if err := (ending{d}).contestedEnd(ended[i]); err != nil {
-				return err
-			}
-		} else if err := d.feed(ended[i]); err != nil {
+		if err := d.callEnded(ended[i]); err != nil {
 			return err
 		}
 	}
@@ -86,7 +82,7 @@ func (d *Driver) wait() (err error) {
 			return d.fire()
 		case c := <-d.calls.Stuck():
 			if ev, ok := d.calls.GiveUp(c); ok {
-				return d.feed(ev)
+				return d.callEnded(ev)
 			}
 			return nil
 		case <-d.att.suspend:
@@ -127,7 +123,7 @@ func (d *Driver) leaves() bool {
 
 // release makes the next commit release the run, which is then due at that time.
 func (d *Driver) release(due time.Time) {
-	d.next.Head.Release, d.next.Head.Due, d.next.Head.Wakeups, d.next.Dirty = true, due, d.box.wakeups, true
+	d.next.Head.Release, d.next.Head.Due, d.next.Head.Wakeups, d.next.Dirty = true, due, d.box.released(), true
 }
 
 // leaveDue releases a run that is driven only to answer requests, and that has calls to make: it is due for a process
@@ -161,6 +157,9 @@ func (d *Driver) unchanged() (bool, error) {
 
 // fire feeds the timers that are due.
 func (d *Driver) fire() error {
+	if err := d.hear(); err != nil {
+		return err
+	}
 	d.next.Now = time.Now()
 	for _, k := range d.timers.due(d.next.Now) {
 		if k.token {
@@ -186,8 +185,18 @@ func (d *Driver) finish(f executor.Finished) error {
 	}
 	d.keepReports()
 	d.next.Ended(f.Call.Node, f.Call.Atom, f.At)
-	if (ending{d}).contested(&f.Event) {
-		return ending{d}.contestedEnd(f.Event)
+	return d.callEnded(f.Event)
+}
+
+// callEnded processes the end of a call. A failure may make the run give up attempts that other parties end.
+func (d *Driver) callEnded(ev scheduler.Event) error {
+	if ev.Failure != nil {
+		if err := d.hear(); err != nil {
+			return err
+		}
 	}
-	return d.feed(f.Event)
+	if (ending{d}).contested(&ev) {
+		return ending{d}.contestedEnd(ev)
+	}
+	return d.feed(ev)
 }

@@ -5,14 +5,24 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// withdraw takes the work of an attempt that is being cancelled out of its queue, with the next commit: from then on no
-// worker can take it, unless one took it before.
+// withdraw makes the next commit prevent other parties from ending an attempt that is given up. Work that no worker has
+// taken keeps its token until the driver knows that none was faster.
 func (ts *tokens) withdraw(cmd *scheduler.Command) {
 	k := keyOf(cmd)
-	if e := ts.open[k.path(ts.run)]; e != nil && e.token.Take == 0 {
+	switch e := ts.open[k.path(ts.run)]; {
+	case e == nil || e.token.ID == "" || e.token.State != storage.TokenOpen:
+	case e.token.Queue != "" && e.token.Take == 0:
 		ts.next.GiveUp, ts.next.Dirty = append(ts.next.GiveUp, e.token.ID), true
+	default:
+		ts.void(e)
 	}
 	ts.withdrawn = append(ts.withdrawn, k)
+}
+
+// void closes the token of an attempt with the next commit, unless another party has ended it before.
+func (ts *tokens) void(e *external) {
+	ts.next.Token(storage.Token{ID: e.token.ID, Run: ts.claim.Run, Path: e.path(ts.run), State: storage.TokenGone})
+	e.token.State = storage.TokenGone
 }
 
 // untaken reports whether no party has had the token of an attempt that workers take from a queue, when the token was

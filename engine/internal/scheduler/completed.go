@@ -13,7 +13,8 @@ func (s *Scheduler) completed(ev Event) {
 	if ev.late() {
 		return
 	}
-	switch awaited := s.awaited(&ev); {
+	awaited := s.awaited(&ev)
+	switch {
 	case awaited && ev.Revert:
 		s.revertAwaited(ev.Atom, ev.Node)
 	case awaited && ev.Node != nil:
@@ -24,7 +25,7 @@ func (s *Scheduler) completed(ev Event) {
 		s.flight.busy--
 	}
 	if ev.Node != nil {
-		s.nodeCompleted(ev)
+		s.nodeCompleted(ev, awaited)
 		return
 	}
 	a, r := ev.Atom, &s.rec[ev.Atom]

@@ -142,18 +142,15 @@ func (s *Scheduler) noted(n *Node, kind flow.CauseKind, note atom.Value) {
 	s.emit(Command{Op: Write, Atom: -1, Node: n, Rec: n.Rec})
 }
 
-// void makes the atom's token void: the outcome of the attempt is unknown, unless no worker took the work.
+// void gives up the atom's attempt if another party ends it.
 func (s *Scheduler) void(a int32) {
-	r := &s.rec[a]
-	if !r.Awaits() {
-		return
-	}
-	of := &s.plan.Atoms[a]
-	if *s.queueOf(nil, a) == workQueue && r.NoneBegunBefore() && (of.Reverts() || of.StaysDone()) {
+	switch {
+	case !s.rec[a].Awaits():
+	case s.plan.Atoms[a].Run != nil: // the end of a child run is in its record
+		s.voidAwaited(a)
+	default:
 		s.withdraw(nil, a)
-		return
 	}
-	s.voidAwaited(a)
 }
 
 func (s *Scheduler) voidAwaited(a int32) {

@@ -50,7 +50,7 @@ func (s *Scheduler) rewindTo(a int32, o *OperatorCommand) {
 		b, r := int32(i), &s.rec[i]
 		switch {
 		case in && s.front.nodes[s.plan.Atoms[b].Node].flags&untouched == 0:
-			if r.State == states.TaskRunning {
+			if r.State == states.TaskRunning && !r.Awaits() {
 				s.emit(Command{Op: Cancel, Atom: b})
 			}
 			if r.State == states.TaskRevertFailure {

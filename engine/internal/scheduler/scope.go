@@ -153,7 +153,7 @@ func (s *Scheduler) stopNode(n *Node) {
 		for _, c := range slices.Clone(n.children) {
 			s.stop(c)
 		}
-	case n.Awaits() && n.queue == workQueue && n.Rec.NoneBegunBefore() && n.Spec.Undo != nil:
+	case n.Awaits() && n.Spec.Kind != flow.Nested: // the end of a child run is in its record
 		s.withdraw(n, -1)
 	default:
 		s.voidNode(n)

@@ -61,7 +61,7 @@ func (s *Scheduler) endFromOutside(pending PendingOutcome, why *atom.Failure, un
 func (s *Scheduler) interruptAll() {
 	for i := range s.rec {
 		s.void(int32(i))
-		if s.rec[i].State == states.TaskRunning {
+		if r := &s.rec[i]; r.State == states.TaskRunning && !r.Awaits() {
 			s.emit(Command{Op: Cancel, Atom: int32(i)})
 		}
 	}

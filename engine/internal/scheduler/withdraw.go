@@ -5,9 +5,12 @@ import (
 	"github.com/ebbflow/ebb/flow"
 )
 
-// An attempt whose work workers take from a queue may be cancelled before a worker has taken it. Then nothing was done:
-// there is nothing to undo, and nothing stays done. Only the store knows whether a worker was faster. So the scheduler
-// asks the driver to take the work out of the queue, and cancels the attempt when it knows the answer.
+// An attempt that another party ends is given up in two steps, since only the store knows whether that party was faster.
+// First the scheduler asks the driver to withdraw the attempt: to close its token, and to read the inbox. An end that was
+// accepted before counts. When the driver answers, the scheduler cancels the attempts that have not ended.
+//
+// If workers take the work of the attempt from a queue, and none has taken it, nothing was done: there is nothing to
+// undo, and nothing stays done.
 //
 // If the attempt exceeds a limit before a worker has taken the work, the driver knows the answer, and its failure says
 // so. Earlier attempts may have had an effect, so all this holds only if no worker took one of them.
@@ -70,7 +73,7 @@ func (s *Scheduler) queueOf(n *Node, a int32) *queue {
 	return &s.front.nodes[s.plan.Atoms[a].Node].queue
 }
 
-// withdraw asks for the work of a node or atom that is being cancelled. A second call changes nothing.
+// withdraw asks the driver to withdraw the attempt of a node or atom. A second call changes nothing.
 func (s *Scheduler) withdraw(n *Node, a int32) {
 	key := withdrawal{n, a}
 	if s.flight.withdrawn[key] {
@@ -84,20 +87,21 @@ func (s *Scheduler) withdraw(n *Node, a int32) {
 	s.emit(Command{Op: Withdraw, Atom: a, Node: n})
 }
 
-// withdrawn cancels an attempt whose work is out of its queue, unless the attempt has ended meanwhile.
+// withdrawn cancels an attempt that no party can end any longer, unless the attempt has ended.
 func (s *Scheduler) withdrawn(ev *Event) {
 	n, a := ev.Node, ev.Atom
 	delete(s.flight.withdrawn, withdrawal{n, a})
 	s.flight.busy--
 	switch {
 	case n != nil && n.Awaits():
-		if ev.Untaken {
+		if ev.Untaken && n.Rec.NoneBegunBefore() && n.Spec.Undo != nil {
 			n.Rec.Attempt = 0
 		}
 		s.voidNode(n)
 		s.left(n.Scope)
 	case n == nil && s.rec[a].Awaits():
-		if r := &s.rec[a]; ev.Untaken {
+		r, of := &s.rec[a], &s.plan.Atoms[a]
+		if ev.Untaken && r.NoneBegunBefore() && (of.Reverts() || of.StaysDone()) {
 			r.Attempt, r.Ended = 0, flow.EndFailure
 			r.Failure = &atom.Failure{
 				Atom: s.plan.Atoms[a].Name(), Code: atom.CodeCancelled, Message: "cancelled before a worker took the work",

@@ -236,6 +236,8 @@ func testWorkLimits(t *testing.T, m Maker) {
 		storage.ErrTaken)
 	must(t, "EndToken of a token that no worker has taken",
 		errOf(s.EndToken(t.Context(), "t2", storage.TokenEnd{Take: storage.Untaken, Failure: &atom.Failure{Code: "C"}})))
+	want(t, "EndToken by a heartbeat that is not the last one", errOf(s.EndToken(t.Context(), "t1",
+		storage.TokenEnd{Take: 2, Beat: first.Beat, Failure: &atom.Failure{Code: "C"}})), storage.ErrTaken)
 	_, messages, err := s.Messages(t.Context(), "a", 0)
 	must(t, "Messages", err)
 	same(t, "messages", []storage.Message{
