@@ -58,7 +58,7 @@ func TestOneMessage(t *testing.T) {
 			many + `"ResultWriter": {"Resource": "arn:aws:states:::s3:putObject", "Parameters": {"Prefix": "p"}}`,
 			`s3:putObject needs the parameter Bucket`,
 		},
-		"service":   {task + `sq:sendMessage"`, `"sq" is not known as an optimized service (did you mean sqs?)`},
+		"service":   {task + `sq:sendMessage"`, `"sq" is not an optimized service (did you mean sqs?)`},
 		"no action": {task + `sqs"`, `the resource names no action of the service sqs (such as sqs:sendMessage)`},
 		"service of the SDK": {
 			task + `aws-sdk:stepfunctions:startExecution"`,

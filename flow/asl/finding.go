@@ -112,6 +112,7 @@ func found(text []byte, document any, p *flow.Diagnostic) []Finding {
 		// AWS does not name the fault of the call.
 		if strings.Contains(one.Message, invalidCall) {
 			one.Message = fmt.Sprintf("The value for the field '%s' %s", path.last(), invalidCall)
+			one.Location = path.parent().String()
 		}
 	case "timestamp":
 		one.Message = "String does not match RFC3339 timestamp"
@@ -119,6 +120,8 @@ func found(text []byte, document any, p *flow.Diagnostic) []Finding {
 		one.Message = "Value cannot be empty"
 	case "resource":
 		one = Unrecognized(said, one.Location)
+	case "integration":
+		one.Message = Unrecognized(said, "").Message
 	case "placeholder": // to AWS it is a text like any other
 		switch path.last() {
 		case "Resource":

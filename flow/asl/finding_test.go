@@ -77,6 +77,11 @@ func TestFindings(t *testing.T) {
 				"the resource is not available in this region. at /States/T/Resource",
 		},
 		{
+			"integration", `{"StartAt":"T","States":{"T":{"Type":"Task","Resource":"arn:aws:states:::dynamodb:query","End":true}}}`,
+			"SCHEMA_VALIDATION_FAILED: The resource provided arn:aws:states:::dynamodb:query is not recognized. The value is not a " +
+				"valid resource ARN, or the resource is not available in this region. at /States/T/Resource",
+		},
+		{
 			"not JSON", "{\n\"StartAt\": nothing}",
 			"INVALID_JSON_DESCRIPTION: Unrecognized token 'nothing': was expecting (JSON String, Number, Array, Object or " +
 				"token 'null', 'true' or 'false')\n at [Source: (String)\"{\n\"StartAt\": nothing}\"; line: 2, column: 19] at " +
@@ -110,11 +115,11 @@ func TestVariableReferences(t *testing.T) {
 // TestFindingOfAnInvalidCall has AWS's words for every fault of the call (asl.md a.8).
 func TestFindingOfAnInvalidCall(t *testing.T) {
 	t.Parallel()
-	for _, call := range []string{"x", "States.Formt('{}')", "States.UUID(1)", "States.Format("} {
+	for _, call := range []string{"x", "States.Formt('{}')", "States.UUID(1)", "States.Format(", `States.StringToJson('\\\"')`} {
 		text := []byte(`{"StartAt":"A","States":{"A":{"Type":"Pass","Parameters":{"c.$":"` + call + `"},"End":true}}}`)
 		want := "The value for the field 'c.$' must be a valid JSONPath or a valid intrinsic function call"
 		findings := asl.Findings(text, asl.Validate("", text))
-		if len(findings) != 1 || findings[0].Message != want || findings[0].Location != "/States/A/Parameters/c.$" {
+		if len(findings) != 1 || findings[0].Message != want || findings[0].Location != "/States/A/Parameters" {
 			t.Errorf("%s: got %+v, want %q", call, findings, want)
 		}
 	}

@@ -79,6 +79,7 @@ func TestIntrinsicProblems(t *testing.T) {
 		`States.MathRandom(1)`:              "States.MathRandom takes 2 to 3 arguments, found 1 at character 21",
 		`States.Array(1 2)`:                 "expected ',' or ')' at character 16",
 		`States.Array('a)`:                  "expected a closing ' for the string at character 14",
+		`States.Format('a\\nb')`:            `only ', {, } and \ can be escaped, with \ at character 17`,
 		`States.Array(-)`:                   "expected a number at character 14",
 		`States.Array(`:                     "expected an argument at character 14",
 		`States.Array(truest)`:              "expected a path, or a function's name beginning with States. at character 14",

@@ -311,8 +311,12 @@ var ruleCases = []ruleCase{
 		good: machineOf(`"A": {"Type": "Task", "Resource": "arn:aws:states:::batch:submitJob.sync", "End": true}`),
 	},
 	{
-		rule: "known-integration", bad: machineOf(`"A": {"Type": "Task", "Resource": "arn:aws:states:::sqs:sendMesage", "End": true}`),
-		good: machineOf(`"A": {"Type": "Task", "Resource": "arn:aws:states:::sqs:sendMessage", "End": true}`),
+		rule: "integration", bad: machineOf(`"A": {"Type": "Task", "Resource": "arn:aws:states:::dynamodb:query", "End": true}`),
+		good: machineOf(`"A": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:dynamodb:query", "Parameters": {"TableName": "t"}, "End": true}`),
+	},
+	{
+		rule: "integration", bad: machineOf(`"A": {"Type": "Task", "Resource": "arn:aws:states:::s3:getObject", "End": true}`),
+		good: machineOf(`"A": {"Type": "Task", "Resource": "arn:aws:states:::sqs:sendMessage", "Parameters": {"QueueUrl": "q", "MessageBody": "b"}, "End": true}`),
 	},
 	{
 		rule: "known-integration", bad: machineOf(`"A": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:s4:getObject", "Parameters": {"Bucket": "b", "Key.$": "$.k"}, "End": true}`),

@@ -46,8 +46,8 @@ var integrations = sync.OnceValue(func() map[string]*integration {
 	return all
 })
 
-// checkIntegration warns of services and actions that are not known, and of parameters that are missing or unknown. AWS
-// adds services, actions and parameters, so none is an error.
+// checkIntegration refuses optimized actions that AWS does not have. It warns of unknown calls of AWS's SDK, and of
+// parameters that are missing or unknown, because AWS adds those often.
 func checkIntegration(c *checker, n *node, t *syntax.Task) {
 	if !strings.HasPrefix(t.URI, "arn:") || t.Lambda || t.Activity {
 		return
@@ -61,35 +61,31 @@ func checkIntegration(c *checker, n *node, t *syntax.Task) {
 		checkParameters(c, n, is, t.Service+":"+action, slices.Contains[[]string])
 		return
 	}
-	if _, known := (&syntax.Resource{URI: t.URI, Service: t.Service}).Patterns(); known {
-		var actions []string
-		for name := range integrations() {
-			if service, other, _ := strings.Cut(name, ":"); service == t.Service {
-				actions = append(actions, other)
-			}
-		}
-		slices.Sort(actions)
-		if action == "" {
-			c.Fixf(ruleKnownIntegration, resource, "such as "+t.Service+":"+actions[0],
-				"the resource names no action of the service %s", t.Service)
-			return
-		}
-		c.Fixf(ruleKnownIntegration, resource, c.DidYouMean(ruleKnownIntegration, action, actions, plainly),
-			"the service %s is not known to have an optimized action %s", t.Service, jsontext.Quote(action))
-	} else if t.Service != "" && strings.HasPrefix(t.URI, "arn:aws:states:::") {
-		c.Fixf(ruleKnownIntegration, resource, c.DidYouMean(ruleKnownIntegration, t.Service, optimized(), plainly),
-			"%s is not known as an optimized service", jsontext.Quote(t.Service))
+	if !strings.HasPrefix(t.URI, "arn:aws:states:::") || strings.Contains(t.URI, "$") { // a placeholder
+		return
 	}
-}
-
-// optimized returns the names of the services with optimized actions, in order.
-func optimized() []string {
-	names := map[string]bool{}
-	for name := range integrations() {
-		service, _, _ := strings.Cut(name, ":")
-		names[service] = true
+	services := map[string][]string{} // the actions of each service
+	for _, name := range slices.Sorted(maps.Keys(integrations())) {
+		service, other, _ := strings.Cut(name, ":")
+		services[service] = append(services[service], other)
 	}
-	return slices.Sorted(maps.Keys(names))
+	actions, fix := services[t.Service], fmt.Sprintf("write arn:aws:states:::aws-sdk:%s:%s", t.Service, t.Action)
+	called := awsshape.Actions(t.Service)[action] != nil
+	switch {
+	case actions == nil:
+		if !called {
+			fix = c.DidYouMean(ruleIntegration, t.Service, slices.Sorted(maps.Keys(services)), plainly)
+		}
+		c.Fixf(ruleIntegration, resource, fix, "%s is not an optimized service", jsontext.Quote(t.Service))
+	case action == "":
+		c.Fixf(ruleIntegration, resource, "such as "+t.Service+":"+actions[0],
+			"the resource names no action of the service %s", t.Service)
+	default:
+		if !called {
+			fix = c.DidYouMean(ruleIntegration, action, actions, plainly)
+		}
+		c.Fixf(ruleIntegration, resource, fix, "the service %s has no optimized action %s", t.Service, jsontext.Quote(action))
+	}
 }
 
 // checkSDKCall warns of a call of AWS's SDK that the models of the services do not contain. In JSONata, a call has

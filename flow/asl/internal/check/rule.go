@@ -105,13 +105,13 @@ var (
 	ruleResource = rules.New("resource", "INVALID_RESOURCE", flow.SeverityError,
 		"Resource is a URI; an ARN has all of its parts.")
 	ruleIntegration = rules.Illegal("integration",
-		"A service is called in a way it has: .sync and .waitForTaskToken are not for all.")
+		"A service is called in a way it has. It has few optimized actions; aws-sdk has the others.")
 	ruleExpress = rules.Illegal("express",
 		"An Express machine has no activities, no .sync, no .waitForTaskToken and no distributed Map.")
 	ruleHeartbeat        = rules.Illegal("heartbeat", "HeartbeatSeconds is less than TimeoutSeconds.")
 	ruleCredentials      = rules.Illegal("credentials", "Credentials have a RoleArn.")
 	ruleKnownIntegration = rules.Doubtful("known-integration",
-		"A service integration is one that is known; AWS adds new ones.")
+		"A call of AWS's SDK is one that is known; AWS adds new ones.")
 	ruleParameter = rules.Doubtful("parameter",
 		"A service integration is passed the parameters that it needs, and no others.")
 	ruleTaskToken = rules.Doubtful("task-token", "A task that waits for its token is given the token.")

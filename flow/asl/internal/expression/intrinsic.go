@@ -164,11 +164,14 @@ type literalText string
 
 func (e literalText) Evaluate(*View) (any, *stateerror.Error) { return unescape(string(e)), nil }
 
-// unescape replaces \' \\ \{ and \} by what they stand for.
+// escaped are the characters that may follow a backslash.
+const escaped = `'\{}`
+
+// unescape replaces \' \\ \{ and \} by what they stand for. The text has no other escapes.
 func unescape(text string) string {
 	var b strings.Builder
 	for i := 0; i < len(text); i++ {
-		if text[i] == '\\' && i+1 < len(text) && strings.IndexByte(`'\{}`, text[i+1]) >= 0 {
+		if text[i] == '\\' {
 			i++
 		}
 		b.WriteByte(text[i])
@@ -301,7 +304,10 @@ func (p *Parser) quoted() (Dynamic, error) {
 	for i := start; i < len(p.Text); i++ {
 		switch p.Text[i] {
 		case '\\':
-			i++
+			if i++; i < len(p.Text) && strings.IndexByte(escaped, p.Text[i]) < 0 {
+				p.pos = i - 1
+				return nil, p.fault(`only ', {, } and \ can be escaped, with \`)
+			}
 		case '\'':
 			p.pos = i + 1
 			return literalText(p.Text[start:i]), nil

@@ -20,7 +20,7 @@ func format(args []any, _ func() uint64) (any, error) {
 	used := 1
 	for i := 0; i < len(template) && len(b) <= data.MaxPayload; i++ {
 		switch {
-		case template[i] == '\\' && i+1 < len(template) && strings.IndexByte(`'\{}`, template[i+1]) >= 0:
+		case template[i] == '\\' && i+1 < len(template) && strings.IndexByte(escaped, template[i+1]) >= 0:
 			i++
 			b = append(b, template[i])
 		case strings.HasPrefix(template[i:], "{}"):
