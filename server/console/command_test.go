@@ -356,7 +356,7 @@ func TestWrongForms(t *testing.T) {
 		"command?of=&do=limits&f.rate=fast":                            "want a number and a time",
 		"command?of=&do=bulk&f.filter=stat:x&f.command=cancel":         "did you mean state?",
 		"command?of=&do=bulk&f.filter=id:*&f.command=dance":            "want one of",
-		"command?of=&do=bulk&f.command=cancel&pick=a&pick=b&f.filter=": "the filter is missing",
+		"command?of=&do=bulk&f.command=cancel&pick=a&pick=b&f.filter=": "the filter does not say which runs to command",
 		"command?of=run&do=cancel&id=none":                             "there is no run",
 		"command?of=run&do=signal&id=open":                             "name: the name of a signal",
 		"command?of=run&do=resume&id=open":                             "it is not suspended",

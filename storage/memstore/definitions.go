@@ -20,7 +20,7 @@ type definitions struct {
 
 // PutDefinition implements [storage.Definitions.PutDefinition].
 func (m *store) PutDefinition(ctx context.Context, def storage.Definition) (storage.Definition, error) {
-	if err := m.enter(ctx); err != nil {
+	if err := m.enterChange(ctx); err != nil {
 		return storage.Definition{}, err
 	}
 	defer m.mu.Unlock()

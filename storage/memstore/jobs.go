@@ -23,7 +23,7 @@ func (m *store) PostJob(ctx context.Context, list ...storage.Job) error {
 			return err
 		}
 	}
-	if err := m.enter(ctx); err != nil {
+	if err := m.enterChange(ctx); err != nil {
 		return err
 	}
 	defer m.mu.Unlock()
@@ -144,7 +144,7 @@ func (m *store) RenewJob(ctx context.Context, id string, epoch int64, claim stri
 
 // EndJob implements [storage.Jobs.EndJob].
 func (m *store) EndJob(ctx context.Context, end storage.JobEnd) error {
-	if err := m.enter(ctx); err != nil {
+	if err := m.enterChange(ctx); err != nil {
 		return err
 	}
 	defer m.mu.Unlock()

@@ -14,7 +14,7 @@ func (m *store) SetLimit(ctx context.Context, limit storage.Limit) error {
 	if err := limit.Check(); err != nil {
 		return err
 	}
-	if err := m.enter(ctx); err != nil {
+	if err := m.enterChange(ctx); err != nil {
 		return err
 	}
 	defer m.mu.Unlock()

@@ -25,7 +25,7 @@ func (m *store) PutSchedule(ctx context.Context, s storage.Schedule) error {
 	if err := s.Check(); err != nil {
 		return err
 	}
-	if err := m.enter(ctx); err != nil {
+	if err := m.enterChange(ctx); err != nil {
 		return err
 	}
 	defer m.mu.Unlock()
@@ -51,7 +51,7 @@ func (m *store) MoveSchedule(ctx context.Context, move storage.ScheduleMove) err
 	if err := move.Check(); err != nil {
 		return err
 	}
-	if err := m.enter(ctx); err != nil {
+	if err := m.enterChange(ctx); err != nil {
 		return err
 	}
 	defer m.mu.Unlock()
@@ -73,7 +73,7 @@ func (m *store) MoveSchedule(ctx context.Context, move storage.ScheduleMove) err
 
 // DeleteSchedule implements [storage.Schedules.DeleteSchedule].
 func (m *store) DeleteSchedule(ctx context.Context, id string) error {
-	if err := m.enter(ctx); err != nil {
+	if err := m.enterChange(ctx); err != nil {
 		return err
 	}
 	defer m.mu.Unlock()

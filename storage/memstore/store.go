@@ -114,6 +114,14 @@ func (m *store) enter(ctx context.Context) error {
 		m.mu.Unlock()
 		return storage.ErrClosed
 	}
+	return nil
+}
+
+// enterChange begins a call that may commit something beside a change, see [storage.Beside].
+func (m *store) enterChange(ctx context.Context) error {
+	if err := m.enter(ctx); err != nil {
+		return err
+	}
 	err := m.checkBeside(ctx)
 	if err != nil {
 		m.mu.Unlock()

@@ -115,7 +115,7 @@ func arrivalOf(end *storage.JobEnd) wakeup.Change {
 // changed, and repeats the change if not.
 func (s *Store) EndJob(ctx context.Context, end storage.JobEnd) error {
 	if end.ClaimID == "" {
-		return s.update(ctx, &write{
+		return s.change(ctx, &write{
 			do:       func(ctx context.Context, w *session) error { return endJob(ctx, w, "", &end) },
 			arrivals: wakeup.Posts,
 		})
@@ -126,7 +126,7 @@ func (s *Store) EndJob(ctx context.Context, end storage.JobEnd) error {
 	args := finishArgs(&end)
 	var unsure error // set if an earlier attempt may have changed the job
 	for try := 1; ; try++ {
-		err := s.update(ctx, &write{
+		err := s.change(ctx, &write{
 			do: func(ctx context.Context, w *session) error {
 				return w.Post(ctx, passed, finishJob[w.dialect.db], args...)
 			},

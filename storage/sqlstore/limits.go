@@ -127,7 +127,7 @@ func (s *Store) SetLimit(ctx context.Context, limit storage.Limit) error {
 	if err := limit.Check(); err != nil {
 		return err
 	}
-	return s.update(ctx, &write{
+	return s.change(ctx, &write{
 		alone: true,
 		do: func(ctx context.Context, w *session) error {
 			if w.dialect.locks {

@@ -323,10 +323,15 @@ func (s *Store) update(ctx context.Context, one *write) error {
 	if s.readOnly {
 		return fmt.Errorf("%w (%s)", ErrReadOnly, s.place)
 	}
+	return s.writer.run(ctx, one)
+}
+
+// change runs a write, with what is to be committed beside it, see [storage.Beside].
+func (s *Store) change(ctx context.Context, one *write) error {
 	if line, records := storage.IsBeside(ctx); line != nil || len(records) > 0 {
 		if err := one.beside(line, records); err != nil {
 			return err
 		}
 	}
-	return s.writer.run(ctx, one)
+	return s.update(ctx, one)
 }

@@ -71,7 +71,7 @@ func (s *Store) PostJob(ctx context.Context, list ...storage.Job) error {
 	}
 	var taken error
 	posted := false
-	err = s.update(ctx, &write{
+	err = s.change(ctx, &write{
 		idle: func() bool { return !posted },
 		do: func(ctx context.Context, w *session) error {
 			taken, posted = nil, false

@@ -101,7 +101,7 @@ func (s *Store) PutSchedule(ctx context.Context, is storage.Schedule) error {
 	if err != nil {
 		return err
 	}
-	return s.update(ctx, &write{
+	return s.change(ctx, &write{
 		do: func(ctx context.Context, w *session) error {
 			_, err := w.Exec(ctx, putSchedule, is.ID, is.Spec, is.Flow, is.Version, is.Priority, is.CatchUp, is.Paused,
 				orNow(is.Created).UnixMicro(), micros(is.Next), micros(is.Last), uuid.NewString(), []byte(is.Input), needs, labels)
@@ -126,7 +126,7 @@ func (s *Store) MoveSchedule(ctx context.Context, move storage.ScheduleMove) err
 		}
 	}
 	mark := uuid.NewString()
-	return s.update(ctx, &write{
+	return s.change(ctx, &write{
 		do: func(ctx context.Context, w *session) error {
 			done, err := w.Exec(ctx, moveSchedule, micros(move.Next), micros(move.Last), move.Paused, mark, move.ID, move.Mark)
 			if err != nil {
@@ -157,7 +157,7 @@ func unmoved(ctx context.Context, w *session, id string) error {
 
 // DeleteSchedule implements [storage.Schedules.DeleteSchedule].
 func (s *Store) DeleteSchedule(ctx context.Context, id string) error {
-	return s.update(ctx, &write{do: func(ctx context.Context, w *session) error {
+	return s.change(ctx, &write{do: func(ctx context.Context, w *session) error {
 		done, err := w.Exec(ctx, deleteSchedule, id)
 		if err == nil && done == 0 {
 			err = notFound(storage.ErrNotFound, "schedule", id)
