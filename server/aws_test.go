@@ -71,6 +71,8 @@ func TestServeAWS(t *testing.T) {
 		{home, "POST", "http://localhost/", map[string]string{"X-Amz-Target": ""}, 400, "#UnknownOperationException"},
 		{home, "POST", "http://localhost/", map[string]string{"Content-Type": "application/json"}, 404, "#UnknownOperationException"},
 		{home, "POST", "http://localhost/", map[string]string{"Content-Type": "text/plain"}, 415, "#UnknownOperationException"},
+		{home, "POST", "http://localhost/", map[string]string{"Content-Encoding": "amz-1.0"}, 200, `{"size":0}`},
+		{home, "POST", "http://localhost/", map[string]string{"X-Amz-Target": "", "Content-Type": "application/json", "Content-Encoding": "amz-1.0"}, 415, ""},
 		{home, "POST", "http://localhost/", map[string]string{"Content-Encoding": "gzip"}, 415, "#UnknownOperationException"},
 		{home, "POST", "http://localhost/", map[string]string{"Origin": "http://localhost"}, 403, "#AccessDeniedException"},
 		{home, "POST", "http://evil.example.org/", send, 403, "#AccessDeniedException"},

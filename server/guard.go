@@ -141,7 +141,7 @@ func (s *Server) judge(r *http.Request) *Problem {
 	case r.ContentLength > MaxBody:
 		return &Problem{http.StatusRequestEntityTooLarge, "too_large", "a body has at most " + strconv.Itoa(MaxBody) +
 			" bytes"}
-	case !isPlain(r):
+	case !s.isPlain(r):
 		return &Problem{
 			http.StatusUnsupportedMediaType, "media_type",
 			"a Content-Encoding is not supported: send the body as it is",
@@ -227,8 +227,8 @@ func asForm(r *http.Request) bool {
 		slices.Contains([]string{"application/x-www-form-urlencoded", "multipart/form-data", "text/plain"}, kind)
 }
 
-// isPlain reports whether the body of a request is not compressed.
-func isPlain(r *http.Request) bool {
-	coding := strings.Join(r.Header.Values("Content-Encoding"), ",")
-	return coding == "" || strings.EqualFold(coding, "identity")
+// isPlain reports whether the body of a request is not compressed. Old clients of AWS name a version of JSON there.
+func (s *Server) isPlain(r *http.Request) bool {
+	coding := strings.ToLower(strings.Join(r.Header.Values("Content-Encoding"), ","))
+	return coding == "" || coding == "identity" || coding == "amz-1.0" && s.isForAWS(r)
 }

@@ -110,10 +110,13 @@ func appendType(types []Type, t Type) []Type {
 // Length returns the length of a text as the service counts it for its limits: in code points.
 func Length(s string) int { return utf8.RuneCountInString(s) }
 
-// IsName reports whether a text may be the name of a domain, type or task list, or the id of something: it has no
-// colon, slash, vertical bar or control character, no blank at its ends, and is not "arn". IsName does not check the
-// length.
+// IsName reports whether a text may be the name of a domain, type or task list: it has no colon, slash, vertical bar or
+// control character, no blank at its ends, and is not "arn". IsName does not check the length.
 func IsName(s string) bool { return decision.IsName(s) }
+
+// IsWorkflowID reports whether an execution may start with that workflowId: it has no control character, no blank and
+// no [UndoSuffix] at its ends, and is not "arn". IsWorkflowID does not check the length.
+func IsWorkflowID(s string) bool { return decision.IsWorkflowID(s) }
 
 func (c *Completion) activityType(t Type) *KnownActivityType {
 	i := slices.IndexFunc(c.ActivityTypes, func(k KnownActivityType) bool { return k.Type == t })

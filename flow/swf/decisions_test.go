@@ -136,6 +136,25 @@ var modelDecisions = []modelDecision{
 		tests: "flow/swf/internal/decision: TestConstraints",
 	},
 	{
+		subject: "ids of activities, timers, functions and executions",
+		model:   "may have colons, slashes and vertical bars; only the end `:undo` of a workflowId is reserved",
+		reason:  "the service took ids that the documentation forbids, and public deciders send them",
+		tests:   "flow/swf/internal/decision: TestConstraints",
+	},
+	{
+		subject: "decision without attributes", model: "accepted if none of them is required",
+		reason: "public deciders send it", tests: "TestParse",
+	},
+	{
+		subject: "poll without a task", model: "the answer has no taskToken, against the documentation",
+		reason: "recorded; AWS's clients test for its absence", tests: "server/swf: TestEmptyPoll",
+	},
+	{
+		subject: "oldest form of the protocol",
+		model:   "Content-Encoding amz-1.0, Content-Type application/json, and a target with the package",
+		reason:  "recorded, and in AWS's guide", tests: "server: TestServeAWS, server/aws: TestContentTypes",
+	},
+	{
 		subject: "invalid timeouts, ids, priorities and policies",
 		model:   "refuse the batch with ValidationException", reason: "a batch is checked as a whole first",
 		tests: "flow/swf/internal/decision: TestParseRefuses, flow/swf: TestInvalidCompletion",

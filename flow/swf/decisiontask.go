@@ -115,7 +115,7 @@ func (c *Completion) check(batch Batch) *Fault {
 	var found decision.ConstraintErrors
 	found = found.Checked("taskListScheduleToStartTimeout", decision.Timeout, c.TaskListScheduleToStartTimeout, true)
 	if c.TaskList != nil {
-		found = found.Checked("taskList.name", decision.ID, c.TaskList.Name, false)
+		found = found.Checked("taskList.name", decision.ListName, c.TaskList.Name, false)
 	}
 	if c.ExecutionContext != nil {
 		found = found.Checked("executionContext", decision.Data, *c.ExecutionContext, false)

@@ -35,8 +35,8 @@ const (
 	SignalSkip  = "skip"  // continue, because a person has undone it by hand
 )
 
-// UndoSuffix is the end of the workflowId of an execution that undoes another one. Only such a workflowId has a colon.
-const UndoSuffix = ":undo"
+// UndoSuffix is the end of the workflowId of an execution that undoes another one. No client starts one.
+const UndoSuffix = decision.UndoSuffix
 
 // UndoID returns the workflowId of the execution that undoes one with this workflowId. It has at most as many
 // characters as a workflowId may have.

@@ -224,7 +224,8 @@ func TestAnswers(t *testing.T) {
 	}
 	operations := map[string]Operation{"Create": Op(createShape, do)}
 	h := New(Options{}, &Service{Target: "T", ErrorPrefix: "m#", Operations: operations},
-		&Service{Target: "Quiet", EmptyAnswers: true, Operations: operations})
+		&Service{Target: "Quiet", EmptyAnswers: true, Operations: operations},
+		&Service{Target: "Old", Package: "com.old", Operations: operations})
 	for _, c := range []struct {
 		target, name string
 		status       int
@@ -233,6 +234,10 @@ func TestAnswers(t *testing.T) {
 		{"T.Create", "a", 200, `{"creationDate":1.007,"text":"<&>"}`},
 		{"T.Create", "nothing", 200, `{}`},
 		{"Quiet.Create", "nothing", 200, ``},
+		{"Old.Create", "nothing", 200, `{}`},
+		{"com.old.Old.Create", "nothing", 200, `{}`},
+		{"com.new.Old.Create", "nothing", 400, `{"__type":"com.amazon.coral.service#UnknownOperationException"}`},
+		{"com.old.T.Create", "nothing", 400, `{"__type":"com.amazon.coral.service#UnknownOperationException"}`},
 		{"T.Create", "typed", 400, `{"__type":"m#ResourceNotFound","message":"no","resourceName":"r"}`},
 		{"T.Create", "broken", 503, `{"__type":"com.amazon.coral.service#InternalFailure"}`},
 		{"T.Create", "panics", 503, `{"__type":"com.amazon.coral.service#InternalFailure"}`},
@@ -253,6 +258,36 @@ func TestAnswers(t *testing.T) {
 		}
 		if c.status != 200 && !strings.HasSuffix(strings.Split(c.body, `"`)[3], "#"+w.Header().Get("X-Amzn-Errortype")) {
 			t.Errorf("the type in the header is %q", w.Header().Get("X-Amzn-Errortype"))
+		}
+	}
+}
+
+// TestContentTypes: a service with a package answers plain JSON as such. The others refuse it.
+func TestContentTypes(t *testing.T) {
+	t.Parallel()
+	do := func(context.Context, *Caller, *struct{}) (*struct{}, error) { return nil, nil } //nolint:nilnil // no output
+	operations := map[string]Operation{"Do": Op(Structure(), do)}
+	h := New(Options{}, &Service{Target: "T", Operations: operations}, &Service{Target: "Old", Package: "p", Operations: operations})
+	for _, c := range []struct {
+		target, sent string
+		status       int
+		got          string
+	}{
+		{"Old.Do", "application/json; charset=UTF-8", 200, "application/json"},
+		{"p.Old.Do", "application/json;", 200, "application/json"},
+		{"Old.Do", json11, 200, json11},
+		{"T.Do", json10, 200, json10},
+		{"T.Do", "application/json", 404, "application/json"},
+		{"Old.Do", "text/json", 404, json10},
+		{"Old.Do", "", 404, json10},
+	} {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", strings.NewReader("{}"))
+		r.Header.Set("Content-Type", c.sent)
+		r.Header.Set("X-Amz-Target", c.target)
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		if got := w.Header().Get("Content-Type"); w.Code != c.status || got != c.got {
+			t.Errorf("%s as %q: %d, %q", c.target, c.sent, w.Code, got)
 		}
 	}
 }

@@ -60,6 +60,9 @@ func New(o Options, services ...*Service) *Handler {
 	h := &Handler{Options: o, services: map[string]*Service{}}
 	for _, s := range services {
 		h.services[s.Target] = s
+		if s.Package != "" {
+			h.services[s.Package+"."+s.Target] = s
+		}
 	}
 	return h
 }
@@ -101,15 +104,17 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // serve routes a request, and does its operation.
 func (h *Handler) serve(w http.ResponseWriter, r *http.Request, caller *Caller) (s *Service, out any, err error) {
 	w.Header().Set("Connection", "close") // else the server would wait for a body that is not read
-	if kind := mediaType(r); r.Method != http.MethodPost || kind != json10 && kind != json11 {
+	target := r.Header.Get("X-Amz-Target")
+	dot := max(strings.LastIndexByte(target, '.'), 0)
+	s = h.services[target[:dot]]
+	kind, old := mediaType(r), s != nil && s.Package != ""
+	if r.Method != http.MethodPost || kind != json10 && kind != json11 && !(old && kind == plainJSON) {
 		return nil, nil, &Error{Code: codeUnknownOperation, Status: http.StatusNotFound}
 	}
-	target, name, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
-	s = h.services[target]
 	if s == nil {
 		return nil, nil, &Error{Code: codeUnknownOperation}
 	}
-	op, ok := s.Operations[name]
+	op, ok := s.Operations[target[dot+1:]]
 	if !ok {
 		return s, nil, &Error{Code: codeUnknownOperation}
 	}
@@ -205,8 +210,8 @@ func answer(w http.ResponseWriter, r *http.Request, id string, status int, text 
 
 // contentType returns the type of the answer: the version of the protocol that the client speaks.
 func contentType(r *http.Request) string {
-	if mediaType(r) == json11 {
-		return json11
+	if kind := mediaType(r); kind == json11 || kind == plainJSON {
+		return kind
 	}
 	return json10
 }
@@ -217,8 +222,9 @@ func mediaType(r *http.Request) string {
 }
 
 const (
-	json10 = "application/x-amz-json-1.0"
-	json11 = "application/x-amz-json-1.1"
+	json10    = "application/x-amz-json-1.0"
+	json11    = "application/x-amz-json-1.1"
+	plainJSON = "application/json"
 )
 
 // smallAnswer is up to how many bytes an answer is whole before it is sent. A larger one is sent while it is written.

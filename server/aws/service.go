@@ -7,8 +7,11 @@ import (
 
 // A Service is an AWS service: what its requests and errors are called, and its operations.
 type Service struct {
-	Name        string // as in the scope of signatures, such as "states"
-	Target      string // what X-Amz-Target has before the name of the operation, without the dot
+	Name   string // as in the scope of signatures, such as "states"
+	Target string // what X-Amz-Target has before the name of the operation, without the dot
+	// Package is that of the service's model, if clients may also use the oldest form of the protocol: X-Amz-Target begins
+	// with the package, and Content-Type is application/json.
+	Package     string
 	ErrorPrefix string // what __type has before the code of an [Error] of the service, with the "#"
 	// EmptyAnswers says that an operation without output has an empty body, as Amazon SWF. Else the body is {}.
 	EmptyAnswers bool

@@ -15,7 +15,7 @@ type pollActivityInput struct {
 }
 
 type pollActivityOutput struct {
-	Token      string         `json:"taskToken"`
+	Token      string         `json:"taskToken,omitempty"` // clients of AWS test for its absence
 	ActivityID string         `json:"activityId,omitempty"`
 	Started    int64          `json:"startedEventId"`
 	Execution  *swf.Execution `json:"workflowExecution,omitempty"`

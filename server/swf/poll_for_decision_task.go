@@ -23,7 +23,7 @@ type pollDecisionInput struct {
 }
 
 type pollDecisionOutput struct {
-	Token     string            `json:"taskToken"`
+	Token     string            `json:"taskToken,omitempty"` // clients of AWS test for its absence
 	Previous  int64             `json:"previousStartedEventId"`
 	Started   int64             `json:"startedEventId"`
 	Execution *swf.Execution    `json:"workflowExecution,omitempty"`

@@ -65,8 +65,8 @@ func (s *Server) Flow() flow.Node {
 func (s *Server) Service(runs Runs) *aws.Service {
 	s.runs = runs
 	return &aws.Service{
-		Name: "swf", Target: "SimpleWorkflowService", ErrorPrefix: "com.amazonaws.swf.base.model#", EmptyAnswers: true,
-		Operations: s.operations(),
+		Name: "swf", Target: "SimpleWorkflowService", Package: "com.amazonaws.swf.service.model",
+		ErrorPrefix: "com.amazonaws.swf.base.model#", EmptyAnswers: true, Operations: s.operations(),
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 var (
 	nameShape        = named(256)
 	versionShape     = named(64)
-	idShape          = named(256)
+	listNameShape    = named(256)
 	plainNameShape   = aws.String(1, 256)
 	plainVersion     = aws.String(1, 64)
 	runIDShape       = aws.String(1, 64)
@@ -38,7 +38,7 @@ var (
 	registrationShape = aws.Enum(registered, deprecated)
 	closeStatusShape  = aws.Enum(closeStatuses...)
 
-	taskListShape = aws.Structure(aws.Required("name", idShape))
+	taskListShape = aws.Structure(aws.Required("name", listNameShape))
 	typeShape     = aws.Structure(
 		aws.Required("name", plainNameShape),
 		aws.Required("version", plainVersion),
@@ -62,6 +62,8 @@ var (
 	executionFilter  = aws.Structure(aws.Required("workflowId", plainNameShape))
 	closeStatusMatch = aws.Structure(aws.Required("status", closeStatusShape))
 
+	newIDShape = aws.String(1, 256).Where("Member must not contain a control character, begin or end with a blank, be arn, "+
+		"or end with "+swf.UndoSuffix, swf.IsWorkflowID)
 	timeoutShape = aws.String(0, 8).Where(
 		fmt.Sprintf("Member must be a number of seconds from 0 to %d, or NONE", maxSeconds),
 		func(s string) bool { return s == "" || s == none || isWhole(s, maxSeconds) })
@@ -252,7 +254,7 @@ var shapes = map[string]*aws.Shape{
 	),
 	"StartWorkflowExecution": aws.Structure(
 		aws.Required("domain", plainNameShape),
-		aws.Required("workflowId", idShape),
+		aws.Required("workflowId", newIDShape),
 		aws.Required("workflowType", typeShape),
 		aws.Optional("taskList", taskListShape),
 		aws.Optional("taskPriority", priorityShape),

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 )
 
 // A Decision is one decision of a batch, with the values of the members that the service knows. Other members are
@@ -122,7 +123,7 @@ func (p *parser) decision(members map[string]json.RawMessage) (d Decision, err e
 	if json.Unmarshal(orNull(members[d.Attributes()]), &attributes) != nil {
 		return d, &ShapeError{where, "a structure"}
 	}
-	if attributes == nil {
+	if attributes == nil && slices.ContainsFunc(d.Members, func(m Member) bool { return m.Required }) {
 		p.found = append(p.found, Violation{nil, where, notNull})
 		return d, nil
 	}
@@ -158,7 +159,7 @@ func (p *parser) value(where string, m Member, raw json.RawMessage) (any, error)
 			p.required(where+".version", typeVersion, named.Version)
 		}
 		if m.Kind == List && named.Name != nil {
-			p.check(where+".name", ID, *named.Name)
+			p.check(where+".name", ListName, *named.Name)
 		}
 		return named, nil
 	case Tags:

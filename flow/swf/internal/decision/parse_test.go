@@ -16,10 +16,10 @@ func TestParseRefuses(t *testing.T) {
 		"unknown type": {
 			`[{"decisionType":"NoSuch"}]`,
 			"1 validation error detected: Value 'NoSuch' at 'decisions.1.member.decisionType' failed to satisfy constraint: " +
-				"Member must satisfy enum value set: [ScheduleActivityTask, RequestCancelActivityTask, CompleteWorkflowExecution, " +
-				"FailWorkflowExecution, CancelWorkflowExecution, ContinueAsNewWorkflowExecution, RecordMarker, StartTimer, " +
-				"CancelTimer, SignalExternalWorkflowExecution, RequestCancelExternalWorkflowExecution, " +
-				"StartChildWorkflowExecution, ScheduleLambdaFunction]",
+				"Member must satisfy enum value set: [CompleteWorkflowExecution, StartTimer, " +
+				"RequestCancelExternalWorkflowExecution, SignalExternalWorkflowExecution, CancelTimer, RecordMarker, " +
+				"ScheduleActivityTask, ContinueAsNewWorkflowExecution, ScheduleLambdaFunction, FailWorkflowExecution, " +
+				"RequestCancelActivityTask, StartChildWorkflowExecution, CancelWorkflowExecution]",
 		},
 		"no type": {`[{}]`, "1 validation error detected: Value null at 'decisions.1.member.decisionType' failed to satisfy " +
 			"constraint: Member must not be null"},
@@ -78,7 +78,9 @@ func TestConstraints(t *testing.T) {
 		kind      decision.Kind
 		good, bad []string
 	}{
-		{decision.ID, []string{"a", runes(256), "a b", "arns", "a#1[2]~"}, []string{"", runes(257), "a:b", "a/b", "a|b", "a\u0001", "a\u009f", "arn", " a", "a "}},
+		{decision.ID, []string{"a", runes(256), "a b", "arns", "a#1[2]~", "name:1:d:2be8", "arn:aws:s3:::b/k", "a|b", "x:undo"}, []string{"", runes(257), "a\u0001", "a\u009f", "arn", " a", "a "}},
+		{decision.WorkflowID, []string{"name:1:2be8", runes(256)}, []string{"", runes(257), "arn", "a\n", "x:undo"}},
+		{decision.ListName, []string{"a", runes(256), "a b"}, []string{"", runes(257), "a:b", "a/b", "a|b", "a\u0001", "arn", " a", "a "}},
 		{decision.Name, []string{"a:b/c|d", runes(256)}, []string{"", runes(257)}},
 		{decision.Data, []string{"", runes(32768), strings.Repeat("😀", 32768)}, []string{runes(32769)}},
 		{decision.Reason, []string{"", runes(256)}, []string{runes(257)}},
@@ -130,6 +132,12 @@ func TestParse(t *testing.T) {
 	}
 	if tags := batch[1].Tags("tagList"); len(tags) != 2 {
 		t.Errorf("tags %q", tags)
+	}
+	for _, kind := range []string{"Complete", "Fail", "Cancel", "ContinueAsNew"} { // all of their attributes are optional
+		batch, err := decision.Parse([]byte(`[{"decisionType":"` + kind + `WorkflowExecution"}]`))
+		if err != nil || len(batch) != 1 || batch[0].Given("result") != nil {
+			t.Errorf("%s without attributes: %v, %v", kind, batch, err)
+		}
 	}
 	for _, empty := range []string{"", "null", "[]", " "} {
 		if batch, err := decision.Parse([]byte(empty)); err != nil || len(batch) != 0 {

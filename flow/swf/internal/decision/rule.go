@@ -35,13 +35,19 @@ type rule struct {
 }
 
 const (
+	idPattern      = `(?!arn$)[^\u0000-\u001f\u007f-\u009f]+`
 	namePattern    = `(?!arn$)[^:/|\u0000-\u001f\u007f-\u009f]+`
 	timeoutPattern = "[0-9]+|NONE"
 	secondsPattern = "[0-9]+"
 )
 
 var rules = map[Kind]rule{
-	ID:          {least: 1, most: 256, valid: IsName, constraint: pattern(namePattern) + ", without a blank at its ends"},
+	ID:       {least: 1, most: 256, valid: IsID, constraint: pattern(idPattern) + ", without a blank at its ends"},
+	ListName: {least: 1, most: 256, valid: IsName, constraint: pattern(namePattern) + ", without a blank at its ends"},
+	WorkflowID: {
+		least: 1, most: 256, valid: IsWorkflowID,
+		constraint: pattern(idPattern) + ", without a blank at its ends or " + UndoSuffix + " at its end",
+	},
 	Name:        {least: 1, most: 256},
 	typeVersion: {least: 1, most: 64},
 	tagKind:     {most: 256},
@@ -89,11 +95,19 @@ func Check(kind Kind, text string) string {
 	return ""
 }
 
-// IsName reports whether a text may be the name or id of something: it has no colon, slash, vertical bar or control
-// character, no blank at its ends, and is not "arn".
-func IsName(s string) bool {
-	bad := func(r rune) bool { return r == ':' || r == '/' || r == '|' || unicode.IsControl(r) }
-	return s != "arn" && !strings.ContainsFunc(s, bad) && strings.TrimSpace(s) == s
+// UndoSuffix is the end of the workflowId of an execution that undoes another one. No client starts one.
+const UndoSuffix = ":undo"
+
+// IsWorkflowID reports whether an execution may start with that workflowId.
+func IsWorkflowID(s string) bool { return IsID(s) && !strings.HasSuffix(s, UndoSuffix) }
+
+// IsName reports whether a text may be the name of something: it may be an id, and has no colon, slash or vertical bar.
+func IsName(s string) bool { return IsID(s) && !strings.ContainsAny(s, ":/|") }
+
+// IsID reports whether a text may be the id of something: it has no control character and no blank at its ends, and is
+// not "arn". The documentation also forbids the characters of [IsName], but clients have ids with them.
+func IsID(s string) bool {
+	return s != "arn" && !strings.ContainsFunc(s, unicode.IsControl) && strings.TrimSpace(s) == s
 }
 
 var policies = []string{"TERMINATE", "REQUEST_CANCEL", "ABANDON"}

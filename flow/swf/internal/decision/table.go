@@ -7,23 +7,25 @@ type Kind uint8
 
 // The kinds of members.
 const (
-	ID       Kind = iota // 1 to 256 characters that a name may have
-	Name                 // a string of 1 to 256 characters
-	Data                 // a string of up to 32,768 characters
-	Reason               // a string of up to 256 characters
-	RunID                // a string of up to 64 characters; "" is absent
-	Version              // a string of up to 64 characters; "" is absent
-	Timeout              // seconds or NONE; "" is absent
-	Duration             // seconds, for the execution's own timeout; not NONE; "" is absent
-	Seconds              // seconds, of 1 to 8 characters; neither NONE nor ""
-	Lambda               // seconds, from 1 to 900; "" is absent
-	Priority             // a 32-bit integer; "" is absent
-	Policy               // a child policy
-	Role                 // an ARN of up to 1,600 characters; "" is absent
-	Function             // 1 to 64 characters
-	List                 // {"name": …}, a task list
-	Type                 // {"name": …, "version": …}
-	Tags                 // up to 5 strings of up to 256 characters
+	ID         Kind = iota // 1 to 256 characters that an id may have
+	WorkflowID             // an ID for a new execution
+	ListName               // 1 to 256 characters that a name may have
+	Name                   // a string of 1 to 256 characters
+	Data                   // a string of up to 32,768 characters
+	Reason                 // a string of up to 256 characters
+	RunID                  // a string of up to 64 characters; "" is absent
+	Version                // a string of up to 64 characters; "" is absent
+	Timeout                // seconds or NONE; "" is absent
+	Duration               // seconds, for the execution's own timeout; not NONE; "" is absent
+	Seconds                // seconds, of 1 to 8 characters; neither NONE nor ""
+	Lambda                 // seconds, from 1 to 900; "" is absent
+	Priority               // a 32-bit integer; "" is absent
+	Policy                 // a child policy
+	Role                   // an ARN of up to 1,600 characters; "" is absent
+	Function               // 1 to 64 characters
+	List                   // {"name": …}, a task list
+	Type                   // {"name": …, "version": …}
+	Tags                   // up to 5 strings of up to 256 characters
 )
 
 // A Member is a member of the attributes of a decision.
@@ -91,8 +93,47 @@ const (
 	LambdasLimit       = "OPEN_LAMBDA_FUNCTIONS_LIMIT_EXCEEDED"
 )
 
-// Table has the decisions in the order of the service's model.
+// Table has the decisions in the order in which the service lists them in its messages.
 var Table = []Entry{
+	{
+		Type: CompleteExecution, Members: []Member{{"result", Data, false}},
+		Success: "WorkflowExecutionCompleted", Failure: "CompleteWorkflowExecutionFailed", Closes: true,
+		Causes: []string{UnhandledDecision, NotPermitted},
+	},
+	{
+		Type:    StartTimer,
+		Members: []Member{{"timerId", ID, true}, {"control", Data, false}, {"startToFireTimeout", Seconds, true}},
+		Success: "TimerStarted", Failure: "StartTimerFailed",
+		Causes: []string{TimerIDInUse, TimersLimit, "TIMER_CREATION_RATE_EXCEEDED", NotPermitted},
+	},
+	{
+		Type:    RequestCancelExternal,
+		Members: []Member{{"workflowId", ID, true}, {"runId", RunID, false}, {"control", Data, false}},
+		Success: "RequestCancelExternalWorkflowExecutionInitiated", Failure: "RequestCancelExternalWorkflowExecutionFailed",
+		Initiated: true,
+		Causes:    []string{ExternalUnknown, "REQUEST_CANCEL_EXTERNAL_WORKFLOW_EXECUTION_RATE_EXCEEDED", NotPermitted},
+	},
+	{
+		Type: SignalExternal,
+		Members: []Member{
+			{"workflowId", ID, true},
+			{"runId", RunID, false},
+			{"signalName", Name, true},
+			{"input", Data, false},
+			{"control", Data, false},
+		},
+		Success: "SignalExternalWorkflowExecutionInitiated", Failure: "SignalExternalWorkflowExecutionFailed",
+		Initiated: true,
+		Causes:    []string{ExternalUnknown, "SIGNAL_EXTERNAL_WORKFLOW_EXECUTION_RATE_EXCEEDED", NotPermitted},
+	},
+	{
+		Type: CancelTimer, Members: []Member{{"timerId", ID, true}},
+		Success: "TimerCanceled", Failure: "CancelTimerFailed", Causes: []string{TimerIDUnknown, NotPermitted},
+	},
+	{
+		Type: RecordMarker, Members: []Member{{"markerName", Name, true}, {"details", Data, false}},
+		Success: "MarkerRecorded", Failure: "RecordMarkerFailed", Causes: []string{NotPermitted},
+	},
 	{
 		Type: ScheduleActivityTask,
 		Members: []Member{
@@ -116,26 +157,6 @@ var Table = []Entry{
 		},
 	},
 	{
-		Type: RequestCancelActivity, Members: []Member{{"activityId", ID, true}},
-		Success: "ActivityTaskCancelRequested", Failure: "RequestCancelActivityTaskFailed",
-		Causes: []string{ActivityIDUnknown, NotPermitted},
-	},
-	{
-		Type: CompleteExecution, Members: []Member{{"result", Data, false}},
-		Success: "WorkflowExecutionCompleted", Failure: "CompleteWorkflowExecutionFailed", Closes: true,
-		Causes: []string{UnhandledDecision, NotPermitted},
-	},
-	{
-		Type: FailExecution, Members: []Member{{"reason", Reason, false}, {"details", Data, false}},
-		Success: "WorkflowExecutionFailed", Failure: "FailWorkflowExecutionFailed", Closes: true,
-		Causes: []string{UnhandledDecision, NotPermitted},
-	},
-	{
-		Type: CancelExecution, Members: []Member{{"details", Data, false}},
-		Success: "WorkflowExecutionCanceled", Failure: "CancelWorkflowExecutionFailed", Closes: true,
-		Causes: []string{UnhandledDecision, NotPermitted},
-	},
-	{
 		Type: ContinueAsNew,
 		Members: []Member{
 			{"input", Data, false},
@@ -156,44 +177,35 @@ var Table = []Entry{
 		},
 	},
 	{
-		Type: RecordMarker, Members: []Member{{"markerName", Name, true}, {"details", Data, false}},
-		Success: "MarkerRecorded", Failure: "RecordMarkerFailed", Causes: []string{NotPermitted},
-	},
-	{
-		Type:    StartTimer,
-		Members: []Member{{"timerId", ID, true}, {"control", Data, false}, {"startToFireTimeout", Seconds, true}},
-		Success: "TimerStarted", Failure: "StartTimerFailed",
-		Causes: []string{TimerIDInUse, TimersLimit, "TIMER_CREATION_RATE_EXCEEDED", NotPermitted},
-	},
-	{
-		Type: CancelTimer, Members: []Member{{"timerId", ID, true}},
-		Success: "TimerCanceled", Failure: "CancelTimerFailed", Causes: []string{TimerIDUnknown, NotPermitted},
-	},
-	{
-		Type: SignalExternal,
+		Type: ScheduleLambdaFunction,
 		Members: []Member{
-			{"workflowId", ID, true},
-			{"runId", RunID, false},
-			{"signalName", Name, true},
-			{"input", Data, false},
+			{"id", ID, true},
+			{"name", Function, true},
 			{"control", Data, false},
+			{"input", Data, false},
+			{"startToCloseTimeout", Lambda, false},
 		},
-		Success: "SignalExternalWorkflowExecutionInitiated", Failure: "SignalExternalWorkflowExecutionFailed",
-		Initiated: true,
-		Causes:    []string{ExternalUnknown, "SIGNAL_EXTERNAL_WORKFLOW_EXECUTION_RATE_EXCEEDED", NotPermitted},
+		Success: "LambdaFunctionScheduled", Failure: "ScheduleLambdaFunctionFailed",
+		Causes: []string{
+			LambdaIDInUse, LambdasLimit, "LAMBDA_FUNCTION_CREATION_RATE_EXCEEDED",
+			"LAMBDA_SERVICE_NOT_AVAILABLE_IN_REGION", NotPermitted,
+		},
 	},
 	{
-		Type:    RequestCancelExternal,
-		Members: []Member{{"workflowId", ID, true}, {"runId", RunID, false}, {"control", Data, false}},
-		Success: "RequestCancelExternalWorkflowExecutionInitiated", Failure: "RequestCancelExternalWorkflowExecutionFailed",
-		Initiated: true,
-		Causes:    []string{ExternalUnknown, "REQUEST_CANCEL_EXTERNAL_WORKFLOW_EXECUTION_RATE_EXCEEDED", NotPermitted},
+		Type: FailExecution, Members: []Member{{"reason", Reason, false}, {"details", Data, false}},
+		Success: "WorkflowExecutionFailed", Failure: "FailWorkflowExecutionFailed", Closes: true,
+		Causes: []string{UnhandledDecision, NotPermitted},
+	},
+	{
+		Type: RequestCancelActivity, Members: []Member{{"activityId", ID, true}},
+		Success: "ActivityTaskCancelRequested", Failure: "RequestCancelActivityTaskFailed",
+		Causes: []string{ActivityIDUnknown, NotPermitted},
 	},
 	{
 		Type: StartChild,
 		Members: []Member{
 			{"workflowType", Type, true},
-			{"workflowId", ID, true},
+			{"workflowId", WorkflowID, true},
 			{"control", Data, false},
 			{"input", Data, false},
 			{"executionStartToCloseTimeout", Duration, false},
@@ -213,19 +225,9 @@ var Table = []Entry{
 		},
 	},
 	{
-		Type: ScheduleLambdaFunction,
-		Members: []Member{
-			{"id", ID, true},
-			{"name", Function, true},
-			{"control", Data, false},
-			{"input", Data, false},
-			{"startToCloseTimeout", Lambda, false},
-		},
-		Success: "LambdaFunctionScheduled", Failure: "ScheduleLambdaFunctionFailed",
-		Causes: []string{
-			LambdaIDInUse, LambdasLimit, "LAMBDA_FUNCTION_CREATION_RATE_EXCEEDED",
-			"LAMBDA_SERVICE_NOT_AVAILABLE_IN_REGION", NotPermitted,
-		},
+		Type: CancelExecution, Members: []Member{{"details", Data, false}},
+		Success: "WorkflowExecutionCanceled", Failure: "CancelWorkflowExecutionFailed", Closes: true,
+		Causes: []string{UnhandledDecision, NotPermitted},
 	},
 }
 
