@@ -9,6 +9,7 @@ import (
 
 	"github.com/ebbflow/ebb/engine/internal/driver"
 	"github.com/ebbflow/ebb/engine/internal/inbox"
+	"github.com/ebbflow/ebb/engine/internal/planview"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
@@ -127,7 +128,11 @@ func (e *Engine) takenOver(
 	}
 	d, err := e.driver(ctx, plan, claim, snap)
 	if err == nil && accepted != nil {
-		err = errors.Join(d.Adopt(accepted.forget, snap.Atoms), checkInput(plan, snap.Run.Input.Data))
+		var facts map[string][]string
+		if facts, err = planview.ReadFacts(ctx, e.env.Store, snap.Run.Structure); errors.Is(err, storage.ErrNotFound) {
+			err = nil
+		}
+		err = errors.Join(err, d.Adopt(accepted.forget, snap.Atoms, facts), checkInput(plan, snap.Run.Input.Data))
 	}
 	if err != nil {
 		return nil, nil, errors.Join(err, e.claims.releaseUndriven(ctx, claim, snap))

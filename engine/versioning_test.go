@@ -78,7 +78,7 @@ func TestAcceptChangeForgets(t *testing.T) {
 		s := &stage{do: script{"d": alwaysFails}}
 		store := half(t, s, flow.Linear("f", s.atom("a"), s.atom("b"), s.atom("c")), opts...)
 		eng := newEngine(t, flow.Linear("f", s.atom("b"), s.atom("d")), append(opts, engine.WithStore(store))...)
-		_, err := eng.Run(t.Context(), "r", engine.AcceptChange("a"))
+		_, err := eng.Run(t.Context(), "r", engine.AcceptChange("a", "c")) // the run has not reached c
 		reverted(t, err)
 		wantActs(t, s, "d", "undo d failed", "undo b done")
 		wantStates(t, store, "r", "b REVERTED", "d REVERTED")

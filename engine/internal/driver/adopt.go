@@ -18,12 +18,14 @@ func did(s states.Task) bool {
 }
 
 // Adopt moves the run to the driver's plan, which differs from the plan that the run started on. The caller names
-// removed atoms whose records to delete. If other atoms do not allow the change, Adopt returns an error that wraps
-// [ErrChanged].
-func (r *run) Adopt(forget []string, atoms []storage.Atom) error {
+// removed atoms whose records to delete. It may name atoms of the earlier plan that the run has not reached: those of
+// facts, which is nil if that plan is not known. If other atoms do not allow the change, Adopt returns an error that
+// wraps [ErrChanged].
+func (r *run) Adopt(forget []string, atoms []storage.Atom, facts map[string][]string) error {
 	var problems []error
 	for _, path := range forget {
-		if !slices.ContainsFunc(atoms, func(a storage.Atom) bool { return a.Path == path }) {
+		_, had := facts[path]
+		if !had && facts != nil && !slices.ContainsFunc(atoms, func(a storage.Atom) bool { return a.Path == path }) {
 			problems = append(problems, fmt.Errorf("the run has no atom %q, which AcceptChange names", path))
 		}
 	}

@@ -65,7 +65,7 @@ func (w *queried) second() time.Time { return at(w.IntN(8)) }
 func (w *queried) make() {
 	w.made++
 	r := storage.Run{
-		ID: fmt.Sprintf("r%03d ", w.made), Flow: one(w, "trip", "tour", "leg"), Parent: one(w, "", "", "p", "q"),
+		ID: fmt.Sprintf("r %03d", w.made), Flow: one(w, "trip", "tour", "leg"), Parent: one(w, "", "", "p", "q"),
 		Created: w.second(), Labels: map[string]string{}, Definition: one(w, "", "abc", "abd", "b"),
 	}
 	for _, key := range []string{"team", "env"} {
