@@ -31,7 +31,6 @@ const (
 	CodeKeyTaken        = "Ebb.KeyTaken"        // an open run holds the key of the run that was to be started
 	CodeUndelivered     = "Ebb.Undelivered"     // no run received the message
 	CodeNoFlow          = "Ebb.NoFlow"          // the flow of the run that was to be started is not known
-	CodeNoQueue         = "Ebb.NoQueue"         // the queue for workers does not exist
 	CodeNoStart         = "Ebb.NoStart"         // the run cannot be created
 	CodeLost            = "Ebb.Lost"            // too many processes or workers died during the run or the attempt
 	CodeLanguage        = "Ebb.Language"        // a growing flow's language gave an impossible answer

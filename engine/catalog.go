@@ -39,9 +39,8 @@ type CompletingCatalog interface {
 // A QueueCatalog is a Catalog that knows which queues for workers exist.
 type QueueCatalog interface {
 	Catalog
-	// Queue is asked before a node of a run waits for a worker, see [flow.Spec]. If it returns an error that wraps
-	// [storage.ErrNotFound], the node fails with [atom.CodeNoQueue] and the text of the error. Another error stops the
-	// run, as errors of the store do.
+	// Queue answers [flow.Ask.Queue]: the language of a run asks before a node waits for a worker. An error that wraps
+	// [storage.ErrNotFound] says that the queue does not exist. Another error stops the run, as errors of the store do.
 	Queue(ctx context.Context, run *flow.RunInfo, queue string) error
 }
 

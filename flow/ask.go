@@ -50,6 +50,9 @@ type Ask struct {
 	// remember the results of many nodes. Recall returns only state that is committed
 	// before the answer or with it.
 	Recall func(name string) (Past, bool)
+
+	// Queue returns why no worker can ask for a queue that a [Spec] is to name. It is nil if any queue may be named.
+	Queue func(name string) error
 }
 
 // Done reports whether the engine does not need the answer any more, see Interrupted.

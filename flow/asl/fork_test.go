@@ -1,6 +1,7 @@
 package asl_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -83,6 +84,24 @@ func TestMap(t *testing.T) {
 		if got := ending(simulate(t, parse(t, definition), input, nil)); got != want {
 			t.Errorf("of %s: %s, want %s", input, got, want)
 		}
+	}
+}
+
+// TestMapOneAtATime lets each iteration follow from the last event of the iteration before it, as AWS does.
+func TestMapOneAtATime(t *testing.T) {
+	t.Parallel()
+	m := parse(t, alone(`{"Type": "Map", "MaxConcurrency": 1, "End": true, "ItemProcessor": {"StartAt": "T", "States": {
+		"T": {"Type": "Task", "Resource": "arn:aws:lambda:us-east-1:1:function:f", "Next": "P"}, "P": {"Type": "Pass", "End": true}}}}`))
+	s := simulate(t, m, `[1, 2, 3]`, func(call) answer { return answer{output: "1"} })
+	var got []int64
+	for _, e := range s.events {
+		if e.Type == "MapIterationStarted" || e.Type == "MapStateExited" {
+			got = append(got, e.Prev)
+		}
+	}
+	// Each iteration has nine events: its success is the last.
+	if want := []int64{3, 11, 20, 30}; !slices.Equal(got, want) {
+		t.Errorf("iterations and exit follow from %v, want %v", got, want)
 	}
 }
 

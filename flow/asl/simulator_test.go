@@ -72,7 +72,6 @@ type simFlow struct {
 	names  map[string]bool
 	over   bool
 	end    *flow.End
-	memo   any
 }
 
 type simNode struct {
@@ -83,6 +82,7 @@ type simNode struct {
 	begun    int
 	ended    int
 	gone     bool
+	memo     any // of the children
 }
 
 func (n *simNode) path() string {
@@ -176,8 +176,12 @@ func (s *simulator) ask(f *simFlow, cause flow.Cause) {
 	}
 	s.asked++
 	recalled := 0
+	var memo *any
+	if f.parent != nil {
+		memo = &f.parent.memo
+	}
 	g := s.lang.Grow(&flow.Ask{
-		Run: s.run, Path: f.path, Index: f.index, Shared: f.shared, Memo: &f.memo, Memory: f.memory, Cause: cause,
+		Run: s.run, Path: f.path, Index: f.index, Shared: f.shared, Memo: memo, Memory: f.memory, Cause: cause,
 		Now: s.now, Event: int64(len(s.events)) + 1,
 		Token: func() string { s.tokens++; return fmt.Sprintf("token-%d", s.tokens) },
 		Recall: func(name string) (flow.Past, bool) {
@@ -450,7 +454,7 @@ func (s *simulator) again(f *simFlow, cause flow.Cause, again *flow.Again) {
 			n.spec.Input = again.Input
 		}
 		if again.Input != nil && n.spec.Kind == flow.Fork {
-			n.spec.Group.Shared = again.Input
+			n.spec.Group.Shared, n.memo = again.Input, nil
 		}
 		s.at(s.now.Add(again.After), func() { s.begin(n) })
 		return

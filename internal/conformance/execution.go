@@ -98,8 +98,21 @@ func Executions(tb testing.TB) []*Execution {
 	all := lines[Execution](tb, "asl/execution.jsonl")
 	for _, e := range all {
 		e.Expected.mendStates()
+		e.Expected.mendExits()
 	}
 	return all
+}
+
+// mendExits lets the exits of distributed Maps follow from the starts of their map runs, as on AWS since November 2024.
+// Until August 2024 they followed from the successes.
+func (e *Expected) mendExits() {
+	for i := range e.Events {
+		exit := &e.Events[i]
+		at := slices.IndexFunc(e.Events, func(other Event) bool { return other.ID == exit.Prev })
+		if exit.Type == "MapStateExited" && at >= 0 && e.Events[at].Type == "MapRunSucceeded" {
+			exit.Prev = e.Events[at].Prev
+		}
+	}
 }
 
 // mendStates corrects the states of the events of Maps within Maps, which recorders copied from the event before. The

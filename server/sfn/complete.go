@@ -51,15 +51,15 @@ func (s *Server) Queue(ctx context.Context, run *flow.RunInfo, queue string) err
 	}
 	_, err := s.activityAt(ctx, queue)
 	if _, refused := errors.AsType[*aws.Error](err); refused {
-		return missingActivityError(queue)
+		return missingActivityError{}
 	}
 	return err
 }
 
-// A missingActivityError is the ARN of an activity that does not exist.
-type missingActivityError string
+// A missingActivityError says in AWS's words that an activity does not exist.
+type missingActivityError struct{}
 
-func (a missingActivityError) Error() string { return "The activity " + string(a) + " does not exist." }
+func (missingActivityError) Error() string { return "The activity ARN does not exist." }
 
 // Unwrap implements the interface of [errors.Is].
 func (missingActivityError) Unwrap() error { return storage.ErrNotFound }

@@ -17,12 +17,11 @@ func TestDeletedActivity(t *testing.T) {
 	s.call("DeleteActivity", object{"activityArn": activity})
 	arn := s.start(machine, "x", `{}`)
 	if x := s.execution(arn); x["status"] != "FAILED" || x["error"] != "States.Runtime" ||
-		x["cause"] != "The activity "+activity+" does not exist." {
+		x["cause"] != "An error occurred while executing the state 'One' (entered at the event id #2). The activity ARN does not exist." {
 		t.Errorf("%v", x)
 	}
 	events, _ := s.pages("GetExecutionHistory", "events", object{"executionArn": arn})
-	if len(events) != 5 || events[2]["type"] != "ActivityScheduled" || events[3]["type"] != "ActivityScheduleFailed" ||
-		events[4]["type"] != "ExecutionFailed" {
+	if len(events) != 3 || events[1]["type"] != "TaskStateEntered" || events[2]["type"] != "ExecutionFailed" {
 		t.Errorf("%v", events)
 	}
 	s.call("CreateActivity", object{"name": "work"})

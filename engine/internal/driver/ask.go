@@ -146,6 +146,17 @@ func (q *asker) askLanguage(cmd *scheduler.Command) (ev scheduler.Event, err err
 		}
 		return past, ok
 	}
+	ask.Queue = func(name string) (missing error) {
+		if q.interrupts() || !q.att.answers.pause() {
+			return nil
+		}
+		defer q.att.answers.resume()
+		missing = q.env.Runs.Queue(q.storing, &q.about, name)
+		if missing != nil && !errors.Is(missing, storage.ErrNotFound) {
+			err = cmp.Or(err, WrapStore(q.claim.Run, missing))
+		}
+		return missing
+	}
 	growth, untold := q.notTold(&ask.Cause)
 	var broke error
 	if !untold {

@@ -1,7 +1,6 @@
 package driver
 
 import (
-	"errors"
 	"math/rand/v2"
 
 	"github.com/ebbflow/ebb/atom"
@@ -216,8 +215,9 @@ func (d *Driver) begin(cmd *scheduler.Command) error {
 	planned := cmd.Node == nil && d.plan.Atoms[cmd.Atom].Run != nil
 	nested := cmd.Node != nil && cmd.Node.Spec.Kind == flow.Nested
 	switch {
-	case cmd.Op == scheduler.Await:
-		return d.awaitOther(cmd)
+	case cmd.Op == scheduler.Await: // another party ends it
+		d.tokens.openToken(cmd)
+		return nil
 	case planned && cmd.Op == scheduler.Spawn:
 		return d.children.spawnPlanned(originOf(cmd), cmd.Values, cmd.Missing)
 	case cmd.Op == scheduler.Spawn:
@@ -243,25 +243,6 @@ func (d *Driver) begin(cmd *scheduler.Command) error {
 		return err
 	}
 	return d.launch()
-}
-
-// awaitOther starts an attempt that another party ends. It fails if no worker can ask for its queue.
-func (d *Driver) awaitOther(cmd *scheduler.Command) error {
-	if queue := queueOf(cmd.Node); queue != "" {
-		switch err := d.env.Runs.Queue(d.storing, &d.about, queue); {
-		case errors.Is(err, storage.ErrNotFound):
-			ev := originOf(cmd).completed()
-			ev.Failure = &atom.Failure{
-				Atom: cmd.Node.Path, Attempt: int(cmd.Rec.Attempt), Code: atom.CodeNoQueue, Message: err.Error(),
-			}
-			d.ends.list = append(d.ends.list, ev)
-			return nil
-		case err != nil:
-			return WrapStore(d.claim.Run, err)
-		}
-	}
-	d.tokens.openToken(cmd)
-	return nil
 }
 
 // end ends an attempt that is no longer needed.

@@ -22,7 +22,7 @@ func (w *Interpreter) fork() (Step, *stateerror.Error) {
 	case f != nil:
 		return Step{}, f
 	case group.Count == 0: // a Map over nothing
-		return w.levelsEnded(arrayOf(nil))
+		return w.levelsEnded(arrayOf(nil), w.last)
 	case w.State.AtOnce:
 		return w.through(&progress{group: told, count: group.Count})
 	}
@@ -58,6 +58,7 @@ func (w *Interpreter) forkGroup() (*flow.Group, *Shared, *stateerror.Error) {
 		if group.Count, group.Slots, f = w.MapOver(told); f != nil {
 			return nil, nil, f
 		}
+		told.slots = group.Slots
 		w.mapStarted(group.Count)
 	}
 	told.started = w.last
@@ -121,6 +122,9 @@ func (w *Interpreter) beginChild() error {
 		w.growth.End.Reopen = note
 		return nil
 	}
+	if freed := group.freed; group.slots > 0 && w.Ask.Index >= group.slots && freed > 0 && freed < w.Ask.Event+w.told {
+		w.last = freed
+	}
 	w.iterationEvent("MapIterationStarted", s.Name, w.Ask.Index)
 	w.ctx, w.ctxQuery = nil, nil
 	w.run(s.Items.Processor.Start, input)
@@ -129,20 +133,20 @@ func (w *Interpreter) beginChild() error {
 
 // joined continues after every branch has succeeded.
 func (w *Interpreter) joined(results []atom.Value) (Step, *stateerror.Error) {
-	w.childEnded()
+	exit := w.childEnded()
 	if s := w.State; s.Items != nil && s.Items.Distributed != nil && len(results) == 1 {
 		// The map run has already combined the results.
-		return w.levelsEnded(data.Text(results[0]))
+		return w.levelsEnded(data.Text(results[0]), exit)
 	}
-	return w.levelsEnded(arrayOf(results))
+	return w.levelsEnded(arrayOf(results), exit)
 }
 
-// levelsEnded continues with the result of a state whose levels have all succeeded.
-func (w *Interpreter) levelsEnded(result *data.Value) (Step, *stateerror.Error) {
-	before := w.last
+// levelsEnded continues with the result of a state whose levels have all succeeded. The event of its exit follows from
+// the event with the number exit.
+func (w *Interpreter) levelsEnded(result *data.Value, exit int64) (Step, *stateerror.Error) {
 	w.event(w.State.Kind.String()+"StateSucceeded", nil)
 	told := w.last
-	w.last = before // the exit event has the same predecessor as the success event
+	w.last = exit
 	var out Step
 	f := stateerror.TooLarge(w.State.Name)
 	if !result.TooLarge() {
@@ -189,8 +193,9 @@ func (w *Interpreter) levelFailed(failure *atom.Failure, aborted []string) *stat
 	return f
 }
 
-// childEnded continues the history after the last event of the child that decided the join.
-func (w *Interpreter) childEnded() {
+// childEnded continues the history after the last event of the child that decided the join. It returns the number of the
+// event from which the exit follows: on AWS that of a distributed Map follows from the start of its map run.
+func (w *Interpreter) childEnded() (exit int64) {
 	note := w.Ask.Cause.EndNote
 	var p mapProgress
 	switch last, err := jsontext.NewReader(note.JSON()).Int(); {
@@ -198,7 +203,9 @@ func (w *Interpreter) childEnded() {
 		w.last = last
 	case len(note) > 0 && note.Decode(&p) == nil:
 		w.last = p.Last
+		return p.Began
 	}
+	return w.last
 }
 
 // progress is how far an interpreter has come through the levels of a state.
@@ -227,7 +234,7 @@ func (w *Interpreter) through(p *progress) (Step, *stateerror.Error) {
 		p.results = append(data.Separated(p.results, p.done), end.Value.JSON()...)
 	}
 	w.passing = nil
-	return w.levelsEnded(data.Text(atom.FromJSON(slices.Concat([]byte{'['}, p.results, []byte{']'}))))
+	return w.levelsEnded(data.Text(atom.FromJSON(slices.Concat([]byte{'['}, p.results, []byte{']'}))), w.last)
 }
 
 // level passes through the next level and returns how it ended.

@@ -139,6 +139,7 @@ func (w *history) succeed(output *data.Value) {
 		return
 	}
 	if owner := w.owner(); owner != nil && owner.Kind == syntax.MapState {
+		w.outer().freed = w.last
 		w.iterationEvent("MapIterationSucceeded", owner.Name, w.Ask.Index)
 	}
 	w.growth.End.Note = w.endNote()
@@ -295,10 +296,7 @@ func (w *history) attemptFailed(f *stateerror.Error) {
 	tellTask(details, t)
 	tellError(details, f)
 	kind := "Failed"
-	switch {
-	case f.Unscheduled:
-		kind = "ScheduleFailed"
-	case f.Name == stateerror.Timeout:
+	if f.Name == stateerror.Timeout {
 		kind = "TimedOut"
 	}
 	w.event(taskEvents(t)+kind, ended(details))

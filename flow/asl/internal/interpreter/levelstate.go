@@ -168,6 +168,7 @@ type Shared struct {
 	entered int64                  // "e": number of the event for entering it
 	at      time.Time              // "t": time of that event
 	started int64                  // "p": number of the event for its start
+	slots   int                    // "c": of a Map: how many iterations may run concurrently; 0 for any number
 	Outer   map[string]*data.Value // "v": the visible variables
 	item    *data.Value            // "m": of a Parallel inside a Map: the Map's context
 	run     *mapSettings           // "d": of a distributed Map
@@ -175,6 +176,10 @@ type Shared struct {
 	list    [][]byte               // the items, after the first use
 	keys    []string               // names of the items, if they are members of an object
 	input   *data.Value            // "i": input of each branch; of a Map: input of ItemSelector
+
+	// Number of the last event of the iteration that ended last, from which the next one follows on AWS. It is not
+	// stored: after a crash, one iteration follows from the start of the Map.
+	freed int64
 }
 
 func (s *Shared) encode() atom.Value {
@@ -183,6 +188,9 @@ func (s *Shared) encode() atom.Value {
 	w.Int("e", s.entered)
 	w.Time("t", s.at)
 	w.Int("p", s.started)
+	if s.slots > 0 {
+		w.Int("c", int64(s.slots))
+	}
 	if len(s.Outer) > 0 {
 		w.Raw("v", data.WriteMembers(jsontext.NewWriter(), s.Outer).Bytes())
 	}
@@ -241,6 +249,10 @@ func readShared(v atom.Value) (*Shared, error) {
 			s.at, err = r.Time()
 		case "p":
 			s.started, err = r.Int()
+		case "c":
+			var slots int64
+			slots, err = r.Int()
+			s.slots = int(slots)
 		case "v":
 			s.Outer, err = data.ReadMembers(r)
 		case "m":

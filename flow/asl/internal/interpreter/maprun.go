@@ -56,6 +56,7 @@ type mapProgress struct {
 	Redoes   bool      `json:"l,omitempty"`  // children that did not succeed are being started again
 	Redone   int       `json:"b,omitempty"`  // number of children that were checked for that
 	Limits   mapLimits `json:"s,omitzero"`   // zero: those of the settings
+	Began    int64     `json:"bg,omitzero"`  // number of its first event
 	Well     tally     `json:"y,omitzero"`   // children that succeeded
 	Again    tally     `json:"ag,omitzero"`  // children that wait to be started again
 	Final    tally     `json:"fi,omitzero"`  // children that failed and cannot be started again
@@ -97,6 +98,7 @@ func runMap(w *Interpreter) error {
 		details := newDetails()
 		details.String("mapRunArn", r.set.ARN)
 		w.event("MapRunStarted", ended(details))
+		r.Began = w.last
 		if _, ok := w.world(); ok {
 			w.growth.Labels = map[string]string{MapRunEvent + r.set.ID: strconv.FormatInt(w.last, 10)}
 		}

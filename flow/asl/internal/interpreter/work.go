@@ -89,6 +89,11 @@ func (w *Interpreter) WorkSpec(name string) (flow.Spec, *stateerror.Error) {
 	if f != nil {
 		return flow.Spec{}, f
 	}
+	if exists := w.Ask.Queue; t.Activity && exists != nil {
+		if err := exists(t.URI); err != nil {
+			return flow.Spec{}, stateerror.Runtimef("%v", err)
+		}
+	}
 	w.scheduled(input, timeout, heartbeat, role)
 	spec := flow.Spec{
 		Kind: flow.Work, Task: t.URI, Input: input.Encoded(),

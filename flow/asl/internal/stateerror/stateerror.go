@@ -37,9 +37,7 @@ type Error struct {
 	Cause string // text for people; "" for none
 	Bare  bool   // the error has no name: only States.ALL and States.TaskFailed match
 	Place bool   // the cause must still be prefixed with the state's name
-	// Unscheduled says that the work was never offered to a worker.
-	Unscheduled bool
-	Local       bool // raised by data processing, not by a task: States.ALL does not match a broken limit of this kind
+	Local bool   // raised by data processing, not by a task: States.ALL does not match a broken limit of this kind
 
 	// Location is, for an error of a query, the field of the query. The event of such an error may follow from the
 	// event for entering the state.
@@ -80,8 +78,6 @@ func OfTask(failure *atom.Failure, what string) *Error {
 		return &Error{Name: Timeout}
 	case atom.CodeHeartbeatLost:
 		return &Error{Name: Timeout, Also: HeartbeatTimeout}
-	case atom.CodeNoQueue:
-		return &Error{Name: Runtime, Cause: failure.Message, Unscheduled: true}
 	case atom.CodeTooLarge:
 		f := TooLarge(what)
 		f.Local = false
