@@ -307,7 +307,7 @@ func (c *serving) keepInputs(ctx context.Context) error {
 				Kind: awaited.InputKind, Key: name, Was: storage.AnyRevision, Body: body,
 			})
 		}
-		if err != nil {
+		if err != nil && !errors.Is(err, storage.ErrInvalid) { // a name that no record can have concerns only this flow
 			return err
 		}
 	}

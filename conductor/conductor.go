@@ -170,16 +170,14 @@ func (c *Conductor) serve(ctx context.Context) error {
 	}
 }
 
-// takeIn claims jobs, and prepares their runs.
+// takeIn claims jobs, and prepares their runs. It also returns those that it could prepare before an error.
 func (c *Conductor) takeIn(ctx context.Context, free int) ([]engine.NewRun, error) {
 	flows, languages := c.catalog.wants()
 	if len(flows)+len(languages) == 0 {
 		return nil, nil
 	}
-	claims, err := c.board.Claim(ctx, jobs.ClaimQuery{Flows: flows, Languages: languages, Offers: c.offers, Limit: free})
-	if err != nil {
-		return nil, err
-	}
+	claims, claimed := c.board.Claim(ctx,
+		jobs.ClaimQuery{Flows: flows, Languages: languages, Offers: c.offers, Limit: free})
 	runs := make([]engine.NewRun, len(claims))
 	var all errgroup.Group
 	for i := range claims { // concurrently, because definitions may have to be read
@@ -191,7 +189,7 @@ func (c *Conductor) takeIn(ctx context.Context, free int) ([]engine.NewRun, erro
 			return nil
 		})
 	}
-	err = all.Wait()
+	err := errors.Join(claimed, all.Wait())
 	return slices.DeleteFunc(runs, func(r engine.NewRun) bool { return r.Run == "" }), err
 }
 

@@ -109,7 +109,7 @@ func (s *serving) send(ctx context.Context) {
 }
 
 // lookForOthers is how long a server ignores a run that this process cannot drive, because it does not know the
-// flow or the tasks, or the flow has changed.
+// flow or the tasks, the flow has changed, or the run's records are damaged.
 const lookForOthers = time.Minute
 
 // pollInterval is the pause between queries for due runs if the store reports no change.

@@ -54,7 +54,7 @@ func (s *serving) drive(due *NewRun, turn <-chan struct{}) {
 		return // not an error: another process took the run or a key, a message arrived, or a limit is reached
 	}
 	pause := lookForOthers
-	if _, ok := errors.AsType[*StoreError](err); ok {
+	if _, ok := errors.AsType[*StoreError](err); ok && !errors.Is(err, storage.ErrCorrupt) {
 		pause = pollInterval
 	}
 	s.e.env.Log.Error(logevent.RunDriveFailed, "run", due.Run, "error", err)

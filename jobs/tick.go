@@ -3,6 +3,7 @@ package jobs
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/ebbflow/ebb/storage"
@@ -14,7 +15,7 @@ const tickPage = 100
 // Now returns the store's time: the server's, or this machine's for a file. By it, jobs and schedules are due. So a time
 // to wait counts from it, not from this process's clock.
 func (b *Board) Now(ctx context.Context) (time.Time, error) {
-	_, now, _, err := b.store.DueSchedules(ctx, 1)
+	_, now, _, err := b.store.DueSchedules(ctx, storage.Schedule{}, 1)
 	return now, err
 }
 
@@ -74,41 +75,91 @@ func (b *Board) Schedules(ctx context.Context) ([]storage.Schedule, error) {
 
 // Tick posts the jobs of the ticks that have passed, by the store's clock. It returns their ids, and how long to
 // wait until the next tick; 0 if none is known. If several processes call Tick at the same time, each job is posted
-// once. If a schedule is not valid in this version, Tick still handles the others, and returns an error together
-// with the ids. A conductor calls Tick itself.
+// once. If schedules are damaged or not valid in this version, Tick leaves them as they are, handles all others, and
+// returns an error together with the ids. A conductor calls Tick itself.
 func (b *Board) Tick(ctx context.Context) (posted []string, wait time.Duration, err error) {
-	due, now, next, err := b.store.DueSchedules(ctx, tickPage)
-	if err != nil {
-		return nil, 0, err
-	}
-	var errs []error
-	for i := range due {
-		move, err := ticked(&due[i], now)
+	var began, next time.Time
+	var errs failures
+	for after := (storage.Schedule{}); ; {
+		due, now, later, err := b.store.DueSchedules(ctx, after, tickPage)
 		if err != nil {
-			errs = append(errs, err)
+			return posted, 0, err
+		}
+		if began.IsZero() {
+			began = now
+		}
+		for i := range due {
+			ids, at, err := b.tick(ctx, &due[i], now)
+			errs.add(err)
+			posted = append(posted, ids...)
+			next = earlier(next, at)
+		}
+		if len(due) == tickPage && !due[tickPage-1].Next.After(began) { // there may be more
+			after = due[tickPage-1]
 			continue
 		}
-		var ids []string // of the jobs that are not there yet
-		for j := range move.Jobs {
-			if _, err := b.store.Job(ctx, move.Jobs[j].ID); errors.Is(err, ErrNotFound) {
-				ids = append(ids, move.Jobs[j].ID)
-			}
+		if next = earlier(next, later); !next.IsZero() {
+			wait = max(next.Sub(now), time.Millisecond)
 		}
-		switch err := b.store.MoveSchedule(ctx, move); {
-		case err == nil:
-			posted = append(posted, ids...)
-			if !move.Next.IsZero() && (next.IsZero() || move.Next.Before(next)) {
-				next = move.Next
-			}
-		// Another process changed or removed the schedule.
-		case errors.Is(err, storage.ErrFenced), errors.Is(err, storage.ErrNotFound):
-			next = now
-		default:
-			errs = append(errs, err)
+		return posted, wait, errs.join()
+	}
+}
+
+// tick posts the jobs of one schedule. It returns the ids of those that were not there yet, and the next tick.
+func (b *Board) tick(ctx context.Context, s *storage.Schedule, now time.Time) (ids []string, next time.Time, err error) {
+	if s.Err != nil {
+		return nil, next, s.Err
+	}
+	move, err := ticked(s, now)
+	if err != nil {
+		return nil, next, fmt.Errorf("schedule %q: %w", s.ID, err)
+	}
+	for j := range move.Jobs {
+		if _, err := b.store.Job(ctx, move.Jobs[j].ID); errors.Is(err, ErrNotFound) {
+			ids = append(ids, move.Jobs[j].ID)
 		}
 	}
-	if !next.IsZero() {
-		wait = max(next.Sub(now), time.Millisecond)
+	err = b.store.MoveSchedule(ctx, move)
+	switch {
+	case err == nil:
+		return ids, move.Next, nil
+	case errors.Is(err, storage.ErrFenced), errors.Is(err, storage.ErrNotFound): // another process changed or removed it
+		return nil, now, nil
+	default:
+		return nil, next, fmt.Errorf("schedule %q: %w", s.ID, err)
 	}
-	return posted, wait, errors.Join(errs...)
+}
+
+// earlier returns the earlier of two times; a zero time is never.
+func earlier(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// namedFailures is the number of errors that an error of many schedules names.
+const namedFailures = 10
+
+// failures are the errors of many schedules.
+type failures struct {
+	named []error
+	more  int
+}
+
+func (f *failures) add(err error) {
+	switch {
+	case err == nil:
+	case len(f.named) < namedFailures:
+		f.named = append(f.named, err)
+	default:
+		f.more++
+	}
+}
+
+func (f *failures) join() error {
+	if f.more > 0 {
+		return fmt.Errorf("%w\nand %d more schedules", errors.Join(f.named...), f.more)
+	}
+	return errors.Join(f.named...)
 }

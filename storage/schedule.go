@@ -26,6 +26,8 @@ type Schedule struct {
 	Next time.Time // the next tick; zero means never again
 	Last time.Time // the last tick that posted a job; zero if there is none
 	Mark string    // changes with each change of the schedule; the store sets it
+
+	Err error `json:"-"` // from DueSchedules: why the record cannot be read; only ID and Next are set then
 }
 
 // A ScheduleMove changes a schedule and posts the jobs of its ticks, in one transaction. If another process changed
@@ -55,10 +57,11 @@ type Schedules interface {
 	Schedule(ctx context.Context, id string) (Schedule, error)
 	// Schedules returns all schedules, ordered by id.
 	Schedules(ctx context.Context) ([]Schedule, error)
-	// DueSchedules returns up to limit schedules that are not paused and whose tick has passed, oldest tick first;
-	// limit 0 means all. The store's clock decides which ticks have passed. DueSchedules also returns the time by
-	// that clock, and the next tick of any other schedule; zero if there is none.
-	DueSchedules(ctx context.Context, limit int) (due []Schedule, now, next time.Time, err error)
+	// DueSchedules returns up to limit schedules that are not paused and whose tick has passed, oldest tick first and
+	// then by id, after the place of a schedule; limit 0 means all. The store's clock decides which ticks have passed.
+	// DueSchedules also returns the time by that clock, and the next tick of any other schedule; zero if there is none.
+	// If the record of a schedule is damaged, the error is in the Schedule, so that the others still tick.
+	DueSchedules(ctx context.Context, after Schedule, limit int) (due []Schedule, now, next time.Time, err error)
 }
 
 // Check returns an error that wraps ErrInvalid and names the problem if the schedule cannot be stored.

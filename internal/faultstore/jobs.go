@@ -77,9 +77,10 @@ func (f *store) Schedules(ctx context.Context) ([]storage.Schedule, error) {
 	return answer(ctx, f, Call{Method: "Schedules"}, func() ([]storage.Schedule, error) { return f.Store.Schedules(ctx) })
 }
 
-func (f *store) DueSchedules(ctx context.Context, limit int) (due []storage.Schedule, now, next time.Time, err error) {
+func (f *store) DueSchedules(ctx context.Context, after storage.Schedule, limit int,
+) (due []storage.Schedule, now, next time.Time, err error) {
 	err = f.do(ctx, Call{Method: "DueSchedules"}, func() (err error) {
-		due, now, next, err = f.Store.DueSchedules(ctx, limit)
+		due, now, next, err = f.Store.DueSchedules(ctx, after, limit)
 		return err
 	})
 	return due, now, next, err

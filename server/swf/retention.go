@@ -1,6 +1,7 @@
 package swf
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -57,10 +58,11 @@ func (s *Server) sweepDomain(ctx context.Context, d *domain) error {
 		Labels: label(swf.LabelDomain, d.Name), States: closedStates, Order: storage.ByEnded, Reverse: true, Brief: true,
 		EndedTo: s.config.Now().Add(-d.retention()).Add(time.Microsecond), Limit: sweepSize,
 	}
+	var failed error // of executions, which does not keep the others
 	for ctx.Err() == nil {
 		runs, err := s.config.Store.Runs(ctx, q)
 		if err != nil || len(runs) == 0 {
-			return err
+			return cmp.Or(failed, err)
 		}
 		var over []string
 		for i := range runs {
@@ -69,16 +71,13 @@ func (s *Server) sweepDomain(ctx context.Context, d *domain) error {
 				continue
 			}
 			needed, err := IsBeingUndone(ctx, s.config.Store, &runs[i])
-			if err != nil {
-				return err
-			}
-			if !needed {
+			failed = cmp.Or(failed, err)
+			if err == nil && !needed {
 				over = append(over, runs[i].ID)
 			}
 		}
-		if _, err := s.config.Store.Purge(ctx, over...); err != nil {
-			return err
-		}
+		_, err = s.config.Store.Purge(ctx, over...)
+		failed = cmp.Or(failed, err)
 		q.After = &runs[len(runs)-1]
 	}
 	return ctx.Err()

@@ -112,7 +112,8 @@ func (m *store) Schedules(ctx context.Context) ([]storage.Schedule, error) {
 }
 
 // DueSchedules implements [storage.Schedules.DueSchedules].
-func (m *store) DueSchedules(ctx context.Context, limit int) (due []storage.Schedule, now, next time.Time, err error) {
+func (m *store) DueSchedules(ctx context.Context, after storage.Schedule, limit int,
+) (due []storage.Schedule, now, next time.Time, err error) {
 	if err := m.enter(ctx); err != nil {
 		return nil, now, next, err
 	}
@@ -122,15 +123,20 @@ func (m *store) DueSchedules(ctx context.Context, limit int) (due []storage.Sche
 		switch {
 		case s.Next.IsZero() || s.Paused:
 		case !s.Next.After(now):
-			due = append(due, copySchedule(s))
+			if byTick(*s, after) > 0 {
+				due = append(due, copySchedule(s))
+			}
 		case next.IsZero() || s.Next.Before(next):
 			next = s.Next
 		}
 	}
-	slices.SortFunc(due,
-		func(a, b storage.Schedule) int { return cmp.Or(a.Next.Compare(b.Next), strings.Compare(a.ID, b.ID)) })
+	slices.SortFunc(due, byTick)
 	if limit > 0 && len(due) > limit {
 		due, next = due[:limit], now
 	}
 	return due, now, next, nil
+}
+
+func byTick(a, b storage.Schedule) int {
+	return cmp.Or(a.Next.Compare(b.Next), strings.Compare(a.ID, b.ID))
 }

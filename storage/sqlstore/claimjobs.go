@@ -12,10 +12,11 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/internal/codec"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/internal/rules"
-	"github.com/ebbflow/ebb/storage/sqlstore/internal/dberr"
 )
 
 // Most claims are one statement, which finds jobs and claims them. If rates count jobs, or the claimant offers
@@ -85,7 +86,7 @@ type claiming struct {
 	storage.JobClaim
 	id, owner string
 	jobs      []storage.Job
-	misread   error // error of a claimed job that cannot be decoded
+	damaged   []storage.JobEnd // of claimed jobs that cannot be decoded
 }
 
 // ClaimJobs implements [storage.Jobs.ClaimJobs].
@@ -110,11 +111,19 @@ func (s *Store) ClaimJobs(ctx context.Context, q storage.JobClaim) (_ []storage.
 	if len(c.Labels) == 0 && !s.rated.Load() {
 		err = s.claimBy(ctx, &c, claimPlain)
 	}
-	if len(c.jobs) == 0 && err == nil { // there may be rates
+	if len(c.jobs)+len(c.damaged) == 0 && err == nil { // there may be rates
 		err = s.claimBy(ctx, &c, s.claimLooking)
 	}
 	if err != nil {
 		return nil, err
+	}
+	for i := range c.damaged {
+		if err := s.EndJob(ctx, c.damaged[i]); err != nil && !errors.Is(err, storage.ErrFenced) {
+			return nil, err
+		}
+	}
+	if len(c.damaged) > 0 && len(c.jobs) == 0 {
+		return s.ClaimJobs(ctx, q)
 	}
 	for i := range c.jobs {
 		if j := &c.jobs[i]; j.Attempts == 1 && j.NotUntil.IsZero() && j.Created.UnixMicro() > s.notifier.Last.Load() {
@@ -137,7 +146,7 @@ func (s *Store) claimBy(ctx context.Context, c *claiming, way func(context.Conte
 			return way(ctx, w, c)
 		}})
 		if err == nil {
-			return dberr.Failed(s.place, "read", c.misread)
+			return nil
 		}
 		if !errors.Is(err, storage.ErrUnsure) || errors.Is(err, ErrBroken) || try == conflictTries {
 			return err
@@ -147,13 +156,13 @@ func (s *Store) claimBy(ctx context.Context, c *claiming, way func(context.Conte
 			if err := r.All(ctx, &rows, selectClaimed, c.owner, c.id); err != nil {
 				return err
 			}
-			c.jobs, err = jobsOf(rows)
-			return err
+			c.keep(rows)
+			return nil
 		})
 		if looked != nil {
 			return errors.Join(err, looked)
 		}
-		if len(c.jobs) > 0 {
+		if len(c.jobs)+len(c.damaged) > 0 {
 			return nil
 		}
 	}
@@ -198,25 +207,33 @@ func claimPlain(ctx context.Context, w *session, c *claiming) error {
 	return w.PostQuery(ctx, &rows, func(err error) error {
 		w.Count(int64(len(rows)), args)
 		if err == nil {
-			c.jobs, err = jobsOf(rows)
+			c.keep(rows)
 		}
-		c.misread = err
 		return err
 	}, claimFirst[w.dialect.db], args...)
 }
 
-// jobsOf returns jobs in the order of claiming.
-func jobsOf(rows []jobRow) ([]storage.Job, error) {
+// keep keeps claimed jobs in the order of claiming. Those that cannot be decoded will be parked, so that they do not
+// keep others from being claimed.
+func (c *claiming) keep(rows []jobRow) {
 	slices.SortFunc(rows,
 		func(a, b jobRow) int { return cmp.Or(cmp.Compare(b.Priority, a.Priority), cmp.Compare(a.N, b.N)) })
-	jobs := make([]storage.Job, len(rows))
+	c.jobs, c.damaged = nil, nil
 	for i := range rows {
-		var err error
-		if jobs[i], err = rows[i].job(); err != nil {
-			return nil, err
+		job, err := rows[i].job()
+		if err == nil {
+			c.jobs = append(c.jobs, job)
+			continue
 		}
+		c.damaged = append(c.damaged, storage.JobEnd{
+			Job: rows[i].ID, Epoch: rows[i].Epoch, ClaimID: rows[i].Claim, State: states.JobParked, Failure: unreadable(err),
+		})
 	}
-	return jobs, nil
+}
+
+// unreadable returns why a job is parked that cannot be decoded.
+func unreadable(err error) *atom.Failure {
+	return &atom.Failure{Code: atom.CodeNoStart, Message: err.Error()}
 }
 
 // claimLookedAt claims the first jobs that the claimant accepts and rates allow.
@@ -240,7 +257,7 @@ func claimLookedAt(
 			return err
 		}
 	}
-	c.jobs, c.misread = jobs, nil
+	c.jobs = jobs
 	return nil
 }
 
@@ -258,7 +275,11 @@ func claimable(
 		for i := range rows {
 			job, err := rows[i].job()
 			if err != nil {
-				return nil, nil, nil, err
+				if _, err = w.Exec(ctx, changeState, states.JobParked, nil, codec.EncodeFailure(unreadable(err)), nil,
+					rows[i].ID, states.JobUnclaimed); err != nil {
+					return nil, nil, nil, err
+				}
+				continue
 			}
 			if !rules.OffersFor(&q.JobClaim, &job) {
 				continue

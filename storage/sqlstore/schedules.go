@@ -29,8 +29,9 @@ priority = excluded.priority,
 		needs, labels FROM schedules`
 	selectSchedule = selectSchedules + ` WHERE id = $1`
 	allSchedules   = selectSchedules + ` ORDER BY id`
-	dueSchedules   = selectSchedules + ` WHERE next <= $1 AND NOT paused ORDER BY next, id LIMIT $2 + 0`
-	nextSchedule   = `SELECT min(next) FROM schedules WHERE next > $1 AND NOT paused`
+	dueSchedules   = selectSchedules + ` WHERE next <= $1 AND NOT paused AND (next, id) > (CAST($2 AS BIGINT), $3)
+ORDER BY next, id LIMIT $4 + 0`
+	nextSchedule = `SELECT min(next) FROM schedules WHERE next > $1 AND NOT paused`
 )
 
 type scheduleRow struct {
@@ -59,18 +60,6 @@ func (r *scheduleRow) schedule() (storage.Schedule, error) {
 		return s, fmt.Errorf("%w: labels of schedule %q: %w", storage.ErrCorrupt, r.ID, err)
 	}
 	return s, nil
-}
-
-func schedulesOf(rows []scheduleRow) ([]storage.Schedule, error) {
-	var list []storage.Schedule
-	for i := range rows {
-		s, err := rows[i].schedule()
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, s)
-	}
-	return list, nil
 }
 
 // encodeLabels returns the text that decodeLabels reads; nil if there are no labels.
@@ -186,21 +175,29 @@ func (s *Store) Schedules(ctx context.Context) (list []storage.Schedule, err err
 		if err := r.All(ctx, &rows, allSchedules); err != nil {
 			return err
 		}
-		list, err = schedulesOf(rows)
-		return err
+		for i := range rows {
+			one, err := rows[i].schedule()
+			if err != nil {
+				return err
+			}
+			list = append(list, one)
+		}
+		return nil
 	})
 	return list, err
 }
 
 // DueSchedules implements [storage.Schedules.DueSchedules].
-func (s *Store) DueSchedules(ctx context.Context, limit int) (due []storage.Schedule, now, next time.Time, err error) {
+func (s *Store) DueSchedules(ctx context.Context, after storage.Schedule, limit int,
+) (due []storage.Schedule, now, next time.Time, err error) {
 	err = s.view(ctx, func(r *session) error {
 		var err error
 		if now, err = r.now(ctx); err != nil {
 			return err
 		}
 		var rows []scheduleRow
-		if err := r.All(ctx, &rows, dueSchedules, now.UnixMicro(), limitOr(limit)); err != nil {
+		if err := r.All(ctx, &rows, dueSchedules, now.UnixMicro(), after.Next.UnixMicro(), after.ID,
+			limitOr(limit)); err != nil {
 			return err
 		}
 		if limit > 0 && len(rows) == limit { // there may be more
@@ -212,8 +209,13 @@ func (s *Store) DueSchedules(ctx context.Context, limit int) (due []storage.Sche
 			}
 			next = at.time()
 		}
-		due, err = schedulesOf(rows)
-		return err
+		due = make([]storage.Schedule, len(rows))
+		for i := range rows {
+			if due[i], err = rows[i].schedule(); err != nil {
+				due[i] = storage.Schedule{ID: rows[i].ID, Next: rows[i].Next.time(), Err: err}
+			}
+		}
+		return nil
 	})
 	return due, now, next, err
 }

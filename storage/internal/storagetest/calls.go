@@ -95,7 +95,7 @@ func Calls(ctx context.Context, s storage.Store, claim storage.Claim) iter.Seq2[
 			{"DeleteSchedule", s.DeleteSchedule(ctx, "s")},
 			{"Schedule", errOf(s.Schedule(ctx, "s"))},
 			{"Schedules", errOf(s.Schedules(ctx))},
-			{"DueSchedules", errOf3(s.DueSchedules(ctx, 0))},
+			{"DueSchedules", errOf3(s.DueSchedules(ctx, storage.Schedule{}, 0))},
 		} {
 			if !yield(c.name, c.err) {
 				return

@@ -42,7 +42,7 @@ func testSchedules(t *testing.T, m Maker) {
 
 	due := func(ids ...string) time.Time {
 		t.Helper()
-		list, now, next, err := other.DueSchedules(t.Context(), 0)
+		list, now, next, err := other.DueSchedules(t.Context(), storage.Schedule{}, 0)
 		must(t, "DueSchedules", err)
 		var got []string
 		for i := range list {
@@ -100,9 +100,15 @@ func testSchedules(t *testing.T, m Maker) {
 	}
 	must(t, "PutSchedule", s.PutSchedule(t.Context(), storage.Schedule{ID: "b", Next: past.Add(time.Second)}))
 	must(t, "PutSchedule", s.PutSchedule(t.Context(), storage.Schedule{ID: "c", Next: past}))
-	list, _, _, err := s.DueSchedules(t.Context(), 1)
-	if err != nil || len(list) != 1 || list[0].ID != "c" {
-		t.Errorf("the oldest is %+v (%v), want c", list, err)
+	after := storage.Schedule{}
+	for _, id := range []string{"c", "b", ""} {
+		list, _, _, err := s.DueSchedules(t.Context(), after, 1)
+		if err != nil || id != "" && (len(list) != 1 || list[0].ID != id) || id == "" && len(list) > 0 {
+			t.Fatalf("after %q is %+v (%v), want %q", after.ID, list, err, id)
+		}
+		if len(list) > 0 {
+			after = list[0]
+		}
 	}
 }
 

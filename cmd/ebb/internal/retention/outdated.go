@@ -1,6 +1,7 @@
 package retention
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -42,13 +43,15 @@ func pruneJobs(ctx context.Context, store storage.Jobs, policy Policy, now time.
 	return pruned, nil
 }
 
-// Outdated calls f with each run that ended longer ago than it is to be kept, newest first. F may delete the run.
+// Outdated calls f with each run that ended longer ago than it is to be kept, newest first. F may delete the run. A run
+// that cannot be judged, or for which f fails, does not keep f from the others; Outdated returns the first of the errors.
 func Outdated(ctx context.Context, store storage.Reader, policy Policy, f func(*storage.Run) error) error {
 	o := outdating{store: store, policy: policy, now: time.Now(), parents: map[string]bool{}}
 	q := storage.RunQuery{States: []states.Flow{states.FlowSuccess, states.FlowFailure, states.FlowReverted}}
+	var failed error
 	for run, err := range storage.EachRun(ctx, store, q) {
 		if err != nil {
-			return exit.DatabaseError(err)
+			return cmp.Or(failed, exit.DatabaseError(err))
 		}
 		if len(o.parents) >= keptParents {
 			clear(o.parents)
@@ -57,11 +60,9 @@ func Outdated(ctx context.Context, store storage.Reader, policy Policy, f func(*
 		if err == nil && old {
 			err = f(&run)
 		}
-		if err != nil {
-			return err
-		}
+		failed = cmp.Or(failed, err)
 	}
-	return nil
+	return failed
 }
 
 // outdating decides which runs are outdated.

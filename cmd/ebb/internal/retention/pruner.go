@@ -1,6 +1,7 @@
 package retention
 
 import (
+	"cmp"
 	"context"
 	"math/rand/v2"
 	"time"
@@ -59,13 +60,13 @@ type Pruned struct {
 
 // Prune deletes the runs and jobs that the policy does not keep, a few at a time.
 func (p *Pruner) Prune(ctx context.Context) (done Pruned, err error) {
-	if done.Runs, err = p.pruneRuns(ctx); err != nil {
-		return done, err
+	var runs, jobs, tidy error // an error of some runs does not keep the others
+	done.Runs, runs = p.pruneRuns(ctx)
+	done.Jobs, jobs = pruneJobs(ctx, p.Store, p.Policy, time.Now())
+	if done.Runs+done.Jobs > 0 {
+		done.Bytes, tidy = p.Tidy(ctx)
 	}
-	if done.Jobs, err = pruneJobs(ctx, p.Store, p.Policy, time.Now()); err == nil && done.Runs+done.Jobs > 0 {
-		done.Bytes, err = p.Tidy(ctx)
-	}
-	return done, exit.DatabaseError(err)
+	return done, exit.DatabaseError(cmp.Or(runs, jobs, tidy))
 }
 
 // pruneRuns deletes outdated runs while it lists them, so that it holds few at a time.
@@ -82,8 +83,8 @@ func (p *Pruner) pruneRuns(ctx context.Context) (pruned int, err error) {
 		}
 		return purge()
 	})
-	if err == nil && len(batch) > 0 {
-		err = purge()
+	if len(batch) > 0 {
+		err = cmp.Or(err, purge())
 	}
 	return pruned, err
 }

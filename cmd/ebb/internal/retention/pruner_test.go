@@ -79,7 +79,7 @@ func TestPruner(t *testing.T) {
 		stop()
 		<-ended
 		jobs, err := store.JobList(t.Context(), storage.JobQuery{})
-		if err != nil || len(jobs) != 0 || tidied != 2 {
+		if err != nil || len(jobs) != 0 || tidied != 3 {
 			t.Errorf("%d jobs are left (%v); tidied %d times", len(jobs), err, tidied)
 		}
 		if err := store.Close(); err != nil {
