@@ -147,7 +147,7 @@ func (c *console) give(ctx context.Context, v *visit) address {
 		v.problem, v.status = words(p.Detail), p.Status
 		return ""
 	}
-	return landing(o, id, done.Run, done.Job)
+	return landing(o, id, done.Run, done.Job, c.sign(ctx, v, o.Of+" "+o.Name))
 }
 
 // pathOf returns the path of a command to what has the id.
@@ -156,8 +156,7 @@ func pathOf(o *server.Operation, id string) string {
 }
 
 // landing returns the page that shows what a command has done.
-func landing(o *server.Operation, id, run, job string) address {
-	did := o.Of + " " + o.Name
+func landing(o *server.Operation, id, run, job, did string) address {
 	switch {
 	case o.Of == "run":
 		return link("run", "id", id, "did", did)
@@ -166,7 +165,7 @@ func landing(o *server.Operation, id, run, job string) address {
 	case o.Of != "":
 		return link(o.Of+"s", "did", did)
 	case o.Name == "bulk":
-		return link("runs", "filter", "flow:ebb.bulk", "did", o.Name)
+		return link("runs", "filter", "flow:ebb.bulk")
 	case job != "":
 		return link("jobs", "did", did)
 	default:

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
@@ -177,6 +178,85 @@ func TestEveryCommand(t *testing.T) {
 		if again := d.ask(http.MethodPost, to[0], form); o.Of == "run" && (again.Code != http.StatusSeeOther || d.traces() != before) {
 			t.Errorf("%s counts twice: %d", to[0], again.Code)
 		}
+	}
+}
+
+// TestTold: a page says that something was done only after the server has done it: to the caller who did it, for a
+// minute, from each server on the database.
+//
+// Attack: A link whose query says that a command succeeded | The page says only what the server signed for the caller
+func TestTold(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(t)
+		tells := func(address string) bool {
+			return strings.Contains(d.ask(http.MethodGet, address, nil).Body.String(), `class="told" role="status">✓`)
+		}
+		give := func(to string, form url.Values) string {
+			w := d.ask(http.MethodPost, to, form)
+			if w.Code != http.StatusSeeOther {
+				t.Fatalf("%s: %d %s", to, w.Code, w.Body)
+			}
+			return w.Header().Get("Location")
+		}
+		paused := give("command?of=schedule&do=pause&id=nightly", url.Values{"once": {"k"}})
+		d.handler = console.New(d.store, console.Options{Commands: d.commands}) // of another process
+		cancelled := give("command?of=run&do=cancel&id=open", url.Values{"once": {"l"}})
+		for _, page := range []string{paused, cancelled} {
+			if !tells(page) {
+				t.Errorf("%s does not say what was done", page)
+			}
+		}
+		forged := []string{
+			"runs?did=run+cancel", "jobs?did=job+cancel", "runs?did=run+cancel~9999999999~", "definition?did=stored",
+			strings.Replace(paused, "pause", "remove", 1), strings.Replace(paused, "~", "~9", 1), "runs?did=~~",
+		}
+		for _, page := range forged {
+			if tells(page) {
+				t.Errorf("%s says that something was done", page)
+			}
+		}
+		d.caller.Name = "bob"
+		if tells(paused) {
+			t.Error("what ann did is told to bob")
+		}
+		d.caller.Name = "ann"
+		time.Sleep(time.Minute)
+		if tells(paused) {
+			t.Error("what was done is told for more than a minute")
+		}
+	})
+}
+
+// TestSaysWhatTheAPIAnswered: a command to something whose ID no path can contain is refused by the API, also with a
+// redirect, and so the console shows no success and nothing is recorded. A store takes such IDs from earlier programs.
+//
+// Attack: A command of the console to an ID that no path can contain | Refused; only an answer of the API counts as success
+func TestSaysWhatTheAPIAnswered(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	for _, id := range []string{".", "..", "/", ""} {
+		for of, do := range map[string]string{"run": "cancel", "job": "cancel", "schedule": "pause"} {
+			to := "command?" + url.Values{"of": {of}, "do": {do}, "id": {id}}.Encode()
+			w := d.ask(http.MethodPost, to, url.Values{"once": {"k"}})
+			if w.Code < http.StatusBadRequest || strings.Contains(w.Body.String(), `class="told"`) {
+				t.Errorf("%s: %d %s", to, w.Code, w.Header().Get("Location"))
+			}
+		}
+		if id == "" { // one is drawn
+			continue
+		}
+		for to, form := range map[string]url.Values{
+			"command?of=&do=jobs":      {"f.flow": {"f"}, "f.id": {id}},
+			"command?of=&do=schedules": {"f.flow": {"f"}, "f.id": {id}, "f.spec": {"@daily"}},
+		} {
+			if w := d.ask(http.MethodPost, to, form); w.Code != http.StatusBadRequest {
+				t.Errorf("%s with the id %q: %d", to, id, w.Code)
+			}
+		}
+	}
+	if n := d.traces(); n != 0 {
+		t.Errorf("there are %d traces", n)
 	}
 }
 

@@ -86,7 +86,6 @@ func (c *console) definition(ctx context.Context, v *visit) (node, error) {
 	}
 	return fragment{
 		el("h1", v.title),
-		when(v.query.Get("did") == "stored", el("p", class("told"), attr("role", "status"), say("✓ Stored."))),
 		when(v.operates, el("div", class("buttons"),
 			when(c.edits(v), el("a", class("button"), href(link(editPage, "hash", d.Hash)), say("Edit")), words(" ")),
 			v.button("", "jobs", "", "f.flow", d.Name, "f.version", strconv.FormatInt(d.Version, 10)))),

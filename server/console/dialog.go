@@ -208,20 +208,6 @@ func (c *console) preview(ctx context.Context, v *visit, o *server.Operation, id
 	}
 }
 
-// told says what was done before the page was shown.
-func (v *visit) told() node {
-	did := v.query.Get("did")
-	does, known := verbs[did]
-	if !known {
-		return none
-	}
-	said := say("✓ {0}: done.", say(does.label))
-	if strings.HasPrefix(did, "run ") {
-		said = say("✓ {0}: it is in the inbox of the run, until the process that drives the run applies it.", say(does.label))
-	}
-	return el("p", class("told"), attr("role", "status"), said)
-}
-
 // chosenRuns returns the filter of the runs with these ids.
 func chosenRuns(ids []string) string {
 	values := make([]string, 0, len(ids))

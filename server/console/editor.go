@@ -212,7 +212,7 @@ func (c *console) keep(ctx context.Context, v *visit) address {
 	if c.send(ctx, v, doStore, v.filled, &done) != nil {
 		return ""
 	}
-	return link("definition", "hash", done.Hash, "did", "stored")
+	return link("definition", "hash", done.Hash, "did", c.sign(ctx, v, didStore))
 }
 
 // schemaOf returns the JSON Schema of the input that is stored beside a definition; "" if there is none.

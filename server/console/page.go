@@ -103,7 +103,7 @@ func (c *console) answer(ctx context.Context, w http.ResponseWriter, name string
 	if v.part && err == nil {
 		body.write(&out)
 	} else {
-		c.layout(name, v, body).write(&out)
+		c.layout(ctx, name, v, body).write(&out)
 	}
 	_ = buffer.Flush() // the client may have disconnected
 }
@@ -141,7 +141,7 @@ func (c *console) problem(err error, v *visit) (status int, body node) {
 }
 
 // layout returns a whole page.
-func (c *console) layout(name string, v *visit, body node) node {
+func (c *console) layout(ctx context.Context, name string, v *visit, body node) node {
 	return el("html", attr("lang", "en"), attr("dir", "ltr"),
 		el("head",
 			el("meta", attr("charset", "utf-8")),
@@ -164,7 +164,7 @@ func (c *console) layout(name string, v *visit, body node) node {
 			el("main", attr("id", "main"), when(v.topic != "", attr("data-topic", v.topic)),
 				when(v.home != "", el("p", class("told"),
 					say("This run was tried in memory. It called nothing, and is not stored."))),
-				v.told(), body), keys))
+				c.told(ctx, v), body), keys))
 }
 
 // pagePath returns the relative path of a page.
