@@ -42,6 +42,7 @@ var suite = []struct {
 	{"ScheduleEachOnce", testScheduleEachOnce},
 	{"ScheduleCatchUp", testScheduleCatchUp},
 	{"SchedulePause", testSchedulePause},
+	{"LongTimes", testLongTimes},
 }
 
 // short is a lease that expires while a test waits.

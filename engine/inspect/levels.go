@@ -95,7 +95,7 @@ func (ls *Levels) scan(ctx context.Context, store storage.Reader, place *Place) 
 // A runKey identifies a run among all that a store has had. Of a purged run, another may have the id or the number.
 type runKey struct {
 	id      string
-	created int64
+	created int64 // in microseconds, which no year overflows
 }
 
-func keyOf(run *storage.Run) runKey { return runKey{run.ID, run.Created.UnixNano()} }
+func keyOf(run *storage.Run) runKey { return runKey{run.ID, run.Created.UnixMicro()} }

@@ -63,7 +63,7 @@ func scanLevel(ctx context.Context, store storage.Reader, place *Place) (*levelS
 
 func compareScanned(a, b *scanned) int {
 	if a.began.IsZero() != b.began.IsZero() && a.number < 0 && b.number < 0 {
-		return cmp.Compare(b.began.UnixNano(), a.began.UnixNano()) // children that have not started come last
+		return b.began.Compare(a.began) // children that have not started come last
 	}
 	if a.number < 0 && b.number < 0 {
 		return cmp.Or(a.began.Compare(b.began), cmp.Compare(a.name, b.name))

@@ -1,7 +1,6 @@
 package inspect
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
@@ -27,7 +26,7 @@ func LevelView(l *Level, title string) draw.View {
 	}
 	slices.SortStableFunc(spans, func(a, b span) int {
 		if a.began.IsZero() != b.began.IsZero() { // children that have not started come last
-			return cmp.Compare(b.began.UnixNano(), a.began.UnixNano())
+			return b.began.Compare(a.began)
 		}
 		return a.began.Compare(b.began)
 	})

@@ -117,7 +117,7 @@ func parseDuration(text string) (span time.Duration, ok bool) {
 		}
 	}
 	rest, err := time.ParseDuration(text)
-	return span + rest, err == nil && rest >= 0
+	return span + rest, err == nil && rest >= 0 && span+rest >= span
 }
 
 func (d *decoder) start(doc *document.Document) time.Time {

@@ -50,7 +50,7 @@ func TestDurations(t *testing.T) {
 			t.Errorf("%s is %v (%t)", text, got, ok)
 		}
 	}
-	for _, text := range []string{"", "d", "5", "-1s", "1d-1s", "1x", "123456d", "1d 2h"} {
+	for _, text := range []string{"", "d", "5", "-1s", "1d-1s", "1x", "123456d", "1d 2h", "99999d2562047h"} {
 		if got, ok := parseDuration(text); ok {
 			t.Errorf("%q is %v", text, got)
 		}
