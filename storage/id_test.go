@@ -10,7 +10,8 @@ import (
 // TestIDs: one rule for ids holds for new runs, jobs and schedules, by whatever door they come. Ids of child runs have
 // names of nodes, so any text.
 //
-// Attack: IDs that no path can contain, that a reader cannot see, or that a header cuts | Refused at every door
+// Attack (HTTP server): IDs that no path can contain, that a reader cannot see, or that a header cuts.
+// Result: Refused at every door.
 func TestIDs(t *testing.T) {
 	t.Parallel()
 	for id, fine := range map[string]bool{

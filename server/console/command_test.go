@@ -184,7 +184,8 @@ func TestEveryCommand(t *testing.T) {
 // TestTold: a page says that something was done only after the server has done it: to the caller who did it, for a
 // minute, from each server on the database.
 //
-// Attack: A link whose query says that a command succeeded | The page says only what the server signed for the caller
+// Attack (HTTP server): A link to the console whose query says that a command succeeded.
+// Result: The page says only what the server signed for the caller, for a minute.
 func TestTold(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -231,7 +232,8 @@ func TestTold(t *testing.T) {
 // TestSaysWhatTheAPIAnswered: a command to something whose ID no path can contain is refused by the API, also with a
 // redirect, and so the console shows no success and nothing is recorded. A store takes such IDs from earlier programs.
 //
-// Attack: A command of the console to an ID that no path can contain | Refused; only an answer of the API counts as success
+// Attack (HTTP server): A command of the console to an ID that no path can contain.
+// Result: Refused. Only an answer of the API counts as success.
 func TestSaysWhatTheAPIAnswered(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)

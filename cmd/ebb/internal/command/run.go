@@ -52,7 +52,8 @@ func (s subcommands) runCommand() *cobra.Command {
 		Long: `Run a definition in the Amazon States Language or SM4C until the run ends or is undone.
 Ebb recognizes the language by the content of FILE. A subflow of SM4C, or a machine that
 startExecution names, is the file of that name beside FILE, such as pay.sm4c.json for pay, or a file
-that --also names, or the newest stored definition of that name. Ebb also drives runs that the run starts and does not wait for.
+that --also names, or the newest stored definition of that name. Ebb also drives runs that the run
+starts and does not wait for.
 
 With --id start a run with that id, or resume it if it exists. If another process drives
 the run, follow it to its end. Ctrl-C then ends the following. If that process dies, this
