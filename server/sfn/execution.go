@@ -52,7 +52,8 @@ func TestCase(run *storage.Run) (machine, testCase string) {
 	if !ok {
 		return "", ""
 	}
-	return x.StateMachineName, x.API.TestCase
+	machine, _, _ = strings.Cut(x.StateMachineName, "/") // an item's execution has the name of its Map behind it
+	return machine, x.API.TestCase
 }
 
 // IsExecution reports whether a run is an execution of a machine that clients created, or a run that such an execution

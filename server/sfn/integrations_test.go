@@ -82,7 +82,8 @@ func TestIntegrations(t *testing.T) {
 // TestMocks starts executions with test cases of mocks, whose answers stand for their tasks.
 func TestMocks(t *testing.T) {
 	t.Parallel()
-	file, err := tasks.ReadMockFile("mocks.json", []byte(`{"StateMachines": {"trip": {"TestCases": {"paid": {"Pay": "Paid"}, "busy": {"Pay": "Busy"}}}},
+	file, err := tasks.ReadMockFile("mocks.json", []byte(`{"StateMachines": {"trip": {"TestCases": {"paid": {"Pay": "Paid"}, "busy": {"Pay": "Busy"}}},
+		"each": {"TestCases": {"paid": {"Pay": "Paid"}}}},
 		"MockedResponses": {"Paid": {"0": {"Return": {"receipt": 7}}}, "Busy": {"0": {"Throw": {"Error": "Busy", "Cause": "later"}}}}}`))
 	if err != nil {
 		t.Fatal(err)
@@ -91,13 +92,13 @@ func TestMocks(t *testing.T) {
 		_, err := file.Mocks(machine, testCase)
 		return err
 	}})
-	w.tasksOf = func(run *storage.Run) (engine.Tasks, error) {
+	w.tasksOf = func(run *storage.Run) (_ engine.Tasks, err error) {
 		r := &tasks.Registry{}
 		machine, testCase := sfn.TestCase(run)
 		if testCase != "" {
-			r.Mocks, _ = file.Mocks(machine, testCase)
+			r.Mocks, err = file.Mocks(machine, testCase)
 		}
-		return r, nil
+		return r, err
 	}
 	var made struct{ StateMachineArn, StateMachineVersionArn string }
 	w.must(t, "CreateStateMachine", object{"name": "trip", "roleArn": role, "publish": true, "definition": `{"StartAt": "Pay", "States":
@@ -118,6 +119,12 @@ func TestMocks(t *testing.T) {
 	}
 	if x := start(made.StateMachineArn, "c"); x.Error != "Ebb.NoTask" {
 		t.Errorf("without a test case: %+v", x)
+	}
+	each := w.make(t, "CreateStateMachine", object{"name": "each", "roleArn": role, "definition": `{"StartAt": "Two", "States": {
+		"Two": {"Type": "Pass", "Result": [1, 2], "Next": "Each"}, "Each": {"Type": "Map", "End": true, "ItemProcessor": {"ProcessorConfig": {"Mode": "DISTRIBUTED",
+			"ExecutionType": "STANDARD"}, "StartAt": "Pay", "States": {"Pay": {"Type": "Task", "Resource": "arn:aws:states:::lambda:invoke", "End": true}}}}}}`})
+	if x := start(each.StateMachineArn+"#paid", "d"); x.Output != `[{"receipt": 7},{"receipt": 7}]` {
+		t.Errorf("in a distributed Map: %+v", x)
 	}
 	w.refuses(t, "StartExecution", object{"stateMachineArn": made.StateMachineArn + "#none"}, "InvalidArn")
 	plain := newWorld(t, sfn.Config{})
