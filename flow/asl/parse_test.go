@@ -120,7 +120,7 @@ func TestParseProblems(t *testing.T) {
 		{"expressions", `{"QueryLanguage": "JSONata", "StartAt": "A", "States": {"A": {"Type": "Pass", "End": true, "Output": {
 			"a": "{% 1 + %}",
 			"b": "{% \"\u00fc\ud83d\ude00\" & \n (1 %}",
-			"c": ["{% order.id %}", "{% $$ %}", "{% \t$states.result %}", "{% $eval('1') %}", "{% $states.inptu %}"]}}}}`, []string{
+			"c": ["{% order.id %}", "{% $$ %}", "{% \t$states.result %}", "{% $states.inptu %}"]}}}}`, []string{
 			`INVALID_JSONATA_EXPRESSION d:2:17: state "A": a: Unexpected end of expression`,
 			`INVALID_JSONATA_EXPRESSION d:3:44: state "A": b: Expected ")" before end of expression`,
 			`UNSUPPORTED_JSONATA_EXPRESSION d:4:14: state "A": an entry of c: Reference to 'order' at the top level is not supported ` +
@@ -128,8 +128,7 @@ func TestParseProblems(t *testing.T) {
 			`UNSUPPORTED_JSONATA_EXPRESSION d:4:32: state "A": an entry of c: Reference to '$$' is not supported`,
 			`UNSUPPORTED_JSONATA_EXPRESSION d:4:46: state "A": an entry of c: Field '$states.result' does not exist here ` +
 				`(it is there in Output and Assign of a Task, Parallel or Map state)`,
-			`UNSUPPORTED_JSONATA_EXPRESSION d:4:70: state "A": an entry of c: the function $eval is not supported`,
-			`UNSUPPORTED_JSONATA_EXPRESSION d:4:90: state "A": an entry of c: Field '$states.inptu' does not exist here ` +
+			`UNSUPPORTED_JSONATA_EXPRESSION d:4:70: state "A": an entry of c: Field '$states.inptu' does not exist here ` +
 				`(did you mean $states.input?)`,
 		}},
 		{"version and timeout", `{"Version": "2.0", "TimeoutSeconds": 0, "StartAt": "A", "States": {"A": {"Type": "Succeed"}}}`, []string{

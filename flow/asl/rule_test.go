@@ -163,10 +163,6 @@ var ruleCases = []ruleCase{
 		good: inJSONata(`{"Type": "Succeed", "Output": "{% $map($states.input.x, function($v) { $v * 2 }) %}"}`),
 	},
 	{
-		rule: "top-level", bad: inJSONata(`{"Type": "Succeed", "Output": "{% $eval('1') %}"}`),
-		good: inJSONata(`{"Type": "Succeed", "Output": "{% $parse('1') %}"}`),
-	},
-	{
 		rule: "states", bad: inJSONata(`{"Type": "Succeed", "Output": "{% $states.inptu.x %}"}`),
 		good: inJSONata(`{"Type": "Succeed", "Output": "{% $states.context.State.Name %}"}`),
 	},

@@ -96,6 +96,16 @@ func TestToldOfStop(t *testing.T) {
 	}
 }
 
+// TestContextPathCause: the cause of a path into the context object has the path as it is written.
+func TestContextPathCause(t *testing.T) {
+	t.Parallel()
+	m := parse(t, alone(`{"Type": "Pass", "Parameters": {"x.$": "$$.Execution.Input.no"}, "End": true}`))
+	want := "FAILED States.Runtime: " + inS + "The JSONPath '$$.Execution.Input.no' specified for the field 'x.$' could not be found in the input '{"
+	if got := ending(simulate(t, m, `{}`, nil)); !strings.HasPrefix(got, want) {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
 // TestPathCauses checks the causes of a path that names nothing, by its place.
 func TestPathCauses(t *testing.T) {
 	t.Parallel()

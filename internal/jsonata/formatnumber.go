@@ -78,6 +78,11 @@ type subPicture struct {
 	fractionGroups []int // from the point to the right
 }
 
+// whole returns the text of the sub-picture, and has reports whether it contains a symbol, of any number of characters.
+func (p *subPicture) whole() string { return strings.Join(p.text, "") }
+
+func (p *subPicture) has(symbol string) bool { return strings.Contains(p.whole(), symbol) }
+
 func characters(text string) []string { return strings.Split(text, "") }
 
 func formatNumber(r *run, args []any) (any, error) {
@@ -144,10 +149,7 @@ func (s *numberStyle) cut(text []string) *subPicture {
 
 // check returns the code of the last rule that a sub-picture breaks.
 func (s *numberStyle) check(p *subPicture) (code string) {
-	several := func(c string) bool {
-		first := slices.Index(p.text, c)
-		return first >= 0 && slices.Contains(p.text[first+1:], c)
-	}
+	several := func(symbol string) bool { return strings.Index(p.whole(), symbol) != strings.LastIndex(p.whole(), symbol) }
 	at := func(list []string, i int) string {
 		if i < 0 || i >= len(list) {
 			return ""
@@ -155,7 +157,7 @@ func (s *numberStyle) check(p *subPicture) (code string) {
 		return list[i]
 	}
 	isDigit := s.isDigit
-	percent, perMille := slices.Contains(p.text, s.percent), slices.Contains(p.text, s.perMille)
+	percent, perMille := p.has(s.percent), p.has(s.perMille)
 	point := slices.Index(p.text, s.decimal)
 	firstOptional := slices.Index(p.integer, s.digit)
 	lastOptional := -1
@@ -257,9 +259,9 @@ func regularly(positions []int) int {
 
 func (s *numberStyle) format(n float64, p *subPicture) string {
 	switch {
-	case slices.Contains(p.text, s.percent):
+	case p.has(s.percent):
 		n *= 100
-	case slices.Contains(p.text, s.perMille):
+	case p.has(s.perMille):
 		n *= 1000
 	}
 	exponent := 0

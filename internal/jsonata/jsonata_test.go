@@ -76,6 +76,9 @@ func TestFunctionsOfAWS(t *testing.T) {
 		`$millis()`:                            `1748781000123`,
 		`[1/0, -1/0, 0/0]`:                     `["Infinity","-Infinity","NaN"]`,
 		`$string(1e20) & $string(1e21)`:        `"1000000000000000000001e+21"`,
+		`$formatNumber(0.14, "###pm", {"per-mille": "pm"})`: `"140pm"`,
+		`$formatNumber(0.14, "001pc", {"percent": "pc"})`:   `"014pc"`,
+		`$formatNumber(1, "#pcpc", {"percent": "pc"})`:      `D3082: The sub-picture must not contain more than one instance of the 'percent' character`,
 		`$formatNumber(1, "x")`: `D3086: The sub-picture must not contain a passive character that is preceded by an active character and that is ` +
 			`followed by another active character`,
 		`$sum(["a"])`: `T0412: Argument 1 of function "sum" must be an array of "numbers"`,

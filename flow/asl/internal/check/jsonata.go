@@ -112,8 +112,6 @@ func (c *checker) use(n *node, use jsonata.Use) {
 		if len(use.Members) > 0 {
 			c.useStates(n, use)
 		}
-	case use.Name == "eval":
-		c.Add(ruleTopLevel, n, c.within(n, use.Offset), "", nameOf(n)+": the function $eval is not supported")
 	case !jsonata.HasFunction(use.Name):
 		c.read(n, use.Name)
 	}

@@ -53,7 +53,7 @@ var (
 	ruleJSONata = rules.New("jsonata", "INVALID_JSONATA_EXPRESSION", flow.SeverityError,
 		"An expression is legal JSONata.")
 	ruleTopLevel = rules.New("top-level", unsupportedJSONata, flow.SeverityError,
-		"An expression begins with $states or a variable: it has no input of its own, and no $eval.")
+		"An expression begins with $states or a variable: it has no input of its own.")
 	ruleStates = rules.New("states", unsupportedJSONata, flow.SeverityError,
 		"$states has input and context; result in Output and Assign of Task, Parallel and Map, errorOutput in those of a "+
 			"catcher.")

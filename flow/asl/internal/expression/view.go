@@ -133,11 +133,11 @@ func (e *Path) Evaluate(v *View) (any, *stateerror.Error) {
 		input = data.Tree(v.In.Context())
 	}
 	f = stateerror.Runtimef("The JSONPath '%s' specified for the field '%s' could not be found in the input '%s'",
-		UnderRoot(e.Path), e.Field, input.Encoded())
+		e.Path.Text(), e.Field, input.Encoded())
 	return nil, v.pathError(f)
 }
 
-// UnderRoot returns a path as causes quote it: a path into the context object starts at that object.
+// UnderRoot returns a path as most causes quote it: a path into the context object starts at that object.
 func UnderRoot(path *jsonpath.Path) string {
 	if path.Root() == jsonpath.RootContext {
 		return strings.Replace(path.Text(), "$$", "$", 1)
