@@ -31,7 +31,7 @@ func (b *batchTurn) scheduleActivity(d *decision.Decision, refused string) {
 	event := b.emit(d.Success, b.completed, NodeName(id, 0), a.
 		Given("input", d.Given("input")).Given("control", d.Given("control")).
 		Text("scheduleToStartTimeout", limits.toStart).Text("scheduleToCloseTimeout", limits.toClose).
-		Text("startToCloseTimeout", limits.startToClose).List("taskList", list).Text("taskPriority", priorityText).
+		Text("startToCloseTimeout", limits.startToClose).List("taskList", list).Filled("taskPriority", priorityText).
 		Decided(b.completed).Text("heartbeatTimeout", limits.heartbeat))
 	toStart, toClose, startToClose := limit(limits.toStart), limit(limits.toClose), limit(limits.startToClose)
 	n := note{
@@ -45,7 +45,6 @@ func (b *batchTurn) scheduleActivity(d *decision.Decision, refused string) {
 	})
 	if !b.closed {
 		b.memory.Activities[shorten(id)] = openActivity{Scheduled: event}
-		b.memory.LatestActivity = b.ask.Now.UnixMilli()
 	}
 }
 
@@ -70,7 +69,6 @@ func (b *batchTurn) refuseActivity(
 		fill(list, d.DefaultTaskList.Name)
 	}
 	fill(priorityText, d.DefaultTaskPriority)
-	fill(priorityText, "0")
 	fill(&l.toClose, d.DefaultTaskScheduleToCloseTimeout)
 	fill(&l.toStart, d.DefaultTaskScheduleToStartTimeout)
 	fill(&l.startToClose, d.DefaultTaskStartToCloseTimeout)

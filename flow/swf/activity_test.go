@@ -188,7 +188,7 @@ func TestScheduleActivityFailures(t *testing.T) {
 	w := newWorld(t, swf.Settings{})
 	r := w.start("w")
 	w.decide(bare(""))
-	expect(t, r.event("ActivityTaskScheduled", 1), "taskPriority", "0", "input", nil)
+	expect(t, r.event("ActivityTaskScheduled", 1), "taskPriority", nil, "input", nil)
 }
 
 // TestRefusals makes each decision fail with each cause that the server, not the model, finds.

@@ -30,7 +30,7 @@ func (w *world) start(id string, mods ...func(*swf.Start)) *simRun {
 	w.t.Helper()
 	s := swf.Start{Domain: domain, WorkflowID: id, Type: swf.Type{Name: "wt", Version: "1"}, Configuration: swf.Configuration{
 		TaskList: &swf.TaskList{Name: "dl"}, TaskStartToCloseTimeout: "60", ExecutionStartToCloseTimeout: "300",
-		ChildPolicy: swf.PolicyTerminate, TaskPriority: "0",
+		ChildPolicy: swf.PolicyTerminate,
 	}}
 	for _, mod := range mods {
 		mod(&s)
@@ -161,8 +161,12 @@ func (w *world) complete(got *task, c swf.Completion, decisions ...string) *swf.
 				c.ActivityTypes = append(c.ActivityTypes, k)
 			}
 		}
+		var own swf.Start
+		if err := got.node.run.info.Attributes.Decode(&own); err != nil {
+			w.t.Fatal(err)
+		}
 		for _, k := range workflowTypes {
-			if slices.Contains(batch.WorkflowTypes(got.decision.WorkflowType), k.Type) {
+			if slices.Contains(batch.WorkflowTypes(own.Type), k.Type) {
 				c.WorkflowTypes = append(c.WorkflowTypes, k)
 			}
 		}

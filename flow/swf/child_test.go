@@ -266,7 +266,7 @@ func TestExternal(t *testing.T) {
 	if r.last("ExternalWorkflowExecutionSignaled") < r.last("WorkflowExecutionSignaled") {
 		t.Error(r.story())
 	}
-	if d, _ := swf.Describe(r.memory); !d.CancelRequested {
+	if r.labels[swf.LabelCancelRequested] != "true" {
 		t.Error("no cancel is requested")
 	}
 	w.decide(complete)

@@ -37,7 +37,7 @@ func TestCloses(t *testing.T) {
 		}
 		w.advance(time.Hour) // the activity is dropped without an event
 		r.ends(11, c.event)
-		if d, _ := swf.Describe(r.memory); d.OpenCounts != (swf.OpenCounts{}) || d.LatestActivityTaskTimestamp != epoch {
+		if d, _ := swf.Describe(r.memory); d.OpenCounts != (swf.OpenCounts{OpenActivityTasks: 1}) || d.LatestActivityTaskTimestamp != epoch {
 			t.Errorf("%+v", d)
 		}
 		w.start("w") // the workflowId is free again
@@ -312,7 +312,7 @@ func TestDefaults(t *testing.T) {
 		}
 		step.give()
 	}
-	if c.TaskPriority != "0" || c.LambdaRole != "" {
+	if c.TaskPriority != "" || c.LambdaRole != "" {
 		t.Errorf("%+v", c)
 	}
 	c = swf.Configuration{ChildPolicy: "ABANDON"}

@@ -104,8 +104,26 @@ var modelDecisions = []modelDecision{
 		reason: "the closing event must fit the quota", tests: "TestEventLimit",
 	},
 	{
-		subject: "taskPriority that nothing gives", model: "`0`, which events show", reason: "documented default",
-		tests: "TestFirstEvents",
+		subject: "taskPriority that nothing gives", model: "absent; the task has the priority 0",
+		reason: "recorded", tests: "TestFirstEvents",
+	},
+	{
+		subject: "DecisionTaskScheduled without an override", model: "has scheduleToStartTimeout `NONE`",
+		reason: "recorded since 2022", tests: "TestFirstEvents",
+	},
+	{
+		subject: "description of a closed execution",
+		model: "openActivityTasks still counts the activities that were open; cancelRequested is false; " +
+			"latestActivityTaskTimestamp is that of the last event of an activity",
+		reason: "recorded, against the documentation", tests: "TestCloses, server/swf: TestDescribeAsRecorded",
+	},
+	{
+		subject: "startTimestamp", model: "the time of event 1", reason: "recorded",
+		tests: "server/swf: TestDescribeAsRecorded",
+	},
+	{
+		subject: "task of a closed execution", model: "the fault names the execution, not the task",
+		reason: "observed on the service", tests: "server/swf: TestDescribeAsRecorded",
 	},
 	{
 		subject: "timeout of 0 s", model: "over at once, after a millisecond at most",

@@ -41,8 +41,7 @@ func (t *turn) decisionStarted(n *note) {
 	}
 	t.growth.Note = n.value()
 	t.growth.Reply = atom.MustEncode(DecisionTask{
-		StartedEventID: n.Started, PreviousStartedEventID: t.memory.Previous, WorkflowExecution: t.execution(),
-		WorkflowType: t.start.Type,
+		StartedEventID: n.Started, PreviousStartedEventID: t.memory.Previous,
 	})
 }
 

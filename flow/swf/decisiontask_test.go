@@ -17,19 +17,15 @@ func TestFirstEvents(t *testing.T) {
 	r := w.start("w", func(s *swf.Start) { s.TagList = []string{"x"}; s.LambdaRole = "arn:r" })
 	r.ends(1, "WorkflowExecutionStarted", "DecisionTaskScheduled")
 	if got, want := r.events[0].Details.String(), `{"input":"in","executionStartToCloseTimeout":"300","taskStartToCloseTimeout":"60",`+
-		`"childPolicy":"TERMINATE","taskList":{"name":"dl"},"taskPriority":"0","workflowType":{"name":"wt","version":"1"},`+
+		`"childPolicy":"TERMINATE","taskList":{"name":"dl"},"workflowType":{"name":"wt","version":"1"},`+
 		`"tagList":["x"],"parentInitiatedEventId":0,"lambdaRole":"arn:r"}`; got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}
-	if got, want := r.events[1].Details.String(), `{"taskList":{"name":"dl"},"taskPriority":"0","startToCloseTimeout":"60"}`; got != want {
+	if got, want := r.events[1].Details.String(), `{"taskList":{"name":"dl"},"startToCloseTimeout":"60","scheduleToStartTimeout":"NONE"}`; got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}
 	got := w.decider()
-	want := swf.DecisionTask{
-		StartedEventID: 3, WorkflowExecution: swf.Execution{WorkflowID: "w", RunID: r.info.ID},
-		WorkflowType: swf.Type{Name: "wt", Version: "1"},
-	}
-	if got.decision != want {
+	if want := (swf.DecisionTask{StartedEventID: 3}); got.decision != want {
 		t.Errorf("the task is %+v, want %+v", got.decision, want)
 	}
 	expect(t, r.event("DecisionTaskStarted", 1), "identity", "decider-1", "scheduledEventId", 2)
@@ -188,7 +184,7 @@ func TestTaskListOverride(t *testing.T) {
 	if l, _ := r.event("DecisionTaskScheduled", 3)["taskList"].(map[string]any); l["name"] != "o" {
 		t.Errorf("the list is %v", l)
 	}
-	expect(t, r.event("DecisionTaskScheduled", 3), "scheduleToStartTimeout", nil)
+	expect(t, r.event("DecisionTaskScheduled", 3), "scheduleToStartTimeout", "NONE")
 	w.advance(60 * second)
 	w.respond(w.decider("o"))
 	w.signal(r, "y")
@@ -222,7 +218,7 @@ func TestTemporaryOverride(t *testing.T) {
 		} else {
 			expect(t, timedOut, "timeoutType", "SCHEDULE_TO_START", "scheduledEventId", 6, "startedEventId", 0)
 		}
-		expect(t, r.event("DecisionTaskScheduled", 3), "scheduleToStartTimeout", nil)
+		expect(t, r.event("DecisionTaskScheduled", 3), "scheduleToStartTimeout", "NONE")
 		w.decide(complete)
 	}
 	// A list that a decider polls in time stays.
@@ -349,10 +345,10 @@ func TestPriority(t *testing.T) {
 	w.start("mid")
 	for _, want := range []string{"high", "mid"} {
 		got := w.decider()
-		if got.decision.WorkflowExecution.WorkflowID != want {
-			t.Errorf("%+v, want %s", got.decision, want)
+		if key := got.node.run.info.Key; key != swf.Key(domain, want) {
+			t.Errorf("%s, want %s", key, want)
 		}
-		expect(t, got.node.run.event("DecisionTaskScheduled", 1), "taskPriority", map[string]string{"high": "10", "mid": "0"}[want])
+		expect(t, got.node.run.event("DecisionTaskScheduled", 1), "taskPriority", map[string]any{"high": "10", "mid": nil}[want])
 		w.respond(got, activity("2", "taskPriority", "0"), activity("1", "taskPriority", "5"), activity("3", "taskPriority", "0"))
 		for _, id := range []string{"1", "2", "3"} {
 			if got := w.worker(); got.activity.ActivityID != id {

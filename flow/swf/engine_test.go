@@ -69,7 +69,7 @@ func (s *served) start(id string, mods ...func(*swf.Start)) string {
 	s.t.Helper()
 	start := swf.Start{Domain: domain, WorkflowID: id, Type: swf.Type{Name: "wt", Version: "1"}, Configuration: swf.Configuration{
 		TaskList: &swf.TaskList{Name: "dl"}, TaskStartToCloseTimeout: "60", ExecutionStartToCloseTimeout: "300",
-		ChildPolicy: swf.PolicyTerminate, TaskPriority: "0",
+		ChildPolicy: swf.PolicyTerminate,
 	}}
 	for _, mod := range mods {
 		mod(&start)
@@ -263,8 +263,10 @@ func TestEngineFamilies(t *testing.T) {
 		})
 		s.decide(startChild("c2"), startChild("done"))
 		done := s.decider("cl")
-		for done.Reply.String() == "" || !strings.Contains(done.Reply.String(), `"done"`) {
-			done = s.decider("cl")
+		for run, err := s.store.OpenRun(t.Context(), swf.Key(domain, "done")); run != done.Run; done = s.decider("cl") {
+			if err != nil {
+				t.Fatal(err)
+			}
 		}
 		if err := s.complete(done, complete); err != nil {
 			t.Fatal(err)

@@ -104,8 +104,13 @@ func (f *Fold) ended(what string, event int64) error {
 	return nil
 }
 
-// Counts returns how much is open. After the closing event nothing is.
+// Counts returns how much is open. After the closing event only the activities count that were open then.
 func (f *Fold) Counts() (c OpenCounts) {
+	for _, what := range f.scheduled {
+		if what == history.ActivityScheduled {
+			c.OpenActivityTasks++
+		}
+	}
 	if f.Closed {
 		return c
 	}
@@ -114,8 +119,6 @@ func (f *Fold) Counts() (c OpenCounts) {
 	}
 	for _, what := range f.scheduled {
 		switch what {
-		case history.ActivityScheduled:
-			c.OpenActivityTasks++
 		case history.TimerStarted:
 			c.OpenTimers++
 		case history.ChildInitiated:

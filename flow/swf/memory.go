@@ -23,9 +23,9 @@ type memory struct {
 	Undo    []UndoType `json:"undo,omitempty"`    // of activities that are to be undone if the execution fails
 	Undoing *undoState `json:"undoing,omitempty"` // of an execution that undoes
 
-	CancelRequested bool  `json:"cancelRequested,omitempty"`
-	LatestActivity  int64 `json:"latestActivity,omitempty"` // when the last activity was scheduled, in milliseconds
-	Context         int64 `json:"context,omitempty"`        // the event with the latest context
+	LatestActivity int64 `json:"latestActivity,omitempty"` // when the last event of an activity was, in milliseconds
+	Context        int64 `json:"context,omitempty"`        // the event with the latest context
+	Left           int   `json:"left,omitempty"`           // how many activities were open when the execution closed
 }
 
 // A scheduledTask is a scheduled decision task. While another one is started, it has no node, so no decider can take
@@ -69,21 +69,18 @@ func newMemory() memory {
 	}
 }
 
-// close forgets everything that was open.
+// close forgets everything that was open, except how many activities were: the service keeps counting them.
 func (m *memory) close() {
-	*m = memory{
-		Previous: m.Previous, CancelRequested: m.CancelRequested, LatestActivity: m.LatestActivity, Context: m.Context,
-	}
+	*m = memory{Previous: m.Previous, LatestActivity: m.LatestActivity, Context: m.Context, Left: len(m.Activities)}
 }
 
 // A Description is what DescribeWorkflowExecution reports of an execution beside its start.
 type Description struct {
 	OpenCounts OpenCounts
-	// LatestActivityTaskTimestamp is when the last activity task was scheduled; zero if none was.
+	// LatestActivityTaskTimestamp is when an activity task last was scheduled, started or ended; zero if none was.
 	LatestActivityTaskTimestamp time.Time
 	// LatestContextEvent is the DecisionTaskCompleted event that has the latest execution context; 0 if none has.
 	LatestContextEvent int64
-	CancelRequested    bool
 	// DecisionTaskList is the task list of the next decision task.
 	DecisionTaskList string
 }
@@ -97,8 +94,8 @@ type OpenCounts struct {
 	OpenLambdaFunctions         int `json:"openLambdaFunctions"`
 }
 
-// Describe reads the memory of the run of an execution. If the run has ended, its open counts are 0 even if its memory
-// differs, because the engine may have ended the run.
+// Describe reads the memory of the run of an execution. If the run has ended, only activities are open, even if its
+// memory differs, because the engine may have ended the run.
 func Describe(value atom.Value) (*Description, error) {
 	var m memory
 	if err := value.Decode(&m); err != nil {
@@ -106,10 +103,10 @@ func Describe(value atom.Value) (*Description, error) {
 	}
 	d := &Description{
 		OpenCounts: OpenCounts{
-			OpenActivityTasks: len(m.Activities), OpenTimers: len(m.Timers), OpenLambdaFunctions: len(m.Lambdas),
+			OpenActivityTasks: len(m.Activities) + m.Left, OpenTimers: len(m.Timers), OpenLambdaFunctions: len(m.Lambdas),
 			OpenChildWorkflowExecutions: len(m.Children),
 		},
-		LatestContextEvent: m.Context, CancelRequested: m.CancelRequested,
+		LatestContextEvent: m.Context,
 	}
 	if m.Scheduled != nil || m.Started != nil {
 		d.OpenCounts.OpenDecisionTasks = 1

@@ -98,6 +98,5 @@ func (t *turn) cancelRequested(from *Execution, initiated int64, cause string) {
 		a.Execution("externalWorkflowExecution", from.WorkflowID, from.RunID)
 	}
 	t.emit(history.CancelRequested, 0, "", a.Ref("externalInitiatedEventId", initiated).Filled("cause", cause))
-	t.memory.CancelRequested = true
 	t.label(LabelCancelRequested, "true")
 }

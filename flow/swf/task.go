@@ -5,13 +5,10 @@ import (
 	"github.com/ebbflow/ebb/flow"
 )
 
-// A DecisionTask is the reply to a poll that took a decision task, without its token and its events. The events go up
-// to StartedEventID.
+// A DecisionTask is the reply to a poll that took a decision task: how far its events go, and those of the last one.
 type DecisionTask struct {
-	StartedEventID         int64     `json:"startedEventId"`
-	PreviousStartedEventID int64     `json:"previousStartedEventId"`
-	WorkflowExecution      Execution `json:"workflowExecution"`
-	WorkflowType           Type      `json:"workflowType"`
+	StartedEventID         int64 `json:"startedEventId"`
+	PreviousStartedEventID int64 `json:"previousStartedEventId"`
 }
 
 // An ActivityTask is the reply to a poll that took an activity task, without its token and its input. The input is

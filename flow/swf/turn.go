@@ -1,9 +1,11 @@
 package swf
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/flow"
@@ -36,6 +38,9 @@ func (t *turn) emit(event string, prev int64, name string, a *history.Attributes
 		return 0
 	}
 	t.growth.Events = append(t.growth.Events, flow.Event{Type: event, Prev: prev, Name: name, Details: a.Value()})
+	if strings.HasPrefix(event, "ActivityTask") {
+		t.memory.LatestActivity = t.ask.Now.UnixMilli()
+	}
 	t.closed = entry.Closes
 	t.wants = t.wants || entry.Schedules != history.Never
 	return n
@@ -104,7 +109,8 @@ func (t *turn) schedule() {
 	}
 	var a history.Attributes
 	a.List("taskList", task.List).Filled("taskPriority", t.start.TaskPriority).
-		Filled("startToCloseTimeout", t.start.TaskStartToCloseTimeout).Filled("scheduleToStartTimeout", task.ToStart)
+		Filled("startToCloseTimeout", t.start.TaskStartToCloseTimeout).
+		Text("scheduleToStartTimeout", cmp.Or(task.ToStart, decision.None))
 	prev := int64(0)
 	if n := len(t.growth.Events); n > 0 {
 		prev = t.ask.Event + int64(n) - 1

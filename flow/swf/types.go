@@ -58,15 +58,14 @@ type Configuration struct {
 }
 
 // Complete sets what is absent to the defaults of the type. It returns the first member that has neither a value nor a
-// default, in the order in which the service looks for them, or "". The default of the priority is 0; an execution need
-// not have a role.
+// default, in the order in which the service looks for them, or "". An execution need have neither a priority nor a
+// role.
 func (c *Configuration) Complete(d *WorkflowDefaults) (undefined string) {
 	fill(&c.ExecutionStartToCloseTimeout, d.DefaultExecutionStartToCloseTimeout)
 	fill(&c.TaskStartToCloseTimeout, d.DefaultTaskStartToCloseTimeout)
 	fill(&c.ChildPolicy, d.DefaultChildPolicy)
 	fill(&c.LambdaRole, d.DefaultLambdaRole)
 	fill(&c.TaskPriority, d.DefaultTaskPriority)
-	fill(&c.TaskPriority, "0")
 	if c.TaskList == nil {
 		c.TaskList = d.DefaultTaskList
 	}

@@ -37,10 +37,9 @@ func (s *Server) describeWorkflowExecution(ctx context.Context, _ *aws.Caller, i
 	if err != nil {
 		return nil, err
 	}
-	if !x.run.State.Ended() {
-		out.OpenCounts = d.OpenCounts
+	if out.OpenCounts = d.OpenCounts; x.run.State.Ended() {
+		out.OpenCounts = swf.OpenCounts{OpenActivityTasks: d.OpenCounts.OpenActivityTasks}
 	}
-	out.Info.CancelRequested = d.CancelRequested
 	out.LatestActivity = aws.At(d.LatestActivityTaskTimestamp)
 	out.LatestContext, err = s.latestContext(ctx, x, d.LatestContextEvent)
 	return out, err

@@ -204,7 +204,8 @@ func TestTypes(t *testing.T) {
 		w.must(t, "Register"+kind+"Type", params)
 		w.refuses(t, "Register"+kind+"Type", params, "TypeAlreadyExistsFault", kind+"Type=[name=n, version=1]")
 		w.refuses(t, "Undeprecate"+kind+"Type", one, "TypeAlreadyExistsFault", "")
-		w.refuses(t, "Delete"+kind+"Type", one, "TypeNotDeprecatedFault", "")
+		w.refuses(t, "Delete"+kind+"Type", one, "TypeNotDeprecatedFault",
+			"The type is currently registered and cannot be deleted in its current state")
 		out := w.must(t, "Describe"+kind+"Type", one)
 		if want := "map[defaultTaskList:map[name:l] defaultTaskPriority:-5]"; fmt.Sprint(out["configuration"]) != want {
 			t.Errorf("%s: %v, want %s", kind, out["configuration"], want)

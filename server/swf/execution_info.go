@@ -21,7 +21,7 @@ type executionInfo struct {
 func (x *execution) info() executionInfo {
 	info := executionInfo{
 		Execution: x.is(), Type: x.Type, Started: aws.At(x.run.Created), Status: "OPEN", Parent: x.Parent, TagList: x.TagList,
-		CancelRequested: x.run.Labels[swf.LabelCancelRequested] != "",
+		CancelRequested: !x.run.State.Ended() && x.run.Labels[swf.LabelCancelRequested] != "",
 	}
 	if x.run.State.Ended() {
 		info.Status, info.Closed, info.CloseStatus = "CLOSED", aws.At(x.run.Ended), x.closeStatus()

@@ -3,6 +3,7 @@ package swf_test
 import (
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -140,6 +141,43 @@ func TestTokens(t *testing.T) {
 	} {
 		w.refuses(t, operation, object{"taskToken": activity}, "UnknownResourceFault", "Unknown activity, scheduledEventId = 5")
 	}
+}
+
+// TestDescribeAsRecorded closes an execution while a worker has an activity, as a recording of the service does.
+func TestDescribeAsRecorded(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, swf.Config{})
+	w.types(t)
+	id := "name:1:2be8/x"
+	of := object{"workflowId": id, "runId": w.start(t, id)}
+	describe := func() (info, all object) {
+		all = w.must(t, "DescribeWorkflowExecution", object{"domain": "d", "execution": of})
+		return all["executionInfo"].(object), all
+	}
+	w.decide(t, schedule("name:1:d:2be8"))
+	activity := w.poll(t, "a")["taskToken"]
+	w.must(t, "RequestCancelWorkflowExecution", object{"domain": "d", "workflowId": id})
+	if info, _ := describe(); info["cancelRequested"] != true {
+		t.Errorf("open, and asked to cancel: %v", info)
+	}
+	decision := w.decide(t, object{"decisionType": "CancelWorkflowExecution"})
+	events := w.must(t, "GetWorkflowExecutionHistory", object{"domain": "d", "execution": of})["events"].([]any)
+	info, all := describe()
+	configuration := all["executionConfiguration"].(object)
+	if first := decision["events"].([]any)[0].(object); info["startTimestamp"] != first["eventTimestamp"] || !reflect.DeepEqual(first, events[0]) {
+		t.Errorf("started at %v; the first event is %v and %v", info["startTimestamp"], first, events[0])
+	}
+	if at := events[5].(object); at["eventType"] != "ActivityTaskStarted" || all["latestActivityTaskTimestamp"] != at["eventTimestamp"] {
+		t.Errorf("the latest activity was at %v, not as in %v", all["latestActivityTaskTimestamp"], at)
+	}
+	if _, has := configuration["taskPriority"]; has || info["cancelRequested"] != false || info["closeStatus"] != "CANCELED" ||
+		all["openCounts"].(object)["openActivityTasks"] != 1.0 {
+		t.Errorf("%v", all)
+	}
+	gone := fmt.Sprintf("Unknown execution: WorkflowExecution=[workflowId=%s, runId=%s]", id, of["runId"])
+	w.refuses(t, "RecordActivityTaskHeartbeat", object{"taskToken": activity}, "UnknownResourceFault", gone)
+	w.refuses(t, "RespondDecisionTaskCompleted", object{"taskToken": decision["taskToken"]}, "UnknownResourceFault", gone)
+	w.refuses(t, "StartWorkflowExecution", object{"domain": "d", "workflowId": "x:undo", "workflowType": typeOf("t", "1")}, "ValidationException", "")
 }
 
 // TestEmptyPoll wants an answer after a minute that has no task. Clients of AWS test for the absence of the token.

@@ -29,7 +29,7 @@ func (s *Server) getWorkflowExecutionHistory(ctx context.Context, caller *aws.Ca
 	if err := s.records.Numbers(ctx, p, &after); err != nil {
 		return nil, err
 	}
-	part := historyPart{run: x.run.ID, first: 1, last: x.run.Events, reverse: in.Reverse}
+	part := historyPart{run: x.run, first: 1, last: x.run.Events, reverse: in.Reverse}
 	out := &historyOutput{}
 	var more bool
 	out.Events, after, more, err = part.read(ctx, s.config.Store, after, p.Most())

@@ -13,7 +13,7 @@ import (
 
 // A historyPart is a part of the history of an execution: the events from first to last, both included.
 type historyPart struct {
-	run         string
+	run         *storage.Run
 	first, last int64
 	reverse     bool
 }
@@ -33,7 +33,7 @@ func (h *historyPart) read(ctx context.Context, store storage.Reader, after int6
 	case after == 0:
 		q.After = h.first - 1
 	}
-	entries, err := store.Events(ctx, h.run, q)
+	entries, err := store.Events(ctx, h.run.ID, q)
 	if err != nil {
 		return nil, 0, false, err
 	}
@@ -42,6 +42,9 @@ func (h *historyPart) read(ctx context.Context, store storage.Reader, after int6
 		n := entries[i].Number
 		if n < h.first || n > h.last {
 			return events, last, false, nil
+		}
+		if n == 1 { // the startTimestamp, by which executions are found
+			entries[i].Time = h.run.Created
 		}
 		event, err := wireEvent(&entries[i])
 		if err != nil {

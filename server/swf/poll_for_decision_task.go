@@ -53,7 +53,11 @@ func (s *Server) pollForDecisionTask(ctx context.Context, caller *aws.Caller, in
 		return nil, err
 	}
 	if place != nil {
-		return s.nextDecisionPage(ctx, in, p, place)
+		at := &decisionPage{}
+		if err := json.Unmarshal(place, at); err != nil {
+			return nil, err
+		}
+		return s.decisionPage(ctx, in, p, at)
 	}
 	var task swf.DecisionTask
 	taken, err := s.take(ctx, swf.DecisionQueue(in.Domain, in.TaskList.Name), in.Identity, &task)
@@ -65,17 +69,13 @@ func (s *Server) pollForDecisionTask(ctx context.Context, caller *aws.Caller, in
 		return nil, err
 	}
 	at := &decisionPage{token, taken.Run, task.PreviousStartedEventID, task.StartedEventID, 0}
-	return s.decisionPage(ctx, in, p, at, &task.WorkflowExecution, &task.WorkflowType)
+	return s.decisionPage(ctx, in, p, at)
 }
 
-// nextDecisionPage returns a further page of the history of a decision task that the poller has taken.
-func (s *Server) nextDecisionPage(ctx context.Context, in *pollDecisionInput, p *records.Page, place []byte) (
+// decisionPage returns a page of the history of a decision task that the poller has taken.
+func (s *Server) decisionPage(ctx context.Context, in *pollDecisionInput, p *records.Page, at *decisionPage) (
 	*pollDecisionOutput, error,
 ) {
-	at := &decisionPage{}
-	if err := json.Unmarshal(place, at); err != nil {
-		return nil, err
-	}
 	run, err := s.config.Store.Run(ctx, at.Run)
 	if errors.Is(err, storage.ErrNotFound) {
 		return nil, unknownExecution(swf.Execution{RunID: at.Run})
@@ -85,19 +85,14 @@ func (s *Server) nextDecisionPage(ctx context.Context, in *pollDecisionInput, p 
 	}
 	x, _ := executionOf(&run)
 	is := x.is()
-	return s.decisionPage(ctx, in, p, at, &is, &x.Type)
-}
-
-func (s *Server) decisionPage(ctx context.Context, in *pollDecisionInput, p *records.Page, at *decisionPage,
-	of *swf.Execution, kind *swf.Type,
-) (*pollDecisionOutput, error) {
-	out := &pollDecisionOutput{Token: at.Token, Previous: at.Previous, Started: at.Started, Execution: of, Type: kind}
-	part := historyPart{run: at.Run, first: 1, last: at.Started, reverse: in.Reverse}
+	out := &pollDecisionOutput{
+		Token: at.Token, Previous: at.Previous, Started: at.Started, Execution: &is, Type: &x.Type,
+	}
+	part := historyPart{run: &run, first: 1, last: at.Started, reverse: in.Reverse}
 	if in.AtPrevious {
 		part.first = max(at.Previous, 1)
 	}
 	var more bool
-	var err error
 	out.Events, at.After, more, err = part.read(ctx, s.config.Store, at.After, p.Most())
 	if err != nil || !more {
 		return out, err

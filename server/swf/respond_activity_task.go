@@ -20,7 +20,7 @@ func (s *Server) respondActivityTaskCompleted(ctx context.Context, _ *aws.Caller
 		return nil, err
 	}
 	_, err = s.runs.CompleteTask(ctx, t.Token, t.Delivery, swf.Text(in.Result))
-	return nil, taskFault(activityTask, t, err)
+	return nil, s.taskFault(ctx, activityTask, t, err)
 }
 
 type failedInput struct {
@@ -51,7 +51,7 @@ func (s *Server) fail(ctx context.Context, token string, why *atom.Failure) erro
 		return err
 	}
 	_, err = s.runs.FailTask(ctx, t.Token, t.Delivery, why)
-	return taskFault(activityTask, t, err)
+	return s.taskFault(ctx, activityTask, t, err)
 }
 
 type heartbeatOutput struct {
@@ -66,5 +66,5 @@ func (s *Server) recordActivityTaskHeartbeat(ctx context.Context, _ *aws.Caller,
 		return nil, err
 	}
 	cancel, err := s.runs.Heartbeat(ctx, t.Token, t.Delivery, swf.Text(in.Details))
-	return &heartbeatOutput{cancel}, taskFault(activityTask, t, err)
+	return &heartbeatOutput{cancel}, s.taskFault(ctx, activityTask, t, err)
 }

@@ -43,7 +43,7 @@ func (s *Server) respondDecisionTaskCompleted(ctx context.Context, caller *aws.C
 		return nil, err
 	}
 	_, err = s.runs.CompleteTask(ctx, t.Token, t.Delivery, result)
-	return nil, taskFault(decisionTask, t, err)
+	return nil, s.taskFault(ctx, decisionTask, t, err)
 }
 
 // Types of decisions that need more than the batch.
@@ -63,14 +63,14 @@ func (s *Server) know(ctx context.Context, caller *aws.Caller, t *taskToken, bat
 	}
 	run, err := s.config.Store.Run(ctx, t.Run)
 	if errors.Is(err, storage.ErrNotFound) {
-		return taskFault(decisionTask, t, err)
+		return s.taskFault(ctx, decisionTask, t, err)
 	}
 	if err != nil {
 		return err
 	}
 	x, ok := executionOf(&run)
 	if !ok {
-		return taskFault(decisionTask, t, storage.ErrNotFound)
+		return s.taskFault(ctx, decisionTask, t, storage.ErrNotFound)
 	}
 	d, err := s.domain(ctx, x.Domain)
 	if err != nil {

@@ -3,12 +3,15 @@ package swf
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/flow/swf"
 	"github.com/ebbflow/ebb/server/aws"
+	"github.com/ebbflow/ebb/storage"
 )
 
 // A taskToken says which delivery of which task its holder has. Clients receive it sealed: they can neither read it nor
@@ -65,12 +68,20 @@ func (s *Server) open(ctx context.Context, kind, text string) (*taskToken, error
 }
 
 // taskFault returns what the holder of a token receives for an error of the engine.
-func taskFault(kind string, t *taskToken, err error) error {
-	if isTaskOver(err) {
-		if kind == decisionTask {
-			return aws.Errorf(unknownResource, "Unknown decision task, scheduledEventId = %d", t.Scheduled)
-		}
-		return aws.Errorf(unknownResource, "Unknown activity, scheduledEventId = %d", t.Scheduled)
+func (s *Server) taskFault(ctx context.Context, kind string, t *taskToken, err error) error {
+	if !isTaskOver(err) {
+		return faultOf(err)
 	}
-	return faultOf(err)
+	run, err := s.config.Store.Run(ctx, t.Run)
+	switch x, _ := executionOf(&run); {
+	case errors.Is(err, storage.ErrNotFound):
+		return unknownExecution(swf.Execution{RunID: t.Run})
+	case err != nil:
+		return err
+	case run.State.Ended():
+		return unknownExecution(x.is())
+	case kind == decisionTask:
+		return aws.Errorf(unknownResource, "Unknown decision task, scheduledEventId = %d", t.Scheduled)
+	}
+	return aws.Errorf(unknownResource, "Unknown activity, scheduledEventId = %d", t.Scheduled)
 }

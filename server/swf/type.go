@@ -192,7 +192,8 @@ func (s *Server) undeprecateType(ctx context.Context, k *typeKind, domainName st
 func (s *Server) deleteType(ctx context.Context, k *typeKind, domainName string, t swf.Type) error {
 	return s.changeType(ctx, k, domainName, t, func(r *registration) (storage.RecordWrite, error) {
 		if r.status() == registered {
-			return storage.RecordWrite{}, aws.Errorf(typeNotDeprecated, "%s", k.is(t))
+			return storage.RecordWrite{}, aws.Errorf(typeNotDeprecated,
+				"The type is currently registered and cannot be deleted in its current state")
 		}
 		return records.Remove(&r.record), nil
 	})
