@@ -34,7 +34,8 @@ func (s *closing) Commit(ctx context.Context, claim storage.Claim, cp *storage.C
 
 // TestAcknowledgedEndCounts ends the work of a worker, and then cancels the run: at once; in a run that no process
 // drives, or that is suspended; in the moment in which the run gives the work up. A sibling also fails after the end, and
-// the run's process notices both together. In every language, the undo of the work is told how the worker ended it.
+// the run's process notices both together. The end also comes behind a command that no process has applied yet, and
+// between two such commands. In every language, the undo of the work is told how the worker ended it.
 //
 // Guarantee (Waiting and time): An end of an attempt that was accepted counts: a command or a failure that follows finds
 // the attempt ended, and its undo is told the result or the failure. This holds wherever processes stop, and also while a
@@ -48,7 +49,7 @@ func TestAcknowledgedEndCounts(t *testing.T) {
 	}
 	for language, c := range atWork {
 		for outcome, end := range ends {
-			for _, how := range []string{"cancelled", "not driven", "suspended", "given up", "sibling fails"} {
+			for _, how := range []string{"cancelled", "not driven", "suspended", "given up", "sibling fails", "behind", "between"} {
 				t.Run(language+"/"+outcome+"/"+how, func(t *testing.T) {
 					inEach(t, func(t *testing.T, opts ...engine.Option) {
 						failing := make(chan struct{})
@@ -96,6 +97,22 @@ func TestAcknowledgedEndCounts(t *testing.T) {
 								}
 							}
 							accept()
+							cancel()
+						case "behind", "between":
+							stop()
+							if err := <-ended; !errors.Is(err, engine.ErrStopped) {
+								t.Fatal(err)
+							}
+							send := func() {
+								if err := engine.Send(t.Context(), store, c.run, engine.Cancel("enough")); err != nil {
+									t.Fatal(err)
+								}
+							}
+							send()
+							accept()
+							if how == "between" {
+								send()
+							}
 							cancel()
 						case "given up":
 							store.before = accept

@@ -6,7 +6,7 @@ import "github.com/ebbflow/ebb/storage"
 // requests of callers.
 type box struct {
 	wakeups int64             // wakeup counter up to which messages were read: the number of the last message
-	pending int64             // number of the first message that was read and will be applied; 0 if there is none
+	queue   []storage.Message // messages that were read and will be applied
 	unread  []storage.Message // messages that were read and that no atom waited for yet
 	awaited bool              // an atom has started to wait, perhaps for one of them
 	moved   bool              // the language has answered what follows from an end
@@ -17,8 +17,8 @@ type box struct {
 
 // released is the wakeup counter with which a run is released: messages that were not applied make it due.
 func (b *box) released() int64 {
-	if b.pending > 0 {
-		return min(b.wakeups, b.pending-1)
+	if len(b.queue) > 0 {
+		return min(b.wakeups, b.queue[0].N-1)
 	}
 	return b.wakeups
 }

@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"math"
 	"time"
 
 	"github.com/ebbflow/ebb/engine/internal/executor"
@@ -57,7 +58,7 @@ func (d *Driver) start(first *scheduler.OperatorCommand, rest []storage.Message)
 	if d.ask.since = time.Now(); d.Mode.Urgent {
 		d.ask.since = time.Time{} // handle the request before the next answer
 	}
-	if len(rest) > 0 {
+	if d.box.queue = rest; len(rest) > 0 {
 		d.att.look.Store(true) // read the messages soon, even if decisions are pending
 	}
 	if err := d.loadLeft(first); err != nil {
@@ -66,14 +67,13 @@ func (d *Driver) start(first *scheduler.OperatorCommand, rest []storage.Message)
 	if err := d.feed(scheduler.Event{Kind: scheduler.Begin, Fresh: true, OperatorCommand: first}); err != nil {
 		return err
 	}
-	if rest, err = d.followCommands(rest); err != nil {
+	if err := d.followCommands(); err != nil {
 		return err
 	}
-	over, err := d.decideBefore(rest)
-	if err == nil && !over {
-		err = d.follow(rest)
+	if err := d.decide(); err != nil {
+		return err
 	}
-	if err != nil {
+	if err := d.follow(math.MaxInt64); err != nil {
 		return err
 	}
 	if err := d.settle(); err != nil {

@@ -149,9 +149,9 @@ func (d ending) withdraw() error {
 	}
 	list := d.tokens.withdrawn
 	d.tokens.withdrawn = nil
-	for _, k := range list {
-		e := d.tokens.open[k.path(&d.run)]
-		if e == nil || e.token.Queue == "" || e.token.State != storage.TokenOpen || e.token.Take > 0 {
+	for _, w := range list {
+		e := w.external
+		if !d.tokens.has(w) || e == nil || e.token.Queue == "" || e.token.State != storage.TokenOpen || e.token.Take > 0 {
 			continue
 		}
 		if err := d.tokens.lookAt(e); err != nil {
@@ -166,17 +166,19 @@ func (d ending) withdraw() error {
 			return err
 		}
 	}
-	if err := d.readAll(); err != nil {
+	if err := d.hearEnds(list); err != nil {
 		return err
 	}
-	for _, k := range list {
-		untaken := d.tokens.untaken(k.path(&d.run))
-		if untaken { // the commit that says so fails if a party ends the token meanwhile
-			e := d.tokens.open[k.path(&d.run)]
-			e.token.State = storage.TokenGone
-			d.next.Use(storage.TokenUse{Token: e.token})
+	for _, w := range list {
+		if !d.tokens.has(w) { // the attempt has ended
+			continue
 		}
-		err := d.feed(scheduler.Event{Kind: scheduler.Withdrawn, Node: k.node, Atom: k.atom, Untaken: untaken})
+		untaken := w.untaken()
+		if untaken { // the commit that says so fails if a party ends the token meanwhile
+			w.token.State = storage.TokenGone
+			d.next.Use(storage.TokenUse{Token: w.token})
+		}
+		err := d.feed(scheduler.Event{Kind: scheduler.Withdrawn, Node: w.key.node, Atom: w.key.atom, Untaken: untaken})
 		if err != nil {
 			return err
 		}

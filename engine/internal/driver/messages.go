@@ -1,6 +1,9 @@
 package driver
 
 import (
+	"math"
+	"slices"
+
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine/internal/inbox"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
@@ -13,25 +16,41 @@ import (
 // id, Body its output, and Failure why it did not succeed.
 const messageChild = "child"
 
-// readMessages reads a page of the messages that arrived since the inbox was last read. After a full page it makes
-// the driver read the next page.
+// readMessages reads a page of the messages that arrived since the inbox was last read, and applies them. After a full
+// page it makes the driver read the next page.
 func (d *Driver) readMessages() error {
-	wakeups, messages, err := d.env.Store.Messages(d.storing, d.claim.Run, d.box.wakeups)
+	full, err := d.look()
 	if err != nil {
-		return WrapStore(d.claim.Run, err)
+		return err
 	}
-	if n := len(messages); n == storage.MaxMessages {
-		wakeups = messages[n-1].N
+	if full {
 		d.att.mail.Store(true)
 		d.att.look.Store(true)
-	} else if n > 0 {
+	}
+	return d.follow(math.MaxInt64)
+}
+
+// look reads a page of the messages that arrived since the inbox was last read. It reports whether the page is full.
+func (d *Driver) look() (full bool, err error) {
+	wakeups, messages, err := d.env.Store.Messages(d.storing, d.claim.Run, d.box.wakeups)
+	if err != nil {
+		return false, WrapStore(d.claim.Run, err)
+	}
+	n := len(messages)
+	switch full = n == storage.MaxMessages; {
+	case full:
+		wakeups = messages[n-1].N
+	case n > 0:
 		wakeups = max(wakeups, messages[n-1].N)
 	}
 	d.box.wakeups = wakeups
-	return d.follow(messages)
+	d.box.queue = append(d.box.queue, messages...)
+	d.box.note(messages)
+	d.next.Issued(messages)
+	return full, nil
 }
 
-// readAll reads all messages that have arrived.
+// readAll reads all messages that have arrived, and applies them.
 func (d *Driver) readAll() error {
 	for more := true; more; more = d.att.mail.Swap(false) {
 		if err := d.readMessages(); err != nil {
@@ -53,77 +72,82 @@ func (d *Driver) hear() error {
 	return d.decide()
 }
 
-// follow applies messages in the order in which they were committed. A message that no atom waits for yet stays in the
-// inbox.
-func (d *Driver) follow(messages []storage.Message) error {
-	d.box.note(messages)
-	d.next.Issued(messages)
-	for begun := 0; begun < len(messages); {
-		n, err := d.followTo(messages[begun:])
-		if err != nil {
-			return err
-		}
-		if begun += n; begun < len(messages) {
+// follow applies the messages that were read, in the order in which they were committed, up to the one with number last.
+// A message that no atom waits for yet stays in the inbox. If the run comes to rest meanwhile, the other messages make it
+// due.
+func (d *Driver) follow(last int64) error {
+	defer d.ask.attend()()
+	for applied := false; d.cycle.over == nil && len(d.box.queue) > 0 && d.box.queue[0].N <= last; {
+		l := &d.box.queue[0]
+		o, command := inbox.CommandOf(l)
+		if command && applied && o.Kind != inbox.Suspend && o.Kind != inbox.Resume {
 			// What precedes the command has all its consequences first, but not for longer than others wait.
 			d.att.look.Store(true)
-			if over, err := d.decideBefore(messages[begun:]); over || err != nil {
+			d.ask.attending = false
+			err := d.decide()
+			if d.ask.attending = true; err != nil {
 				return err
 			}
+			applied = false
+			continue
+		}
+		d.box.queue, applied = d.box.queue[1:], true
+		var err error
+		if command {
+			err = d.command(&o, l.N)
+		} else {
+			err = d.open(l)
+		}
+		if err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// decideBefore decides before messages are applied that were read. It reports whether the run is over. Then the run is
-// released, and these messages make it due.
-func (d *Driver) decideBefore(messages []storage.Message) (over bool, err error) {
-	if outer := d.box.pending; outer == 0 && len(messages) > 0 {
-		d.box.pending = messages[0].N
-		defer func() { d.box.pending = outer }()
-	}
-	err = d.decide()
-	return d.cycle.over != nil, err
-}
-
-// followCommands applies messages up to the last command, before the run starts anything, and returns the others. A
-// suspended run that allows none of the commands any longer stays suspended.
-func (d *Driver) followCommands(messages []storage.Message) (others []storage.Message, err error) {
-	last := 0
-	for i := range messages {
-		if o, is := inbox.CommandOf(&messages[i]); is && o.Kind != inbox.Suspend {
-			last = i + 1
+// followCommands applies messages up to the last command, before the run starts anything. A suspended run that allows
+// none of the commands any longer stays suspended.
+func (d *Driver) followCommands() error {
+	last := int64(0)
+	for i := range d.box.queue {
+		if o, is := inbox.CommandOf(&d.box.queue[i]); is && o.Kind != inbox.Suspend {
+			last = d.box.queue[i].N
 		}
 	}
-	if err := d.follow(messages[:last]); err != nil {
-		return nil, err
-	}
-	if d.Mode.Held && !d.cycle.commanded {
+	err := d.follow(last)
+	if err == nil && d.Mode.Held && !d.cycle.commanded {
 		d.att.quit = true
 		err = d.applySuspendRequest()
 	}
-	return messages[last:], err
+	return err
 }
 
-// followTo applies messages up to the first command that others precede. It returns the number of messages that it
-// applied, at least one.
-func (d *Driver) followTo(messages []storage.Message) (int, error) {
-	defer d.ask.attend()()
-	for i := range messages {
-		o, command := inbox.CommandOf(&messages[i])
-		switch {
-		case !command:
-			if err := d.open(&messages[i]); err != nil {
-				return i, err
-			}
-		case i > 0 && o.Kind != inbox.Suspend && o.Kind != inbox.Resume:
-			return i, nil
-		default:
-			if err := d.command(&o, messages[i].N); err != nil {
-				return i, err
-			}
+// hearEnds applies the messages that end attempts which are given up, also behind a command: these ends were accepted
+// before.
+func (d *Driver) hearEnds(given []withdrawn) error {
+	for more := true; more; {
+		var err error
+		if more, err = d.look(); err != nil {
+			return err
 		}
 	}
-	return len(messages), nil
+	queue := d.box.queue
+	d.box.queue = nil
+	for i := range queue {
+		l := &queue[i]
+		e := d.tokens.byToken(l)
+		if l.Kind != storage.MessageToken {
+			e = d.tokens.bySignal(l)
+		}
+		if e == nil || !slices.ContainsFunc(given, func(w withdrawn) bool { return w.external == e }) {
+			d.box.queue = append(d.box.queue, *l)
+			continue
+		}
+		if err := (ending{d}).endExternal(e, l); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // command applies a command, unless the run does not allow it.
@@ -296,6 +320,12 @@ func (d *Driver) settle() error {
 		}
 		if d.box.awaited {
 			if err := d.rereadMessages(); err != nil {
+				return err
+			}
+			continue
+		}
+		if d.cycle.over == nil && len(d.box.queue) > 0 { // they were read when attempts were given up
+			if err := d.follow(math.MaxInt64); err != nil {
 				return err
 			}
 			continue

@@ -73,7 +73,7 @@ func (ts *tokens) previewPlan(o *scheduler.OperatorCommand) []PreviewStep {
 				undone = append(undone, PreviewStep{Path: ts.plan.Atoms[c.Atom].Name(), Status: statusLeft(&c.Rec)})
 			case scheduler.Withdraw:
 				path := ts.plan.Atoms[c.Atom].Name()
-				ended = append(ended, scheduler.Event{Kind: scheduler.Withdrawn, Atom: c.Atom, Untaken: ts.untaken(path)})
+				ended = append(ended, scheduler.Event{Kind: scheduler.Withdrawn, Atom: c.Atom, Untaken: ts.open[path].untaken()})
 			case scheduler.Wait:
 				if c.Atom >= 0 && ts.s.Record(c.Atom).State == states.TaskReverting { // for the next attempt of its revert
 					ended = append(ended, scheduler.Event{Kind: scheduler.Fired, Atom: c.Atom})
@@ -185,7 +185,7 @@ func (ts *tokens) previewOpen(live []storage.Atom, tell func(PreviewStep) bool) 
 			tell(stopAt(l.Path))
 			return false, nil
 		}
-		begun := l.Rec.Attempt > 0 && (!l.Rec.NoneBegunBefore() || !ts.untaken(l.Path))
+		begun := l.Rec.Attempt > 0 && (!l.Rec.NoneBegunBefore() || !ts.open[l.Path].untaken())
 		ended := l.Rec.State != states.TaskRunning // then its outcome is known
 		if begun && l.Spec != nil && l.Spec.Undo != nil && (!ended || l.LeavesUndo()) && !tell(previewOf(&l)) {
 			return false, nil

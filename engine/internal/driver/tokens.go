@@ -36,7 +36,7 @@ type tokens struct {
 	box       *box
 	open      map[string]*external // by path
 	handOvers []handOver           // calls handed to workers that the scheduler was not told of yet
-	withdrawn []timerKey           // attempts whose work is withdrawn, of which the scheduler was not told yet
+	withdrawn []withdrawn          // attempts whose work is withdrawn, of which the scheduler was not told yet
 }
 
 // openToken creates the token of the attempt that a command starts. An attempt that starts again, because its
@@ -162,7 +162,7 @@ func seen(t *storage.Token) storage.Token {
 // ever took the work of the task.
 func (ts *tokens) overdue(e *external, limit storage.TokenLimit) *atom.Failure {
 	f := overdue(&e.token, limit)
-	f.Untaken = ts.record(e).NoneBegunBefore() && ts.untaken(f.Atom)
+	f.Untaken = ts.record(e).NoneBegunBefore() && e.untaken()
 	return f
 }
 

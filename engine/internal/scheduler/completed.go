@@ -19,8 +19,10 @@ func (s *Scheduler) completed(ev Event) {
 		s.revertAwaited(ev.Atom, ev.Node)
 	case awaited && ev.Node != nil:
 		s.unwaitExternal(ev.Node)
+		s.notWithdrawn(ev.Node, -1)
 	case awaited:
 		s.flight.waits--
+		s.notWithdrawn(nil, ev.Atom)
 	default:
 		s.flight.busy--
 	}

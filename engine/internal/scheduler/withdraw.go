@@ -87,11 +87,18 @@ func (s *Scheduler) withdraw(n *Node, a int32) {
 	s.emit(Command{Op: Withdraw, Atom: a, Node: n})
 }
 
+// notWithdrawn forgets that the driver withdraws an attempt, because the attempt has ended.
+func (s *Scheduler) notWithdrawn(n *Node, a int32) {
+	if key := (withdrawal{n, a}); s.flight.withdrawn[key] {
+		delete(s.flight.withdrawn, key)
+		s.flight.busy--
+	}
+}
+
 // withdrawn cancels an attempt that no party can end any longer, unless the attempt has ended.
 func (s *Scheduler) withdrawn(ev *Event) {
 	n, a := ev.Node, ev.Atom
-	delete(s.flight.withdrawn, withdrawal{n, a})
-	s.flight.busy--
+	s.notWithdrawn(n, a)
 	switch {
 	case n != nil && n.Awaits():
 		if ev.Untaken && n.Rec.NoneBegunBefore() && n.Spec.Undo != nil {
