@@ -127,7 +127,7 @@ var modelDecisions = []modelDecision{
 	},
 	{
 		subject: "timeout of 0 s", model: "over at once, after a millisecond at most",
-		reason: "documented minimum", tests: "TestActivityTimeouts, TestTimers",
+		reason: "documented minimum", tests: "flow/swf: TestActivityTimeouts, TestTimers",
 	},
 	{
 		subject: "function that does not exist", model: "LambdaFunctionFailed, reason ResourceNotFoundException",
