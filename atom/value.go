@@ -35,15 +35,18 @@ var Null = Value{CodecJSON, 'n', 'u', 'l', 'l'}
 // Encode returns v as JSON. It does not escape HTML characters, so stored texts stay
 // readable. It returns [ErrValueTooLarge], the error of the encoder, or an error if a string is not valid UTF-8.
 func Encode(v any) (Value, error) {
+	out, err := encode(v)
+	if len(out) > MaxValue {
+		return nil, ErrValueTooLarge
+	}
+	return out, err
+}
+
+func encode(v any) (Value, error) {
 	switch v := v.(type) {
 	case Value:
-		if len(v) > MaxValue {
-			return nil, ErrValueTooLarge
-		}
 		return v, nil
-	case nil:
-		return Null, nil
-	case struct{}:
+	case nil, struct{}:
 		return Null, nil
 	}
 	enc, _ := encoders.Get().(*encoder)
@@ -55,9 +58,6 @@ func Encode(v any) (Value, error) {
 	out := enc.text.Bytes()[:enc.text.Len()-1] // the encoder's newline
 	if err := gojson.CheckText(v, out); err != nil {
 		return nil, fmt.Errorf("atom: encode %T: %w", v, err)
-	}
-	if len(out) > MaxValue {
-		return nil, ErrValueTooLarge
 	}
 	return slices.Clone(Value(out)), nil
 }
@@ -86,10 +86,10 @@ func (enc *encoder) done() {
 	}
 }
 
-// MustEncode is Encode for values that are known to encode, such as constants
-// in tests and examples. It panics when they do not.
+// MustEncode is Encode for values that are known to encode, such as records of a program's own. It panics when they do
+// not. It has no limit, since a record may contain values that Encode allows.
 func MustEncode(v any) Value {
-	out, err := Encode(v)
+	out, err := encode(v)
 	if err != nil {
 		panic(err)
 	}

@@ -272,3 +272,20 @@ func TestRunLimitsAreChecked(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestInputAtItsLimit: a run with the largest input ends. The record of what its failure leaves open has that input in it.
+//
+// Attack (Runs that grow or compute without end): An input of the largest size to a machine that refuses it.
+// Result: The run fails: records of Ebb's own have no limit of a value.
+func TestInputAtItsLimit(t *testing.T) {
+	t.Parallel()
+	m, err := asl.Parse("pass", []byte(`{"StartAt": "P", "States": {"P": {"Type": "Pass", "End": true}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	input := atom.MustEncode(strings.Repeat("x", atom.MaxValue-3))
+	res, err := newEngine(t, m.Flow(), engine.WithStore(memstore.New())).Run(t.Context(), "r", engine.Input(input))
+	if res == nil || res.Run.State != states.FlowFailure || res.Run.Failure.Code != "States.DataLimitExceeded" {
+		t.Errorf("%+v, %v", res, err)
+	}
+}
