@@ -16,7 +16,7 @@ type budget struct {
 	held    int
 	clients map[string]int      // bytes of each client that has some
 	parts   map[*connection]int // bytes of each connection that has some
-	waiting []*waiter           // the one that waits longest first
+	waiting []*waiter           // of each client, the one that waits longest first
 }
 
 // A waiter is a connection that waits until a budget has memory for it.
@@ -108,6 +108,8 @@ func (b *budget) release(c *connection) {
 	if b.clients[c.client] -= part; b.clients[c.client] == 0 {
 		delete(b.clients, c.client)
 	}
+	// A client that has little goes first. Otherwise it would wait behind all requests of those that have much.
+	slices.SortStableFunc(b.waiting, func(x, y *waiter) int { return b.clients[x.conn.client] - b.clients[y.conn.client] })
 	b.waiting = slices.DeleteFunc(b.waiting, func(w *waiter) bool {
 		if !b.take(w.conn, w.size) {
 			return false
