@@ -65,11 +65,9 @@ func (j *Job) record(now time.Time) (storage.Job, error) {
 	if r.Run == "" {
 		r.Run = id
 	}
-	if err := cmp.Or(storage.CheckID("job", id), storage.CheckID("run", r.Run)); err != nil {
+	err := cmp.Or(storage.CheckID("job", id), storage.CheckID("run", r.Run), storage.CheckID("flow", r.Flow))
+	if err != nil {
 		return r, err
-	}
-	if r.Flow == "" {
-		return r, fmt.Errorf("%w: job %q names no flow", storage.ErrInvalid, id)
 	}
 	if j.Input == nil {
 		return r, nil

@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -52,6 +53,24 @@ func (b *boundedBody) Read(p []byte) (n int, err error) {
 		}
 	}
 	return n, err
+}
+
+// ReadBody reads the body of a request to the end. Its error is a [*Problem].
+func ReadBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBody))
+	switch {
+	case err == nil:
+		return body, nil
+	case errors.As(err, new(*http.MaxBytesError)):
+		return nil, &Problem{http.StatusRequestEntityTooLarge, "too_large", fmt.Sprintf("a body has at most %d bytes", MaxBody)}
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return nil, &Problem{http.StatusRequestTimeout, "invalid", "the body did not arrive in time"}
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+		return nil, &Problem{http.StatusServiceUnavailable, "busy", "the server has no capacity for the body; ask again"}
+	}
+	return nil, &Problem{
+		http.StatusBadRequest, "invalid", fmt.Sprintf("the body is cut off, or not in chunks as it says: %v", err),
+	}
 }
 
 // Close releases the memory. After that, the handler must not use the data that it has read. After the answer, the

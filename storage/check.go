@@ -12,9 +12,9 @@ import (
 
 // Limits of the values that a store accepts. A store refuses a larger value with [ErrInvalid].
 const (
-	//limit:values run ID, key of a run, receipt of a message (`storage.MaxID`); name or key of a signal (`ebb
-	//limit:and signal`) | {B}
-	MaxID = 256 // bytes of the id of a run, job or token, and of the key of a message
+	//limit:values run ID, key of a run, name of its flow, receipt of a message (`storage.MaxID`); name or key of a
+	//limit:and signal (`ebb signal`) | {B}
+	MaxID = 256 // bytes of the id of a run, job or token, of the name of a flow, and of the key of a message
 	// MaxScheduleID is the limit of a schedule's id, in bytes. The id of a job of the schedule is the schedule's id
 	// and a time, which together fit in MaxID.
 	//
@@ -44,6 +44,8 @@ func (r *Run) Check(checks ...RecordCheck) error {
 		return fmt.Errorf("%w: a run needs an id", ErrInvalid)
 	case len(r.ID) > MaxID:
 		return fmt.Errorf("%w: the run's id %.20q… is longer than %d bytes", ErrInvalid, r.ID, MaxID)
+	case len(r.Flow) > MaxID:
+		return longFlow(r.Flow)
 	case r.Input.Ref != 0:
 		return fmt.Errorf("%w: run %q: its input refers to payload %d, but a new run has none", ErrInvalid, r.ID, r.Input.Ref)
 	}
@@ -70,6 +72,10 @@ func (r *Run) Check(checks ...RecordCheck) error {
 	return checkLabels(r.Labels)
 }
 
+func longFlow(name string) error {
+	return fmt.Errorf("%w: the name %.20q… of a flow is longer than %d bytes", ErrInvalid, name, MaxID)
+}
+
 // checkTexts returns ErrInvalid for a text that some database would change or refuse.
 func checkTexts(texts ...string) error {
 	for _, text := range texts {
@@ -92,7 +98,8 @@ func checkValue(what string, v atom.Value) error {
 // every door: a reader sees all of an id, no header or form cuts blanks off its ends, and a path of a URL can contain
 // it. A store itself takes more, because the ids of child runs have names of nodes.
 //
-//limit:values new ID of a run, job or schedule | visible characters, no blanks at its ends, not `.`, `..` or `/`
+//limit:values new ID of a run, job or schedule; flow that a job names | visible characters but U+FFFD, no blanks at its
+//limit:and ends, not `.`, `..` or `/`
 func CheckID(what, id string) error {
 	problem := ""
 	switch {
@@ -106,6 +113,8 @@ func CheckID(what, id string) error {
 		problem = "begins or ends with a blank: leave it out"
 	case !visible.All(id):
 		problem = "has control characters, or others that cannot be seen"
+	case strings.ContainsRune(id, utf8.RuneError):
+		problem = "has U+FFFD, which decoders put in place of what is no character: no two ids must become one"
 	default:
 		return nil
 	}

@@ -17,7 +17,7 @@ func TestIDs(t *testing.T) {
 	for id, fine := range map[string]bool{
 		"order-17": true, "order 17": true, "a/b": true, "größe": true, "a~2": true, "...": true, "nightly@2026-11-29T00:00:00Z": true,
 		"": false, ".": false, "..": false, "/": false, " a": false, "a\t": false, "a\nb": false, "\x1b[2J": false, "a\u202eb": false,
-		"a\u200bb": false, "a\x00b": false, "a\u00a0": false, "\xff": false,
+		"a\u200bb": false, "a\x00b": false, "a\u00a0": false, "\xff": false, "a\ufffd": false,
 	} {
 		if err := storage.CheckID("job", id); fine != (err == nil) || !fine && !errors.Is(err, storage.ErrInvalid) {
 			t.Errorf("%q: %v", id, err)

@@ -120,6 +120,8 @@ func (j *Job) Check() error {
 		return fmt.Errorf("%w: the job's id is empty", ErrInvalid)
 	case len(j.ID) > MaxID:
 		return fmt.Errorf("%w: the job's id %.20q… is longer than %d bytes", ErrInvalid, j.ID, MaxID)
+	case len(j.Flow) > MaxID:
+		return longFlow(j.Flow)
 	}
 	if err := checkTexts(j.ID, j.Run, j.Flow); err != nil {
 		return err

@@ -71,6 +71,8 @@ func (s *Schedule) Check() error {
 		return fmt.Errorf("%w: the schedule's id is empty", ErrInvalid)
 	case len(s.ID) > MaxScheduleID:
 		return fmt.Errorf("%w: the schedule's id %.20q… is longer than %d bytes", ErrInvalid, s.ID, MaxScheduleID)
+	case len(s.Flow) > MaxID:
+		return longFlow(s.Flow)
 	}
 	if err := checkTexts(s.ID, s.Flow); err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/ebbflow/ebb/internal/jsontext"
@@ -94,7 +95,7 @@ func (c *call) number(name string, otherwise int64) (int64, error) {
 
 // decode reads the body, which may be left out.
 func (c *call) decode(into any) error {
-	body, err := io.ReadAll(http.MaxBytesReader(nil, c.Body, server.MaxBody))
+	body, err := server.ReadBody(nil, c.Request)
 	if err != nil || len(bytes.TrimSpace(body)) == 0 {
 		return err
 	}
@@ -115,7 +116,25 @@ func (c *call) decode(into any) error {
 	if _, err := d.Token(); err != io.EOF {
 		return problem(http.StatusBadRequest, "invalid", "the body has more than one value")
 	}
-	return nil
+	return oneOfEach(body)
+}
+
+// oneOfEach returns an error if a body, which was decoded, has a member twice: which one counts differs between programs.
+func oneOfEach(body []byte) error {
+	r := jsontext.NewReader(body)
+	if r.Space(); bytes.HasPrefix(body[r.Offset():], []byte("null")) {
+		return nil
+	}
+	seen := map[string]bool{}
+	return r.Members(func(name string) error {
+		r.Skip()
+		name = strings.ToLower(name) // as the decoder compares names
+		if seen[name] {
+			return problem(http.StatusBadRequest, "invalid", "the body has %s twice", name)
+		}
+		seen[name] = true
+		return nil
+	})
 }
 
 // maxIdempotencyKey leaves space for keyPrefix.

@@ -10,7 +10,6 @@ import (
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/flow"
-	"github.com/ebbflow/ebb/internal/visible"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -164,14 +163,11 @@ func checkFlow(name string) error {
 		return problem(http.StatusBadRequest, "invalid", "flow is missing: it names the definition")
 	case len(name) > storage.MaxID:
 		return problem(http.StatusBadRequest, "invalid", "flow: a name has at most %d bytes", storage.MaxID)
-	case !visible.All(name):
-		return problem(http.StatusBadRequest, "invalid",
-			"flow: a name has no control characters, nor others that cannot be seen")
 	case isReserved(name):
 		return problem(http.StatusBadRequest, "invalid", "flow: swf, and names that begin with %s, are those of Ebb's own flows",
 			reserved)
 	}
-	return nil
+	return storage.CheckID("flow", name)
 }
 
 func checkSchema(schema atom.Value) error {

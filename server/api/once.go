@@ -8,7 +8,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
@@ -44,7 +43,7 @@ func (c *call) recall(a *api) error {
 	if key == "" || err != nil {
 		return err
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(nil, c.Body, server.MaxBody))
+	body, err := server.ReadBody(nil, c.Request)
 	if err != nil {
 		return err
 	}
@@ -52,6 +51,11 @@ func (c *call) recall(a *api) error {
 	sum := sha256.Sum256([]byte(c.Method + " " + c.URL.RequestURI() + "\n" + string(bytes.TrimSpace(body))))
 	name := sha256.Sum256([]byte(c.caller.Name + "\x00" + key))
 	c.once.key, c.once.sum = hex.EncodeToString(name[:]), sum[:]
+	return c.compare(a)
+}
+
+// compare compares the request, whose body is perhaps read already, with the earlier one under its key.
+func (c *call) compare(a *api) error {
 	record, err := a.store.NamedRecord(c.Context(), requestKind, c.once.key)
 	if errors.Is(err, storage.ErrNotFound) {
 		return nil
@@ -63,7 +67,7 @@ func (c *call) recall(a *api) error {
 	if err == nil && !bytes.Equal(was.Sum, c.once.sum) {
 		return problem(http.StatusUnprocessableEntity, "key_reused",
 			"Idempotency-Key %.50q was sent with another request: use a new one",
-			strings.TrimPrefix(key, keyPrefix))
+			c.Header.Get("Idempotency-Key"))
 	}
 	c.once.again, c.once.did = err == nil, was.Subject
 	return err
@@ -101,7 +105,7 @@ func (c *call) claim(a *api) error {
 		return err
 	}
 	if _, err = a.store.WriteRecords(c.Context(), writes...); errors.Is(err, storage.ErrConflict) {
-		return c.recall(a)
+		return c.compare(a)
 	}
 	return err
 }

@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
@@ -77,5 +78,39 @@ func TestIdempotencyKey(t *testing.T) {
 	}
 	if all, err := store.Audit(t.Context(), storage.AuditQuery{}); err != nil || len(all) != lines {
 		t.Errorf("a job that was not posted has a line in the audit: %v", err)
+	}
+}
+
+// A hidden store has no named record the first time, as if another request wrote it a moment later.
+type hidden struct {
+	storage.Store
+
+	was bool
+}
+
+func (h *hidden) NamedRecord(ctx context.Context, kind, key string) (storage.NamedRecord, error) {
+	if !h.was {
+		h.was = true
+		return storage.NamedRecord{}, storage.ErrNotFound
+	}
+	return h.Store.NamedRecord(ctx, kind, key)
+}
+
+// TestIdempotencyKeyAtOnce: of two equal requests at once, the later one is answered as the other, not with 422.
+func TestIdempotencyKeyAtOnce(t *testing.T) {
+	t.Parallel()
+	store := memstore.New()
+	if err := store.Create(t.Context(), storage.Run{ID: "r", Flow: "f", Structure: "x"}); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		ctx := server.WithCaller(t.Context(), server.Caller{Name: "ann", Operate: true})
+		r := httptest.NewRequestWithContext(ctx, http.MethodPost, api.Prefix+"runs/r/cancel", strings.NewReader(`{"reason": "late"}`))
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Idempotency-Key", "k")
+		w := httptest.NewRecorder()
+		if api.New(&hidden{Store: store}, api.Options{}).ServeHTTP(w, r); w.Code != http.StatusAccepted {
+			t.Errorf("%d: %s", w.Code, w.Body)
+		}
 	}
 }

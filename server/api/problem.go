@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"net/http"
 
+	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/engine/inspect/runfilter"
 	"github.com/ebbflow/ebb/jobs"
+	"github.com/ebbflow/ebb/server"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -50,8 +52,8 @@ func problemOf(err error) *Problem {
 		p.Column = bad.Column
 		return p
 	}
-	if long, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return problem(http.StatusRequestEntityTooLarge, "too_large", "a body has at most %d bytes", long.Limit)
+	if p, ok := errors.AsType[*server.Problem](err); ok {
+		return problem(p.Status, p.Code, "%s", p.Text)
 	}
 	switch {
 	case errors.Is(err, storage.ErrNotFound):
@@ -65,6 +67,8 @@ func problemOf(err error) *Problem {
 		return problem(http.StatusTooManyRequests, "full", "%v", err)
 	case errors.Is(err, storage.ErrConflict):
 		return problem(http.StatusConflict, "in_flight", "another request with this Idempotency-Key is at work: send it again")
+	case errors.Is(err, atom.ErrValueTooLarge):
+		return problem(http.StatusRequestEntityTooLarge, "too_large", "%v", err)
 	case errors.Is(err, storage.ErrInvalid):
 		return problem(http.StatusBadRequest, "invalid", "%v", err)
 	default:

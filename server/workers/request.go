@@ -2,14 +2,11 @@ package workers
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"mime"
 	"net/http"
-	"os"
 	"strconv"
 	"time"
 	"unicode/utf8"
@@ -33,25 +30,13 @@ func read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if err != nil || media != "application/json" {
 		return nil, problem(http.StatusUnsupportedMediaType, "media_type", "send JSON, with Content-Type: application/json")
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, server.MaxBody))
-	switch {
-	case err == nil, errors.As(err, new(*http.MaxBytesError)):
-		return body, err
-	case errors.Is(err, os.ErrDeadlineExceeded):
-		return nil, problem(http.StatusRequestTimeout, "invalid", "the body did not arrive in time")
-	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
-		return nil, problem(http.StatusServiceUnavailable, "busy", "the server has no capacity for the body; ask again")
-	}
-	return nil, invalid("the body is cut off, or not in chunks as it says: %v", err)
+	return server.ReadBody(w, r)
 }
 
 // problemOf returns the error answer for an error.
 func problemOf(err error) *server.Problem {
 	if p, ok := errors.AsType[*server.Problem](err); ok {
 		return p
-	}
-	if long, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return problem(http.StatusRequestEntityTooLarge, "too_large", "a body has at most %d bytes", long.Limit)
 	}
 	switch {
 	case errors.Is(err, storage.ErrInvalid):
