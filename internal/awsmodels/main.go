@@ -167,8 +167,10 @@ func (m *model) body(s *shape, needed map[string]bool) string {
 		return "n" + s.limits(false)
 	case "boolean":
 		return "b"
-	case "timestamp", "blob": // as texts, whose lengths differ from the model's
+	case "timestamp": // as a text
 		return "s"
+	case "blob": // as a text, which is longer than the bytes that it stands for
+		return "s" + (&shape{Min: s.Min}).limits(true)
 	default:
 		words := strings.Join(s.Enum, "|")
 		if words == "" || strings.ContainsAny(words, ")\n") {

@@ -21,7 +21,7 @@ func (s *shape) checkText(name, text string) error {
 
 // checkLength compares the length of a text, an array or an object with the limits of the shape.
 func (s *shape) checkLength(name string, length int) error {
-	return s.checkLimits(name, "length", new(big.Rat).SetInt64(int64(length)))
+	return s.checkLimits(name, "smaller", "length", new(big.Rat).SetInt64(int64(length)))
 }
 
 // checkNumber compares a number with the range of the shape. A whole number may have a fraction of zeros.
@@ -33,7 +33,7 @@ func (s *shape) checkNumber(name string, number json.Number) error {
 	case s.kind == 'i' && !n.IsInt():
 		return invalid(name, "must be an integer")
 	}
-	return s.checkLimits(name, "value", n)
+	return s.checkLimits(name, "less", "value", n)
 }
 
 // maxDigits bounds the length of numbers that are compared exactly.
@@ -54,12 +54,12 @@ func exact(number json.Number) *big.Rat {
 	return new(big.Rat).SetFloat64(float)
 }
 
-func (s *shape) checkLimits(name, what string, n *big.Rat) error {
+func (s *shape) checkLimits(name, less, what string, n *big.Rat) error {
 	if least, ok := new(big.Rat).SetString(s.least.String()); ok && n.Cmp(least) < 0 {
-		return invalid(name, "must have "+what+" greater than or equal to "+s.least.String())
+		return invalid(name, "is "+less+" than the minimum "+what)
 	}
 	if most, ok := new(big.Rat).SetString(s.most.String()); ok && n.Cmp(most) > 0 {
-		return invalid(name, "must have "+what+" less than or equal to "+s.most.String())
+		return invalid(name, "exceeds the maximum "+what)
 	}
 	return nil
 }

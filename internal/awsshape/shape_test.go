@@ -147,28 +147,32 @@ func TestCheck(t *testing.T) {
 		// Lengths, ranges and whole numbers
 		{
 			"aws-sdk:sfn", "startExecution", `{"ExecutionArn": "", "StartDate": "d"}`,
-			"Field 'ExecutionArn' must have length greater than or equal to 1",
-			"Field 'ExecutionArn' must have length greater than or equal to 1",
+			"Field 'ExecutionArn' is smaller than the minimum length",
+			"Field 'ExecutionArn' is smaller than the minimum length",
 		},
 		{
 			"aws-sdk:sfn", "startExecution", `{"ExecutionArn": "` + strings.Repeat("é", 256) + `", "StartDate": "d"}`, "", "",
 		},
 		{
 			"aws-sdk:sfn", "startExecution", `{"ExecutionArn": "` + strings.Repeat("é", 257) + `", "StartDate": "d"}`,
-			"Field 'ExecutionArn' must have length less than or equal to 256",
-			"Field 'ExecutionArn' must have length less than or equal to 256",
+			"Field 'ExecutionArn' exceeds the maximum length",
+			"Field 'ExecutionArn' exceeds the maximum length",
 		},
 		{
 			"aws-sdk:appconfig", "getDeployment", `{"GrowthFactor": 100.5}`,
-			"Field 'GrowthFactor' must have value less than or equal to 100.0",
-			"Field 'GrowthFactor' must have value less than or equal to 100.0",
+			"Field 'GrowthFactor' exceeds the maximum value",
+			"Field 'GrowthFactor' exceeds the maximum value",
 		},
 		{
 			"aws-sdk:appconfig", "getDeployment", `{"GrowthFactor": 0.5}`,
-			"Field 'GrowthFactor' must have value greater than or equal to 1.0",
-			"Field 'GrowthFactor' must have value greater than or equal to 1.0",
+			"Field 'GrowthFactor' is less than the minimum value",
+			"Field 'GrowthFactor' is less than the minimum value",
 		},
 		{"aws-sdk:appconfig", "getDeployment", `{"GrowthFactor": 1.5}`, "", ""},
+		{
+			"aws-sdk:kms", "encrypt", `{"CiphertextBlob": ""}`,
+			"Field 'CiphertextBlob' is smaller than the minimum length", "Field 'CiphertextBlob' is smaller than the minimum length",
+		},
 		{"lambda", "invoke", `{"StatusCode": 200.5}`, "Field 'StatusCode' must be an integer", "Field 'StatusCode' must be an integer"},
 		{"lambda", "invoke", `{"StatusCode": 1e-400000000}`, "", ""},
 		{"lambda", "invoke", `{"StatusCode": 1e400000000}`, "Field 'StatusCode' must be a number", "Field 'StatusCode' must be a number"},
@@ -177,8 +181,8 @@ func TestCheck(t *testing.T) {
 		{"lambda", "invoke", `{"StatusCode": null}`, "Field 'StatusCode' must be a number", "Field 'StatusCode' must be a number"},
 		{
 			"aws-sdk:backup", "describeFramework", `{"FrameworkControls": [{"ControlName": "c", "ControlScope": {"ComplianceResourceIds": []}}]}`,
-			"Field 'ComplianceResourceIds' must have length greater than or equal to 1",
-			"Field 'ComplianceResourceIds' must have length greater than or equal to 1",
+			"Field 'ComplianceResourceIds' is smaller than the minimum length",
+			"Field 'ComplianceResourceIds' is smaller than the minimum length",
 		},
 	} {
 		d := json.NewDecoder(strings.NewReader(c.answer))

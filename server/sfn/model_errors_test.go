@@ -40,6 +40,16 @@ func TestModelErrors(t *testing.T) {
 			"A Context object can be specified only when a mock is specified.",
 		},
 		{
+			"TestState",
+			object{"definition": `{"Type": "Pass", "End": true}`, "stateConfiguration": object{"mapIterationFailureCount": 0}},
+			"mapIterationFailureCount can be specified only when a mock is specified.",
+		},
+		{
+			"TestState",
+			object{"definition": "{}", "stateName": ""},
+			"1 validation error detected: Value at 'stateName' failed to satisfy constraint: Member must have length greater than or equal to 1",
+		},
+		{
 			"CreateStateMachineAlias",
 			object{"name": "a", "routingConfiguration": []any{}},
 			"1 validation error detected: Value '[]' at 'routingConfiguration' failed to satisfy constraint: Member must have length greater than or equal to 1",

@@ -39,7 +39,7 @@ type mockFailed struct {
 type stateConfiguration struct {
 	RetryCount    int     `json:"retrierRetryCount"`
 	CausedBy      string  `json:"errorCausedByState"`
-	FailureCount  int     `json:"mapIterationFailureCount"`
+	FailureCount  *int    `json:"mapIterationFailureCount"`
 	ItemsFromRead *string `json:"mapItemReaderData"`
 }
 
@@ -47,6 +47,13 @@ type stateConfiguration struct {
 func (s *Server) testState(ctx context.Context, _ *aws.Caller, in *testStateInput) (*teststate.Response, error) {
 	if in.Context != nil && in.Mock == nil { // ebb test-state allows it
 		return nil, invalid("", "A Context object can be specified only when a mock is specified.")
+	}
+	c := in.Configuration
+	if c == nil {
+		c = &stateConfiguration{}
+	}
+	if c.FailureCount != nil && in.Mock == nil {
+		return nil, invalid("", "mapIterationFailureCount can be specified only when a mock is specified.")
 	}
 	id := uuid.NewString()
 	test := &teststate.Test{
@@ -83,13 +90,12 @@ func (s *Server) testState(ctx context.Context, _ *aws.Caller, in *testStateInpu
 			test.Mock.Result = []byte(*m.Result)
 		}
 	}
-	if c := in.Configuration; c != nil {
-		test.Configuration = teststate.Configuration{
-			RetrierRetryCount: c.RetryCount, ErrorCausedByState: c.CausedBy, MapIterationFailureCount: c.FailureCount,
-		}
-		if c.ItemsFromRead != nil {
-			test.Configuration.MapItemReaderData = []byte(*c.ItemsFromRead)
-		}
+	test.Configuration = teststate.Configuration{RetrierRetryCount: c.RetryCount, ErrorCausedByState: c.CausedBy}
+	if c.FailureCount != nil {
+		test.Configuration.MapIterationFailureCount = *c.FailureCount
+	}
+	if c.ItemsFromRead != nil {
+		test.Configuration.MapItemReaderData = []byte(*c.ItemsFromRead)
 	}
 	result, err := teststate.Run(ctx, test)
 	if e, ok := errors.AsType[*teststate.Error](err); ok {

@@ -24,7 +24,8 @@ func (t *Test) compile() (*syntax.Machine, *syntax.State, error) {
 	if refused := problems.Of(flow.SeverityError); len(refused) > 0 {
 		findings := asl.Findings(text, refused)
 		for i := range findings {
-			if f := &findings[i]; t.StateName == "" {
+			// AWS names the whole path of a value that must not be empty.
+			if f := &findings[i]; t.StateName == "" && f.Message != "Value cannot be empty" {
 				f.Location = cmp.Or(strings.TrimPrefix(f.Location, "/States/"+testedState), "/")
 			}
 		}

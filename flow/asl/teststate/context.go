@@ -113,7 +113,8 @@ func checkContext(context atom.Value, s *syntax.State) error {
 		case !known:
 			return refuse("Field '" + name + "' is not allowed")
 		case name == "Task" && (s.Kind != syntax.TaskState || s.Task.Pattern == ""):
-			return refuse("'Task' is for a state with a '.sync' or '.waitForTaskToken' service integration pattern")
+			return refuse("'Task' field is not supported when mocking a Context object for a state without a '.sync' or " +
+				"'.waitForTaskToken' service integration pattern")
 		case !isOf("object", object[name]):
 			return refuse(name + " must be a object")
 		}

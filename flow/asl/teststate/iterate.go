@@ -25,7 +25,7 @@ func (t *Test) iterate(w *interpreter.Interpreter) (out interpreter.Step, f *sta
 	}
 	if t.Configuration.MapIterationFailureCount > count {
 		return out, nil, invalidTest(
-			"Map iteration failure count must be less than or equal to the number of Map iterations.")
+			"Map iteration failure count must be less than or equal to the number of Map iterations")
 	}
 	if t.Mock.ErrorOutput == nil && t.intolerable(w, count) {
 		return out, &stateerror.Error{

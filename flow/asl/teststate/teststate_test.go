@@ -282,6 +282,8 @@ func TestStateRefused(t *testing.T) {
 		want string
 	}{
 		{teststate.Test{Definition: []byte(`{`)}, "InvalidDefinition: Invalid State Machine Definition: 'INVALID_JSON_DESCRIPTION: "},
+		{teststate.Test{Definition: []byte(`{"Type": "Parallel", "Branches": [], "End": true}`), Mock: mockResult(`[]`)}, "InvalidDefinition: Invalid State Machine Definition: 'SCHEMA_VALIDATION_FAILED: Value cannot be empty at /States/StateName/Branches'"},
+		{teststate.Test{Definition: []byte(task), Mock: mockError("E"), Context: atom.FromJSON([]byte(`{"Task": {"Token": "t"}}`))}, "ValidationException: Invalid Context object provided: 'Task' field is not supported"},
 		{teststate.Test{Definition: []byte(`[]`)}, "InvalidDefinition: Invalid State Machine Definition: 'SCHEMA_VALIDATION_FAILED: "},
 		{teststate.Test{Definition: []byte(`{"Type": "Pass"}`)}, "InvalidDefinition: Invalid State Machine Definition: 'SCHEMA_VALIDATION_FAILED: one of Next"},
 		{teststate.Test{Definition: []byte(`{"Type": "Pass", "End": true}`), Input: atom.FromJSON([]byte(`{`))}, "InvalidExecutionInput: Invalid State Machine Execution Input: '"},
@@ -301,7 +303,7 @@ func TestStateRefused(t *testing.T) {
 		{teststate.Test{Definition: []byte(strings.Replace(task, "lambda:invoke", "aws-sdk:rds:describeDBInstances", 1)), Mock: mockResult(`{"DbInstances": 1}`)}, "ValidationException: Mock result schema validation error: Field 'DbInstances' must be an array"},
 		{teststate.Test{Definition: []byte(`{"Type": "Parallel", "Branches": [{"StartAt": "Q", "States": {"Q": {"Type": "Pass", "End": true}}}], "End": true}`), Mock: mockResult(`[1, 2]`)}, "ValidationException: Mocked result must contain the same number of items as number of Parallel branches."},
 		{teststate.Test{Definition: []byte(`{"Type": "Map", ` + inner), Input: atom.FromJSON([]byte(`[1, 2]`)), Mock: mockResult(`[1, 2, 3]`)}, "ValidationException: Input array does not equal the mocked result array's size."},
-		{teststate.Test{Definition: []byte(`{"Type": "Map", ` + inner), Input: atom.FromJSON([]byte(`[1]`)), Mock: mockResult(`[1]`), Configuration: teststate.Configuration{MapIterationFailureCount: 2}}, "ValidationException: Map iteration failure count must be less than or equal to the number of Map iterations."},
+		{teststate.Test{Definition: []byte(`{"Type": "Map", ` + inner), Input: atom.FromJSON([]byte(`[1]`)), Mock: mockResult(`[1]`), Configuration: teststate.Configuration{MapIterationFailureCount: 2}}, "ValidationException: Map iteration failure count must be less than or equal to the number of Map iterations"},
 		{teststate.Test{Definition: []byte(`{"Type": "Map", "ItemReader": {"Resource": "arn:aws:states:::s3:getObject", "ReaderConfig": {"InputType": "JSON"}, "Parameters": {"Bucket": "b", "Key": "k"}}, ` + inner), Mock: mockResult(`[]`)}, "ValidationException: ItemReader data must be specified when testing a Map state with ItemReader specified."},
 		{teststate.Test{Definition: []byte(`{"Type": "Pass", "End": true}`), Variables: atom.FromJSON([]byte(`[]`))}, "ValidationException: Variables must be a JSON object."},
 		{teststate.Test{Definition: []byte(`{"Type": "Pass", "End": true}`), Variables: atom.FromJSON([]byte(`{`))}, "ValidationException: Variables must be a JSON object."},
