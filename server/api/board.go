@@ -2,7 +2,7 @@ package api
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/ebbflow/ebb/engine/inspect"
@@ -14,10 +14,24 @@ import (
 // Jobs is a page of jobs, in the order in which they are claimed.
 type Jobs struct {
 	Jobs []inspect.Job `json:"jobs"`
-	Next string        `json:"next,omitempty"` // id for after, for the next page; "" if there are no more jobs
+	Next string        `json:"next,omitempty"` // for after, for the next page; "" if there are no more jobs
 }
 
-// jobs serves a page of jobs. After a job that was purged the list begins anew.
+// placeAfter returns the place in a list of jobs that a text names: a cursor, which still does so when its job was purged,
+// or the id of a job.
+func (a *api) placeAfter(ctx context.Context, text string) (*storage.Job, error) {
+	var job storage.Job
+	if _, err := fmt.Sscanf(text, jobCursor, &job.Priority, &job.Number); err == nil {
+		return &job, nil
+	}
+	job, err := a.store.Job(ctx, text)
+	return &job, there(err, "job", text)
+}
+
+// jobCursor is the form of a cursor of jobs: priority and number.
+const jobCursor = "p%d.%d"
+
+// jobs serves a page of jobs.
 func (a *api) jobs(c *call) (any, error) {
 	limit, err := c.limit()
 	if err != nil {
@@ -32,10 +46,7 @@ func (a *api) jobs(c *call) (any, error) {
 		q.States = append(q.States, state)
 	}
 	if after := c.query.Get("after"); after != "" {
-		switch job, err := a.store.Job(c.Context(), after); {
-		case err == nil:
-			q.After = &job
-		case !errors.Is(err, storage.ErrNotFound):
+		if q.After, err = a.placeAfter(c.Context(), after); err != nil {
 			return nil, err
 		}
 	}
@@ -48,7 +59,7 @@ func (a *api) jobs(c *call) (any, error) {
 		q.After, q.Limit = &page[len(page)-1], 1
 		var more []storage.Job
 		if more, err = a.store.JobList(c.Context(), q); len(more) > 0 {
-			out.Next = q.After.ID
+			out.Next = fmt.Sprintf(jobCursor, q.After.Priority, q.After.Number)
 		}
 	}
 	return out, err

@@ -9,11 +9,11 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/ebbflow/ebb/engine/inspect"
 	"github.com/ebbflow/ebb/internal/jsontext"
 	"github.com/ebbflow/ebb/server"
 	"github.com/ebbflow/ebb/storage"
@@ -63,8 +63,7 @@ func pageOf[T any](c *call, all []T, id func(*T) string) (page []T, next string,
 	if err != nil {
 		return nil, "", err
 	}
-	after := c.query.Get("after") // one that is not known begins anew
-	all = all[1+slices.IndexFunc(all, func(one T) bool { return after != "" && id(&one) == after }):]
+	all = inspect.Rest(all, c.query.Get("after"), id)
 	if len(all) > limit {
 		return all[:limit], id(&all[limit-1]), nil
 	}

@@ -2,16 +2,19 @@ package console_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"html"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/ebbflow/ebb/server/api"
 	"github.com/ebbflow/ebb/server/console"
+	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
 )
@@ -71,6 +74,72 @@ func TestListsHavePages(t *testing.T) {
 		}
 		if len(seen) != all || count != 3 {
 			t.Errorf("the API has %d %s in %d pages", len(seen), list, count)
+		}
+	}
+}
+
+// TestListsGoOn deletes what a page ended with before the next page is asked for: that page begins where it was.
+func TestListsGoOn(t *testing.T) {
+	t.Parallel()
+	store := memstore.New()
+	t.Cleanup(func() { _ = store.Close() })
+	const all = 7
+	must := func(_ any, err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range all {
+		id := fmt.Sprint("name", i)
+		must(nil, store.PutSchedule(t.Context(), storage.Schedule{ID: id, Flow: "f", Spec: "@daily", Next: time.Now()}))
+		must(nil, store.PostJob(t.Context(), storage.Job{ID: id, Flow: "f", Priority: i / 2, State: states.JobParked}))
+		must(nil, store.Create(t.Context(), storage.Run{ID: id, Flow: "f", Structure: "x"}))
+		claim, snap, err := store.Begin(t.Context(), id)
+		must(nil, err)
+		must(nil, store.Commit(t.Context(), claim, &storage.Checkpoint{Head: storage.Head{
+			Seq: snap.Run.Seq, State: states.FlowSuccess, Outcome: storage.Succeeded, Time: time.Now(), Release: true,
+		}}))
+	}
+	commands := api.New(store, api.Options{})
+	for _, list := range []struct {
+		path, rows, id, next string
+		drop                 func(id string)
+	}{
+		{"schedules?after=", "schedules", "schedule", "next", func(id string) { must(nil, store.DeleteSchedule(t.Context(), id)) }},
+		{"jobs?after=", "jobs", "job", "next", func(id string) {
+			must(nil, store.EndJob(t.Context(), storage.JobEnd{Job: id, State: states.JobComplete}))
+			must(store.PurgeJobs(t.Context(), storage.JobPurge{Before: time.Now().Add(time.Hour)}))
+		}},
+		{"jobs?state=PARKED&after=", "jobs", "job", "next", func(id string) {
+			must(nil, store.EndJob(t.Context(), storage.JobEnd{Job: id, State: states.JobComplete}))
+			must(store.PurgeJobs(t.Context(), storage.JobPurge{Before: time.Now().Add(time.Hour)}))
+		}},
+		{"runs?cursor=", "runs", "run", "next", func(id string) { must(store.Purge(t.Context(), id)) }},
+	} {
+		if list.path == "jobs?state=PARKED&after=" {
+			for i := range all {
+				job := storage.Job{ID: fmt.Sprint("name", i), Flow: "f", Priority: i / 2, State: states.JobParked}
+				if err := store.PostJob(t.Context(), job); !errors.Is(err, storage.ErrExists) { // the last page was not purged
+					must(nil, err)
+				}
+			}
+		}
+		var seen []string
+		for after, more := "", true; more; more = after != "" && len(seen) <= all {
+			var answer map[string]json.RawMessage
+			var rows []map[string]any
+			must(nil, json.Unmarshal(get(t, commands, http.MethodGet, "/api/v1/"+list.path+after+"&limit=2").Body.Bytes(), &answer))
+			must(nil, json.Unmarshal(answer[list.rows], &rows))
+			for _, row := range rows {
+				seen = append(seen, fmt.Sprint(row[list.id]))
+			}
+			if after = strings.Trim(string(answer[list.next]), `"`); after != "" {
+				list.drop(seen[len(seen)-1])
+			}
+		}
+		if sorted := slices.Compact(slices.Sorted(slices.Values(seen))); len(seen) != all || len(sorted) != all {
+			t.Errorf("%s%s has %v", list.path, "…", seen)
 		}
 	}
 }

@@ -3,7 +3,6 @@ package console
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -25,8 +24,7 @@ type tableBody struct {
 
 // pageOf returns the part of a list that a page shows, and a link to the next part.
 func pageOf[T any](v *visit, page string, all []T, id func(*T) string) (part []T, next node) {
-	after := v.query.Get("after") // one that is not known begins anew
-	all = all[1+slices.IndexFunc(all, func(one T) bool { return after != "" && id(&one) == after }):]
+	all = inspect.Rest(all, v.query.Get("after"), id)
 	if len(all) <= mostSteps {
 		return all, none
 	}
