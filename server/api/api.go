@@ -106,7 +106,11 @@ func (a *api) serve(of *route) http.HandlerFunc {
 		w.Header().Set("Cache-Control", "no-store")
 		c := &call{Request: r, query: r.URL.Query()}
 		c.caller, _ = server.CallerOf(r.Context())
-		answer, err := a.call(of, c)
+		var answer any
+		err := c.refuseBlankQuery()
+		if err == nil {
+			answer, err = a.call(of, c)
+		}
 		var text []byte
 		small := false
 		if err == nil {

@@ -6,9 +6,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"mime"
 	"net/http"
 	"net/url"
+	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -115,7 +118,10 @@ func (c *call) decode(into any) error {
 	if _, err := d.Token(); err != io.EOF {
 		return problem(http.StatusBadRequest, "invalid", "the body has more than one value")
 	}
-	return oneOfEach(body)
+	if err := oneOfEach(body); err != nil {
+		return err
+	}
+	return refuseBlank(reflect.ValueOf(into).Elem())
 }
 
 // oneOfEach returns an error if a body, which was decoded, has a member twice: which one counts differs between programs.
@@ -135,6 +141,45 @@ func oneOfEach(body []byte) error {
 		return nil
 	})
 }
+
+// refuseBlank refuses members that are only blanks, as the command line does. Nobody sees such a name, and a filter of
+// blanks would select everything. An empty text means that the member is left out.
+func refuseBlank(body reflect.Value) error {
+	if body.Kind() != reflect.Struct {
+		return nil
+	}
+	for field, value := range body.Fields() {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		var texts []string
+		switch {
+		case name == "reason" || name == "cause": // only people read it
+		case field.Anonymous:
+			if err := refuseBlank(value); err != nil {
+				return err
+			}
+		case value.Kind() == reflect.String:
+			texts = []string{value.String()}
+		case value.Type() == reflect.TypeFor[map[string]string]():
+			texts = slices.Collect(maps.Keys(value.Interface().(map[string]string)))
+		}
+		if slices.ContainsFunc(texts, isBlank) {
+			return problem(http.StatusBadRequest, "invalid", "%s is blank: leave it out, or say what is meant", name)
+		}
+	}
+	return nil
+}
+
+// refuseBlankQuery does so for the parameters of the query.
+func (c *call) refuseBlankQuery() error {
+	for name, texts := range c.query {
+		if slices.ContainsFunc(texts, isBlank) {
+			return problem(http.StatusBadRequest, "invalid", "%s is blank: leave it out, or say what is meant", name)
+		}
+	}
+	return nil
+}
+
+func isBlank(text string) bool { return text != "" && strings.TrimSpace(text) == "" }
 
 // maxIdempotencyKey leaves space for keyPrefix.
 const maxIdempotencyKey = 200

@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -15,6 +16,55 @@ import (
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/memstore"
 )
+
+// TestBlanks: a member of a body or a parameter of a query that is only blanks is refused, and changes nothing.
+func TestBlanks(t *testing.T) {
+	t.Parallel()
+	store := memstore.New()
+	served := api.New(store, api.Options{})
+	for _, c := range [][2]string{
+		{"jobs", `{"flow": " "}`},
+		{"jobs", `{"flow": "f", "id": "\t"}`},
+		{"jobs", `{"flow": "f", "after": "\u00a0"}`},
+		{"jobs", `{"flow": "f", "labels": {" ": "x"}}`},
+		{"jobs", `{"flow": "f", "needs": {"\u3000": "x"}}`},
+		{"schedules", `{"flow": "f", "spec": " ", "id": "s"}`},
+		{"schedules", `{"flow": "f", "spec": "@daily", "id": "s", "zone": " "}`},
+		{"limits", `{"flow": " ", "runs": 3}`},
+		{"limits", `{"label": "\n", "runs": 3}`},
+		{"limits", `{"rate": " ", "runs": 3}`},
+		{"bulk", `{"filter": "\u2028", "command": "cancel"}`},
+		{"runs/none/revert", `{"to": " "}`},
+		{"runs/none/retry", `{"from": " "}`},
+		{"runs/none/retry-revert", `{"atom": " "}`},
+		{"runs/none/signal", `{"name": " "}`},
+		{"definitions", `{"flow": " ", "text": "{}"}`},
+		{"try", `{"text": "{}", "case": " "}`},
+		{"runs?filter=+", ""},
+		{"runs?filter=%C2%A0", ""},
+		{"counts?filter=%09", ""},
+		{"jobs?state=+", ""},
+		{"definitions?flow=+", ""},
+	} {
+		method := http.MethodPost
+		if c[1] == "" {
+			method = http.MethodGet
+		}
+		ctx := server.WithCaller(t.Context(), server.Caller{Name: "ann", Operate: true})
+		r := httptest.NewRequestWithContext(ctx, method, api.Prefix+c[0], strings.NewReader(c[1]))
+		r.Header.Set("Content-Type", "application/json")
+		w := httptest.NewRecorder()
+		if served.ServeHTTP(w, r); w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), "is blank: leave it out") {
+			t.Errorf("%s %s answers %d: %s", c[0], c[1], w.Code, w.Body)
+		}
+	}
+	jobs, err := store.JobCounts(t.Context())
+	limits, bad := store.Limits(t.Context())
+	schedules, worse := store.Schedules(t.Context())
+	if err := errors.Join(err, bad, worse); err != nil || len(jobs)+len(limits)+len(schedules) != 0 {
+		t.Errorf("there are %v, %v and %v (%v)", jobs, limits, schedules, err)
+	}
+}
 
 // TestNamesOfPosts: a post with an id that no path can contain, or of a flow of Ebb's own, changes nothing.
 func TestNamesOfPosts(t *testing.T) {
