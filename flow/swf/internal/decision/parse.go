@@ -189,10 +189,9 @@ func (p *parser) tags(where string, tags []*string) []string {
 		return nil
 	}
 	for i, tag := range tags {
-		at := fmt.Sprintf("%s.%d.member", where, i+1)
-		if p.required(at, tagKind, tag); tag != nil {
-			all = append(all, *tag)
-		}
+		text := deref(tag) // the service takes null, as simpleflow sends it
+		p.check(fmt.Sprintf("%s.%d.member", where, i+1), tagKind, text)
+		all = append(all, text)
 	}
 	return all
 }

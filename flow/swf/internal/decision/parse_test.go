@@ -114,7 +114,7 @@ func TestParse(t *testing.T) {
 		"scheduleActivityTaskDecisionAttributes":{"activityType":{"name":"Pay","version":"1"},"activityId":"a1","input":"",
 		"heartbeatTimeout":"","taskPriority":"","taskList":{"name":"l"},"control":null,"other":[1]}},
 		{"decisionType":"StartChildWorkflowExecution","startChildWorkflowExecutionDecisionAttributes":{
-		"workflowType":{"name":"w","version":"2"},"workflowId":"c","tagList":["x",""]}}]`))
+		"workflowType":{"name":"w","version":"2"},"workflowId":"c","tagList":["x","",null]}}]`))
 	if err != nil || len(batch) != 2 {
 		t.Fatalf("%d decisions, %v", len(batch), err)
 	}
@@ -130,7 +130,7 @@ func TestParse(t *testing.T) {
 			t.Errorf("%s is there", absent)
 		}
 	}
-	if tags := batch[1].Tags("tagList"); len(tags) != 2 {
+	if tags := batch[1].Tags("tagList"); len(tags) != 3 {
 		t.Errorf("tags %q", tags)
 	}
 	for _, kind := range []string{"Complete", "Fail", "Cancel", "ContinueAsNew"} { // all of their attributes are optional
