@@ -56,7 +56,7 @@ func TestConformanceASLAPI(t *testing.T) {
 	}
 	transcripts.Print(t)
 	verdicts.Print(t)
-	transcripts.Demand(t, "transcripts", 0.95)
+	transcripts.Demand(t, "transcripts", 0.97)
 	verdicts.Demand(t, "verdicts", 1)
 }
 
@@ -204,7 +204,7 @@ func TestConformanceASLTestStateAPI(t *testing.T) {
 		})
 	}
 	aspects.Print(t)
-	aspects.Demand(t, "response", 0.97)
+	aspects.Demand(t, "response", 0.98)
 }
 
 // failureOf returns how a recorded call has failed; nil if it has not.

@@ -20,7 +20,7 @@ func TestConformanceASLTestState(t *testing.T) {
 		aspects.Count("response", record.Name, record.Compare(tested(t, record)))
 	}
 	aspects.Print(t)
-	aspects.Demand(t, "response", 0.97)
+	aspects.Demand(t, "response", 0.98)
 }
 
 func tested(t *testing.T, record *conformance.StateTest) *conformance.StateTestOutcome {
