@@ -156,9 +156,13 @@ func (a *api) call(of *route, c *call) (any, error) {
 	if text, _ := url.QueryUnescape(c.URL.RawQuery); !isText(c.URL.Path) || !isText(text) {
 		return nil, problem(http.StatusBadRequest, "invalid", "the URL is not UTF-8, or has a character of value 0")
 	}
-	for name := range c.query {
-		if !slices.ContainsFunc(of.params, func(p param) bool { return p.name == name }) {
+	for name, values := range c.query {
+		at := slices.IndexFunc(of.params, func(p param) bool { return p.name == name })
+		if at < 0 {
 			return nil, problem(http.StatusBadRequest, "invalid", "the parameter %.50q is not known%s", name, list(of.params))
+		}
+		if len(values) > 1 && !strings.HasSuffix(of.params[at].text, mayRepeat) {
+			return nil, problem(http.StatusBadRequest, "invalid", "the parameter %s is there %d times", name, len(values))
 		}
 	}
 	if of.commands() {

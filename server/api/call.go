@@ -3,9 +3,7 @@ package api
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
 	"mime"
 	"net/http"
@@ -14,17 +12,14 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/ebbflow/ebb/engine/inspect"
-	"github.com/ebbflow/ebb/internal/jsontext"
 	"github.com/ebbflow/ebb/server"
 	"github.com/ebbflow/ebb/storage"
 )
 
 const (
-	maxNesting   = 500 // nesting of arrays and objects in a body
-	defaultLimit = 50  // objects of a page
+	defaultLimit = 50 // objects of a page
 	maxLimit     = 500
 )
 
@@ -102,44 +97,13 @@ func (c *call) decode(into any) error {
 		return err
 	}
 	media, _, err := mime.ParseMediaType(c.Header.Get("Content-Type"))
-	switch {
-	case err != nil || media != "application/json":
+	if err != nil || media != "application/json" {
 		return problem(http.StatusUnsupportedMediaType, "media_type", "send JSON, with Content-Type: application/json")
-	case !utf8.Valid(body):
-		return problem(http.StatusBadRequest, "invalid", "the body is not UTF-8")
-	case json.Valid(body) && jsontext.Depth(body) > maxNesting:
-		return problem(http.StatusBadRequest, "invalid", "arrays and objects nest at most %d deep", maxNesting)
 	}
-	d := json.NewDecoder(bytes.NewReader(body))
-	d.DisallowUnknownFields()
-	if err := d.Decode(into); err != nil {
-		return problem(http.StatusBadRequest, "invalid", "the body is not valid: %v", err)
-	}
-	if _, err := d.Token(); err != io.EOF {
-		return problem(http.StatusBadRequest, "invalid", "the body has more than one value")
-	}
-	if err := oneOfEach(body); err != nil {
+	if err := server.DecodeBody(body, into); err != nil {
 		return err
 	}
 	return refuseBlank(reflect.ValueOf(into).Elem())
-}
-
-// oneOfEach returns an error if a body, which was decoded, has a member twice: which one counts differs between programs.
-func oneOfEach(body []byte) error {
-	r := jsontext.NewReader(body)
-	if r.Space(); bytes.HasPrefix(body[r.Offset():], []byte("null")) {
-		return nil
-	}
-	seen := map[string]bool{}
-	return r.Members(func(name string) error {
-		r.Skip()
-		name = strings.ToLower(name) // as the decoder compares names
-		if seen[name] {
-			return problem(http.StatusBadRequest, "invalid", "the body has %s twice", name)
-		}
-		seen[name] = true
-		return nil
-	})
 }
 
 // refuseBlank refuses members that are only blanks, as the command line does. Nobody sees such a name, and a filter of

@@ -122,3 +122,19 @@ func TestBodiesThatDoNotFit(t *testing.T) {
 		}
 	}
 }
+
+// TestRepeatedParameters: a parameter that counts once is there once.
+func TestRepeatedParameters(t *testing.T) {
+	t.Parallel()
+	served := api.New(memstore.New(), api.Options{})
+	for query, status := range map[string]int{
+		"runs?filter=a&filter=b": http.StatusBadRequest, "jobs?state=CLAIMED&state=PARKED": http.StatusOK,
+	} {
+		ctx := server.WithCaller(t.Context(), server.Caller{Name: "ann"})
+		w := httptest.NewRecorder()
+		served.ServeHTTP(w, httptest.NewRequestWithContext(ctx, http.MethodGet, api.Prefix+query, http.NoBody))
+		if w.Code != status {
+			t.Errorf("%s answers %d: %s", query, w.Code, w.Body)
+		}
+	}
+}

@@ -14,6 +14,9 @@ type param struct {
 	name, kind, text string
 }
 
+// mayRepeat ends the text of a parameter that may be there several times.
+const mayRepeat = "; may be repeated"
+
 var (
 	limit  = param{"limit", "integer", "maximum number of objects, 1 to 500; 50 if left out"}
 	cursor = param{"cursor", "string", "next of the page before; one that is not known begins anew"}
@@ -70,7 +73,7 @@ func reads() []route {
 			param{"to", "string", "revert: only what would be undone after this atom"},
 			param{"from", "string", "retry: path of the atom to resume from"}),
 		get("jobs", "listJobs", "Jobs, in the order in which they are claimed", Jobs{}, (*api).jobs,
-			param{"state", "string", "only jobs in this state; may be repeated"}, after, limit),
+			param{"state", "string", "only jobs in this state" + mayRepeat}, after, limit),
 		get("jobs/{job}", "getJob", "A job", inspect.Job{}, (*api).job),
 		get("schedules", "listSchedules", "Schedules", Schedules{}, (*api).schedules, after, limit),
 		get("limits", "listLimits", "All limits, with how many runs they count now", Limits{}, (*api).limits),

@@ -28,9 +28,7 @@ const (
 	//limit:workers name of a worker | {B}
 	maxName = storage.MaxID
 	//limit:workers message of a failure | {B}
-	maxText = 32 << 10
-	//limit:workers nesting of a request | {}
-	maxNesting  = 500
+	maxText     = 32 << 10
 	maxWait     = time.Minute
 	defaultWait = 30 * time.Second
 	//limit:workers lease | 1 s to {}
@@ -93,7 +91,7 @@ func (h *handler) poll(ctx context.Context, r *http.Request, body []byte) (any, 
 		Wait   *float64 `json:"wait_seconds"`
 		Lease  *float64 `json:"lease_seconds"`
 	}
-	if err := decode(body, &ask); err != nil {
+	if err := server.DecodeBody(body, &ask); err != nil {
 		return nil, err
 	}
 	if len(ask.Kinds) == 0 || len(ask.Kinds) > maxKinds {
@@ -164,7 +162,7 @@ func (h *handler) heartbeat(ctx context.Context, r *http.Request, body []byte) (
 		Progress float64         `json:"progress"`
 		Details  json.RawMessage `json:"details"`
 	}
-	if err := decode(body, &ask); err != nil {
+	if err := server.DecodeBody(body, &ask); err != nil {
 		return nil, err
 	}
 	lease, err := seconds("lease_seconds", ask.Lease, time.Second, defaultLease, maxLease)
@@ -201,7 +199,7 @@ func (h *handler) complete(ctx context.Context, r *http.Request, body []byte) (a
 	var said struct {
 		Result json.RawMessage `json:"result"`
 	}
-	if err := decode(body, &said); err != nil {
+	if err := server.DecodeBody(body, &said); err != nil {
 		return nil, err
 	}
 	result := atom.Null
@@ -222,7 +220,7 @@ func (h *handler) fail(ctx context.Context, r *http.Request, body []byte) (any, 
 		Details   json.RawMessage `json:"details"`
 		Retryable *bool           `json:"retryable"`
 	}
-	if err := decode(body, &said); err != nil {
+	if err := server.DecodeBody(body, &said); err != nil {
 		return nil, err
 	}
 	f := &atom.Failure{Code: said.Code, Message: said.Message, Final: said.Retryable != nil && !*said.Retryable}

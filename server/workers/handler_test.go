@@ -180,6 +180,7 @@ func TestRefused(t *testing.T) {
 		says       string
 	}{
 		{"poll", `{`, 400, "the body is not valid"},
+		{"poll", `{"kinds": ["a"], "Kinds": ["b"]}`, 400, "the body has kinds twice"},
 		{"poll", `[]`, 400, "the body is not valid"},
 		{"poll", ``, 400, `"kinds" names 1 to 100`},
 		{"poll", `{"kinds":[""]}`, 400, "1 to 256 bytes"},

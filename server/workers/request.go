@@ -1,17 +1,13 @@
 package workers
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"mime"
 	"net/http"
 	"strconv"
 	"time"
-	"unicode/utf8"
 
-	"github.com/ebbflow/ebb/internal/jsontext"
 	"github.com/ebbflow/ebb/server"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -46,25 +42,6 @@ func problemOf(err error) *server.Problem {
 	default:
 		return problem(http.StatusServiceUnavailable, "store", "the store did not answer; ask again")
 	}
-}
-
-func decode(body []byte, into any) error {
-	switch {
-	case len(body) == 0:
-		return nil
-	case !utf8.Valid(body):
-		return invalid("the body is not UTF-8")
-	case !json.Valid(body):
-		return invalid("the body is not valid: %v", json.Unmarshal(body, new(json.RawMessage)))
-	case jsontext.Depth(body) > maxNesting:
-		return invalid("arrays and objects nest at most %d deep", maxNesting)
-	}
-	d := json.NewDecoder(bytes.NewReader(body))
-	d.DisallowUnknownFields() // a misspelled "result" would be a result of null
-	if err := d.Decode(into); err != nil {
-		return invalid("the body is not valid: %v", err)
-	}
-	return nil
 }
 
 // seconds returns a duration of a request.
