@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -162,6 +163,11 @@ func TestPlantedFiles(t *testing.T) {
 			must(t, lchown(t, file))
 		},
 		"pipe for the database": func(t *testing.T, _, file string) { must(t, syscall.Mkfifo(file, 0o666)) },
+		"socket for the database": func(t *testing.T, _, file string) {
+			l, err := net.Listen("unix", file)
+			must(t, err)
+			t.Cleanup(func() { _ = l.Close() })
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

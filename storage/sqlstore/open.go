@@ -211,6 +211,9 @@ func (s *Store) openGates() error {
 	if err == nil {
 		s.turns, err = turns.Open(s.file, s.log, like)
 	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("sqlstore: %s: its folder does not exist: create it, or name another file", s.file)
+	}
 	if err != nil {
 		return fmt.Errorf("sqlstore: the folder of %s cannot be written: %w", s.file, err)
 	}

@@ -123,16 +123,19 @@ func TestUnwritablePlaces(t *testing.T) {
 	t.Parallel()
 	below := filepath.Join(t.TempDir(), "file")
 	write(t, below, "no folder")
-	for _, file := range []string{
-		filepath.Join(below, "runs.db"),
-		filepath.Join(t.TempDir(), "none", "runs.db"),
-		"/proc/runs.db", // where not even root may make a file
+	for file, says := range map[string]string{
+		filepath.Join(below, "runs.db"):                      "",
+		filepath.Join(t.TempDir(), "none", "runs.db"):        "its folder does not exist: create it",
+		filepath.Join(t.TempDir(), strings.Repeat("x", 300)): "",
+		"/" + strings.Repeat("long/", 2000):                  "",
+		"/dev/null/runs.db":                                  "",
+		"/proc/runs.db":                                      "", // where not even root may make a file
 	} {
 		s, err := sqlstore.Open(t.Context(), file)
 		if err == nil {
 			shut(t, s)
 		}
-		if err == nil || !strings.Contains(err.Error(), file) {
+		if err == nil || !strings.Contains(err.Error(), strings.TrimRight(file, "/")) || !strings.Contains(err.Error(), says) {
 			t.Errorf("Open(%q): %v", file, err)
 		}
 	}
@@ -140,7 +143,7 @@ func TestUnwritablePlaces(t *testing.T) {
 
 func TestDSN(t *testing.T) {
 	t.Parallel()
-	for _, dsn := range []string{"", "sqlite:", ":memory:", "sqlite::memory:", "postgres://localhost/ebb", "mysql://x", "file:x.db"} {
+	for _, dsn := range []string{"", " ", "sqlite:", "sqlite:\t", ":memory:", "sqlite::memory:", "postgres://localhost/ebb", "mysql://x", "file:x.db"} {
 		s, err := sqlstore.Open(t.Context(), dsn)
 		if err == nil {
 			shut(t, s)

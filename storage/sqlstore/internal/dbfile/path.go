@@ -36,7 +36,7 @@ func Path(dsn string) (string, error) {
 	case strings.HasPrefix(path, "file:"):
 		return "", fmt.Errorf("sqlstore: %q: URIs of SQLite are not supported: give sqlite:PATH or a path",
 			redact.Text(strings.SplitN(dsn, "?", 2)[0]))
-	case path == "":
+	case strings.TrimSpace(path) == "":
 		return "", fmt.Errorf("sqlstore: %q does not name a file: give sqlite:PATH or a path", dsn)
 	case path == ":memory:":
 		return "", fmt.Errorf("sqlstore: %q: a database in memory has no place for its locks: use memstore.New", dsn)

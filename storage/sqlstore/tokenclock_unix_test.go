@@ -1,0 +1,44 @@
+//go:build unix
+
+package sqlstore_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/ebbflow/ebb/internal/postgrestest"
+	"github.com/ebbflow/ebb/states"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// TestTokenServersClock takes attempts of workers while the server's clock is an hour off. The limit of an attempt counts
+// from the clock of the process that gives it to the worker, as do the other times of atoms.
+//
+// Guarantee (G2): Time limits and heartbeats of workers' attempts do not depend on the clock of the database.
+func TestTokenServersClock(t *testing.T) {
+	t.Parallel()
+	dsn := stepped(t)
+	s := openServer(t, dsn)
+	defer shut(t, s)
+	must(t, s.Create(t.Context(), storage.Run{ID: "r", Flow: "f", Structure: "x"}))
+	claim, snap, err := s.Begin(t.Context(), "r")
+	must(t, err)
+	at := time.Now()
+	cp := &storage.Checkpoint{Head: storage.Head{Seq: snap.Run.Seq, State: states.FlowRunning, Time: at, Release: true}}
+	for _, id := range []string{"a", "b", "c", "d"} {
+		cp.Tokens = append(cp.Tokens, storage.Token{
+			ID: id, Run: "r", Path: id, Queue: "q", Beat: at, Since: at, StartToClose: time.Minute, Heartbeat: time.Minute,
+		})
+	}
+	must(t, s.Commit(t.Context(), claim, cp))
+	for _, queues := range [][]string{{"q"}, {"q", "another"}} {
+		for _, ahead := range []time.Duration{time.Hour, -time.Hour} {
+			postgrestest.SetClock(t, dsn, ahead)
+			tok, err := s.TakeToken(t.Context(), storage.WorkRequest{Queues: queues, Worker: "w", Lease: 9 * time.Hour})
+			must(t, err)
+			if limit, due := tok.Due(); limit == storage.NoLimit || time.Until(due) < 30*time.Second || time.Until(due) > time.Minute {
+				t.Errorf("with the server's clock %v off, %v is due in %v", ahead, tok.ID, time.Until(due))
+			}
+		}
+	}
+}
