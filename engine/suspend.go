@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
@@ -86,6 +87,9 @@ func holdUnowned(
 			Failure: run.Failure,
 			Started: run.Started, Entries: run.Entries, Events: run.Events, Refs: run.Refs, Growth: run.Growth, Time: now,
 		}}
+		if run.Outcome == storage.Unfinished && !run.Due.After(now) && slices.ContainsFunc(snap.Messages, reachesHeld) {
+			cp.Head.Due = run.Due // zero unless the run is due because of the command
+		}
 		// Otherwise the run is already suspended, or never ran.
 		if states.Check(run.State, states.FlowSuspended) == nil {
 			cp.Head.State = states.FlowSuspended
@@ -129,6 +133,8 @@ func holdUnowned(
 	}
 	return driver.WrapStore(id, err)
 }
+
+func reachesHeld(l storage.Message) bool { return l.ReachesHeld() }
 
 // command adds the line of a command to the history of a run that no process drives.
 func command(cp *storage.Checkpoint, m *storage.Message) {

@@ -133,6 +133,11 @@ func (d *Driver) hearEnds(given []withdrawn) error {
 	}
 	queue := d.box.queue
 	d.box.queue = nil
+	for _, w := range given {
+		if w.external != nil && w.early != nil {
+			queue = append(queue, *w.early)
+		}
+	}
 	for i := range queue {
 		l := &queue[i]
 		e := d.tokens.byToken(l)

@@ -39,7 +39,7 @@ func (s *Scheduler) idle() {
 		s.failing.fatal = append(s.failing.fatal,
 			&atom.Failure{Code: "Ebb.Stuck", Message: "no atom can continue; this is a defect of Ebb"})
 		s.rest(states.FlowFailure)
-	case s.front.readyN > 0 || s.flow == states.FlowSuspending && s.unfinished():
+	case s.front.readyN > 0 || s.flow == states.FlowSuspending && (s.failing.rewinding != nil || s.unfinished()):
 		s.rest(states.FlowSuspended)
 	case s.front.okN == len(s.rec):
 		s.rest(states.FlowSuccess)
@@ -111,7 +111,7 @@ func (s *Scheduler) rest(to states.Flow) {
 	if s.root != nil {
 		c.End = loadedEnd(&s.rec[0], nil)
 	}
-	if s.ending.pendingFailure != nil {
+	if s.ending.pendingFailure != nil && (to != states.FlowSuspended || s.ending.parked) {
 		c.Failures = append([]*atom.Failure{s.ending.pendingFailure}, c.Failures...)
 	}
 	switch {

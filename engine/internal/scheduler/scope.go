@@ -155,6 +155,10 @@ func (s *Scheduler) stopNode(n *Node) {
 		}
 	case n.Awaits() && n.Spec.Kind != flow.Nested: // the end of a child run is in its record
 		s.withdraw(n, -1)
+	case n.Rec.State == states.TaskRunning && n.called() && n.Spec.Token != "":
+		n.Rec.Ended = flow.EndDeferred // its call was interrupted, but another party may have ended the attempt
+		s.waitExternal(n)
+		s.withdraw(n, -1)
 	default:
 		s.voidNode(n)
 	}

@@ -71,6 +71,12 @@ func (s *Scheduler) start(a int32) {
 	case states.IntendRetry:
 		s.retry(a)
 	case states.IntendRevert:
+		if r.State == states.TaskRunning && s.plan.Atoms[a].Deferral() != nil {
+			r.Ended = flow.EndDeferred // its call was interrupted, but another party may have ended the attempt
+			s.flight.waits++
+			s.void(a)
+			return
+		}
 		if r.State == states.TaskReverting && r.Due().After(s.now) { // between two attempts
 			s.waitFor(a)
 			return
