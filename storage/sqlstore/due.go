@@ -36,7 +36,7 @@ const (
 	// The kinds are those of storage.Message.ReachesHeld.
 	isDue = `
 WHERE r.owner = '' AND r.due <= $1 AND (NOT r.hold OR EXISTS (SELECT 1 FROM messages m WHERE m.run = r.n
-  AND m.kind IN ('resume', 'cancel', 'revert-to', 'retry', 'retry-revert', 'skip')))`
+  AND m.kind IN ('resume', 'cancel', 'revert', 'revert-to', 'retry', 'retry-revert', 'skip')))`
 	// These parts leave out runs of flows that the caller does not want, and runs that the caller excludes. They also
 	// leave out runs with a label needs.KEY that no offer of the caller matches.
 	withOffersSQLite = `
