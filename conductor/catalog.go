@@ -66,7 +66,11 @@ func NewCatalog() *Catalog {
 // version runs the largest. If the version is not valid, [New] returns an error.
 func (c *Catalog) Add(number int64, root flow.Node) *Catalog {
 	list := c.flows[root.Name()]
-	switch plan, err := flow.CompileOpen(root, nil); {
+	plan, err := flow.CompileOpen(root, nil)
+	if err == nil {
+		err = storage.CheckID("flow", plan.Flow)
+	}
+	switch {
 	case number < 1:
 		c.problems = append(c.problems, fmt.Errorf("conductor: version %d of flow %q; want 1 or more", number, root.Name()))
 	case slices.ContainsFunc(list, func(v version) bool { return v.number == number }):

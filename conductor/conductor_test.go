@@ -316,8 +316,9 @@ func TestObserverPanics(t *testing.T) {
 // TestBadCatalog: an invalid catalog is refused before a run starts.
 func TestBadCatalog(t *testing.T) {
 	t.Parallel()
-	_, err := conductor.New(memstore.New(), conductor.NewCatalog().Add(0, trip("a", nothing)).Add(1, trip("b", nothing)).Add(1, trip("b", nothing)))
-	for _, want := range []string{`version 0 of flow "a"; want 1 or more`, `version 1 of flow "b" is in the catalog twice`} {
+	_, err := conductor.New(memstore.New(), conductor.NewCatalog().Add(0, trip("a", nothing)).Add(1, trip("b", nothing)).Add(1, trip("b", nothing)).
+		Add(1, trip("..", nothing)))
+	for _, want := range []string{`version 0 of flow "a"; want 1 or more`, `version 1 of flow "b" is in the catalog twice`, `".." cannot stand in a path`} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q in it", err, want)
 		}

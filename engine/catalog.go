@@ -94,6 +94,9 @@ func (f heldFlows) compile(types map[string]reflect.Type) ([]*flow.Plan, error) 
 	var plans []*flow.Plan
 	for i, root := range f {
 		p, err := flow.CompileOpen(root, types)
+		if err == nil {
+			err = storage.CheckID("flow", p.Flow)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("engine: flow %d of the catalog: %w", i+1, err)
 		}

@@ -53,6 +53,9 @@ func New(root flow.Node, opts ...Option) (*Engine, error) {
 		compile = flow.CompileOpen
 	}
 	plan, err := compile(root, e.types)
+	if err == nil {
+		err = storage.CheckID("flow", plan.Flow)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -144,6 +144,13 @@ func TestFlows(t *testing.T) {
 			t.Errorf("a wrong flow was taken: %v", err)
 		}
 	}
+	unseen := flow.Linear("..", atom.Func("a", noop))
+	if _, err := engine.New(unseen); !errors.Is(err, storage.ErrInvalid) {
+		t.Errorf("a flow has a name that no path can contain: %v", err)
+	}
+	if _, err := engine.New(flow.Linear("f"), engine.WithCatalog(engine.Flows(unseen))); !errors.Is(err, storage.ErrInvalid) {
+		t.Errorf("a flow of the catalog has a name that no path can contain: %v", err)
+	}
 }
 
 // TestAgain runs ended runs again.

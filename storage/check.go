@@ -94,12 +94,13 @@ func checkValue(what string, v atom.Value) error {
 	return nil
 }
 
-// CheckID returns an error that wraps ErrInvalid if no new run, job or schedule can have the id. The rule is the same at
-// every door: a reader sees all of an id, no header or form cuts blanks off its ends, and a path of a URL can contain
-// it. A store itself takes more, because the ids of child runs have names of nodes.
+// CheckID returns an error that wraps ErrInvalid if no new run, job, schedule or flow of a program can have the id or
+// name. The rule is the same at every door: a reader sees all of it, no header or form cuts blanks off its ends, and a
+// path of a URL can contain it. A store itself takes more, because the ids of child runs have names of nodes, and AWS's
+// names have AWS's rules.
 //
-//limit:values new ID of a run, job or schedule; flow that a job names | visible characters but U+FFFD, no blanks at its
-//limit:and ends, not `.`, `..` or `/`
+//limit:values new ID of a run, job or schedule; name of a flow in Go, a new definition, or a limit, or that a job names
+//limit:and | {MaxID B} of visible characters but U+FFFD, no blanks at its ends, not `.`, `..` or `/`
 func CheckID(what, id string) error {
 	problem := ""
 	switch {
@@ -107,6 +108,8 @@ func CheckID(what, id string) error {
 		problem = "is empty"
 	case !utf8.ValidString(id):
 		problem = "is not UTF-8"
+	case len(id) > MaxID:
+		problem = fmt.Sprintf("has more than %d bytes", MaxID)
 	case id == "." || id == ".." || id == "/":
 		problem = "cannot stand in a path: choose another one"
 	case strings.TrimSpace(id) != id:
@@ -118,7 +121,7 @@ func CheckID(what, id string) error {
 	default:
 		return nil
 	}
-	return fmt.Errorf("%w: the id of a %s, %.80q, %s", ErrInvalid, what, id, problem)
+	return fmt.Errorf("%w: %s %.80q %s", ErrInvalid, what, id, problem)
 }
 
 // CheckLabel returns an error that wraps ErrInvalid and names the problem if a run cannot have the label.

@@ -2,13 +2,14 @@ package storage_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/ebbflow/ebb/storage"
 )
 
-// TestIDs: one rule for ids holds for new runs, jobs and schedules, by whatever door they come. Ids of child runs have
-// names of nodes, so any text.
+// TestIDs: one rule for ids holds for new runs, jobs, schedules and limits, by whatever door they come. Ids of child runs
+// have names of nodes, so any text. A limit of any name can be removed.
 //
 // Attack (HTTP server): IDs that no path can contain, that a reader cannot see, or that a header cuts.
 // Result: Refused at every door.
@@ -18,6 +19,7 @@ func TestIDs(t *testing.T) {
 		"order-17": true, "order 17": true, "a/b": true, "größe": true, "a~2": true, "...": true, "nightly@2026-11-29T00:00:00Z": true,
 		"": false, ".": false, "..": false, "/": false, " a": false, "a\t": false, "a\nb": false, "\x1b[2J": false, "a\u202eb": false,
 		"a\u200bb": false, "a\x00b": false, "a\u00a0": false, "\xff": false, "a\ufffd": false,
+		strings.Repeat("x", storage.MaxID+1): false,
 	} {
 		if err := storage.CheckID("job", id); fine != (err == nil) || !fine && !errors.Is(err, storage.ErrInvalid) {
 			t.Errorf("%q: %v", id, err)
@@ -25,6 +27,14 @@ func TestIDs(t *testing.T) {
 		_, _, err := storage.ClaimNew(storage.Run{ID: id, Flow: "f"})
 		if fine != (err == nil) {
 			t.Errorf("a new run %q: %v", id, err)
+		}
+		limit := storage.Limit{Flow: id, Runs: 1}
+		if err := limit.Check(); (fine || id == "") != (err == nil) {
+			t.Errorf("a limit of flow %q: %v", id, err)
+		}
+		limit.Runs = 0
+		if err := limit.Check(); err != nil {
+			t.Errorf("the removal of a limit of flow %q: %v", id, err)
 		}
 	}
 	if _, _, err := storage.ClaimNew(storage.Run{ID: "q/a\nb", Parent: "q", Flow: "f"}); err != nil {

@@ -65,10 +65,17 @@ func (l *Limit) Check() error {
 		return fmt.Errorf("%w: a rate of %d jobs; want 1 to %d, or 0 for none", ErrInvalid, l.Rate, MaxRate)
 	case l.Rate > 0 && (l.Per < MinPer || l.Per > MaxPer):
 		return fmt.Errorf("%w: a rate of %d jobs in %v; want %v to %v", ErrInvalid, l.Rate, l.Per, MinPer, MaxPer)
-	case len(l.Label) > MaxLabel:
-		return fmt.Errorf("%w: label %.20q…: keys have up to %d bytes", ErrInvalid, l.Label, MaxLabel)
+	case l.None(): // it removes a limit, whatever its name is
+		return nil
+	case l.Label != "":
+		if err := CheckLabel(l.Label, ""); err != nil {
+			return err
+		}
 	}
-	return nil
+	if l.Flow == "" {
+		return nil
+	}
+	return CheckID("flow", l.Flow)
 }
 
 // A LimitedError is returned if a limit does not allow the run to be driven now.
@@ -98,9 +105,9 @@ func (e *LimitedError) Unwrap() error { return ErrLimited }
 // period. The store keeps the limits, so they hold for all processes that use it.
 type Limiter interface {
 	// SetLimit sets the limit for its Flow and Label, and replaces an earlier one. It returns ErrInvalid for one more
-	// than MaxLimitCount. Without Runs and Rate it removes
-	// the limit. Runs that a process already drives continue, even if they are more than the limit allows. If Runs
-	// changes, SetLimit reads each run that has not ended, in one transaction.
+	// than MaxLimitCount. Without Runs and Rate it removes the limit. Runs that a process already drives continue, even
+	// if they are more than the limit allows. If Runs changes, SetLimit reads each run that has not ended, in one
+	// transaction.
 	SetLimit(ctx context.Context, limit Limit) error
 	// Limits returns all limits, ordered by flow and label.
 	Limits(ctx context.Context) ([]Limit, error)

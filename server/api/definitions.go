@@ -161,8 +161,6 @@ func checkFlow(name string) error {
 	switch {
 	case name == "":
 		return problem(http.StatusBadRequest, "invalid", "flow is missing: it names the definition")
-	case len(name) > storage.MaxID:
-		return problem(http.StatusBadRequest, "invalid", "flow: a name has at most %d bytes", storage.MaxID)
 	case isReserved(name):
 		return problem(http.StatusBadRequest, "invalid", "flow: swf, and names that begin with %s, are those of Ebb's own flows",
 			reserved)

@@ -235,7 +235,6 @@ func (f *runFlags) options() ([]engine.RunOption, error) {
 
 // runID returns the id for the run.
 //
-//limit:values new ID or flow name, given to the command | visible characters
 func (f *runFlags) runID(flow string) (string, error) {
 	switch {
 	case f.id == "":
@@ -243,7 +242,7 @@ func (f *runFlags) runID(flow string) (string, error) {
 	case len(f.id) > storage.MaxID:
 		return "", exit.Usagef("--id %.20s…: an id has at most %d bytes", f.id, storage.MaxID)
 	}
-	return f.id, definition.CheckName("--id", f.id)
+	return f.id, storage.CheckID("--id", f.id)
 }
 
 // beginning returns the options that are stored with the run.

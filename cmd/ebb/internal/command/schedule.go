@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ebbflow/ebb/cmd/ebb/internal/definition"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/exit"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/session"
 	"github.com/ebbflow/ebb/engine/inspect"
@@ -83,7 +82,7 @@ post their jobs later, as many as --catch-up says. A paused schedule stays pause
 }
 
 func (s subcommands) addSchedule(ctx context.Context, args []string, f *scheduleFlags) error {
-	if err := definition.CheckName("the id", args[0]); err != nil {
+	if err := storage.CheckID("the id", args[0]); err != nil {
 		return err
 	}
 	job, what, err := s.job(args[2], &f.jobFlags)

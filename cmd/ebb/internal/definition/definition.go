@@ -11,7 +11,6 @@ import (
 	"github.com/ebbflow/ebb/engine/tasks"
 	"github.com/ebbflow/ebb/internal/limitedfile"
 	"github.com/ebbflow/ebb/internal/nodepath"
-	"github.com/ebbflow/ebb/internal/visible"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -47,7 +46,7 @@ func definitionIn(file string, text []byte, how Reading) (*Definition, error) {
 		return nil, fmt.Errorf("%s has %d state machines; a definition of its own is needed for each that is to be run", file,
 			len(sources))
 	}
-	if err := CheckName("the file", flowName(file)); err != nil { // runs are named after the flow
+	if err := storage.CheckID("the file", flowName(file)); err != nil { // runs are named after the flow
 		return nil, err
 	}
 	src := sources[0]
@@ -122,20 +121,4 @@ func callers(paths []string) string {
 		names[i], _ = nodepath.Names(path)
 	}
 	return strings.Join(names, " and ")
-}
-
-// CheckName returns an error if a reader cannot see every character of the name of something new. Such a name cannot be
-// told from another, or typed again. Commands still accept an existing name of this kind.
-//
-// A store has the same rule for new ids, except for those of child runs, which contain names of states.
-func CheckName(what, name string) error {
-	switch {
-	case strings.TrimSpace(name) != name:
-		return fmt.Errorf("%s %q: a name does not begin or end with a blank", what, name)
-	case name == "." || name == ".." || name == "/":
-		return fmt.Errorf("%s %q: a path cannot contain this name", what, name)
-	case !visible.All(name):
-		return fmt.Errorf("%s %q: a name has no control characters, nor others that cannot be seen", what, name)
-	}
-	return nil
 }
