@@ -234,7 +234,6 @@ func (f *runFlags) options() ([]engine.RunOption, error) {
 }
 
 // runID returns the id for the run.
-//
 func (f *runFlags) runID(flow string) (string, error) {
 	switch {
 	case f.id == "":
