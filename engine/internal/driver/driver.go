@@ -268,8 +268,10 @@ func (d *Driver) conclude(cmd *scheduler.Command) error {
 	switch cmd.FlowTo {
 	case states.FlowSuspended:
 		h.Hold, h.Failure = true, asks
-		if len(cmd.Failures) > 0 { // a revert failed, and an operator must decide
-			h.Undo = storage.UndoFailed
+		if len(cmd.Failures) > 0 {
+			if d.s.RevertFailed() { // an operator must decide
+				h.Undo = storage.UndoFailed
+			}
 			h.Failure = cmd.Failures[0]
 		} else if d.att.aside != nil {
 			h.Failure = d.att.aside

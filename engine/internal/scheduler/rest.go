@@ -111,7 +111,7 @@ func (s *Scheduler) rest(to states.Flow) {
 	if s.root != nil {
 		c.End = loadedEnd(&s.rec[0], nil)
 	}
-	if s.ending.pendingFailure != nil && (to != states.FlowSuspended || s.ending.parked) {
+	if s.ending.pendingFailure != nil {
 		c.Failures = append([]*atom.Failure{s.ending.pendingFailure}, c.Failures...)
 	}
 	switch {

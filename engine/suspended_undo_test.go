@@ -1,0 +1,146 @@
+package engine_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/states"
+	"github.com/ebbflow/ebb/storage"
+)
+
+// TestAcknowledgedEndOfInterruptedCall ends an attempt with its token while its call runs. The process stops, and the run
+// is cancelled before or after that end: the undo is told the result.
+//
+// Guarantee (Waiting and time): An end that was accepted while the call of the attempt ran counts, also if the process of
+// the call died.
+func TestAcknowledgedEndOfInterruptedCall(t *testing.T) {
+	for _, first := range []bool{true, false} {
+		t.Run(map[bool]string{true: "before", false: "after"}[first], func(t *testing.T) {
+			inEach(t, func(t *testing.T, opts ...engine.Option) {
+				var token, told string
+				eng := newEngine(t, flow.Linear("f", atom.Untyped("d", func(ctx context.Context, _ atom.Values) (any, error) {
+					token = atom.Token(ctx)
+					<-ctx.Done()
+					return nil, ctx.Err()
+				}, func(_ context.Context, _ atom.Values, did atom.Outcome[atom.Value]) (any, error) {
+					told = did.String()
+					return nil, nil
+				}, atom.Deferrable(atom.Deferral{}))), opts...)
+				running, stop := context.WithCancel(t.Context())
+				ended := make(chan error, 1)
+				go func() { _, err := eng.Run(running, "r"); ended <- err }()
+				synctest.Wait()
+				stop()
+				<-ended
+				cancel := func() {
+					if err := engine.Send(t.Context(), eng.Store(), "r", engine.Cancel("enough")); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if first {
+					cancel()
+				}
+				if _, err := eng.Store().EndToken(t.Context(), token, storage.TokenEnd{Result: atom.MustEncode("x")}); err != nil {
+					t.Fatal(err)
+				}
+				if !first {
+					cancel()
+				}
+				if _, err := eng.Run(t.Context(), "r"); told != "done" {
+					t.Errorf("the undo was told %q, %v; want that it is done", told, err)
+				}
+			})
+		})
+	}
+}
+
+// TestSuspendedWhileUndone suspends a run while a task is undone: after its deadline, and after a command to retry it,
+// also one that takes the place of a retry. The run is suspended, its undo has not failed, and it goes on later.
+func TestSuspendedWhileUndone(t *testing.T) {
+	for name, c := range map[string]struct {
+		root  func(f *flow.LinearFlow) *flow.LinearFlow
+		again bool
+		want  states.Flow
+	}{
+		"deadline": {func(f *flow.LinearFlow) *flow.LinearFlow { return f.WithDeadline(time.Minute) }, false, states.FlowReverted},
+		"command":  {func(f *flow.LinearFlow) *flow.LinearFlow { return f }, true, states.FlowSuccess},
+		"retry": {func(f *flow.LinearFlow) *flow.LinearFlow {
+			return f.WithRetry(atom.Times(1, atom.Constant(0)))
+		}, true, states.FlowSuccess},
+		"retries": {func(f *flow.LinearFlow) *flow.LinearFlow {
+			return f.WithRetry(atom.Times(2, atom.Constant(0)))
+		}, true, states.FlowSuccess},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inEach(t, func(t *testing.T, opts ...engine.Option) {
+				undoing := make(chan struct{})
+				wait := func(context.Context, int) error { <-undoing; return nil }
+				s := &stage{do: script{"b": func(ctx context.Context, n int) error {
+					if c.again {
+						return failsOnce(ctx, n)
+					}
+					return untilCancelled(ctx, n)
+				}}, undo: script{"b": wait}}
+				eng := newEngine(t, c.root(flow.Linear("f", s.atom("a"), s.atom("b"))), opts...)
+				ended := make(chan error, 1)
+				go func() { _, err := eng.Run(t.Context(), "r"); ended <- err }()
+				synctest.Wait()
+				if time.Sleep(2 * time.Minute); c.again {
+					if err := engine.Send(t.Context(), eng.Store(), "r", engine.RetryFrom("")); err != nil {
+						t.Fatal(err)
+					}
+					synctest.Wait()
+				}
+				if err := engine.Send(t.Context(), eng.Store(), "r", engine.Hold()); err != nil {
+					t.Fatal(err)
+				}
+				synctest.Wait()
+				close(undoing)
+				<-ended
+				run, err := eng.Store().Run(t.Context(), "r")
+				if err != nil || run.State != states.FlowSuspended || run.Undo == storage.UndoFailed {
+					t.Errorf("the run is %v, undo %v, %v; want that it is suspended", run.State, run.Undo, err)
+				}
+				_, _ = eng.Run(t.Context(), "r")
+				if run, err := eng.Store().Run(t.Context(), "r"); err != nil || run.State != c.want {
+					t.Errorf("the run ended %v, %v; want %v", run.State, err, c.want)
+				}
+			})
+		})
+	}
+}
+
+// TestSuspendBesideCommand suspends a run that no process drives, and that a command has made due: it stays due, so that
+// the command is applied.
+func TestSuspendBesideCommand(t *testing.T) {
+	inEach(t, func(t *testing.T, opts ...engine.Option) {
+		s := &stage{do: script{"a": untilCancelled}}
+		eng := newEngine(t, flow.Linear("f", s.atom("a")), opts...)
+		running, stop := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { _, err := eng.Run(running, "r"); ended <- err }()
+		synctest.Wait()
+		stop()
+		<-ended
+		if err := engine.Send(t.Context(), eng.Store(), "r", engine.Cancel("enough")); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := engine.Suspend(t.Context(), eng.Store(), "r"); err != nil {
+			t.Fatal(err)
+		}
+		serving, end := context.WithCancel(t.Context())
+		served := make(chan error, 1)
+		go func() { served <- eng.Serve(serving) }()
+		time.Sleep(time.Minute)
+		end()
+		<-served
+		if run, err := eng.Store().Run(t.Context(), "r"); err != nil || run.Outcome != storage.Cancelled {
+			t.Errorf("the run is %v, %v, %v; want that it was cancelled", run.State, run.Outcome, err)
+		}
+	})
+}
