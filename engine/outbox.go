@@ -45,6 +45,12 @@ func (o *outbound) sendOne(ctx context.Context, send Sender, out storage.Outgoin
 	if err := o.store.Unsent(ctx, out); err != nil {
 		if ctx.Err() == nil && !errors.Is(err, storage.ErrNotFound) { // otherwise another process has sent it meanwhile
 			o.log.Error(logevent.OutboxFailed, "error", err)
+			pause := time.NewTimer(pollInterval) // the message can be sent at once again, also while the disk is full
+			defer pause.Stop()
+			select {
+			case <-pause.C:
+			case <-ctx.Done():
+			}
 		}
 		return
 	}
