@@ -11,6 +11,8 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow/swf"
+	"github.com/ebbflow/ebb/server"
+	"github.com/ebbflow/ebb/server/aws"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -48,6 +50,11 @@ func (s *Server) take(ctx context.Context, queue, identity string, into any) (*e
 	if err := s.quotas.Within(QuotaPollers, count, limitExceeded); err != nil {
 		return nil, err
 	}
+	end, ok := server.Poll(ctx)
+	if !ok {
+		return nil, aws.Errorf(limitExceeded, "Too many pollers wait for tasks at this server.")
+	}
+	defer end()
 	for until := time.Now().Add(pollTime); ; {
 		taking := storage.WorkRequest{Queues: []string{queue}, Worker: workerName(identity)}
 		t, err := s.runs.TakeTask(ctx, taking, time.Until(until), s.config.Stopping)
