@@ -244,7 +244,7 @@ func TestReopenMapRun(t *testing.T) { //nolint:tparallel // the kinds take turns
 9<5 MapRunRedriven
 10<9 MapRunSucceeded
 11<10 MapStateSucceeded
-12<10 MapStateExited
+12<4 MapStateExited
 13<12 ExecutionSucceeded`
 				if diff := cmp.Diff(history, events(t, eng.Store(), "r", 8)); diff != "" {
 					t.Errorf("history (-want +got):\n%s", diff)

@@ -32,9 +32,12 @@ func (p *play) judge(ctx context.Context) (wrong []string) {
 		say("the acknowledged %s did not stop it: the outcome is %v", p.command, run.Outcome)
 	}
 	for command, times := range p.commands {
-		line := map[string]string{"abandon": "cancel", "revert": "cancel"}[command]
+		line := map[string]string{"abandon": "cancel"}[command]
 		if line == "" {
 			line = command
+		}
+		if command == "revert" && p.commandBy == "go" {
+			line = "cancel"
 		}
 		if line == "cancel" && (p.commandBy == "sfn" || p.commandBy == "swf") || line == "resume" && p.commandBy == "command" {
 			continue // has no line, as no person gives it, or as the command itself drives the run
@@ -149,7 +152,8 @@ func (p *play) happened(say func(string, ...any)) (n int) {
 	if p.flow == "swf" {
 		return events
 	}
-	if p.flow != "go" && p.flow != "events" && events != n {
+	// What comes while the run is being stopped counts for the undo, and may be missing in AWS's history.
+	if p.flow != "go" && p.flow != "events" && events != n && p.when != "together" {
 		say("AWS's history has the %s %d times, Ebb's %d times", p.thing, events, n)
 	}
 	return n

@@ -17,7 +17,7 @@ func (d Arrivals) FirstCommand(messages []storage.Message, held bool) (
 	first *scheduler.OperatorCommand, others []storage.Message, resumed bool, err error,
 ) {
 	d.Mode.Held = held
-	awaited := false
+	awaited := d.goesForward() && len(d.tokens.open) > 0
 	if err := d.recall(messages); err != nil {
 		return nil, nil, false, err
 	}
@@ -28,7 +28,7 @@ func (d Arrivals) FirstCommand(messages []storage.Message, held bool) (
 			continue
 		}
 		o, ok := inbox.CommandOf(&messages[i])
-		if !ok || o.Kind == inbox.Suspend {
+		if !ok || o.Kind == inbox.Suspend && !d.State().Ended() {
 			awaited = awaited || !ok && d.awaits(&messages[i])
 			others = append(others, messages[i])
 			continue
@@ -59,7 +59,7 @@ func (d Arrivals) FirstCommand(messages []storage.Message, held bool) (
 
 // awaits reports whether the run may await a message, and goes forward.
 func (d Arrivals) awaits(l *storage.Message) bool {
-	if d.State().Ended() || d.s.IsEnding() || d.s.RevertFailed() {
+	if !d.goesForward() {
 		return false
 	}
 	switch l.Kind {
@@ -70,6 +70,11 @@ func (d Arrivals) awaits(l *storage.Message) bool {
 	default:
 		return d.Grows() || d.tokens.byToken(l) != nil || d.tokens.bySignal(l) != nil
 	}
+}
+
+// goesForward reports whether the run has neither ended nor begun to end.
+func (d Arrivals) goesForward() bool {
+	return !d.State().Ended() && !d.s.IsEnding() && !d.s.RevertFailed()
 }
 
 // recall finds the commands whose lines the history has, because a former owner of the run accepted them.

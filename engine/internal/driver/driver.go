@@ -70,6 +70,11 @@ func (d *Driver) start(first *scheduler.OperatorCommand, rest []storage.Message)
 	if err := d.followCommands(); err != nil {
 		return err
 	}
+	if d.overdue() { // it counts from the first decision on, and what was accepted before counts
+		if err := d.hearBeforeDeadline(); err != nil {
+			return err
+		}
+	}
 	if err := d.decide(); err != nil {
 		return err
 	}
@@ -78,6 +83,14 @@ func (d *Driver) start(first *scheduler.OperatorCommand, rest []storage.Message)
 	}
 	if err := d.settle(); err != nil {
 		return err
+	}
+	if d.overdue() { // before anything is called again
+		if err := d.fire(); err != nil {
+			return err
+		}
+		if err := d.settle(); err != nil {
+			return err
+		}
 	}
 	return d.loop()
 }

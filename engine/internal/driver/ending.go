@@ -175,8 +175,7 @@ func (d ending) withdraw() error {
 		}
 		untaken := w.untaken()
 		if untaken { // the commit that says so fails if a party ends the token meanwhile
-			w.token.State = storage.TokenGone
-			d.next.Use(storage.TokenUse{Token: w.token})
+			d.tokens.shut(w.external)
 		}
 		err := d.feed(scheduler.Event{Kind: scheduler.Withdrawn, Node: w.key.node, Atom: w.key.atom, Untaken: untaken})
 		if err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/internal/logevent"
+	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -77,14 +78,20 @@ func (d *Driver) hear() error {
 // due.
 func (d *Driver) follow(last int64) error {
 	defer d.ask.attend()()
+	heard := int64(0) // number of the command before which the ends were heard
 	for applied := false; d.cycle.over == nil && len(d.box.queue) > 0 && d.box.queue[0].N <= last; {
 		l := &d.box.queue[0]
 		o, command := inbox.CommandOf(l)
-		if command && applied && o.Kind != inbox.Suspend && o.Kind != inbox.Resume {
+		if command && o.Kind != inbox.Suspend && o.Kind != inbox.Resume && (applied || heard < l.N && d.stops(&o, l.N)) {
 			// What precedes the command has all its consequences first, but not for longer than others wait.
 			d.att.look.Store(true)
 			d.ask.attending = false
-			err := d.decide()
+			var err error
+			if heard = max(heard, l.N); applied {
+				err, heard = d.decide(), 0
+			} else {
+				err = d.endAccepted()
+			}
 			if d.ask.attending = true; err != nil {
 				return err
 			}
@@ -103,6 +110,63 @@ func (d *Driver) follow(last int64) error {
 		}
 	}
 	return nil
+}
+
+// stops reports whether a command stops the run, which allows it.
+func (d *Driver) stops(o *inbox.Command, n int64) bool {
+	if o.Kind != inbox.Cancel && o.Kind != inbox.Revert || len(d.tokens.open) == 0 {
+		return false
+	}
+	asked := *o
+	if n <= d.inTime {
+		asked.Next = 0
+	}
+	return d.Refuse(&asked) == nil
+}
+
+// endAccepted closes the tokens of a run that is about to be stopped, and applies the ends that were accepted before. So
+// the language of the run hears of them before it hears of the stop. Work that no worker has taken is withdrawn with the
+// stop.
+func (d *Driver) endAccepted() error {
+	given := d.closeTokens()
+	if len(given) == 0 {
+		return nil
+	}
+	if err := d.flush(); err != nil {
+		return err
+	}
+	if err := d.hearEnds(given); err != nil {
+		return err
+	}
+	return d.decide()
+}
+
+// hearBeforeDeadline applies what was accepted while no process drove a run that is overdue.
+func (d *Driver) hearBeforeDeadline() error {
+	if err := d.follow(math.MaxInt64); err != nil || d.cycle.over != nil {
+		return err
+	}
+	given := d.closeTokens()
+	if len(given) == 0 {
+		return nil
+	}
+	if err := d.flush(); err != nil {
+		return err
+	}
+	return d.hearEnds(given)
+}
+
+// closeTokens closes the tokens with the next commit. It returns their attempts.
+func (d *Driver) closeTokens() (given []withdrawn) {
+	for _, e := range d.tokens.open {
+		if e.token.ID == "" || e.token.State != storage.TokenOpen || e.timerKey == nobodys ||
+			d.tokens.record(e).State != states.TaskRunning || e.token.Queue != "" && e.token.Take == 0 {
+			continue // also the token of a revert
+		}
+		d.tokens.void(e)
+		given = append(given, withdrawn{e, e.timerKey})
+	}
+	return given
 }
 
 // followCommands applies messages up to the last command, before the run starts anything. A suspended run that allows
@@ -131,24 +195,23 @@ func (d *Driver) hearEnds(given []withdrawn) error {
 			return err
 		}
 	}
-	queue := d.box.queue
-	d.box.queue = nil
 	for _, w := range given {
 		if w.external != nil && w.early != nil {
-			queue = append(queue, *w.early)
+			d.box.queue = append(d.box.queue, *w.early)
 		}
 	}
-	for i := range queue {
-		l := &queue[i]
-		e := d.tokens.byToken(l)
+	for i := 0; i < len(d.box.queue); {
+		l := d.box.queue[i]
+		e := d.tokens.byToken(&l)
 		if l.Kind != storage.MessageToken {
-			e = d.tokens.bySignal(l)
+			e = d.tokens.bySignal(&l)
 		}
 		if e == nil || !slices.ContainsFunc(given, func(w withdrawn) bool { return w.external == e }) {
-			d.box.queue = append(d.box.queue, *l)
+			i++
 			continue
 		}
-		if err := (ending{d}).endExternal(e, l); err != nil {
+		d.box.queue = slices.Delete(slices.Clone(d.box.queue), i, i+1)
+		if err := (ending{d}).endExternal(e, &l); err != nil {
 			return err
 		}
 	}

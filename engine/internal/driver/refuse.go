@@ -23,6 +23,8 @@ func (r *run) Refuse(o *inbox.Command) error {
 		return fmt.Errorf("%w: run %q has gone on since: another command was faster", ErrRefused, r.claim.Run)
 	}
 	switch {
+	case o.Kind == inbox.Suspend && r.next.Head.State.Ended():
+		return fmt.Errorf("%w: run %q has ended and cannot be suspended", ErrRefused, r.claim.Run)
 	case o.Kind == inbox.Resume && r.next.Head.State.Ended():
 		return fmt.Errorf("%w: run %q has ended and cannot be resumed", ErrRefused, r.claim.Run)
 	case o.Kind == inbox.Resume && !r.rests:

@@ -134,7 +134,7 @@ func (ts *tokens) closeToken(path string, used bool) {
 		ts.next.Timer(path, storage.TimerToken, time.Time{})
 	}
 	if !used && e.token.ID != "" && e.token.State == storage.TokenOpen {
-		ts.void(e)
+		ts.shut(e)
 	}
 	if e.early != nil {
 		ts.next.Take(e.early.N)
@@ -192,7 +192,7 @@ func (ts *tokens) loadTokens(snap *storage.Snapshot, targets map[string]timerKey
 	for i := range snap.Messages {
 		// Otherwise the message is for an earlier attempt.
 		if l := &snap.Messages[i]; l.Kind == storage.MessageToken && open[l.Path] == nil {
-			ts.loadToken(&storage.Token{ID: l.Name, Path: l.Path}, targets)
+			ts.loadToken(&storage.Token{ID: l.Name, Path: l.Path, State: storage.TokenCompleted}, targets)
 		}
 	}
 }
@@ -228,7 +228,7 @@ func (ts *tokens) loadSignals() {
 func (ts *tokens) endOf(e *external, l *storage.Message) scheduler.Event {
 	ev := scheduler.Event{
 		Kind: scheduler.Completed, Atom: e.atom, Node: e.node, Revert: e.revert, Result: l.Body,
-		Failure: l.Failure,
+		Failure: l.Failure, ByToken: true,
 	}
 	if ev.Failure != nil {
 		return ev

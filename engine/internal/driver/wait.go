@@ -155,9 +155,19 @@ func (d *Driver) unchanged() (bool, error) {
 	return true, nil
 }
 
+// overdue reports whether the run's deadline has passed, and was not noticed yet.
+func (d *Driver) overdue() bool {
+	at, ok := d.timers.at[deadline]
+	return ok && d.cycle.over == nil && !at.After(time.Now())
+}
+
 // fire feeds the timers that are due.
 func (d *Driver) fire() error {
-	if err := d.hear(); err != nil {
+	err := d.hear()
+	if err == nil && d.overdue() {
+		err = d.endAccepted()
+	}
+	if err != nil {
 		return err
 	}
 	d.next.Now = time.Now()

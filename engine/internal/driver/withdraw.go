@@ -1,6 +1,8 @@
 package driver
 
 import (
+	"slices"
+
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -29,6 +31,17 @@ func (ts *tokens) withdraw(cmd *scheduler.Command) {
 
 // has reports whether a withdrawn attempt has not ended.
 func (ts *tokens) has(w withdrawn) bool { return ts.open[w.key.path(ts.run)] == w.external }
+
+// shut closes the token of an attempt with the next commit, which fails if another party has changed the token since the
+// driver read it. Then the run is loaded again.
+func (ts *tokens) shut(e *external) {
+	if slices.ContainsFunc(ts.next.Tokens, func(t storage.Token) bool { return t.ID == e.token.ID }) {
+		ts.void(e) // no other party knows it yet
+		return
+	}
+	e.token.State = storage.TokenGone
+	ts.next.Use(storage.TokenUse{Token: e.token, Was: e.token.Take})
+}
 
 // void closes the token of an attempt with the next commit, unless another party has ended it before.
 func (ts *tokens) void(e *external) {

@@ -13,8 +13,7 @@ func (s *Scheduler) completed(ev Event) {
 	if ev.late() {
 		return
 	}
-	awaited := s.awaited(&ev)
-	switch {
+	switch awaited := s.awaited(&ev); {
 	case awaited && ev.Revert:
 		s.revertAwaited(ev.Atom, ev.Node)
 	case awaited && ev.Node != nil:
@@ -27,7 +26,7 @@ func (s *Scheduler) completed(ev Event) {
 		s.flight.busy--
 	}
 	if ev.Node != nil {
-		s.nodeCompleted(ev, awaited)
+		s.nodeCompleted(ev)
 		return
 	}
 	a, r := ev.Atom, &s.rec[ev.Atom]

@@ -12,7 +12,7 @@ import (
 func (s *Scheduler) beginGrowing() {
 	if due := s.rec[0].Due(); s.root.begun && !due.IsZero() {
 		switch {
-		case due.After(s.now):
+		case due.After(s.now), len(s.growth.asks) > 0: // the language first hears what was accepted before
 			s.emit(Command{Op: Deadline, Atom: -1, Detail: &Detail{Due: due}})
 		case !s.isEnding(): // a run that is ending continues to end
 			s.overdue()

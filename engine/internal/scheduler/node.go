@@ -195,7 +195,7 @@ func (s *Scheduler) nodeFired(n *Node) {
 }
 
 // nodeCompleted handles the end of a node's execution or revert.
-func (s *Scheduler) nodeCompleted(ev Event, awaited bool) {
+func (s *Scheduler) nodeCompleted(ev Event) {
 	n := ev.Node
 	n.executing, n.byToken = false, ev.ByToken
 	if ev.Revert {
@@ -210,7 +210,7 @@ func (s *Scheduler) nodeCompleted(ev Event, awaited bool) {
 	switch {
 	case ev.Failure == nil:
 		n.Rec.Result, n.Rec.Ended, n.Rec.Failure = ev.Result, flow.EndValue, nil
-	case n.stopped && !awaited: // the call may have failed because it was cancelled
+	case n.stopped && !ev.ByToken: // the call may have failed because it was cancelled
 		n.Rec.Failure, n.Rec.Result, n.Rec.Ended = ev.Failure, nil, flow.EndNone
 		to = states.TaskCancelled
 		n.takeBack()

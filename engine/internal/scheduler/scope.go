@@ -153,7 +153,7 @@ func (s *Scheduler) stopNode(n *Node) {
 		for _, c := range slices.Clone(n.children) {
 			s.stop(c)
 		}
-	case n.Awaits() && n.Spec.Kind != flow.Nested: // the end of a child run is in its record
+	case n.mayEnd() || n.Awaits() && n.queue == workQueue && n.Rec.NoneBegunBefore() && n.Spec.Undo != nil:
 		s.withdraw(n, -1)
 	case n.Rec.State == states.TaskRunning && n.called() && n.Spec.Token != "":
 		n.Rec.Ended = flow.EndDeferred // its call was interrupted, but another party may have ended the attempt

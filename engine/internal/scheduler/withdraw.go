@@ -66,6 +66,23 @@ func (s *Scheduler) MarkQueued(n *Node, a int32) {
 	*s.queueOf(n, a) = workQueue
 }
 
+// mayEnd reports whether another party may end a node that is cancelled because its scope is. If a language ends the
+// scope, the commit of its answer closes the token: if a party is faster, the run is loaded again, and the language hears
+// of that end first. The end of a child run is in its own record.
+func (n *Node) mayEnd() bool {
+	if !n.Awaits() || n.Spec.Kind == flow.Nested || !n.Scope.stopping {
+		return false
+	}
+	for scope := n.Scope; ; scope = scope.Parent.Scope {
+		if scope.ending != nil {
+			return false
+		}
+		if scope.Parent == nil {
+			return true
+		}
+	}
+}
+
 func (s *Scheduler) queueOf(n *Node, a int32) *queue {
 	if n != nil {
 		return &n.queue
