@@ -26,7 +26,7 @@ const (
 	CodeScheduleToStart = "Ebb.ScheduleToStart" // no worker took the work in time
 	CodeStartToClose    = "Ebb.StartToClose"    // the worker that took the work did not finish it in time
 	CodeHeartbeatLost   = "Ebb.HeartbeatLost"   // a deferred atom's heartbeat did not come
-	CodeBadResult       = "Ebb.BadResult"       // the attempt ended with a result that the task cannot have, or Ebb cannot store
+	CodeBadResult       = "Ebb.BadResult"       // the attempt ended with a result that does not fit the task, or the store
 	CodeRunExists       = "Ebb.RunExists"       // the run that was to be started exists already
 	CodeKeyTaken        = "Ebb.KeyTaken"        // an open run holds the key of the run that was to be started
 	CodeUndelivered     = "Ebb.Undelivered"     // no run received the message
@@ -42,8 +42,8 @@ const (
 // A Failure is an error as Ebb stores it. The Go type of the error is lost. The engine
 // decides by Code alone, so a resumed run decides as the original one did.
 //
-// An atom whose failure is Untaken has done nothing and is not reverted: no worker took its work, no task is registered,
-// an argument had no value, or an argument could not be decoded.
+// An atom whose failure is Untaken has done nothing and is not reverted: no worker took its work, no task is
+// registered, an argument had no value, or an argument could not be decoded.
 type Failure struct {
 	Atom    string `json:"atom,omitempty"`    // path of the atom, or of the state of a machine, that failed
 	Code    string `json:"code"`              // kind of failure, by which programs and flows decide
@@ -175,6 +175,6 @@ func (f *Failure) take(coded, whole any) {
 	}
 }
 
-// A PanicError is the error into which Ebb turns a panic in user code. Its fields are the Value passed to panic, and the
-// Stack of the goroutine that panicked. Its code is [CodePanic].
+// A PanicError is the error into which Ebb turns a panic in user code. Its fields are the Value passed to panic, and
+// the Stack of the goroutine that panicked. Its code is [CodePanic].
 type PanicError = guard.PanicError

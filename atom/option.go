@@ -70,8 +70,8 @@ func (a *Atom) arg(name string) *Arg {
 	return &a.args[len(a.args)-1]
 }
 
-// completeRevertArgs adds the fields of the input of a typed task that RevertRequires and RevertRebind do not name. Without
-// them, Revert would work with zero values.
+// completeRevertArgs adds the fields of the input of a typed task that RevertRequires and RevertRebind do not name.
+// Without them, Revert would work with zero values.
 func (a *Atom) completeRevertArgs() {
 	if _, fixed := a.body.(interface{ takesFields() }); !fixed || a.revertArgs == nil {
 		return
@@ -107,8 +107,8 @@ func Optional(args ...string) Option {
 	}
 }
 
-// RevertRequires gives Revert arguments of its own, each with the name of its symbol. The Revert of a typed task gets the
-// other fields of its input, too, with the values that Execute gets. If the input has no such field, RevertRequires
+// RevertRequires gives Revert arguments of its own, each with the name of its symbol. The Revert of a typed task gets
+// the other fields of its input, too, with the values that Execute gets. If the input has no such field, RevertRequires
 // panics. The undo of an [Untyped] task then gets only these arguments.
 func RevertRequires(symbols ...string) Option {
 	return func(a *Atom) {

@@ -38,8 +38,8 @@ func (w work) Queue(_ *Call) string { return w.kind }
 
 // Remote returns a task that is work of that kind for workers, and cannot be undone. It has types like a task of
 // [Task]. A worker's result that is not an Out is refused, and the worker may give another. [Timeout] limits the whole
-// attempt, [ScheduleToStart] the wait for a worker, and [StartToClose] the work. A Heartbeat of [Deferrable] begins when
-// a worker has taken the work.
+// attempt, [ScheduleToStart] the wait for a worker, and [StartToClose] the work. A Heartbeat of [Deferrable] begins
+// when a worker has taken the work.
 func Remote[In, Out any](name, kind string, opts ...Option) *Atom {
 	return newRemote(name, &typed[In, Out]{task: external[In, Out]{}}, kind, "", opts)
 }

@@ -134,8 +134,8 @@ func (t *typed[In, Out]) Execute(ctx context.Context, values Values) (Value, err
 	return encodeResult(out, t.checkResult)
 }
 
-// encodeResult encodes what a task has returned, and checks it unless check is nil. An error says that the task may have
-// done its work, see [Failure.Unknown].
+// encodeResult encodes what a task has returned, and checks it unless check is nil. An error says that the task may
+// have done its work, see [Failure.Unknown].
 func encodeResult(out any, check func(Value) error) (Value, error) {
 	v, err := Encode(out)
 	if err == nil && check != nil {

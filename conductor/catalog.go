@@ -149,8 +149,8 @@ func (c *serving) Queue(ctx context.Context, run *flow.RunInfo, queue string) er
 	return c.queues(ctx, run, queue)
 }
 
-// Complete implements [engine.CompletingCatalog]. A name that neither the catalog nor the first run knows means, as in a
-// job, the newest stored definition. The run stays on it.
+// Complete implements [engine.CompletingCatalog]. A name that neither the catalog nor the first run knows means, as in
+// a job, the newest stored definition. The run stays on it.
 func (c *serving) Complete(ctx context.Context, run *storage.Run) error {
 	if c.complete != nil {
 		if err := c.complete(ctx, run); err != nil {
@@ -161,7 +161,7 @@ func (c *serving) Complete(ctx context.Context, run *storage.Run) error {
 		return nil
 	}
 	if _, err := c.Flow(ctx, run); !errors.Is(err, storage.ErrNotFound) || len(c.flows[run.Flow]) > 0 {
-		return nil //nolint:nilerr // a flow that is found, but cannot be made, fails the run
+		return nil // a flow that is found, but cannot be made, fails the run
 	}
 	var err error
 	_, run.Definition, err = c.wanted(ctx, Ref{Flow: run.Flow})

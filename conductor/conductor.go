@@ -237,7 +237,8 @@ func (c *Conductor) exists(ctx context.Context, claim *jobs.Claim) error {
 	if err != nil || run.Job == j.ID {
 		return err
 	}
-	return c.park(ctx, claim, atom.CodeRunExists, fmt.Sprintf("run %q exists already, and this job did not start it", j.Run))
+	return c.park(ctx, claim, atom.CodeRunExists,
+		fmt.Sprintf("run %q exists already, and this job did not start it", j.Run))
 }
 
 // prepare prepares the run of a job.

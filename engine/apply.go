@@ -21,9 +21,11 @@ import (
 // [SendOnce]; a repeated call gets the answer to the first.
 //
 // If the run refuses the command, the error wraps [ErrRefused]. If no process takes the run up now, or if ctx ends,
-// Apply returns false and no error: the command waits in the inbox. Other errors are those of the store; if the run does
-// not exist, they wrap [storage.ErrNotFound].
-func Apply(ctx context.Context, store storage.Store, run *storage.Run, key string, o Command) (applied bool, err error) {
+// Apply returns false and no error: the command waits in the inbox. Other errors are those of the store; if the run
+// does not exist, they wrap [storage.ErrNotFound].
+func Apply(
+	ctx context.Context, store storage.Store, run *storage.Run, key string, o Command,
+) (applied bool, err error) {
 	o.address(run, key)
 	if err := SendOnce(ctx, store, run.ID, key, o); err != nil {
 		return false, err

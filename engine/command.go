@@ -16,7 +16,7 @@ import (
 // reaches the run no matter which process owns the run. The message stays in the inbox until the owner has applied
 // the command. If the owner dies before that, the next owner applies it. Applying a command twice has the same
 // effect as applying it once. The owner applies commands in the order in which they arrived.
-type Command struct{ c inbox.Command }
+type Command struct{ c inbox.Command } //nolint:recvcheck // By changes a copy
 
 // By returns the command with who gives it. The history of the run then says who gave the command, and whether it was
 // applied or refused, in the commit with its effect; [storage.Audits] lists these lines of all runs. Without By, the
@@ -43,8 +43,8 @@ func Cancel(why string) Command {
 	return CancelWith(inbox.Cancelled(why))
 }
 
-// Revert undoes a run, also one that has succeeded, as [Cancel] does. It is refused if the run has succeeded and nothing
-// can be undone, too. The run's failure has the code [atom.CodeReverted].
+// Revert undoes a run, also one that has succeeded, as [Cancel] does. It is refused if the run has succeeded and
+// nothing can be undone, too. The run's failure has the code [atom.CodeReverted].
 func Revert(why string) Command {
 	return Command{inbox.Command{
 		Kind: inbox.Revert, Why: &atom.Failure{Code: atom.CodeReverted, Message: why}, Undo: true,

@@ -7,7 +7,6 @@ import (
 	"reflect"
 	"slices"
 
-	"github.com/ebbflow/ebb/engine/internal/driver"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/internal/boundedcache"
 	"github.com/ebbflow/ebb/storage"
@@ -62,15 +61,16 @@ type otherFlowError struct{ run, began, flow string }
 
 // Error names both flows.
 func (e *otherFlowError) Error() string {
-	return fmt.Sprintf("engine: run %q belongs to flow %q, not to %q; choose another id, or see engine.AcceptChange if the "+
+	return fmt.Sprintf("engine: run %q belongs to flow %q, not to %q; choose another id, or see engine.AcceptChange if "+
+		"the "+
 		"flow was renamed", e.run, e.began, e.flow)
 }
 
 // Unwrap returns [ErrChanged].
 func (e *otherFlowError) Unwrap() error { return ErrChanged }
 
-// planOf returns the engine's plan that the run started on, or nil. It compares names and structures. Growing flows have
-// no structure.
+// planOf returns the engine's plan that the run started on, or nil. It compares names and structures. Growing flows
+// have no structure.
 func (f *flows) planOf(run *storage.Run) *flow.Plan {
 	for _, p := range f.plans {
 		if began(run, p) {
@@ -127,6 +127,3 @@ func (f *flows) is(flow string) bool { return f.plan != nil && f.plan.Flow == fl
 func (f *flows) has(name string) bool {
 	return slices.ContainsFunc(f.plans, func(p *flow.Plan) bool { return p.Flow == name })
 }
-
-// grows reports whether the engine's flow is a growing flow, which is then the whole plan.
-func (f *flows) grows() bool { return driver.Grows(f.plan) }

@@ -89,7 +89,7 @@ func TestResultThatCannotBeRead(t *testing.T) {
 	type worse struct{ Err error }
 	for want, root := range map[string]flow.Node{
 		"in the field When": atom.Func("a", func(context.Context, struct{}) (bad, error) { return bad{}, nil }, atom.As("x")),
-		"in the field Err":  atom.Func("a", func(context.Context, struct{}) (*worse, error) { return nil, nil }, atom.As("x")),
+		"in the field Err":  atom.Func("a", func(context.Context, struct{}) (*worse, error) { return new(worse), nil }, atom.As("x")),
 		"takes":             atom.Func("a", func(context.Context, worse) (struct{}, error) { return struct{}{}, nil }),
 		"awaits":            atom.Awaits[unreadable]("awaits", "s", atom.Deferral{}, atom.As("x")),
 		"tries values":      flow.Linear("f", atom.Func("a", noop)).WithRetry(atom.ForEach(unreadable{})),

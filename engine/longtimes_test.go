@@ -20,7 +20,7 @@ func TestLongestDurations(t *testing.T) {
 	const longest = time.Duration(math.MaxInt64)
 	for _, d := range []time.Duration{longest, longest - 1, longest - time.Minute} {
 		synctest.Test(t, func(t *testing.T) {
-			do := func(ctx context.Context, _ struct{}) (struct{}, error) {
+			do := func(ctx context.Context, _ struct{}) (struct{}, error) { //nolint:unparam // as atoms are
 				select {
 				case <-ctx.Done():
 					return struct{}{}, ctx.Err()

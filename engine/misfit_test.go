@@ -39,12 +39,12 @@ func (e *even) UnmarshalJSON(text []byte) error {
 //
 // Guarantee (Waiting and time): A signal or a result that is not of the type that the flow's atom awaits is refused at the
 // sender. Nothing is stored, and the run keeps waiting.
-func TestMisfitsAreRefused(t *testing.T) {
+func TestMisfitsAreRefused(t *testing.T) { //nolint:tparallel // the stores are opened one by one
 	t.Parallel()
 	eachStore(t, func(t *testing.T, store storage.Store) {
 		tokens, release := make(chan string, 1), make(chan struct{})
 		root := flow.Linear("f",
-			atom.Func("first", func(ctx context.Context, _ struct{}) (struct{}, error) { <-release; return struct{}{}, nil }),
+			atom.Func("first", func(context.Context, struct{}) (struct{}, error) { <-release; return struct{}{}, nil }),
 			atom.Awaits[consent]("wait", "approved", atom.Deferral{}),
 			atom.Func("ask", func(ctx context.Context, _ struct{}) (map[string]uint8, error) {
 				tokens <- atom.Token(ctx)
@@ -53,7 +53,8 @@ func TestMisfitsAreRefused(t *testing.T) {
 			atom.Func("use", func(_ context.Context, in struct {
 				By    string           `json:"by"`
 				Votes map[string]uint8 `json:"votes"`
-			}) (string, error) {
+			},
+			) (string, error) {
 				return fmt.Sprint(in.By, in.Votes), nil
 			}, atom.As("used")),
 		)

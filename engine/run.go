@@ -257,7 +257,8 @@ func (e *Engine) driver(ctx context.Context, plan *flow.Plan, claim storage.Clai
 	return d, nil
 }
 
-// keepView stores what other processes, which have no code of the flow, need to draw it and to check what is sent to it.
+// keepView stores what other processes, which have no code of the flow, need to draw it and to check what is sent to
+// it.
 func (e *Engine) keepView(ctx context.Context, plan *flow.Plan) {
 	if !driver.Grows(plan) {
 		e.views.Write(ctx, e.env.Store, plan)

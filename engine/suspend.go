@@ -73,7 +73,7 @@ func rests(run *storage.Run) bool {
 
 // holdUnowned marks a run without an owner as suspended. If why is not nil, an operator must decide how the run
 // continues.
-func holdUnowned(
+func holdUnowned( //nolint:gocognit // one transaction
 	ctx context.Context, store storage.Store, id string, why *atom.Failure, by *storage.Issuer,
 ) error {
 	err := store.Step(ctx, id, func(snap *storage.Snapshot) (*storage.Checkpoint, error) {

@@ -19,6 +19,7 @@ import (
 // Guarantee (Waiting and time): An end that was accepted while the call of the attempt ran counts, also if the process of
 // the call died.
 func TestAcknowledgedEndOfInterruptedCall(t *testing.T) {
+	t.Parallel()
 	for _, first := range []bool{true, false} {
 		t.Run(map[bool]string{true: "before", false: "after"}[first], func(t *testing.T) {
 			inEach(t, func(t *testing.T, opts ...engine.Option) {
@@ -29,14 +30,14 @@ func TestAcknowledgedEndOfInterruptedCall(t *testing.T) {
 					return nil, ctx.Err()
 				}, func(_ context.Context, _ atom.Values, did atom.Outcome[atom.Value]) (any, error) {
 					told = did.String()
-					return nil, nil
+					return "", nil
 				}, atom.Deferrable(atom.Deferral{}))), opts...)
 				running, stop := context.WithCancel(t.Context())
 				ended := make(chan error, 1)
 				go func() { _, err := eng.Run(running, "r"); ended <- err }()
 				synctest.Wait()
 				stop()
-				<-ended
+				t.Log(<-ended)
 				cancel := func() {
 					if err := engine.Send(t.Context(), eng.Store(), "r", engine.Cancel("enough")); err != nil {
 						t.Fatal(err)
@@ -62,6 +63,7 @@ func TestAcknowledgedEndOfInterruptedCall(t *testing.T) {
 // TestSuspendedWhileUndone suspends a run while a task is undone: after its deadline, and after a command to retry it,
 // also one that takes the place of a retry. The run is suspended, its undo has not failed, and it goes on later.
 func TestSuspendedWhileUndone(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		root  func(f *flow.LinearFlow) *flow.LinearFlow
 		again bool
@@ -101,7 +103,7 @@ func TestSuspendedWhileUndone(t *testing.T) {
 				}
 				synctest.Wait()
 				close(undoing)
-				<-ended
+				t.Log(<-ended)
 				run, err := eng.Store().Run(t.Context(), "r")
 				if err != nil || run.State != states.FlowSuspended || run.Undo == storage.UndoFailed {
 					t.Errorf("the run is %v, undo %v, %v; want that it is suspended", run.State, run.Undo, err)
@@ -126,7 +128,7 @@ func TestSuspendBesideCommand(t *testing.T) {
 		go func() { _, err := eng.Run(running, "r"); ended <- err }()
 		synctest.Wait()
 		stop()
-		<-ended
+		t.Log(<-ended)
 		if err := engine.Send(t.Context(), eng.Store(), "r", engine.Cancel("enough")); err != nil {
 			t.Fatal(err)
 		}
@@ -138,7 +140,7 @@ func TestSuspendBesideCommand(t *testing.T) {
 		go func() { served <- eng.Serve(serving) }()
 		time.Sleep(time.Minute)
 		end()
-		<-served
+		t.Log(<-served)
 		if run, err := eng.Store().Run(t.Context(), "r"); err != nil || run.Outcome != storage.Cancelled {
 			t.Errorf("the run is %v, %v, %v; want that it was cancelled", run.State, run.Outcome, err)
 		}

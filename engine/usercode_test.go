@@ -90,7 +90,7 @@ func TestUserCodeThatDoesNotReturn(t *testing.T) {
 	t.Parallel()
 	says := map[string]string{"panic": "on purpose", "exit": guard.ErrEnded.Error()}
 	for how, breaks := range map[string]func(){"panic": func() { panic("on purpose") }, "exit": runtime.Goexit} {
-		retried := func(in string) (flow.Node, []engine.Option) {
+		retried := func(in string) (flow.Node, []engine.Option) { //nolint:unparam // as the others
 			s := &stage{do: script{"b": alwaysFails}}
 			return flow.Linear("f", s.atom("a"), flow.Linear("g", s.atom("b")).WithRetry(atom.Retry("again", badRetry{in, breaks}))), nil
 		}

@@ -58,8 +58,8 @@ type Claim struct {
 
 // Post posts the jobs whose ids are not on the board, and returns the ids of all jobs. Up to 500 jobs with up to 4 MiB
 // of inputs share a commit. If the process dies meanwhile, only the first of them may be posted: post them all again.
-// If an input is not what the flow takes, as the conductor that served the flow last has stored it, Post posts nothing and
-// returns an error that wraps [storage.ErrInvalid].
+// If an input is not what the flow takes, as the conductor that served the flow last has stored it, Post posts nothing
+// and returns an error that wraps [storage.ErrInvalid].
 func (b *Board) Post(ctx context.Context, list ...Job) ([]string, error) {
 	return b.post(ctx, list, func(part []storage.Job) error { return b.store.PostJob(ctx, part...) })
 }

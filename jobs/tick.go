@@ -12,8 +12,8 @@ import (
 // tickPage is the number of schedules that Tick reads at a time.
 const tickPage = 100
 
-// Now returns the store's time: the server's, or this machine's for a file. By it, jobs and schedules are due. So a time
-// to wait counts from it, not from this process's clock.
+// Now returns the store's time: the server's, or this machine's for a file. By it, jobs and schedules are due. So a
+// time to wait counts from it, not from this process's clock.
 func (b *Board) Now(ctx context.Context) (time.Time, error) {
 	_, now, _, err := b.store.DueSchedules(ctx, storage.Schedule{}, 1)
 	return now, err
@@ -106,7 +106,9 @@ func (b *Board) Tick(ctx context.Context) (posted []string, wait time.Duration, 
 }
 
 // tick posts the jobs of one schedule. It returns the ids of those that were not there yet, and the next tick.
-func (b *Board) tick(ctx context.Context, s *storage.Schedule, now time.Time) (ids []string, next time.Time, err error) {
+func (b *Board) tick(
+	ctx context.Context, s *storage.Schedule, now time.Time,
+) (ids []string, next time.Time, err error) {
 	if s.Err != nil {
 		return nil, next, s.Err
 	}

@@ -62,7 +62,9 @@ func ReadBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	case err == nil:
 		return body, nil
 	case errors.As(err, new(*http.MaxBytesError)):
-		return nil, &Problem{http.StatusRequestEntityTooLarge, "too_large", fmt.Sprintf("a body has at most %d bytes", MaxBody)}
+		return nil, &Problem{
+			http.StatusRequestEntityTooLarge, "too_large", fmt.Sprintf("a body has at most %d bytes", MaxBody),
+		}
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return nil, &Problem{http.StatusRequestTimeout, "invalid", "the body did not arrive in time"}
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):

@@ -34,8 +34,8 @@ func newBudget(of *connections, most, share int) *budget {
 var errShare = errors.New("server: the client has its share of the memory")
 
 // admit waits until the budget has memory for that many bytes of a connection. While it waits, it cuts off a client
-// that is slow, see [connection.isSlow], and has some of the memory. If the client of the connection has its share, only
-// that client is cut off.
+// that is slow, see [connection.isSlow], and has some of the memory. If the client of the connection has its share,
+// only that client is cut off.
 func (b *budget) admit(ctx context.Context, c *connection, size int) error {
 	b.of.mu.Lock()
 	defer b.of.mu.Unlock()

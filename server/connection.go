@@ -175,7 +175,7 @@ func (c *connection) waits() bool { return c.stage != stageNew && c.stage != sta
 // isSlow reports whether the body has not arrived although the client had time to send it, or whether the server waits
 // for a client that reads the answer more slowly than answerRate. The caller has locked the mutex.
 func (c *connection) isSlow() bool {
-	switch c.stage { //nolint:exhaustive // in the others, a connection has no memory, or does not wait
+	switch c.stage { // in the others, a connection has no memory, or does not wait
 	case stageBody:
 		return time.Since(c.since) > bodyGrace
 	case stageReply:

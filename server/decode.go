@@ -16,9 +16,9 @@ import (
 //limit:http nesting of JSON | {} | 400
 const maxNesting = 500
 
-// DecodeBody decodes a body in JSON, which may be empty. It refuses members that are not known, as a misspelled "result"
-// would be a result of null, and members that are there twice: programs differ in which one counts. Its error is a
-// [*Problem].
+// DecodeBody decodes a body in JSON, which may be empty. It refuses members that are not known, as a misspelled
+// "result" would be a result of null, and members that are there twice: programs differ in which one counts. Its error
+// is a [*Problem].
 func DecodeBody(body []byte, into any) error {
 	if len(bytes.TrimSpace(body)) == 0 {
 		return nil

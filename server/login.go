@@ -183,7 +183,7 @@ func (s *Server) login(w http.ResponseWriter, r *http.Request) {
 		s.refuseLogin(r.Context(), w, next)
 		return
 	}
-	cookie := cookieFor(r)
+	cookie := cookieFor(r) //nolint:gosec // it sets the attributes
 	cookie.Expires = time.Now().Add(loginTime)
 	cookie.Value = cookieOf(key, of.name, cookie.Expires)
 	http.SetCookie(w, cookie)
@@ -228,7 +228,7 @@ func nextPage(asked string) string {
 // logout ends the login of a browser, and has the browser forget its cookie.
 func (s *Server) logout(w http.ResponseWriter, r *http.Request) {
 	s.keys.logOut(r, time.Now())
-	cookie := cookieFor(r)
+	cookie := cookieFor(r) //nolint:gosec // it sets the attributes
 	cookie.MaxAge = -1
 	http.SetCookie(w, cookie)
 	http.Redirect(w, r, loginAddress(consolePath), http.StatusSeeOther)
@@ -247,8 +247,9 @@ func isLink(r *http.Request) bool {
 		r.Header.Get("Sec-Fetch-Dest") == "document"
 }
 
-// again makes a browser ask again for a page to which another site linked. The browser may send no cookie with the first
-// request, because it came from that site, but it does with the second. And the other site learns nothing about the page.
+// again makes a browser ask again for a page to which another site linked. The browser may send no cookie with the
+// first request, because it came from that site, but it does with the second. And the other site learns nothing about
+// the page.
 func again(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")

@@ -111,10 +111,9 @@ type beside struct {
 }
 
 // Beside returns the context of one call of [Jobs], [Schedules], [Limits] or [Definitions] that changes something for a
-// command. Stores then commit the line and the writes of records in the transaction of that change: all or nothing. They
-// write neither if the call changes nothing.
-// If a record does not have the revision that its write requires, the call changes nothing and returns a
-// *[ConflictError]. A nil line writes no line.
+// command. Stores then commit the line and the writes of records in the transaction of that change: all or nothing.
+// They write neither if the call changes nothing. If a record does not have the revision that its write requires, the
+// call changes nothing and returns a *[ConflictError]. A nil line writes no line.
 func Beside(ctx context.Context, line *AuditLine, records ...RecordWrite) context.Context {
 	return context.WithValue(ctx, besideKey{}, beside{line, records})
 }

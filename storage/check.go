@@ -102,7 +102,7 @@ func checkValue(what string, v atom.Value) error {
 //limit:values new ID of a run, job or schedule; name of a flow in Go, a new definition, or a limit, or that a job names
 //limit:and | {MaxID B} of visible characters but U+FFFD, no blanks at its ends, not `.`, `..` or `/`
 func CheckID(what, id string) error {
-	problem := ""
+	var problem string
 	switch {
 	case id == "":
 		problem = "is empty"

@@ -151,7 +151,7 @@ func newHostileDatabase(t *testing.T) *hostileDatabase {
 		"messages": store.Send(t.Context(), storage.Message{Run: hostile, Kind: "signal", Name: hostile, Key: hostile, Body: value, Sent: now},
 			storage.Message{Run: h.run, Kind: hostile, Name: hostile, Body: value, Sent: now}),
 		"job":      store.PostJob(t.Context(), storage.Job{ID: hostile, Run: hostile, Flow: hostile, Labels: labels, RunLabels: labels, Created: now.Add(-time.Hour)}),
-		"limit":    store.SetLimit(t.Context(), storage.Limit{Flow: hostile, Label: hostile, Runs: 1}),
+		"limit":    store.SetLimit(t.Context(), storage.Limit{Flow: "f", Label: hostile, Runs: 1}),
 		"schedule": store.PutSchedule(t.Context(), storage.Schedule{ID: hostile, Spec: "@daily", Flow: hostile, Needs: labels, Labels: labels, CatchUp: 1, Next: now}),
 	} {
 		if err != nil {

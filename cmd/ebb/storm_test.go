@@ -59,7 +59,7 @@ func storm(t *testing.T, dsn string) {
 			t.Fatal(stormSeed, ": ", err)
 		}
 	}
-	r := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // of a test
+	r := rand.New(rand.NewPCG(seed, 0))
 	pairs, onPairs, kills := stormPairs(), 0, ""
 	if text := os.Getenv(stormOnly); text != "" {
 		var s script

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -59,9 +60,7 @@ func stormMachines() map[string]jsonObject {
 	limit := int(stormLimit.Seconds())
 	machine := func(book jsonObject, more ...any) jsonObject {
 		state := jsonObject{"Type": "Task", "Resource": stormARN + "activity:book", "Revert": stormARN + "activity:unbook", "TimeoutSeconds": 600, "Next": "Hold"}
-		for name, value := range book {
-			state[name] = value
-		}
+		maps.Copy(state, book)
 		line := jsonObject{"StartAt": "Book", "States": jsonObject{"Book": state, "Hold": jsonObject{"Type": "Wait", "Seconds": 3600, "End": true}}}
 		all := jsonObject{"Type": "Parallel", "End": true, "Branches": []jsonObject{
 			line, {"StartAt": "Side", "States": jsonObject{"Side": jsonObject{"Type": "Task", "Resource": stormARN + "activity:side", "End": true}}},

@@ -28,7 +28,7 @@ func (p *play) judge(ctx context.Context) (wrong []string) {
 	if want == 0 {
 		want = storage.Cancelled
 	}
-	if p.ordered == yes && run.Outcome != want && !(p.thing == "failure" && run.Outcome == storage.FailedOutcome) {
+	if p.ordered == yes && run.Outcome != want && (p.thing != "failure" || run.Outcome != storage.FailedOutcome) {
 		say("the acknowledged %s did not stop it: the outcome is %v", p.command, run.Outcome)
 	}
 	for command, times := range p.commands {
@@ -172,7 +172,7 @@ func (p *play) judgeHeartbeat(say func(string, ...any)) {
 		if e.Time.Before(p.sent.Add(stormLimit - slack)) {
 			say("a heartbeat at %v was acknowledged, and the time was over at %v", p.sent, e.Time)
 		}
-		if p.thingBy != "sfn" && !strings.Contains(fmt.Sprintf("%s", e.Failure.Details.JSON()), p.code()) {
+		if p.thingBy != "sfn" && !strings.Contains(string(e.Failure.Details.JSON()), p.code()) {
 			say("the failure lacks what the last heartbeat said: %+v", e.Failure)
 		}
 		return

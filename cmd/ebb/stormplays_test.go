@@ -58,13 +58,13 @@ func (s script) complete(r *rand.Rand) script {
 	case s.flow == "swf":
 		s.thingBy = "swf"
 	case s.thing == "signal" && s.flow == "events":
-		s.thingBy = of("events events rest command go")
+		s.thingBy = of("events events rest command go") //nolint:dupword // weights
 	case s.thing == "signal":
 		s.thingBy = of("rest go command")
 	case s.thing == "heartbeat":
-		s.thingBy = of("sfn tasks tasks go")
+		s.thingBy = of("sfn tasks tasks go") //nolint:dupword // weights
 	case s.flow == "call":
-		s.thingBy = of("sfn sfn rest go command")
+		s.thingBy = of("sfn sfn rest go command") //nolint:dupword // weights
 	default:
 		s.thingBy = of("sfn tasks rest go command")
 	}
@@ -76,11 +76,11 @@ func (s script) complete(r *rand.Rand) script {
 	case s.command == "cancel" && s.flow == "swf":
 		s.commandBy = of("swf rest go command")
 	case s.command == "cancel" && amazon:
-		s.commandBy = of("sfn sfn rest go command")
+		s.commandBy = of("sfn sfn rest go command") //nolint:dupword // weights
 	default:
 		s.commandBy = of("rest go command")
 	}
-	if s.when = of("after after together held"); s.when == "held" && (s.flow == "swf" || s.commandBy == "clock" || s.command == "suspend") {
+	if s.when = of("after after together held"); s.when == "held" && (s.flow == "swf" || s.commandBy == "clock" || s.command == "suspend") { //nolint:dupword // weights
 		s.when = "after"
 	}
 	return s
@@ -128,7 +128,7 @@ func (p *play) begin(ctx context.Context) bool {
 	if p.command == "timeout" || p.command == "silence" {
 		variant += "-" + p.command
 	}
-	out := jsonObject{}
+	var out jsonObject
 	switch p.flow {
 	case "go":
 		if err := p.engines[variant].Start(ctx, p.run); err != nil {

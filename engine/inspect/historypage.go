@@ -9,9 +9,10 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// HistoryPage returns up to limit lines, or fewer if they have [storage.PageBytes], of [History], without the events of the run's language, as the console and the
-// REST API show them. next is the number after which the next page begins; 0 if there are no more lines. It reads the
-// lines of the page, and the atoms that it needs to know which lines to leave out, however large the run is.
+// HistoryPage returns up to limit lines, or fewer if they have [storage.PageBytes], of [History], without the events of
+// the run's language, as the console and the REST API show them. next is the number after which the next page begins; 0
+// if there are no more lines. It reads the lines of the page, and the atoms that it needs to know which lines to leave
+// out, however large the run is.
 func HistoryPage(ctx context.Context, store storage.Reader, run *storage.Run, after int64, limit int) (
 	entries []Entry, next int64, err error,
 ) {
@@ -39,8 +40,8 @@ func HistoryPage(ctx context.Context, store storage.Reader, run *storage.Run, af
 	}
 }
 
-// EventPage returns up to limit events of the run's language, or fewer as [HistoryPage] does, from its history, after the line with a number. next is
-// the number after which the next page begins; 0 if there are no more events.
+// EventPage returns up to limit events of the run's language, or fewer as [HistoryPage] does, from its history, after
+// the line with a number. next is the number after which the next page begins; 0 if there are no more events.
 func EventPage(ctx context.Context, store storage.Reader, run *storage.Run, after int64, limit int) (
 	_ []Event, next int64, err error,
 ) {

@@ -59,7 +59,7 @@ var internalUsers = map[string][]string{
 	"internal/jsonata":      {"flow/asl"},                                                                               // a query language of the States Language
 	"internal/jsonpath":     {"flow/asl"},                                                                               // the other one, in its dialect
 	"internal/jq":           {"flow/sm4c"},                                                                              // the query language of State Machines For Cloud
-	"internal/jsonschema":   {"atom", "engine", "conductor", "internal/awaited"},                                                     // the JSON of Go types
+	"internal/jsonschema":   {"atom", "engine", "conductor", "internal/awaited"},                                        // the JSON of Go types
 	"internal/jsontext":     {"engine/grpc", "flow", "internal/jq", "internal/jsonpath", "server"},                      // definitions with places, and data
 	"internal/spelling":     {"flow", "engine", "internal/jq", "cmd"},                                                   // which name was meant
 	"internal/visible":      {"flow/draw", "storage", "engine/inspect", "server/api", "server/console", "cmd"},          // text from outside, as it is shown

@@ -68,7 +68,8 @@ func (r Record) CheckSignal(name string, text []byte) error {
 	return misfits
 }
 
-// Example returns a value, as JSON, that the atom with that path accepts; "" if that is not known, or if it accepts null.
+// Example returns a value, as JSON, that the atom with that path accepts; "" if that is not known, or if it accepts
+// null.
 func (r Record) Example(path string) string {
 	a := r[path]
 	if a.Value == nil || a.Value.Check([]byte("null")) == nil {

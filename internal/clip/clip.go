@@ -28,8 +28,8 @@ const Cause = 4 << 10
 //limit:and remain
 const Path = 1 << 10
 
-// Ends returns the text, or its beginning and its end, with an ellipsis between them: about most bytes. It does not split
-// a character.
+// Ends returns the text, or its beginning and its end, with an ellipsis between them: about most bytes. It does not
+// split a character.
 func Ends(text string, most int) string {
 	if len(text) <= most {
 		return text

@@ -101,7 +101,7 @@ func TestRefused(t *testing.T) {
 	for spec, says := range map[string]string{
 		"":                                      "empty",
 		"TZ=Europe/Rome":                        "empty",
-		"* * * *":                               "4 fields; want five: minute, hour, day of month, month, day of week",
+		"* * * *":                               "4 fields; want five: minute, hour, day of month, month, day of week", //nolint:dupword // two fields
 		"0 * * * * *":                           "6 fields",
 		"60 * * * *":                            `minute: 60: "60": want a number from 0 to 59`,
 		"* 24 * * *":                            "hour",

@@ -99,7 +99,8 @@ func parse(spec string) (*Schedule, error) {
 		words = strings.Fields(macro)
 	}
 	if len(words) != len(fields) {
-		return nil, fmt.Errorf("%d fields; want five: minute, hour, day of month, month, day of week", len(words))
+		const want = "minute, hour, day of month, month, day of week" //nolint:dupword // two fields
+		return nil, fmt.Errorf("%d fields; want five: %s", len(words), want)
 	}
 	return s, s.parseFields(words)
 }

@@ -114,7 +114,9 @@ func traitsOf(t reflect.Type) traits {
 func Custom(t reflect.Type) bool { return traitsOf(t).custom }
 
 // proven are the packages whose encodings decode what they encode.
-var proven = []string{"encoding/json", "log/slog", "math/big", "net", "net/netip", "time", "github.com/ebbflow/ebb/atom"}
+var proven = []string{
+	"encoding/json", "log/slog", "math/big", "net", "net/netip", "time", "github.com/ebbflow/ebb/atom",
+}
 
 func (of *traits) add(t reflect.Type, seen map[reflect.Type]bool) {
 	if seen[t] {
@@ -122,7 +124,8 @@ func (of *traits) add(t reflect.Type, seen map[reflect.Type]bool) {
 	}
 	seen[t] = true
 	if hasOwn(t) {
-		of.custom = of.custom || !slices.ContainsFunc(proven, func(p string) bool { return strings.HasPrefix(t.PkgPath()+"/", p+"/") })
+		known := func(p string) bool { return strings.HasPrefix(t.PkgPath()+"/", p+"/") }
+		of.custom = of.custom || !slices.ContainsFunc(proven, known)
 		return
 	}
 	switch t.Kind() {

@@ -33,7 +33,7 @@ type logger struct {
 	handler slog.Handler
 	name    string
 	implied []any
-	level   *atomic.Int32 // hclog's level, shared by loggers made from it under the same name; NoLevel is the handler's own
+	level   *atomic.Int32 // hclog's level, shared by loggers of the same name made from it; NoLevel is the handler's own
 }
 
 var _ hclog.Logger = (*logger)(nil)

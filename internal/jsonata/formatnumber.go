@@ -149,7 +149,9 @@ func (s *numberStyle) cut(text []string) *subPicture {
 
 // check returns the code of the last rule that a sub-picture breaks.
 func (s *numberStyle) check(p *subPicture) (code string) {
-	several := func(symbol string) bool { return strings.Index(p.whole(), symbol) != strings.LastIndex(p.whole(), symbol) }
+	several := func(symbol string) bool {
+		return strings.Index(p.whole(), symbol) != strings.LastIndex(p.whole(), symbol)
+	}
 	at := func(list []string, i int) string {
 		if i < 0 || i >= len(list) {
 			return ""

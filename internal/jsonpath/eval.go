@@ -106,7 +106,7 @@ func (q *query) lookup(value any) (found any, resolved int) {
 func (s *step) child(value any) (any, bool) {
 	list, _ := value.([]any)
 	object, isObject := value.(*jsontext.OrderedMap)
-	switch s.kind {
+	switch s.kind { //nolint:exhaustive // the others are not of one member
 	case stepName:
 		return object.Get(s.names[0])
 	case stepMembers:

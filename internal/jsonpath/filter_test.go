@@ -101,6 +101,7 @@ func TestFiltersOnWhatIsNoList(t *testing.T) {
 		{"$.o.r[?(@[0])]", `[[5]]`},
 	})
 }
+
 func TestNumbersCompareExactly(t *testing.T) {
 	t.Parallel()
 	testQueries(t, `{"list": [9007199254740992, 9007199254740993, 9007199254740993.0, 90071992547409930e-1, 123456789012345678901234567890,

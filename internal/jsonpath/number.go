@@ -85,8 +85,8 @@ type decimal struct {
 	exponent int
 }
 
-// parseDecimal reads a number as JSON or Java writes it. For any other text, and for exponents of more than nine digits, ok is
-// false.
+// parseDecimal reads a number as JSON or Java writes it. For any other text, and for exponents of more than nine
+// digits, ok is false.
 func parseDecimal(text string) (d decimal, ok bool) {
 	rest, negative := strings.CutPrefix(text, "-")
 	exponent := 0

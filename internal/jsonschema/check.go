@@ -64,7 +64,7 @@ func Explain(err error) error {
 }
 
 func nameOf(t reflect.Type) string {
-	switch t.Kind() { //nolint:exhaustive // the others have the name of their kind
+	switch t.Kind() { // the others have the name of their kind
 	case reflect.Struct, reflect.Map:
 		return "an object"
 	case reflect.Slice, reflect.Array:
@@ -170,15 +170,12 @@ func (s *Schema) Example() string {
 		if len(names) == 0 {
 			names = s.names()
 		}
-		out := "{"
+		members := make([]string, len(names))
 		for i, name := range names {
-			if i > 0 {
-				out += ", "
-			}
 			key, _ := json.Marshal(name) // a string always encodes
-			out += string(key) + ": " + s.Properties[name].Example()
+			members[i] = string(key) + ": " + s.Properties[name].Example()
 		}
-		return out + "}"
+		return "{" + strings.Join(members, ", ") + "}"
 	default:
 		return "null"
 	}

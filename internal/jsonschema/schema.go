@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// A Schema is the JSON Schema of the values of a Go type. The schema without a Type is of types of which only their code
-// knows what they decode, and of types within themselves: such a value may be anything.
+// A Schema is the JSON Schema of the values of a Go type. The schema without a Type is of types of which only their
+// code knows what they decode, and of types within themselves: such a value may be anything.
 type Schema struct {
 	Type       string             `json:"type,omitempty"`                 // type of the JSON
 	Format     string             `json:"format,omitempty"`               // which Go type, where several have that JSON
@@ -87,7 +87,7 @@ func of(t reflect.Type, within []reflect.Type) *Schema {
 		return &Schema{Type: "string"}
 	}
 	inside := func(t reflect.Type, inner reflect.Type) *Schema { return of(inner, append(slices.Clip(within), t)) }
-	switch k := t.Kind(); k { //nolint:exhaustive // the others are not decoded, or may be anything
+	switch k := t.Kind(); k { // the others are not decoded, or may be anything
 	case reflect.String:
 		return &Schema{Type: "string"}
 	case reflect.Bool:

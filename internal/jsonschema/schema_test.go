@@ -26,9 +26,9 @@ type nested struct {
 	Embedded
 	other
 	Both  string            `json:"both,omitempty"`
-	Dash  int               `json:"-,"`
+	Dash  int               `json:"-,"` //nolint:staticcheck // a name that users may give
 	Gone  int               `json:"-"`
-	Bad   int               `json:"a\"b"`
+	Bad   int               `json:"a\"b"` //nolint:staticcheck // a wrong tag
 	Ptr   *map[int8]float32 `json:"ptr"`
 	Quote *int16            `json:"quote,string"`
 	Times []time.Time       `json:"times"`
@@ -60,7 +60,8 @@ func types() *rapid.Generator[reflect.Type] {
 			return reflect.ArrayOf(rapid.IntRange(0, 2).Draw(t, "len"), inner())
 		case 2:
 			return reflect.MapOf(rapid.SampledFrom([]reflect.Type{
-				reflect.TypeFor[string](), reflect.TypeFor[int8](), reflect.TypeFor[uint]()}).Draw(t, "key"), inner())
+				reflect.TypeFor[string](), reflect.TypeFor[int8](), reflect.TypeFor[uint](),
+			}).Draw(t, "key"), inner())
 		case 3:
 			return reflect.PointerTo(inner())
 		case 4, 5, 6:

@@ -49,8 +49,8 @@ func StreamSmall(value any, most int) (text []byte, ok bool, err error) {
 	return b.Bytes(), true, err
 }
 
-// hasList reports whether a struct has a list as a member, and nothing for which package json has rules that Stream does
-// not know.
+// hasList reports whether a struct has a list as a member, and nothing for which package json has rules that Stream
+// does not know.
 func hasList(t reflect.Type) bool {
 	found := false
 	for field := range t.Fields() {
@@ -69,18 +69,20 @@ func isList(t reflect.Type) bool {
 
 var marshaler = reflect.TypeFor[json.Marshaler]()
 
-func marshals(t reflect.Type) bool { return t.Implements(marshaler) || reflect.PointerTo(t).Implements(marshaler) }
+func marshals(t reflect.Type) bool {
+	return t.Implements(marshaler) || reflect.PointerTo(t).Implements(marshaler)
+}
 
 // isLeftOut reports whether a member is left out by the options of its tag.
 func isLeftOut(v reflect.Value, options string) bool {
 	for option := range strings.SplitSeq(options, ",") {
 		switch option {
 		case "omitzero":
-			if zero, is := v.Interface().(interface{ IsZero() bool }); is && zero.IsZero() || !is && v.IsZero() {
+			if zero, is := reflect.TypeAssert[interface{ IsZero() bool }](v); is && zero.IsZero() || !is && v.IsZero() {
 				return true
 			}
 		case "omitempty":
-			switch v.Kind() { //nolint:exhaustive // package json keeps the others
+			switch v.Kind() { // package json keeps the others
 			case reflect.Slice, reflect.Map, reflect.String, reflect.Array:
 				return v.Len() == 0
 			case reflect.Struct:

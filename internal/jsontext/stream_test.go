@@ -26,14 +26,23 @@ type streamed struct {
 func TestStream(t *testing.T) {
 	t.Parallel()
 	full := &streamed{
-		[]map[string]any{{"a": "<b>"}, nil}, []json.RawMessage{[]byte(`{"x":1}`), []byte(`"<"`)}, []string{"\n", "ä"}, []byte("x"),
+		[]map[string]any{{"a": "<b>"}, nil},
+		[]json.RawMessage{[]byte(`{"x":1}`), []byte(`"<"`)},
+		[]string{"\n", "ä"},
+		[]byte("x"),
 		"n", time.Unix(1, 0).UTC(), &streamed{}, 7, nil,
 	}
 	for i, value := range []any{
-		full, *full, streamed{}, &streamed{Texts: []string{}}, &streamed{Rows: []map[string]any{}}, nil, "x", []int{1}, (*streamed)(nil),
-		struct{ A []int }{[]int{1}}, struct {
+		full, *full,
+		streamed{},
+		&streamed{Texts: []string{}}, &streamed{Rows: []map[string]any{}}, nil, "x",
+		[]int{1},
+		(*streamed)(nil),
+		struct{ A []int }{[]int{1}},
+		struct {
 			A []int `json:"a,omitempty"`
-		}{}, struct {
+		}{},
+		struct {
 			streamed
 
 			B []int `json:"b"`

@@ -50,7 +50,8 @@ func Hide(text []byte) []byte {
 // isPart reports whether a character may be in a token.
 func isPart(c byte) bool { return c >= 'A' && c <= 'Z' || c >= '2' && c <= '7' }
 
-// isVaried reports whether a text is as varied as a random one of its length. Other data, such as zeros in Base64, is not.
+// isVaried reports whether a text is as varied as a random one of its length. Other data, such as zeros in Base64, is
+// not.
 func isVaried(text []byte) bool {
 	var seen [128]bool
 	different := 0

@@ -109,7 +109,7 @@ func (a *api) serve(of *route) http.HandlerFunc {
 		var answer any
 		err := c.refuseBlankQuery()
 		if err == nil {
-			answer, err = a.call(of, c)
+			answer, err = a.call(of, c) //nolint:contextcheck // c has the context of the request
 		}
 		var text []byte
 		small := false
@@ -137,7 +137,8 @@ func (a *api) serve(of *route) http.HandlerFunc {
 // ETag, and not held in memory.
 const smallAnswer = 64 << 10
 
-// A tokenless writer hides tokens. A token ends its atom for everyone who has it, so callers who may only read get none.
+// A tokenless writer hides tokens. A token ends its atom for everyone who has it, so callers who may only read get
+// none.
 type tokenless struct{ io.Writer }
 
 // Write implements [io.Writer]. A token is never in two calls.

@@ -17,8 +17,8 @@ type Jobs struct {
 	Next string        `json:"next,omitempty"` // for after, for the next page; "" if there are no more jobs
 }
 
-// placeAfter returns the place in a list of jobs that a text names: a cursor, which still does so when its job was purged,
-// or the id of a job.
+// placeAfter returns the place in a list of jobs that a text names: a cursor, which still does so when its job was
+// purged, or the id of a job.
 func (a *api) placeAfter(ctx context.Context, text string) (*storage.Job, error) {
 	var job storage.Job
 	if _, err := fmt.Sscanf(text, jobCursor, &job.Priority, &job.Number); err == nil {
@@ -72,7 +72,9 @@ func (a *api) job(c *call) (any, error) {
 }
 
 // changeJob changes a job, and serves it.
-func changeJob(verb string, change func(ctx context.Context, b *jobs.Board, c *call) error) func(*api, *call) (any, error) {
+func changeJob(
+	verb string, change func(ctx context.Context, b *jobs.Board, c *call) error,
+) func(*api, *call) (any, error) {
 	return func(a *api, c *call) (any, error) {
 		id := c.PathValue("job")
 		if c.once.again {

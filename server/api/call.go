@@ -116,7 +116,7 @@ func refuseBlank(body reflect.Value) error {
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 		var texts []string
 		switch {
-		case name == "reason" || name == "cause": // only people read it
+		case name == "reason" || name == "cause" || name == "text": // people read it, or it is a definition
 		case field.Anonymous:
 			if err := refuseBlank(value); err != nil {
 				return err
@@ -124,7 +124,9 @@ func refuseBlank(body reflect.Value) error {
 		case value.Kind() == reflect.String:
 			texts = []string{value.String()}
 		case value.Type() == reflect.TypeFor[map[string]string]():
-			texts = slices.Collect(maps.Keys(value.Interface().(map[string]string)))
+			if members, is := reflect.TypeAssert[map[string]string](value); is {
+				texts = slices.Collect(maps.Keys(members))
+			}
 		}
 		if slices.ContainsFunc(texts, isBlank) {
 			return problem(http.StatusBadRequest, "invalid", "%s is blank: leave it out, or say what is meant", name)

@@ -162,7 +162,8 @@ func checkFlow(name string) error {
 	case name == "":
 		return problem(http.StatusBadRequest, "invalid", "flow is missing: it names the definition")
 	case isReserved(name):
-		return problem(http.StatusBadRequest, "invalid", "flow: swf, and names that begin with %s, are those of Ebb's own flows",
+		return problem(http.StatusBadRequest, "invalid",
+			"flow: swf, and names that begin with %s, are those of Ebb's own flows",
 			reserved)
 	}
 	return storage.CheckID("flow", name)

@@ -66,7 +66,8 @@ func problemOf(err error) *Problem {
 	case errors.Is(err, storage.ErrFull):
 		return problem(http.StatusTooManyRequests, "full", "%v", err)
 	case errors.Is(err, storage.ErrConflict):
-		return problem(http.StatusConflict, "in_flight", "another request with this Idempotency-Key is at work: send it again")
+		return problem(http.StatusConflict, "in_flight",
+			"another request with this Idempotency-Key is at work: send it again")
 	case errors.Is(err, atom.ErrValueTooLarge):
 		return problem(http.StatusRequestEntityTooLarge, "too_large", "%v", err)
 	case errors.Is(err, storage.ErrInvalid):

@@ -108,7 +108,7 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request, caller *Caller) 
 	dot := max(strings.LastIndexByte(target, '.'), 0)
 	s = h.services[target[:dot]]
 	kind, old := mediaType(r), s != nil && s.Package != ""
-	if r.Method != http.MethodPost || kind != json10 && kind != json11 && !(old && kind == plainJSON) {
+	if r.Method != http.MethodPost || kind != json10 && kind != json11 && (!old || kind != plainJSON) {
 		return nil, nil, &Error{Code: codeUnknownOperation, Status: http.StatusNotFound}
 	}
 	if s == nil {

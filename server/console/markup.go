@@ -15,8 +15,8 @@ import (
 // keep every exported method of the program. That made the binary 4 MB larger.
 
 // To add a text that a page shows, write say("Runs") for a fixed text and words(run.Flow) for data. A value stands in a
-// fixed text as {0}: say("{0} of {1}", words(job), words(flow)). A fixed text in an attribute, such as aria-label, title
-// or placeholder, is sayAttr("title", "Runs"). A script reads its texts from attributes of the page.
+// fixed text as {0}: say("{0} of {1}", words(job), words(flow)). A fixed text in an attribute, such as aria-label,
+// title or placeholder, is sayAttr("title", "Runs"). A script reads its texts from attributes of the page.
 
 // A node is a part of a page: an element, an attribute of the element around it, a text, or several of these. All texts
 // of nodes are escaped, and no node is written as it is but a drawing of package draw.

@@ -29,7 +29,8 @@ func pageOf[T any](v *visit, page string, all []T, id func(*T) string) (part []T
 		return all, none
 	}
 	all = all[:mostSteps]
-	return all, el("p", el("a", attr("rel", "next"), href(link(page, "after", id(&all[mostSteps-1]))), say("Later lines →")))
+	later := href(link(page, "after", id(&all[mostSteps-1])))
+	return all, el("p", el("a", attr("rel", "next"), later, say("Later lines →")))
 }
 
 // tablePage returns the page of a table.

@@ -54,8 +54,8 @@ func set[T any](c *cookies, w http.ResponseWriter, k kind, value T, until time.T
 	http.SetCookie(w, c.cookie(k, body+"."+base64.RawURLEncoding.EncodeToString(c.signature(k, body)), until))
 }
 
-// get returns the value of the first cookie of a request that is of c and has not expired; ok is false if there is none.
-// Servers on other ports of the host can set cookies of the name, too.
+// get returns the value of the first cookie of a request that is of c and has not expired; ok is false if there is
+// none. Servers on other ports of the host can set cookies of the name, too.
 func get[T any](c *cookies, r *http.Request, k kind, now time.Time) (value T, ok bool) {
 	for _, cookie := range r.CookiesNamed(string(k) + c.suffix) {
 		if value, ok = open[T](c, cookie.Value, k, now); ok {

@@ -59,8 +59,8 @@ func unredrivable(reason string) error {
 // redriveTime is how long RedriveExecution waits until the run was reopened. The request is durable before.
 const redriveTime = 5 * time.Second
 
-// reopen requests the run to continue, and returns when it was reopened so often. The run refuses the request while a run
-// that it had started is still ending, so reopen repeats it. If another request was faster, reopen fails.
+// reopen requests the run to continue, and returns when it was reopened so often. The run refuses the request while a
+// run that it had started is still ending, so reopen repeats it. If another request was faster, reopen fails.
 func (s *Server) reopen(ctx context.Context, x *execution, in *redriveExecutionInput, count int64) (
 	*redriveExecutionOutput, error,
 ) {
@@ -101,14 +101,16 @@ func (s *Server) reopen(ctx context.Context, x *execution, in *redriveExecutionI
 }
 
 // redriven waits until an execution whose run is reopened has been redriven so often.
-func (s *Server) redriven(ctx context.Context, in *redriveExecutionInput, count int64) (*redriveExecutionOutput, error) {
+func (s *Server) redriven(
+	ctx context.Context, in *redriveExecutionInput, count int64,
+) (*redriveExecutionOutput, error) {
 	for {
 		x, err := s.execution(context.WithoutCancel(ctx), in.ExecutionARN, executionType)
 		if err != nil {
 			return nil, err
 		}
 		if x.redrives() >= count || ctx.Err() != nil {
-			return &redriveExecutionOutput{x.redriven()}, nil
+			return &redriveExecutionOutput{x.redriven()}, nil //nolint:nilerr // it was applied, though the client has left
 		}
 		time.Sleep(lookForEnd)
 	}

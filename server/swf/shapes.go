@@ -62,7 +62,8 @@ var (
 	executionFilter  = aws.Structure(aws.Required("workflowId", plainNameShape))
 	closeStatusMatch = aws.Structure(aws.Required("status", closeStatusShape))
 
-	newIDShape = aws.String(1, 256).Where("Member must not contain a control character, begin or end with a blank, be arn, "+
+	newIDShape = aws.String(1, 256).Where("Member must not contain a control character, begin or end with a blank, "+
+		"be arn, "+
 		"or end with "+swf.UndoSuffix, swf.IsWorkflowID)
 	timeoutShape = aws.String(0, 8).Where(
 		fmt.Sprintf("Member must be a number of seconds from 0 to %d, or NONE", maxSeconds),

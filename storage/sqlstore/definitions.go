@@ -47,7 +47,8 @@ func (s *Store) PutDefinition(ctx context.Context, def storage.Definition) (out 
 		text = []byte{}
 	}
 	var put int64
-	err = s.change(ctx, &write{idle: func() bool { return put == 0 }, do: func(ctx context.Context, w *session) (err error) {
+	idle := func() bool { return put == 0 }
+	err = s.change(ctx, &write{idle: idle, do: func(ctx context.Context, w *session) (err error) {
 		if put, err = w.Exec(ctx, insertDefinition,
 			def.Hash, def.Name, def.Language, text, micros(orNow(def.Created))); err != nil {
 			return err

@@ -50,7 +50,8 @@ func (s *Store) strangers() error {
 		if alive, err := s.lives(name); err != nil {
 			return err
 		} else if alive {
-			return fmt.Errorf("%w: process %s still uses as %s a file of another name: end that process first", ErrReplaced, pid, by)
+			return fmt.Errorf("%w: process %s still uses as %s a file of another name: end that process first",
+				ErrReplaced, pid, by)
 		}
 	}
 	return nil

@@ -89,7 +89,9 @@ func Open(ctx context.Context, dsn string, opts ...Option) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{place: file, dialect: fileDialect, file: file, dsn: dsn, steps: schema.Migrations, log: hclog.NewNullLogger()}
+	s := &Store{
+		place: file, dialect: fileDialect, file: file, dsn: dsn, steps: schema.Migrations, log: hclog.NewNullLogger(),
+	}
 	if err := s.apply(opts); err != nil {
 		return nil, err
 	}

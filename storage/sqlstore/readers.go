@@ -120,7 +120,7 @@ func (r *readers) begin(ctx, end context.Context, s *session, moment bool) (*ses
 func (r *readers) close() error {
 	close(r.closed)
 	if r.files.Taken() != nil {
-		return nil // the connections stay open
+		return nil //nolint:nilerr // the connections stay open
 	}
 	var errs []error
 	replaced := r.files != nil && r.files.LogReplaced()

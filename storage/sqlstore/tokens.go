@@ -34,8 +34,8 @@ WHERE id = $9 AND run = $10 AND take = $11 AND state = ` + tokenOpen
 	beatToken   = `UPDATE tokens SET beat = $1 WHERE id = $2 AND state = ` + tokenOpen + returnToken
 )
 
-// The number of the take guards the worker's writes. 0 applies in any case, -1 only if no worker has taken the token. $6
-// is the last heartbeat, or 0.
+// The number of the take guards the worker's writes. 0 applies in any case, -1 only if no worker has taken the token.
+// $6 is the last heartbeat, or 0.
 var endToken = withRun(`UPDATE tokens SET state = $1, work = NULL, result = $2, failure = $3
 WHERE id = $4 AND state = ` + tokenOpen + ` AND ($5 = 0 OR take = $5 OR take = 0 AND $5 = -1)
 AND (CAST($6 AS BIGINT) = 0 OR beat = $6)`)
@@ -301,7 +301,7 @@ JOIN records s ON s.kind = '` + awaited.RecordKind + `' AND s.key = o.structure 
 // misfit returns why the result does not fit the atom of an open token, see [rules.CheckResult].
 func (s *Store) misfit(ctx context.Context, id string, end *storage.TokenEnd) (misfit, err error) {
 	if end.Failure != nil {
-		return nil, nil
+		return nil, nil //nolint:nilerr // a failure always fits
 	}
 	var rows []struct {
 		Run     string

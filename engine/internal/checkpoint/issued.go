@@ -64,7 +64,8 @@ func Answer(id string, refusal error) storage.Token {
 }
 
 // Judged answers a command that the run accepts, or refuses with an error, and adds its line, in the commit with its
-// first effect. It does so once. It adds no line if the issuer of the command is not known, or the history has the line.
+// first effect. It does so once. It adds no line if the issuer of the command is not known, or the history has the
+// line.
 func (d *Draft) Judged(n int64, refusal error) {
 	if id := d.answers[n]; id != "" {
 		delete(d.answers, n)

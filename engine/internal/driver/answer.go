@@ -44,8 +44,8 @@ func (a *answers) pause() bool { return a.out.CompareAndSwap(a.made, -a.made) }
 
 func (a *answers) resume() { a.out.Store(a.made) }
 
-// answer lets user code decide, see [guard.Call]. If the answer was given up meanwhile, answer ends the goroutine, which
-// no longer owns the driver.
+// answer lets user code decide, see [guard.Call]. If the answer was given up meanwhile, answer ends the goroutine,
+// which no longer owns the driver.
 func (q *asker) answer(decide func()) error {
 	gone := q.att.gone
 	q.att.answers.begin()

@@ -10,9 +10,9 @@ import (
 type Arrivals struct{ *Driver }
 
 // FirstCommand returns the command with which a run must start, if one waits in its inbox, and the other messages.
-// Commands that follow a message that the run awaits are among these, because they are applied after it. A command voids
-// requests to suspend that arrived before it. FirstCommand also returns whether a command resumes the run: held says that
-// the run is suspended, and that only a command resumes it.
+// Commands that follow a message that the run awaits are among these, because they are applied after it. A command
+// voids requests to suspend that arrived before it. FirstCommand also returns whether a command resumes the run: held
+// says that the run is suspended, and that only a command resumes it.
 func (d Arrivals) FirstCommand(messages []storage.Message, held bool) (
 	first *scheduler.OperatorCommand, others []storage.Message, resumed bool, err error,
 ) {

@@ -22,7 +22,7 @@ func (q *asker) askRetry(cmd *scheduler.Command) (ev scheduler.Event, err error)
 	a := q.plan.Atoms[cmd.Atom]
 	ev = scheduler.Event{Kind: scheduler.Answered, Failure: cmd.Missing}
 	if cmd.Missing != nil {
-		return ev, nil
+		return ev, nil //nolint:nilerr // it is the failure of the atom
 	}
 	tries, err := q.tries(cmd.Atom, &cmd.Tries)
 	if err != nil {
@@ -42,7 +42,7 @@ func (q *asker) nextTry(c *executor.Call) (ev scheduler.Event, err error) {
 	a := q.plan.Atoms[c.Atom]
 	ev = scheduler.Event{Kind: scheduler.Completed, Atom: c.Atom, Revert: c.About.Revert, Failure: c.Missing}
 	if c.Missing != nil {
-		return ev, nil
+		return ev, nil //nolint:nilerr // it is the failure of the atom
 	}
 	tries, err := q.tries(c.Atom, &c.Detail.Tries)
 	if err != nil {

@@ -53,8 +53,8 @@ func (c *children) driveChildRuns() {
 	}
 }
 
-// drivesAgain reports whether a child run is driven already. Then it is driven once more afterwards, because the run may
-// have come to rest before the message of this run arrived.
+// drivesAgain reports whether a child run is driven already. Then it is driven once more afterwards, because the run
+// may have come to rest before the message of this run arrived.
 func (c *children) drivesAgain(id string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

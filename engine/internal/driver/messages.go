@@ -73,9 +73,9 @@ func (d *Driver) hear() error {
 	return d.decide()
 }
 
-// follow applies the messages that were read, in the order in which they were committed, up to the one with number last.
-// A message that no atom waits for yet stays in the inbox. If the run comes to rest meanwhile, the other messages make it
-// due.
+// follow applies the messages that were read, in the order in which they were committed, up to the one with number
+// last. A message that no atom waits for yet stays in the inbox. If the run comes to rest meanwhile, the other messages
+// make it due.
 func (d *Driver) follow(last int64) error {
 	defer d.ask.attend()()
 	heard := int64(0) // number of the command before which the ends were heard
@@ -124,9 +124,9 @@ func (d *Driver) stops(o *inbox.Command, n int64) bool {
 	return d.Refuse(&asked) == nil
 }
 
-// endAccepted closes the tokens of a run that is about to be stopped, and applies the ends that were accepted before. So
-// the language of the run hears of them before it hears of the stop. Work that no worker has taken is withdrawn with the
-// stop.
+// endAccepted closes the tokens of a run that is about to be stopped, and applies the ends that were accepted before.
+// So the language of the run hears of them before it hears of the stop. Work that no worker has taken is withdrawn with
+// the stop.
 func (d *Driver) endAccepted() error {
 	given := d.closeTokens()
 	if len(given) == 0 {

@@ -247,8 +247,9 @@ func (ts *tokens) endOf(e *external, l *storage.Message) scheduler.Event {
 	return ev
 }
 
-// fits reports whether a signal can end the attempt. The store refuses most signals that cannot. One whose type only the
-// code of the flow knows stays in the inbox, as does one for an atom that has not started, and the run keeps waiting.
+// fits reports whether a signal can end the attempt. The store refuses most signals that cannot. One whose type only
+// the code of the flow knows stays in the inbox, as does one for an atom that has not started, and the run keeps
+// waiting.
 func (ts *tokens) fits(e *external, l *storage.Message) bool {
 	return l.Failure != nil || ts.checkResult(e, valueOf(l.Body)) == nil
 }

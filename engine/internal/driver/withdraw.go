@@ -32,8 +32,8 @@ func (ts *tokens) withdraw(cmd *scheduler.Command) {
 // has reports whether a withdrawn attempt has not ended.
 func (ts *tokens) has(w withdrawn) bool { return ts.open[w.key.path(ts.run)] == w.external }
 
-// shut closes the token of an attempt with the next commit, which fails if another party has changed the token since the
-// driver read it. Then the run is loaded again.
+// shut closes the token of an attempt with the next commit, which fails if another party has changed the token since
+// the driver read it. Then the run is loaded again.
 func (ts *tokens) shut(e *external) {
 	if slices.ContainsFunc(ts.next.Tokens, func(t storage.Token) bool { return t.ID == e.token.ID }) {
 		ts.void(e) // no other party knows it yet

@@ -60,7 +60,8 @@ func (s *Scheduler) rewindTo(a int32, o *OperatorCommand) {
 			s.void(b)
 		case !in && r.Intention == states.IntendRevert && r.State == states.TaskIgnore:
 			s.set(b, r.State, states.IntendIgnore)
-		case !in && r.Intention == states.IntendRevert, !in && r.Intention == states.IntendRetry && r.State == states.TaskSuccess:
+		case !in && r.Intention == states.IntendRevert,
+			!in && r.Intention == states.IntendRetry && r.State == states.TaskSuccess:
 			s.set(b, r.State, states.IntendExecute)
 		}
 	}

@@ -5,9 +5,9 @@ import (
 	"github.com/ebbflow/ebb/flow"
 )
 
-// An attempt that another party ends is given up in two steps, since only the store knows whether that party was faster.
-// First the scheduler asks the driver to withdraw the attempt: to close its token, and to read the inbox. An end that was
-// accepted before counts. When the driver answers, the scheduler cancels the attempts that have not ended.
+// An attempt that another party ends is given up in two steps, since only the store knows whether that party was
+// faster. First the scheduler asks the driver to withdraw the attempt: to close its token, and to read the inbox. An
+// end that was accepted before counts. When the driver answers, the scheduler cancels the attempts that have not ended.
 //
 // If workers take the work of the attempt from a queue, and none has taken it, nothing was done: there is nothing to
 // undo, and nothing stays done.
@@ -67,8 +67,8 @@ func (s *Scheduler) MarkQueued(n *Node, a int32) {
 }
 
 // mayEnd reports whether another party may end a node that is cancelled because its scope is. If a language ends the
-// scope, the commit of its answer closes the token: if a party is faster, the run is loaded again, and the language hears
-// of that end first. The end of a child run is in its own record.
+// scope, the commit of its answer closes the token: if a party is faster, the run is loaded again, and the language
+// hears of that end first. The end of a child run is in its own record.
 func (n *Node) mayEnd() bool {
 	if !n.Awaits() || n.Spec.Kind == flow.Nested || !n.Scope.stopping {
 		return false

@@ -37,7 +37,8 @@ func (p *Page) Most() int {
 	return min(p.Size, MaxPage)
 }
 
-// bound returns what a token of the list belongs to. The size of a page does not count: recorded calls of AWS change it.
+// bound returns what a token of the list belongs to. The size of a page does not count: recorded calls of AWS change
+// it.
 func (p *Page) bound() []string {
 	return slices.Concat([]string{p.Operation, p.Caller.AccessKey}, p.Arguments)
 }

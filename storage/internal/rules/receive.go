@@ -20,8 +20,8 @@ type Receiver struct {
 	Awaited  atom.Value // the record of what the atoms of its plan take from outside; nil if there is none
 }
 
-// Takes returns why the run does not take a message that somebody sends: it has ended, its inbox is full, or the data of
-// a signal is not what its atoms await. An inbox keeps places for commands, so that the run can be cancelled.
+// Takes returns why the run does not take a message that somebody sends: it has ended, its inbox is full, or the data
+// of a signal is not what its atoms await. An inbox keeps places for commands, so that the run can be cancelled.
 func (r *Receiver) Takes(l *storage.Message) error {
 	most, outside := int64(storage.MaxInbox), l.Kind == flow.MessageSignal || l.Kind == flow.MessageEvent
 	if !outside {

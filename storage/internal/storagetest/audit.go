@@ -146,5 +146,6 @@ func beside(t *testing.T, s storage.Store, alice *storage.Issuer) {
 	is("a schedule", 2, s.PutSchedule(storage.Beside(t.Context(), &line), storage.Schedule{ID: "beside", Flow: "f"}), nil)
 	is("the end of a job", 3, s.EndJob(ctx, storage.JobEnd{Job: "beside", State: states.JobComplete}), nil)
 	is("its end under a used key", 3, s.DeleteSchedule(ctx, "beside"), storage.ErrConflict)
-	is("a wrong line", 3, s.DeleteSchedule(storage.Beside(t.Context(), &storage.AuditLine{}), "beside"), storage.ErrInvalid)
+	wrong := storage.Beside(t.Context(), &storage.AuditLine{})
+	is("a wrong line", 3, s.DeleteSchedule(wrong, "beside"), storage.ErrInvalid)
 }

@@ -103,7 +103,8 @@ func testLimits(t *testing.T, m Maker) {
 	for i := len(ask[[]storage.Limit](t, "Limits")(s.Limits(t.Context()))); i < storage.MaxLimitCount; i++ {
 		must(t, "SetLimit", s.SetLimit(t.Context(), storage.Limit{Flow: fmt.Sprint("f", i), Rate: 1, Per: time.Second}))
 	}
-	want(t, "SetLimit, one too many", s.SetLimit(t.Context(), storage.Limit{Flow: "more", Rate: 1, Per: time.Second}), storage.ErrInvalid)
+	more := storage.Limit{Flow: "more", Rate: 1, Per: time.Second}
+	want(t, "SetLimit, one too many", s.SetLimit(t.Context(), more), storage.ErrInvalid)
 	must(t, "SetLimit that exists", s.SetLimit(t.Context(), storage.Limit{Flow: "f999", Rate: 2, Per: time.Second}))
 	if err := s.SetLimit(t.Context(), storage.Limit{Runs: -1}); !errors.Is(err, storage.ErrInvalid) {
 		t.Errorf("a limit of -1: %v", err)

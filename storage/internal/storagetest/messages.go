@@ -97,7 +97,8 @@ func refusedMessages(t *testing.T, s storage.Store) {
 	}
 	good := message("go", value(1))
 	for _, bad := range []storage.Message{
-		message("go", value("x")), message("other", atom.FromJSON([]byte("\"\xff\""))), message("other", atom.FromJSON([]byte("{"))),
+		message("go", value("x")), message("other", atom.FromJSON([]byte("\"\xff\""))),
+		message("other", atom.FromJSON([]byte("{"))),
 	} {
 		want(t, fmt.Sprintf("Send %q", bad.Body), s.Send(t.Context(), good, bad), storage.ErrInvalid)
 	}
@@ -111,7 +112,8 @@ func refusedMessages(t *testing.T, s storage.Store) {
 	must(t, "Send a command", s.Send(t.Context(), storage.Message{Run: "typed", Kind: "cancel"}))
 	all, first, err := s.Unread(t.Context(), "typed", 2)
 	must(t, "Unread", err)
-	if all != storage.MaxInbox+1 || len(first) != 2 || first[1].N != 2 || first[1].Name != "other" || first[1].Body != nil {
+	if all != storage.MaxInbox+1 || len(first) != 2 || first[1].N != 2 || first[1].Name != "other" ||
+		first[1].Body != nil {
 		t.Errorf("%d unread: %+v", all, first)
 	}
 	_, _, err = s.Unread(t.Context(), "nobody", 1)

@@ -96,15 +96,19 @@ func testLargeRuns(t *testing.T, m Maker) {
 		one.Input = storage.Held{Data: value(strings.Repeat("x", size))}
 		create(t, s, one)
 		must(t, "PostJob", s.PostJob(t.Context(), storage.Job{
-			ID: fmt.Sprint("job", i), Run: fmt.Sprint("job", i), Flow: "f", Input: value(strings.Repeat("x", size)), Priority: i / 5,
+			ID: fmt.Sprint("job", i), Run: fmt.Sprint("job", i), Flow: "f", Input: value(strings.Repeat("x", size)),
+			Priority: i / 5,
 		}))
 	}
 	look := ask[storage.LookResult](t, "Look")(s.Look(t.Context(), storage.RunQuery{Limit: records}, records))
 	runs := ask[[]storage.Run](t, "Runs")(s.Runs(t.Context(), storage.RunQuery{Limit: records}))
-	brief := ask[storage.LookResult](t, "Look")(s.Look(t.Context(), storage.RunQuery{Limit: records + 1, Brief: true}, records))
+	briefly := storage.RunQuery{Limit: records + 1, Brief: true}
+	brief := ask[storage.LookResult](t, "Look")(s.Look(t.Context(), briefly, records))
 	jobs := ask[[]storage.Job](t, "JobList")(s.JobList(t.Context(), storage.JobQuery{Limit: records}))
-	if len(look.Runs) != fit || !look.More || len(runs) != fit || len(jobs) != fit || len(brief.Runs) != records || brief.More {
-		t.Errorf("%d, %d runs and %d jobs in a page; want %d; %d brief ones", len(look.Runs), len(runs), len(jobs), fit, len(brief.Runs))
+	if len(look.Runs) != fit || !look.More || len(runs) != fit || len(jobs) != fit || len(brief.Runs) != records ||
+		brief.More {
+		t.Errorf("%d, %d runs and %d jobs in a page; want %d; %d brief ones",
+			len(look.Runs), len(runs), len(jobs), fit, len(brief.Runs))
 	}
 	read := map[string]bool{}
 	for r, err := range storage.EachRun(t.Context(), s, storage.RunQuery{}) {

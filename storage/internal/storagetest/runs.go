@@ -56,7 +56,9 @@ func testCreate(t *testing.T, m Maker) {
 	} {
 		want(t, fmt.Sprintf("Create %.40v", bad), s.Create(t.Context(), bad), storage.ErrInvalid)
 	}
-	for name, bad := range map[string]storage.Job{"labels": {RunLabels: labels("", 51)}, "needs": {Labels: labels("", 51)}} {
+	for name, bad := range map[string]storage.Job{
+		"labels": {RunLabels: labels("", 51)}, "needs": {Labels: labels("", 51)},
+	} {
 		bad.ID, bad.Run, bad.Flow = "x", "x", "f"
 		want(t, "a job with too many "+name, s.PostJob(t.Context(), bad), storage.ErrInvalid)
 		is := storage.Schedule{ID: "x", Spec: "@daily", Flow: "f", Labels: bad.RunLabels, Needs: bad.Labels}

@@ -50,7 +50,7 @@ func (c *Catalog) Flow(ctx context.Context, run *storage.Run) (flow.Node, error)
 // stored definition of that name, and stays on it.
 func (c *Catalog) Complete(ctx context.Context, run *storage.Run) error {
 	if _, err := c.MachineOf(ctx, run); run.Definition != "" || !errors.Is(err, storage.ErrNotFound) {
-		return nil //nolint:nilerr // a machine that is found, but cannot be made, fails the run
+		return nil // a machine that is found, but cannot be made, fails the run
 	}
 	list, err := c.Store.Definitions(ctx, run.Flow)
 	if err == nil && len(list) > 0 {
@@ -74,8 +74,8 @@ func (c *Catalog) MachineOf(ctx context.Context, run *storage.Run) (Machine, err
 	return c.Machine(ctx, hash)
 }
 
-// Unheard returns why nothing comes of a signal to a run; "" if something may, or if the run's definition is unknown: the
-// process that can read the definition decides then.
+// Unheard returns why nothing comes of a signal to a run; "" if something may, or if the run's definition is unknown:
+// the process that can read the definition decides then.
 func (c *Catalog) Unheard(ctx context.Context, run *storage.Run, signal string) string {
 	if run.Definition == "" {
 		return ""
@@ -86,7 +86,8 @@ func (c *Catalog) Unheard(ctx context.Context, run *storage.Run, signal string) 
 	}
 	why := m.Unheard(signal)
 	if why != "" {
-		why = fmt.Sprintf("nothing comes of the signal %q: run %s is of the machine %s, and %s", signal, run.ID, run.Flow, why)
+		why = fmt.Sprintf("nothing comes of the signal %q: run %s is of the machine %s, and %s",
+			signal, run.ID, run.Flow, why)
 	}
 	return why
 }

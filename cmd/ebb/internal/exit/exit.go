@@ -51,9 +51,9 @@ func Refused(err error) error {
 	return Usagef("%s", strings.TrimPrefix(err.Error(), engine.ErrRefused.Error()+": "))
 }
 
-// DatabaseError marks an error of the database. It returns nil, [storage.ErrNotFound], and an [Error], which
-// already has a status, unchanged. That another run holds a key, and that a run does not take a message, are no errors of
-// the database, but a wrong use.
+// DatabaseError marks an error of the database. It returns nil, [storage.ErrNotFound], and an [Error], which already
+// has a status, unchanged. That another run holds a key, and that a run does not take a message, are no errors of the
+// database, but a wrong use.
 func DatabaseError(err error) error {
 	if taken, held := errors.AsType[*storage.KeyTakenError](err); held {
 		return Usagef("run %q has the key %q and is still open", taken.Run, taken.Key)

@@ -44,7 +44,8 @@ func pruneJobs(ctx context.Context, store storage.Jobs, policy Policy, now time.
 }
 
 // Outdated calls f with each run that ended longer ago than it is to be kept, newest first. F may delete the run. A run
-// that cannot be judged, or for which f fails, does not keep f from the others; Outdated returns the first of the errors.
+// that cannot be judged, or for which f fails, does not keep f from the others; Outdated returns the first of the
+// errors.
 func Outdated(ctx context.Context, store storage.Reader, policy Policy, f func(*storage.Run) error) error {
 	o := outdating{store: store, policy: policy, now: time.Now(), parents: map[string]bool{}}
 	q := storage.RunQuery{States: []states.Flow{states.FlowSuccess, states.FlowFailure, states.FlowReverted}}

@@ -62,7 +62,9 @@ func (l *partedLog) Named(name string) hclog.Logger {
 
 func (s *Session) logger(level hclog.Level) hclog.Logger {
 	if s.format != asJSON {
-		return hclog.New(&hclog.LoggerOptions{Name: "ebb", Level: level, IndependentLevels: true, Output: view.OneLine{To: s.Err}})
+		return hclog.New(&hclog.LoggerOptions{
+			Name: "ebb", Level: level, IndependentLevels: true, Output: view.OneLine{To: s.Err},
+		})
 	}
 	l := hcslog.Logger(slog.New(slog.NewJSONHandler(jsonLog{s.Err}, &slog.HandlerOptions{Level: hcslog.LevelTrace})))
 	l.SetLevel(level)

@@ -78,7 +78,8 @@ func (s *Session) AddFlags(flags *pflag.FlagSet) {
 		"who gives the command, for the history and ebb audit (EBB_BY; default the login name)")
 	flags.StringVarP(&s.output, "output", "o", asText, "text or json (EBB_OUTPUT)")
 	flags.StringVar(&s.level, "log-level", "", "what to log to standard error: debug, info, warn, error or off, "+
-		"and for single parts, as in warn,engine=debug,store=off (EBB_LOG_LEVEL; default info for ebb serve, off for other commands)")
+		"and for single parts, as in warn,engine=debug,store=off (EBB_LOG_LEVEL; default info for ebb serve, off for "+
+		"other commands)")
 	flags.StringVar(&s.format, "log-format", asText, "how to log: text or json (EBB_LOG_FORMAT)")
 	flags.StringVar(&s.fileMode, "file-mode", privateMode,
 		"access to a new database: private, or folder for all users who may write to its folder (EBB_FILE_MODE)")

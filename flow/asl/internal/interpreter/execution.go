@@ -239,7 +239,10 @@ func nested(cause string) string {
 		return cause
 	}
 	for {
-		var of struct{ ExecutionArn, Cause string }
+		var of struct {
+			ExecutionArn string `json:"ExecutionArn"` //nolint:tagliatelle // as AWS names it
+			Cause        string `json:"Cause"`        //nolint:tagliatelle // as AWS names it
+		}
 		if err := json.Unmarshal([]byte(cause), &of); err != nil || of.ExecutionArn == "" || of.Cause == "" {
 			return left + clip.Ends(strings.TrimPrefix(cause, left), clip.Cause)
 		}

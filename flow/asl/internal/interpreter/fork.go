@@ -193,8 +193,8 @@ func (w *Interpreter) levelFailed(failure *atom.Failure, aborted []string) *stat
 	return f
 }
 
-// childEnded continues the history after the last event of the child that decided the join. It returns the number of the
-// event from which the exit follows: on AWS that of a distributed Map follows from the start of its map run.
+// childEnded continues the history after the last event of the child that decided the join. It returns the number of
+// the event from which the exit follows: on AWS that of a distributed Map follows from the start of its map run.
 func (w *Interpreter) childEnded() (exit int64) {
 	note := w.Ask.Cause.EndNote
 	var p mapProgress
