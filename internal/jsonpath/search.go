@@ -80,6 +80,7 @@ func (e *evaluation) walk(node any, steps []step, found func(any) error) error {
 
 // descend takes a step from node and from each object and array below it, parents first. As on AWS, further steps after
 // brackets continue from all elements of an array that the brackets fit.
+//
 //nolint:gocognit // one case a kind of step
 func (e *evaluation) descend(node any, steps []step, found func(any) error) error {
 	s, rest := &steps[0], steps[1:]
@@ -145,6 +146,7 @@ func (e *evaluation) each(values []any, rest []step, found func(any) error) erro
 }
 
 // pick continues from the children of node that a step names.
+//
 //nolint:gocognit // one case a kind of step
 func (e *evaluation) pick(node any, s *step, rest []step, found func(any) error) error {
 	list, isList := node.([]any)
