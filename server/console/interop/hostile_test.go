@@ -94,10 +94,12 @@ func hostileRuns(t *testing.T, store storage.Store, i int, text string) (made in
 			if err != nil {
 				continue
 			}
-			ids := []string{kind + id, kind + strings.ToValidUTF8(strings.ReplaceAll(id, "\x00", "0"), "?")}
-			_, err = eng.Run(ctx, ids[min(try, 1)], engine.Unload(), engine.Labels(map[string]string{id: id, "x": fits(text, 256)}))
+			ids := []string{
+				kind + id, kind + strings.ToValidUTF8(strings.ReplaceAll(id, "\x00", "0"), "?"), fmt.Sprint(kind, i),
+			}
+			_, err = eng.Run(ctx, ids[try], engine.Unload(), engine.Labels(map[string]string{id: id, "x": fits(text, 256)}))
 			if err != nil && errors.Is(err, storage.ErrInvalid) {
-				_, err = eng.Run(ctx, ids[1], engine.Unload(), engine.Labels(map[string]string{"x": "plain"}))
+				_, err = eng.Run(ctx, ids[max(try, 1)], engine.Unload(), engine.Labels(map[string]string{"x": "plain"}))
 			}
 			if err == nil || !errors.Is(err, storage.ErrInvalid) {
 				made++
