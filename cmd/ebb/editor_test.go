@@ -44,7 +44,7 @@ func newEditor(tb testing.TB) func(form url.Values) string {
 }
 
 // shownProblem finds the place and the message of a problem in the editor.
-var shownProblem = regexp.MustCompile(`data-line="(\d+)" data-column="(\d+)"[^>]*>[^<]*</a> <span lang="en">([^<]*)<`)
+var shownProblem = regexp.MustCompile(`data-line="(\d+)" data-column="(\d+)"[^>]*>[^<]*</a> ([^<]*) <`)
 
 // TestConformanceEditor: the editor shows the problems that the API reports, which are those of ebb validate, see
 // TestConformanceAPIValidation.
