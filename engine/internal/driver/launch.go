@@ -73,12 +73,12 @@ func (d *Driver) makeHere(c *executor.Call) error {
 		d.tick()
 		d.next.Began(c.Node, c.Atom, d.next.Now, c.Held())
 	}
+	returned, gone := false, d.att.gone // another goroutine that takes the run over sets its own
 	d.att.here.Store(c)
 	if d.att.called() && d.att.here.CompareAndSwap(c, nil) {
 		d.dispatch(c)
 		return nil
 	}
-	returned, gone := false, d.att.gone
 	defer func() {
 		if !returned {
 			*gone = true
