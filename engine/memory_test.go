@@ -162,6 +162,9 @@ func TestNoMemoryBudget(t *testing.T) {
 // TestOpenSize measures the memory of open nodes and child flows. It is at least the size that they count against the
 // budget, so a run's memory is not overestimated.
 func TestOpenSize(t *testing.T) { //nolint:paralleltest // it measures the process
+	if testing.Short() {
+		t.Skip("the race detector changes what it measures")
+	}
 	const n = 30_000
 	for name, c := range map[string]struct {
 		open  int
