@@ -75,7 +75,6 @@ var internalUsers = map[string][]string{
 	"internal/sigv4":        {"engine/awscall", "server/aws", "bench/serve", "cmd"},                                     // signatures of AWS
 	"internal/supervisor":   {"engine/tasks"},                                                                           // ends programs with Ebb
 	"internal/tasktoken":    {"engine/internal/driver", "server/api", "server/console"},                                 // tokens of parties that end atoms
-	"internal/testlog":      {},                                                                                         // a command of .ci/run
 	"internal/nodepath":     {"flow", "storage", "engine", "server", "cmd"},                                             // the paths of nodes
 	"internal/pagetest":     {"internal/conformance"},                                                                   // tests that write pages
 	"internal/postgrestest": {},                                                                                         // tests only
