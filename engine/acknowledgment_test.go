@@ -249,7 +249,7 @@ func TestStartWhileStopping(t *testing.T) { //nolint:tparallel // the stores tak
 			}
 		}
 		s.serve()
-		time.Sleep(time.Hour)
+		time.Sleep(15 * time.Minute) // three at a time take ten
 		synctest.Wait()
 		for round := range 5 {
 			for n := range 6 {
