@@ -303,6 +303,14 @@ var ruleCases = []ruleCase{
 		good: machineOf(`"A": {"Type": "Task", "Resource": "arn:aws:states:::sqs:sendMessage", "End": true}`),
 	},
 	{
+		rule: "integration", bad: machineOf(`"A": {"Type": "Task", "Resource": "arn:aws:states:::codebuild:stopBuild.sync", "Parameters": {"Id": "b"}, "End": true}`),
+		good: machineOf(`"A": {"Type": "Task", "Resource": "arn:aws:states:::codebuild:retryBuildBatch.sync", "Parameters": {"Id": "b"}, "End": true}`),
+	},
+	{
+		rule: "integration", bad: machineOf(`"A": {"Type": "Task", "Resource": "arn:aws:states:::lambda:invoke.sync:2", "Parameters": {"FunctionName": "f"}, "End": true}`),
+		good: machineOf(`"A": {"Type": "Task", "Resource": "arn:aws:states:::states:startExecution.sync:2", "Parameters": {"StateMachineArn": "m"}, "End": true}`),
+	},
+	{
 		rule: "integration", bad: machineOf(`"A": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:batch:submitJob.sync", "End": true}`),
 		good: machineOf(`"A": {"Type": "Task", "Resource": "arn:aws:states:::batch:submitJob.sync", "End": true}`),
 	},

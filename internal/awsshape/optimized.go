@@ -7,11 +7,19 @@ var parsed = map[string][]string{
 	"states:startExecution.sync:2": {"Input", "Output"},
 }
 
-// polled are the operations with which Step Functions checks whether the job of a .sync integration has ended.
+// IsJob reports whether an optimized action starts a job whose end Step Functions can wait for, by the pattern .sync.
+func IsJob(service, action string) bool {
+	_, is := polled[service+":"+action]
+	return is
+}
+
+// polled are the operations with which Step Functions checks whether the job of a .sync integration has ended; "" if it
+// asks another than the service.
 var polled = map[string]string{
 	"athena:startQueryExecution":              "getQueryExecution",
 	"batch:submitJob":                         "describeJobs",
 	"bedrock:createModelCustomizationJob":     "getModelCustomizationJob",
+	"codebuild:retryBuildBatch":               "batchGetBuildBatches",
 	"codebuild:startBuild":                    "batchGetBuilds",
 	"codebuild:startBuildBatch":               "batchGetBuildBatches",
 	"databrew:startJobRun":                    "describeJobRun",
@@ -22,11 +30,13 @@ var polled = map[string]string{
 	"eks:deleteCluster":                       "describeCluster",
 	"eks:deleteFargateProfile":                "describeFargateProfile",
 	"eks:deleteNodegroup":                     "describeNodegroup",
+	"eks:runJob":                              "",
 	"elasticmapreduce:addStep":                "describeStep",
 	"elasticmapreduce:createCluster":          "describeCluster",
 	"elasticmapreduce:terminateCluster":       "describeCluster",
 	"emr-containers:deleteVirtualCluster":     "describeVirtualCluster",
 	"emr-containers:startJobRun":              "describeJobRun",
+	"emr-serverless:cancelJobRun":             "getJobRun",
 	"emr-serverless:createApplication":        "getApplication",
 	"emr-serverless:deleteApplication":        "getApplication",
 	"emr-serverless:startApplication":         "getApplication",

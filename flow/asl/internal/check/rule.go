@@ -105,7 +105,7 @@ var (
 	ruleResource = rules.New("resource", "INVALID_RESOURCE", flow.SeverityError,
 		"Resource is a URI; an ARN has all of its parts.")
 	ruleIntegration = rules.Illegal("integration",
-		"A service is called in a way it has. It has few optimized actions; aws-sdk has the others.")
+		"A service is called in a way it has. Few actions are optimized, aws-sdk has the others; only jobs have .sync.")
 	ruleExpress = rules.Illegal("express",
 		"An Express machine has no activities, no .sync, no .waitForTaskToken and no distributed Map.")
 	ruleHeartbeat        = rules.Illegal("heartbeat", "HeartbeatSeconds is less than TimeoutSeconds.")

@@ -9,6 +9,7 @@ import (
 	"github.com/ebbflow/ebb/flow/asl/internal/expression"
 	"github.com/ebbflow/ebb/flow/asl/internal/stateerror"
 	"github.com/ebbflow/ebb/flow/asl/internal/syntax"
+	"github.com/ebbflow/ebb/internal/awsshape"
 	"github.com/ebbflow/ebb/internal/jsontext"
 )
 
@@ -30,7 +31,7 @@ func (resourceRule) read(c *checker, n *node) syntax.Resource {
 		c.Fixf(ruleKnownIntegration, n, "write arn:aws:states:::lambda:invoke"+syntax.PatternToken+
 			", and FunctionName in its parameters", "the ARN of a Lambda function has no pattern %s", pattern)
 	}
-	switch patterns, known := r.Patterns(); {
+	switch patterns, known := patternsOf(&r); {
 	case c.Express && r.Activity:
 		c.Valuef(ruleExpress, n, "Express state machine does not support Activity ARN")
 	case c.Express && r.Pattern == syntax.PatternToken:
@@ -38,9 +39,34 @@ func (resourceRule) read(c *checker, n *node) syntax.Resource {
 	case c.Express && r.Pattern != "":
 		c.Valuef(ruleExpress, n, "Express state machine does not support '%s' service integration", syntax.PatternSync)
 	case r.Pattern != "" && known && !slices.Contains(patterns, r.Pattern):
-		c.Fixf(ruleIntegration, n, patternFix(patterns), "the service %s has no pattern %s", r.Service, r.Pattern)
+		c.Fixf(ruleIntegration, n, patternFix(patterns), "%s has no pattern %s", strings.TrimSuffix(r.Service+":"+r.Action, r.Pattern),
+			r.Pattern)
 	}
 	return r
+}
+
+// tokenServices have actions that may wait for a token (AWS: Integrating optimized services with Step Functions).
+var tokenServices = []string{"apigateway", "bedrock", "ecs", "eks", "events", "lambda", "sns", "sqs", "states"}
+
+// patternsOf returns the patterns that the action of a resource has, and whether they are known.
+func patternsOf(r *syntax.Resource) (patterns []string, known bool) {
+	if strings.HasPrefix(r.Service, "aws-sdk:") {
+		return []string{syntax.PatternToken}, true
+	}
+	action := strings.TrimSuffix(r.Action, r.Pattern)
+	if !strings.HasPrefix(r.URI, "arn:") || integrations()[r.Service+":"+action] == nil {
+		return nil, false
+	}
+	if awsshape.IsJob(r.Service, action) {
+		patterns = append(patterns, syntax.PatternSync)
+	}
+	if r.Service == "states" {
+		patterns = append(patterns, syntax.PatternSync2)
+	}
+	if slices.Contains(tokenServices, r.Service) {
+		patterns = append(patterns, syntax.PatternToken)
+	}
+	return patterns, true
 }
 
 func patternFix(patterns []string) string {

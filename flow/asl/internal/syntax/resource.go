@@ -96,39 +96,3 @@ func (r *Resource) LambdaPattern() string {
 	}
 	return patternOf(r.URI)
 }
-
-// patternsOf lists the patterns of the services that the language knows by name (AWS: Integrating optimized services
-// with Step Functions).
-var patternsOf = map[string][]string{
-	"apigateway":       {PatternToken},
-	"athena":           {PatternSync},
-	"batch":            {PatternSync},
-	"bedrock":          {PatternSync, PatternToken},
-	"codebuild":        {PatternSync},
-	"databrew":         {PatternSync},
-	"dynamodb":         nil,
-	"ecs":              {PatternSync, PatternToken},
-	"eks":              {PatternSync, PatternToken},
-	"elasticmapreduce": {PatternSync},
-	"emr-containers":   {PatternSync},
-	"emr-serverless":   {PatternSync},
-	"events":           {PatternToken},
-	"glue":             {PatternSync},
-	"http":             nil,
-	"lambda":           {PatternToken},
-	"mediaconvert":     {PatternSync},
-	"sagemaker":        {PatternSync},
-	"sns":              {PatternToken},
-	"sqs":              {PatternToken},
-	"states":           {PatternSync, PatternSync2, PatternToken},
-}
-
-// Patterns returns the patterns that the resource's service has, and whether
-// they are known.
-func (r *Resource) Patterns() ([]string, bool) {
-	if strings.HasPrefix(r.Service, "aws-sdk:") {
-		return []string{PatternToken}, true
-	}
-	patterns, ok := patternsOf[r.Service]
-	return patterns, ok && strings.HasPrefix(r.URI, "arn:")
-}
