@@ -48,7 +48,7 @@ func TestOneMessage(t *testing.T) {
 		},
 		"reader": {
 			many + `"ItemReader": {"Resource": "arn:aws:states:::s3:getObjects"}`,
-			`s3:getObjects is not known to read or write the items of a Map (did you mean s3:getObject?)`,
+			`s3:getObjects does not read or write the items of a Map (did you mean s3:getObject?)`,
 		},
 		"parameter of a reader": {
 			many + `"ItemReader": {"Resource": "arn:aws:states:::s3:getObject", "Parameters": {"Bucket": "b"}}`,

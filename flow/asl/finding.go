@@ -30,7 +30,7 @@ func Findings(text []byte, problems flow.Diagnostics) []Finding {
 	for _, p := range arranged(problems) {
 		findings = append(findings, found(text, document, p)...)
 	}
-	return findings
+	return slices.Compact(findings) // of three fields that exclude each other, two are reported
 }
 
 // Refusal returns the message with which AWS's CreateStateMachine refuses a definition:
@@ -83,27 +83,43 @@ func found(text []byte, document any, p *flow.Diagnostic) []Finding {
 		if p.Pointer == "" {
 			one.Message, one.Location = "Definition must be a valid JSON object", ""
 		}
-	case "required":
-		return required(one, path, p)
-	case "field":
-		one.Message, one.Location = fmt.Sprintf("Field '%s' is not supported", path.last()), path.parent().String()
 	case "language-field":
 		return []Finding{otherLanguage(one, path, p)}
 	case "target":
 		one.Message = "Missing 'Next' target: " + said
 	case "unreachable":
 		one.Message = fmt.Sprintf("State %q is not reachable.", path.last())
+	case "state-once":
+		one.Message = "Duplicate State name: " + path.last()
+	case "label-once":
+		one.Message = "Duplicate Label name: " + said
+	case "state-name":
+		one.Message = tooLong("State", path.last(), one.Message)
+	case "label":
+		one.Message = tooLong("Label", said, one.Message)
 	case "end":
 		one.Message = "Workflow has no terminal state"
 		if one.Location = path.parent().String(); one.Location == "/" {
 			one.Location = ""
 		}
 	case "value":
-		one.Message = cmp.Or(outOfBounds(value, one.Message), one.Message)
-	case "exclusive":
-		one = exclusive(one, path)
-	case "reference-path":
-		one.Message = "Value is not a Reference Path"
+		if bound := outOfBounds(value, one.Message); bound != "" {
+			one.Message = bound
+		} else {
+			one = inAWSWords(one, p.Rule, path)
+		}
+	case "operator":
+		if rule, ok := value.(map[string]any); ok && selectors(rule) != 1 {
+			one.Message = choiceSelectors
+		}
+	case "path":
+		one.Message = "Value must be a valid JSONPath."
+		if strings.Contains(one.Location, "/Choices[") {
+			one.Message = "Value is not a Reference Path"
+			if !strings.HasPrefix(said, "$") {
+				one.Message += ": Reference path didn't start with '$'"
+			}
+		}
 	case "jsonata", "states":
 		one.Message = unnamed(one.Message)
 	case "top-level":
@@ -114,12 +130,18 @@ func found(text []byte, document any, p *flow.Diagnostic) []Finding {
 			one.Message = fmt.Sprintf("The value for the field '%s' %s", path.last(), invalidCall)
 			one.Location = path.parent().String()
 		}
-	case "timestamp":
-		one.Message = "String does not match RFC3339 timestamp"
-	case "empty":
-		one.Message = "Value cannot be empty"
+	case "variable-name":
+		if one.Code = "INVALID_VARIABLE_NAME"; path.last() == "states" {
+			one.Code, one.Message = "RESERVED_VARIABLE_NAME", "Cannot assign to reserved variable '$states'."
+		} else {
+			one.Message = fmt.Sprintf("Invalid variable name '%s': the variable name contains invalid characters.", path.last())
+		}
 	case "resource":
-		one = Unrecognized(said, one.Location)
+		if strings.HasPrefix(said, "arn:") {
+			one = Unrecognized(said, one.Location)
+		} else {
+			one.Code, one.Message = "SCHEMA_VALIDATION_FAILED", "Value is not a valid resource ARN"
+		}
 	case "integration":
 		one.Message = Unrecognized(said, "").Message
 	case "placeholder": // to AWS it is a text like any other
@@ -135,6 +157,8 @@ func found(text []byte, document any, p *flow.Diagnostic) []Finding {
 		if strings.HasSuffix(said, ".waitForTaskToken") {
 			one.Message += " " // AWS's
 		}
+	default:
+		one = inAWSWords(one, p.Rule, path)
 	}
 	return []Finding{one}
 }
@@ -145,25 +169,6 @@ func plain(message string) string {
 		return rest
 	}
 	return message
-}
-
-// required returns the findings for missing fields.
-func required(one Finding, path steps, p *flow.Diagnostic) []Finding {
-	_, list, ok := strings.Cut(p.Message, "these fields are required: ")
-	switch names := strings.Split(list, ", "); {
-	case !ok:
-		return []Finding{one}
-	case len(path) == 0:
-		one.Message = "These fields are required: [" + list + "]"
-		return []Finding{one}
-	default:
-		all := make([]Finding, len(names))
-		for i, name := range names {
-			all[i] = one
-			all[i].Message = fmt.Sprintf("The field '%s' is required but was missing", name)
-		}
-		return all
-	}
 }
 
 // otherLanguage returns the finding for a field of the other query language.
@@ -239,7 +244,8 @@ func follow(document any, pointer string) (value any, path steps) {
 		one := step{name: name}
 		switch v := value.(type) {
 		case map[string]any:
-			value = v[name]
+			one.name = fullName(v, name)
+			value = v[one.name]
 		case []any:
 			one.index, value = true, nil
 			if at, err := strconv.Atoi(name); err == nil && at >= 0 && at < len(v) {

@@ -1,6 +1,7 @@
 package asl_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -68,10 +69,6 @@ func TestFindings(t *testing.T) {
 				"'JSONata' QueryLanguage at /States/T",
 		},
 		{
-			"required", `{"StartAt":"T","States":{"T":{"Type":"Task","End":true}}}`,
-			"SCHEMA_VALIDATION_FAILED: The field 'Resource' is required but was missing at /States/T",
-		},
-		{
 			"resource", `{"StartAt":"T","States":{"T":{"Type":"Task","Resource":"arn:aws:x","End":true}}}`,
 			"INVALID_RESOURCE: The resource provided arn:aws:x is not recognized. The value is not a valid resource ARN, or " +
 				"the resource is not available in this region. at /States/T/Resource",
@@ -92,6 +89,98 @@ func TestFindings(t *testing.T) {
 		if got, want := asl.Refusal(findings), "Invalid State Machine Definition: '"+c.want+"'"; got != want {
 			t.Errorf("%s:\n got %s\nwant %s", c.name, got, want)
 		}
+	}
+}
+
+// TestFindingWords has what AWS's ValidateStateMachineDefinition says about a state, as others have measured it. What
+// follows has no words of its own.
+func TestFindingWords(t *testing.T) {
+	t.Parallel()
+	lambda := `"Type":"Task","Resource":"arn:aws:lambda:us-east-1:123456789012:function:F","End":true`
+	reader := func(config string) string {
+		return `"Type":"Map","End":true,"ItemReader":{"Resource":"arn:aws:states:::s3:getObject","ReaderConfig":{` + config +
+			`},"Parameters":{"Bucket":"b","Key":"k"}},"ItemProcessor":{"ProcessorConfig":{"Mode":"DISTRIBUTED","ExecutionType":"STANDARD"},` +
+			`"StartAt":"P","States":{"P":{"Type":"Pass","End":true}}}`
+	}
+	processor := func(config string) string {
+		return `"Type":"Map","End":true,"ItemProcessor":{"ProcessorConfig":{` + config + `},"StartAt":"P","States":{"P":{"Type":"Pass","End":true}}}`
+	}
+	rule := func(fields string) string { return `"Type":"Choice","Default":"S","Choices":[{` + fields + `}]` }
+	long := strings.Repeat("é", 41)
+	for state, want := range map[string]string{
+		`"End":true`:                               "These fields are required: [Type] at /States/A",
+		`"Type":"Pass"`:                            "This object should have only one of the following fields: [Next, End] at /States/A",
+		`"Type":"Pass","Next":"S","End":true`:      "There should only be one of the following fields: [Next, End] at /States/A",
+		`"Type":"Pass","End":true,"InputPath":"a"`: "Value must be a valid JSONPath. at /States/A/InputPath",
+		`"Type":"Pass","End":true,"QueryLanguage":"x"`: "Value should be one of the following: [JSONPath, JSONata] at " +
+			"/States/A/QueryLanguage",
+		`"Type":"Pass","QueryLanguage":"JSONata","Output":"{% 1","End":true`: "JSONata string must start with {% and end with %} at /States/A/Output",
+		`"Type":"Pass","Assign":{"states":1},"End":true`:                     "Cannot assign to reserved variable '$states'. at /States/A/Assign/states",
+		`"Type":"Pass","Assign":{"a-b":1},"End":true`: "Invalid variable name 'a-b': the variable name contains invalid characters. " +
+			"at /States/A/Assign/a-b",
+		`"Type":"Wait","End":true`: "This object should have only one of the following fields: [SecondsPath, Seconds, TimestampPath, Timestamp] " +
+			"at /States/A",
+		`"Type":"Wait","Seconds":1,"SecondsPath":"$.a","TimestampPath":"$.b","End":true`: "There should only be one of the following fields: " +
+			"[SecondsPath, Seconds, TimestampPath, Timestamp] at /States/A",
+		`"Type":"Wait","Seconds":"5","End":true`:     "Expected value of type Integer at /States/A/Seconds",
+		`"Type":"Wait","Seconds":-1,"End":true`:      "Minimum value is 0 at /States/A/Seconds",
+		`"Type":"Map","End":true`:                    "This object should have only one of the following fields: [ItemProcessor, Iterator] at /States/A",
+		`"Type":"Parallel","Branches":[],"End":true`: "Value cannot be empty at /States/A/Branches",
+		lambda + `,"Retry":[{"ErrorEquals":["E"],"JitterStrategy":"x"}]`: "Value should be one of the following: [NONE, FULL] at " +
+			"/States/A/Retry[0]/JitterStrategy",
+		lambda + `,"Retry":[{"ErrorEquals":["E"],"MaxAttempts":1.5}]`:   "Expected value of type Integer at /States/A/Retry[0]/MaxAttempts",
+		lambda + `,"Retry":[{"ErrorEquals":["E"],"IntervalSeconds":0}]`: "",
+		lambda + `,"Retry":[{}]`:                    "These fields are required: [ErrorEquals] at /States/A/Retry[0]",
+		lambda + `,"Catch":[{"ErrorEquals":["E"]}]`: "These fields are required: [Next] at /States/A/Catch[0]",
+		lambda + `,"Retry":[{"ErrorEquals":["States.ALL"]},{"ErrorEquals":["E"]}]`: "States.ALL must appear alone and at end of list at " +
+			"/States/A/Retry[0]/ErrorEquals[0]",
+		lambda + `,"Credentials":{}`: "The field 'RoleArn' is required but was missing at /States/A/Credentials",
+		`"Type":"Task","Resource":"arn:aws:states:us-east-1:123456789012:activity:a","Credentials":{"RoleArn":"r"},"End":true`: "The field " +
+			"'Credentials' is not supported for activities at /States/A",
+		`"Type":"Task","Resource":"pay","End":true`: "Value is not a valid resource ARN at /States/A/Resource",
+		`"Type":"Task","QueryLanguage":"JSONata","Resource":"arn:aws:states:::aws-sdk:s3:listBuckets","End":true`: "Arguments field is " +
+			"required for resource ARN: arn:aws:states:::aws-sdk:s3:listBuckets at /States/A",
+		rule(`"Variable":"$.x","IsNull":true`): "These fields are required: [Next] at /States/A/Choices[0]",
+		rule(`"Next":"S"`): "The object must have only one of the following fields, [And, Or, Not, Variable, Condition] at " +
+			"/States/A/Choices[0]",
+		rule(`"Variable":"x","IsNull":true,"Next":"S"`): "Value is not a Reference Path: Reference path didn't start with '$' at " +
+			"/States/A/Choices[0]/Variable",
+		rule(`"Not":{"Variable":"$.x","IsNull":true,"Next":"S"},"Next":"S"`): "Field 'Next' is not supported at /States/A/Choices[0]/Not",
+		reader(`"InputType":"CSV"`):                                  "The field 'CSVHeaderLocation' is required at /States/A/ItemReader/ReaderConfig",
+		reader(`"InputType":"CSV","CSVHeaderLocation":"GIVEN"`):      "These fields are required: [CSVHeaders] at /States/A/ItemReader/ReaderConfig",
+		reader(`"InputType":"JSON","CSVHeaderLocation":"FIRST_ROW"`): "Field 'CSVHeaderLocation' is not supported at /States/A/ItemReader/ReaderConfig",
+		strings.Replace(reader(`"InputType":"JSON"`), "getObject", "putObject", 1): "The field 'Resource' does not match any of the " +
+			"allowed values at /States/A/ItemReader/Resource",
+		strings.Replace(reader(`"InputType":"JSON"`), `"End"`, `"Label":"`+long+`","End"`, 1): "Invalid Label name: Label '" + long +
+			"' exceeds the 40-character limit allowed by the service at /States/A/Label",
+		processor(`"Mode":"DISTRIBUTED"`):                       "These fields are required: [ExecutionType] at /States/A/ItemProcessor/ProcessorConfig",
+		processor(`"Mode":"INLINE","ExecutionType":"STANDARD"`): "Field 'ExecutionType' is not supported at /States/A/ItemProcessor/ProcessorConfig",
+		processor(`"Mode":"DISTRIBUTED","ExecutionType":"X"`): "Value should be one of the following: [STANDARD, EXPRESS] at " +
+			"/States/A/ItemProcessor/ProcessorConfig/ExecutionType",
+	} {
+		text := `{"StartAt":"A","States":{"A":{` + state + `}`
+		if strings.Contains(state, `"S"`) {
+			text += `,"S":{"Type":"Succeed"}`
+		}
+		text += "}}"
+		var got []string
+		for _, f := range asl.Findings([]byte(text), asl.Validate("", []byte(text), asl.Reachable())) {
+			if f.Code != "MISSING_END_STATE" {
+				got = append(got, f.Message+" at "+f.Location)
+			}
+		}
+		if strings.Join(got, ", ") != want {
+			t.Errorf("%s\n got %s\nwant %s", state, strings.Join(got, ", "), want)
+		}
+	}
+	name := strings.Repeat("n", 81)
+	text := []byte(`{"StartAt":"` + name + `","TimeoutSeconds":0,"States":{"` + name + `":{"Type":"Parallel","End":true,"Branches":[` +
+		`{"StartAt":"B","States":{"B":{"Type":"Pass","End":true}}},{"StartAt":"B","States":{"B":{"Type":"Pass","End":true}}}]}}}`)
+	want := "Invalid State Machine Definition: 'INVALID_STATE_NAME: Invalid State name: State '" + name + "' exceeds the 80-character " +
+		"limit allowed by the service at /States/" + name + ", DUPLICATE_STATE_NAME: Duplicate State name: B at /States/" + name +
+		"/Branches[1]/States/B'"
+	if got := asl.Refusal(asl.Findings(text, asl.Validate("", text))); got != want {
+		t.Errorf(" got %s\nwant %s", got, want)
 	}
 }
 

@@ -131,9 +131,9 @@ func TestParseProblems(t *testing.T) {
 			`UNSUPPORTED_JSONATA_EXPRESSION d:4:70: state "A": an entry of c: Field '$states.inptu' does not exist here ` +
 				`(did you mean $states.input?)`,
 		}},
-		{"version and timeout", `{"Version": "2.0", "TimeoutSeconds": 0, "StartAt": "A", "States": {"A": {"Type": "Succeed"}}}`, []string{
+		{"version and timeout", `{"Version": "2.0", "TimeoutSeconds": -1, "StartAt": "A", "States": {"A": {"Type": "Succeed"}}}`, []string{
 			`SCHEMA_VALIDATION_FAILED d:1:13: Version must be "1.0"`,
-			`SCHEMA_VALIDATION_FAILED d:1:38: TimeoutSeconds must be a whole number from 1 to 99999999`,
+			`SCHEMA_VALIDATION_FAILED d:1:38: TimeoutSeconds must be a whole number from 0 to 99999999`,
 		}},
 		{"task", `{"StartAt": "A", "States": {"A": {"Type": "Task", "TimeoutSeconds": 5, "TimeoutSecondsPath": "$.t", "HeartbeatSeconds": 9, "Credentials": ` +
 			`{}, "End": true}}}`, []string{
@@ -148,9 +148,9 @@ func TestParseProblems(t *testing.T) {
 		{"wait", `{"StartAt": "A", "States": {"A": {"Type": "Wait", "Next": "B"}, "B": {"Type": "Wait", "Seconds": 1, "Timestamp": "2026-13-01T10:20:30Z", ` +
 			`"Next": "C"},
 			"C": {"Type": "Wait", "Timestamp": "2026-12-01T10:20:30", "Next": "D"}, "D": {"Type": "Wait", "SecondsPath": "$.a[*]", "End": true}}}`, []string{
-			`SCHEMA_VALIDATION_FAILED d:1:34: state "A": one of Seconds, SecondsPath, Timestamp, TimestampPath must be there`,
+			`SCHEMA_VALIDATION_FAILED d:1:34: state "A": one of SecondsPath, Seconds, TimestampPath, Timestamp must be there`,
 			`SCHEMA_VALIDATION_FAILED d:1:114: state "B": Timestamp does not match RFC3339 timestamp (such as "2026-01-31T12:00:00Z")`,
-			`SCHEMA_VALIDATION_FAILED d:1:114: state "B": only one of Seconds, SecondsPath, Timestamp, TimestampPath may be there`,
+			`SCHEMA_VALIDATION_FAILED d:1:114: state "B": only one of SecondsPath, Seconds, TimestampPath, Timestamp may be there`,
 			`SCHEMA_VALIDATION_FAILED d:2:39: state "C": Timestamp does not match RFC3339 timestamp (such as "2026-01-31T12:00:00Z")`,
 			`SCHEMA_VALIDATION_FAILED d:2:113: state "D": SecondsPath "$.a[*]" is not a legal path: '*' names all; a reference path names one value, by ` +
 				`members and single indices (at its character 4)`,
@@ -195,7 +195,7 @@ func TestParseProblems(t *testing.T) {
 			`SCHEMA_VALIDATION_FAILED d:2:61: state "A": MaxAttempts must be a whole number from 0 to 99999999`,
 			`SCHEMA_VALIDATION_FAILED d:2:104: state "A": BackoffRate must be a number of at least 1`,
 			`SCHEMA_VALIDATION_FAILED d:2:150: state "A": MaxDelaySeconds must be greater than IntervalSeconds`,
-			`SCHEMA_VALIDATION_FAILED d:2:171: state "A": JitterStrategy must be "FULL" or "NONE"`,
+			`SCHEMA_VALIDATION_FAILED d:2:171: state "A": JitterStrategy must be "NONE" or "FULL"`,
 			`SCHEMA_VALIDATION_FAILED d:3:30: state "A": ErrorEquals must be an array of at least one error's name`,
 			`SCHEMA_VALIDATION_FAILED d:3:65: state "A": States.ALL must stand alone, and in the last entry`,
 			`MISSING_TRANSITION_TARGET d:3:93: state "A": Next "Z" is no state`,

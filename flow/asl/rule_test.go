@@ -308,7 +308,7 @@ var ruleCases = []ruleCase{
 	},
 	{
 		rule: "integration", bad: machineOf(`"A": {"Type": "Task", "Resource": "arn:aws:states:::lambda:invoke.sync:2", "Parameters": {"FunctionName": "f"}, "End": true}`),
-		good: machineOf(`"A": {"Type": "Task", "Resource": "arn:aws:states:::states:startExecution.sync:2", "Parameters": {"StateMachineArn": "m"}, "End": true}`),
+		good: machineOf(`"A": {"Type": "Task", "Resource": "arn:aws:states:::lambda:invoke.waitForTaskToken", "Parameters": {"FunctionName": "f", "Payload.$": "$$.Task.Token"}, "End": true}`),
 	},
 	{
 		rule: "integration", bad: machineOf(`"A": {"Type": "Task", "Resource": "arn:aws:states:::aws-sdk:batch:submitJob.sync", "End": true}`),
@@ -371,6 +371,10 @@ var ruleCases = []ruleCase{
 		good: strings.Replace(mapWith(distributed, ""), `{"Type": "Succeed"}`, `{"Type": "Task", "Resource": "arn:aws:states:::ecs:runTask.sync", "End": true}`, 1),
 	},
 	{rule: "heartbeat", bad: taskWith(`"TimeoutSeconds": 9, "HeartbeatSeconds": 9, `), good: taskWith(`"TimeoutSeconds": 9, "HeartbeatSeconds": 8, `)},
+	{
+		rule: "credentials", bad: machineOf(`"A": {"Type": "Task", "Resource": "arn:aws:states:us-east-1:123456789012:activity:a", "Credentials": {"RoleArn": "r"}, "End": true}`),
+		good: machineOf(`"A": {"Type": "Task", "Resource": "arn:aws:states:us-east-1:123456789012:activity:a", "End": true}`),
+	},
 	{rule: "credentials", bad: taskWith(`"Credentials": {"Role": "r"}, `), good: taskWith(`"Credentials": {"RoleArn.$": "$.role"}, `), schema: true},
 	{
 		rule: "task-token", bad: machineOf(`"A": {"Type": "Task", "Resource": "arn:aws:states:::sqs:sendMessage.waitForTaskToken", "Parameters": {}, "End": true}`),
@@ -494,6 +498,22 @@ var ruleCases = []ruleCase{
 		bad: machineOf(`"A": {"Type": "Map", "Label": "L", "ItemProcessor": {` + distributed + `"StartAt": "B", "States": {"B": {"Type": "Map", "Label": "L", ` +
 			`"ItemProcessor": {` + distributed + `"StartAt": "C", "States": {"C": {"Type": "Succeed"}}}, "End": true}}}, "End": true}`),
 		good: mapWith(distributed, `"Label": "L", `),
+	},
+	{
+		rule: "reader",
+		bad:  mapWith(distributed, `"ItemReader": {"Resource": "arn:aws:states:::s3:putObject", "Parameters": {"Bucket": "b", "Key": "k"}}, `),
+		good: mapWith(distributed, `"ItemReader": {"Resource": "arn:aws:states:::s3:listObjectsV2", "Parameters": {"Bucket": "b"}}, `),
+	},
+	{
+		rule: "csv-headers",
+		bad:  mapWith(distributed, `"ItemReader": {"Resource": "arn:aws:states:::s3:getObject", "ReaderConfig": {"InputType": "CSV"}}, `),
+		good: mapWith(distributed, `"ItemReader": {"Resource": "arn:aws:states:::s3:getObject", "ReaderConfig": {"InputType": "CSV", "CSVHeaderLocation": "FIRST_ROW"}}, `),
+	},
+	{
+		rule: "csv-headers",
+		bad: mapWith(distributed, `"ItemReader": {"Resource": "arn:aws:states:::s3:getObject", "ReaderConfig": {"InputType": "JSON", `+
+			`"CSVHeaderLocation": "FIRST_ROW"}}, `),
+		good: mapWith(distributed, `"ItemReader": {"Resource": "arn:aws:states:::s3:getObject", "ReaderConfig": {"InputType": "JSON"}}, `),
 	},
 	{
 		rule: "csv-headers",

@@ -285,7 +285,7 @@ func TestStateRefused(t *testing.T) {
 		{teststate.Test{Definition: []byte(`{"Type": "Parallel", "Branches": [], "End": true}`), Mock: mockResult(`[]`)}, "InvalidDefinition: Invalid State Machine Definition: 'SCHEMA_VALIDATION_FAILED: Value cannot be empty at /States/StateName/Branches'"},
 		{teststate.Test{Definition: []byte(task), Mock: mockError("E"), Context: atom.FromJSON([]byte(`{"Task": {"Token": "t"}}`))}, "ValidationException: Invalid Context object provided: 'Task' field is not supported"},
 		{teststate.Test{Definition: []byte(`[]`)}, "InvalidDefinition: Invalid State Machine Definition: 'SCHEMA_VALIDATION_FAILED: "},
-		{teststate.Test{Definition: []byte(`{"Type": "Pass"}`)}, "InvalidDefinition: Invalid State Machine Definition: 'SCHEMA_VALIDATION_FAILED: one of Next"},
+		{teststate.Test{Definition: []byte(`{"Type": "Pass"}`)}, "InvalidDefinition: Invalid State Machine Definition: 'SCHEMA_VALIDATION_FAILED: This object should have only one of the following fields: [Next, End] at /'"},
 		{teststate.Test{Definition: []byte(`{"Type": "Pass", "End": true}`), Input: atom.FromJSON([]byte(`{`))}, "InvalidExecutionInput: Invalid State Machine Execution Input: '"},
 		{teststate.Test{Definition: []byte(task)}, "ValidationException: RoleArn must be specified when testing a Task state"},
 		{teststate.Test{Definition: []byte(strings.Replace(task, "invoke", "invoke.waitForTaskToken", 1)), Attributes: asl.Attributes{RoleARN: "r"}}, "InvalidDefinition: TestState API does not support the resource"},

@@ -93,7 +93,7 @@ func checkIntegration(c *checker, n *node, t *syntax.Task) {
 func checkSDKCall(c *checker, n *node, t *syntax.Task, service string) {
 	resource, action := n.Get("Resource"), strings.TrimSuffix(t.Action, t.Pattern)
 	if c.language == syntax.JSONata && n.Get("Arguments") == nil && n.Get("Parameters") == nil {
-		c.Valuef(ruleRequired, n, "these fields are required: Arguments")
+		c.Valuef(ruleRequired, n, "Arguments field is required for resource ARN: %s", t.URI)
 	}
 	if strings.Contains(service+action, "$") {
 		return // a placeholder
@@ -131,7 +131,7 @@ var (
 	writers = map[string]*integration{"s3:putObject": {required: []string{"Bucket"}, more: true}}
 )
 
-// checkBucketAccess warns of a resource of a reader or writer that is not known, and of missing parameters.
+// checkBucketAccess refuses a resource of a reader or writer that AWS does not have, and warns of missing parameters.
 func checkBucketAccess(c *checker, n *node, r *syntax.Resource, known map[string]*integration) {
 	resource, call := n.Get("Resource"), r.Service+":"+r.Action
 	if resource == nil || !strings.HasPrefix(r.URI, "arn:") {
@@ -141,9 +141,8 @@ func checkBucketAccess(c *checker, n *node, r *syntax.Resource, known map[string
 		checkParameters(c, n, is, call, slices.Contains[[]string])
 		return
 	}
-	c.Fixf(ruleKnownIntegration, resource,
-		c.DidYouMean(ruleKnownIntegration, call, slices.Sorted(maps.Keys(known)), plainly),
-		"%s is not known to read or write the items of a Map", call)
+	c.Fixf(ruleReader, resource, c.DidYouMean(ruleReader, call, slices.Sorted(maps.Keys(known)), plainly),
+		"%s does not read or write the items of a Map", call)
 }
 
 // hasParameter reports whether a name is a known parameter. The first letter must be in upper case. The case of the

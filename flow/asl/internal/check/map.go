@@ -55,7 +55,8 @@ func checkDistributed(c *checker, n *node, s *syntax.State) {
 		c.Fixf(ruleDistributed, config, "STANDARD or EXPRESS", "a distributed Map needs ExecutionType")
 	}
 	if c.Express && isDistributed(processor) {
-		c.Valuef(ruleExpress, config, "Express state machine does not support a distributed Map")
+		c.Valuef(ruleExpress, config.Get("Mode"),
+			"The field 'Mode' with value 'DISTRIBUTED' is not supported inside 'EXPRESS' state machines")
 	}
 	if !isDistributed(processor) {
 		s.Items.Distributed = nil
@@ -92,8 +93,14 @@ func undistributed(c *checker, n, config *node) {
 
 // checkHeaders checks a ReaderConfig with headers.
 func checkHeaders(c *checker, n *node, _ *syntax.ItemReaderConfig) {
-	if isText(n.Get("CSVHeaderLocation"), "GIVEN") && n.Get("CSVHeaders") == nil {
+	location := n.Get("CSVHeaderLocation")
+	switch {
+	case isText(location, "GIVEN") && n.Get("CSVHeaders") == nil:
 		c.Valuef(ruleHeaders, n, "CSVHeaders must be there, for CSVHeaderLocation is GIVEN")
+	case isText(n.Get("InputType"), "CSV") && location == nil:
+		c.Fixf(ruleHeaders, n, "FIRST_ROW or GIVEN", "CSVHeaderLocation must be there, for InputType is CSV")
+	case isText(n.Get("InputType"), "JSON") && location != nil:
+		c.Valuef(ruleHeaders, location, "CSVHeaderLocation is for the InputType CSV")
 	}
 }
 

@@ -109,7 +109,7 @@ var (
 	ruleExpress = rules.Illegal("express",
 		"An Express machine has no activities, no .sync, no .waitForTaskToken and no distributed Map.")
 	ruleHeartbeat        = rules.Illegal("heartbeat", "HeartbeatSeconds is less than TimeoutSeconds.")
-	ruleCredentials      = rules.Illegal("credentials", "Credentials have a RoleArn.")
+	ruleCredentials      = rules.Illegal("credentials", "Credentials have a RoleArn, and are not for activities.")
 	ruleKnownIntegration = rules.Doubtful("known-integration",
 		"A call of AWS's SDK is one that is known; AWS adds new ones.")
 	ruleParameter = rules.Doubtful("parameter",
@@ -140,11 +140,13 @@ var (
 	ruleDistributed = rules.Illegal("distributed",
 		"ItemReader, ItemBatcher, ResultWriter and Label belong to a Map whose Mode is DISTRIBUTED, which has an "+
 			"ExecutionType.")
+	ruleReader    = rules.Illegal("reader", "The items of a Map are read, and its results written, in a way that AWS has.")
 	ruleTolerated = rules.Doubtful("tolerated", "Failures are tolerated by a Map whose Mode is DISTRIBUTED.")
 	ruleLabel     = rules.New("label", "INVALID_LABEL_NAME", flow.SeverityError,
 		"A Label has 1 to 40 characters, no blanks and none of ? * < > { } [ ] : ; , \\ | ^ ~ $ # % & ` \" among them.")
-	ruleLabelOnce    = rules.New("label-once", "DUPLICATE_LABEL_NAME", flow.SeverityError, "A Label is taken once.")
-	ruleHeaders      = rules.Illegal("csv-headers", "CSVHeaders are given when CSVHeaderLocation is GIVEN.")
+	ruleLabelOnce = rules.New("label-once", "DUPLICATE_LABEL_NAME", flow.SeverityError, "A Label is taken once.")
+	ruleHeaders   = rules.Illegal("csv-headers",
+		"A CSV file has a CSVHeaderLocation, JSON has none; CSVHeaders are given when it is GIVEN.")
 	ruleBatcherLimit = rules.Illegal("batch-limit", "An ItemBatcher says how many items or bytes a batch has.")
 
 	// Legal features that this version cannot run.

@@ -39,8 +39,8 @@ func (resourceRule) read(c *checker, n *node) syntax.Resource {
 	case c.Express && r.Pattern != "":
 		c.Valuef(ruleExpress, n, "Express state machine does not support '%s' service integration", syntax.PatternSync)
 	case r.Pattern != "" && known && !slices.Contains(patterns, r.Pattern):
-		c.Fixf(ruleIntegration, n, patternFix(patterns), "%s has no pattern %s", strings.TrimSuffix(r.Service+":"+r.Action, r.Pattern),
-			r.Pattern)
+		c.Fixf(ruleIntegration, n, patternFix(patterns), "%s:%s has no pattern %s", r.Service,
+			strings.TrimSuffix(r.Action, r.Pattern), r.Pattern)
 	}
 	return r
 }
@@ -82,6 +82,9 @@ func checkTask(c *checker, n *node, s *syntax.State) {
 	t := s.Task
 	if t.Timeout.Fixed > 0 && t.Heartbeat.Fixed >= t.Timeout.Fixed {
 		c.Valuef(ruleHeartbeat, n.Get("HeartbeatSeconds"), "HeartbeatSeconds must be less than TimeoutSeconds")
+	}
+	if credentials := n.Get("Credentials"); t.Activity && credentials != nil {
+		c.Valuef(ruleCredentials, credentials, "Credentials are not for activities")
 	}
 	if !t.Timeout.Said {
 		t.Timeout.Fixed = c.Profile.Rules().TaskTimeout
