@@ -131,6 +131,10 @@ func TestQueryFaults(t *testing.T) {
 			"Output", said("($f := function($n) { 1 + $f($n) }; $f(1))", "Output",
 				"threw an error during evaluation: Stack overflow error: Check for non-terminating recursive function. Consider rewriting as tail-recursive."),
 		},
+		{
+			"internal", `{"Type": "Pass", "Output": "{% $base64decode('!!!') %}", "End": true}`,
+			"Output", said("$base64decode('!!!')", "Output", "threw an internal error during evaluation."),
+		},
 		{"function", `{"Type": "Succeed", "Output": "{% $sum %}"}`, "Output", said("$sum", "Output", "returned an unsupported result type.")},
 		{
 			"condition", `{"Type": "Choice", "Choices": [{"Condition": "{% false %}", "Next": "E"}, {"Condition": "{% 'yes' %}", "Next": "E"}]}, ` +

@@ -3,6 +3,7 @@ package jsonata
 import (
 	"encoding/base64"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -29,7 +30,8 @@ func encodeBase64(r *run, args []any) (any, error) {
 	return base64.StdEncoding.EncodeToString(bytes), nil
 }
 
-// decodeBase64 returns a text with a character for each byte. It ignores characters that are not digits of base64.
+// decodeBase64 returns a text with a character for each byte. It ignores blanks. At other characters that are not digits
+// of base64, AWS fails.
 func decodeBase64(r *run, args []any) (any, error) {
 	text, ok := argument[string](args, 0)
 	if !ok {
@@ -39,6 +41,7 @@ func decodeBase64(r *run, args []any) (any, error) {
 		return nil, r.broken
 	}
 	text, _, _ = strings.Cut(text, "=")
+	illegal := false
 	digits := strings.Map(func(c rune) rune {
 		switch {
 		case c == '-':
@@ -48,8 +51,12 @@ func decodeBase64(r *run, args []any) (any, error) {
 		case c == '+' || c == '/' || '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z':
 			return c
 		}
+		illegal = illegal || !unicode.IsSpace(c)
 		return -1
 	}, text)
+	if illegal {
+		return nil, &fault{code: InternalCode, message: "the text is not base64"}
+	}
 	if len(digits)%4 == 1 {
 		digits = digits[:len(digits)-1]
 	}

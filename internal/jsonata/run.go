@@ -37,6 +37,9 @@ const (
 // LimitCode is the code of errors about an exceeded limit of evaluation.
 const LimitCode = "U1001"
 
+// InternalCode is the code of errors that AWS calls internal: its library does not foresee them.
+const InternalCode = "internal"
+
 // Exceeded limits, in the words of AWS.
 var (
 	errSteps = &fault{code: LimitCode, message: "Expression evaluation timeout: Check for infinite loop"}

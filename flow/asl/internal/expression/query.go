@@ -103,6 +103,8 @@ func (q *Query) evaluate(v *View) (jsonata.Value, *stateerror.Error) {
 		return jsonata.Value{}, with.broken
 	case failed && wrong.Code == jsonata.LimitCode:
 		return jsonata.Value{}, q.fault("threw an error during evaluation: " + wrong.Message)
+	case failed && wrong.Code == jsonata.InternalCode:
+		return jsonata.Value{}, q.fault("threw an internal error during evaluation.")
 	case failed:
 		return jsonata.Value{}, q.fault("threw an error during evaluation. " + cutOff(wrong.Error()))
 	case value.Kind() == jsonata.Undefined:
