@@ -18,6 +18,7 @@ type Transcript struct {
 // An APIStep is a call of an API.
 type APIStep struct {
 	Op       string
+	Key      string // name of the answer in the recorder's test
 	Params   map[string]json.RawMessage
 	Response json.RawMessage // nil if it was not recorded
 	Error    *struct {       // nil if the call succeeded
@@ -58,6 +59,9 @@ type LaterMember struct {
 // Compare returns where an answer first differs from the record, or "". The answer may have members that the API got
 // after the record was made.
 func (s *APIStep) Compare(got *APIAnswer, recorded time.Time, later []LaterMember) string {
+	if s.Key == "error" && s.Error == nil && s.Response == nil {
+		return "" // the recorder's client refused the call, so that AWS never answered it
+	}
 	switch {
 	case s.Error == nil && got.Code != "":
 		return fmt.Sprintf("%s is refused: %s: %s", s.Op, got.Code, got.Message)

@@ -136,9 +136,5 @@ var reasons = map[string]string{
 	"valid-task-credentials": "Credentials without a RoleArn, which AWS refuses (recorded).",
 	"test_base_lifecycle_create_update_describe": "the recorder gave two versions the number 1 in the request; AWS's " +
 		"answer shows versions 1 and 2, and refuses a version that is given twice.",
-	"test_tag_invalid_state_machine[tag_list1]": "the recording client refused the empty key itself; AWS's model " +
-		"requires one character.",
-	"test_query_runtime_memory": "the ARN of an Express execution ends with a UUID, which the server chooses and the " +
-		"record has replaced.",
 	"range-operator/case024": "a range of ten million numbers, beyond what one visit to a state may take.",
 }
