@@ -30,7 +30,7 @@ func encodeBase64(r *run, args []any) (any, error) {
 	return base64.StdEncoding.EncodeToString(bytes), nil
 }
 
-// decodeBase64 returns a text with a character for each byte. It ignores blanks. At other characters that are not digits
+// decodeBase64 returns a text with a character for each byte. It ignores blanks. At other characters that are no digits
 // of base64, AWS fails.
 func decodeBase64(r *run, args []any) (any, error) {
 	text, ok := argument[string](args, 0)

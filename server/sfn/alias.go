@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ebbflow/ebb/server/aws"
 	"github.com/ebbflow/ebb/server/internal/records"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -18,7 +19,7 @@ type alias struct {
 	Name        string    `json:"name"`
 	Description string    `json:"description,omitempty"`
 	Routes      []route   `json:"routes"`
-	Updated     time.Time `json:"updated"`
+	Updated     time.Time `json:"updated,omitzero"` // if it was
 
 	record storage.NamedRecord
 }
@@ -56,6 +57,14 @@ func (s *Server) aliases(ctx context.Context, machine string) ([]*alias, error) 
 		all = append(all, a)
 	}
 	return all, nil
+}
+
+// updated returns when the alias has become what it is.
+func (a *alias) updated() *aws.Time {
+	if a.Updated.IsZero() {
+		return aws.At(a.record.Created)
+	}
+	return aws.At(a.Updated)
 }
 
 // uses reports whether the alias routes to a version.

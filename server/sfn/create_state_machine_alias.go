@@ -52,7 +52,7 @@ func (s *Server) createStateMachineAlias(ctx context.Context, _ *aws.Caller, in 
 		if err := s.quotas.Within(QuotaAliases, int64(count)+1, "ServiceQuotaExceededException"); err != nil {
 			return nil, err
 		}
-		al := alias{Name: in.Name, Description: in.Description, Routes: routes, Updated: s.config.Now()}
+		al := alias{Name: in.Name, Description: in.Description, Routes: routes}
 		return []storage.RecordWrite{records.Put(aliasKind, aliasKey(m.Name, in.Name), 0, al)}, nil
 	})
 	if isCode(err, "StateMachineDoesNotExist") {

@@ -50,6 +50,6 @@ func (s *Server) describeStateMachineAlias(ctx context.Context, _ *aws.Caller, i
 	}
 	return &describeStateMachineAliasOutput{
 		ARN: a.text, Name: al.Name, Description: al.Description, Routing: s.routesOf(a.name, al),
-		CreationDate: aws.At(al.record.Created), UpdateDate: aws.At(al.Updated),
+		CreationDate: aws.At(al.record.Created), UpdateDate: al.updated(),
 	}, nil
 }

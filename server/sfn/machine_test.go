@@ -27,21 +27,21 @@ func commented(comment string) string {
 
 // A made is what operations on machines answer.
 type made struct {
-	StateMachineArn        string
-	StateMachineVersionArn string
-	StateMachineAliasArn   string
-	RevisionID             string `json:"revisionId"`
-	RoleArn                string
-	CreationDate           float64
-	Status                 string
-	Definition             string
-	Description            string
-	StateMachines          []struct{ Name string }
-	StateMachineVersions   []struct{ StateMachineVersionArn string }
-	StateMachineAliases    []struct{ StateMachineAliasArn string }
-	RoutingConfiguration   []struct{ Weight int }
-	Tags                   []struct{ Key, Value string }
-	NextToken              string
+	StateMachineArn          string
+	StateMachineVersionArn   string
+	StateMachineAliasArn     string
+	RevisionID               string `json:"revisionId"`
+	RoleArn                  string
+	CreationDate, UpdateDate float64
+	Status                   string
+	Definition               string
+	Description              string
+	StateMachines            []struct{ Name string }
+	StateMachineVersions     []struct{ StateMachineVersionArn string }
+	StateMachineAliases      []struct{ StateMachineAliasArn string }
+	RoutingConfiguration     []struct{ Weight int }
+	Tags                     []struct{ Key, Value string }
+	NextToken                string
 }
 
 func (w *world) make(t *testing.T, op string, params object) made {
@@ -184,6 +184,9 @@ func TestAliases(t *testing.T) {
 		t.Errorf("the same call gives %+v, then %+v", created, again)
 	}
 	alias := object{"stateMachineAliasArn": arn + ":live"}
+	if d := w.make(t, "DescribeStateMachineAlias", alias); d.UpdateDate != d.CreationDate || d.CreationDate == 0 {
+		t.Errorf("created %v, updated %v", d.CreationDate, d.UpdateDate)
+	}
 	for _, c := range []struct {
 		op, code string
 		params   object

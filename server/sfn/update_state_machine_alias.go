@@ -59,7 +59,7 @@ func (s *Server) updateStateMachineAlias(ctx context.Context, _ *aws.Caller, in 
 		if routes != nil {
 			next.Routes = routes
 		}
-		if out.UpdateDate = aws.At(old.Updated); next.Description == old.Description &&
+		if out.UpdateDate = old.updated(); next.Description == old.Description &&
 			slices.Equal(next.Routes, old.Routes) {
 			return nil, records.ErrUnchanged
 		}
