@@ -126,7 +126,7 @@ func (e *Engine) Suspend() {
 // begin collects the values with which a run of a plan starts.
 func (e *Engine) begin(p *flow.Plan, id string, opts []RunOption) (*beginning, error) {
 	b := &beginning{
-		run:    storage.Run{ID: id, Flow: p.Flow, Structure: p.Hash, Secrets: secretsOf(p), Created: time.Now()},
+		run:    storage.Run{ID: id, Flow: p.Flow, Structure: p.Hash, Secrets: secretsOf(p), Created: e.env.Store.Now()},
 		inputs: maps.Clone(e.inputs),
 	}
 	for _, opt := range opts {

@@ -41,7 +41,7 @@ var resend = atom.Exponential(firstResend, lastResend).WithJitter(resendJitter)
 // sendOne sends one message, and records the result. While it sends the message, no other process finds it.
 func (o *outbound) sendOne(ctx context.Context, send Sender, out storage.Outgoing) {
 	out.Attempts++
-	out.NotUntil = time.Now().Add(sendTime)
+	out.NotUntil = o.store.Now().Add(sendTime)
 	if err := o.store.Unsent(ctx, out); err != nil {
 		if ctx.Err() == nil && !errors.Is(err, storage.ErrNotFound) { // otherwise another process has sent it meanwhile
 			o.log.Error(logevent.OutboxFailed, "error", err)
@@ -68,7 +68,7 @@ func (o *outbound) sendOne(ctx context.Context, send Sender, out storage.Outgoin
 		text := strings.ReplaceAll(strings.ToValidUTF8(redact.Text(err.Error()), "\uFFFD"), "\x00", "\uFFFD")
 		out.Error = clip.Text(text, atom.MaxFailureText)
 		out.Parked = out.Attempts >= sendTries
-		out.NotUntil = time.Now().Add(resend.Jittered(out.Attempts, rand.Float64())) //nolint:gosec // only spreads waits
+		out.NotUntil = o.store.Now().Add(resend.Jittered(out.Attempts, rand.Float64())) //nolint:gosec // only spreads waits
 		if out.Parked {
 			o.log.Error(logevent.MessageParked, "run", out.Run, "target", out.Target, "message", out.ID,
 				"attempt", out.Attempts, "error", err)
@@ -92,7 +92,7 @@ func (o *outbound) dispatch(ctx context.Context, send Sender) error {
 		var out []storage.Outgoing
 		if capacity > 0 {
 			var err error
-			out, err = o.store.Outgoing(ctx, time.Now(), capacity+len(sent))
+			out, err = o.store.Outgoing(ctx, o.store.Now(), capacity+len(sent))
 			switch {
 			case ctx.Err() != nil:
 				return nil

@@ -95,5 +95,5 @@ func (e *Engine) placed(ctx context.Context, id string, opts []RunOption,
 // tellWaiting tells observers which limit a run waits for.
 func (e *Engine) tellWaiting(limit *storage.LimitedError) {
 	e.env.Log.Info(logevent.RunQueued, "run", limit.Run, "limit", limit.Reason())
-	e.env.Tell(driver.Event{Run: limit.Run, Kind: PlaceAwaited, Name: limit.Reason(), Time: time.Now()})
+	e.env.Tell(driver.Event{Run: limit.Run, Kind: PlaceAwaited, Name: limit.Reason(), Time: e.env.Store.Now()})
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/ebbflow/ebb/atom"
@@ -41,7 +40,7 @@ func RecordRefused(ctx context.Context, store storage.Store, m storage.Message, 
 		return nil
 	}
 	line := checkpoint.CommandEntry(&m)
-	line.Number, line.Time = 0, time.Now()
+	line.Number, line.Time = 0, store.Now()
 	line.Failure = &atom.Failure{Code: atom.CodeRefused, Message: why.Error()}
 	if len(line.Path) > storage.MaxID || !utf8.ValidString(line.Path) || strings.IndexByte(line.Path, 0) >= 0 {
 		return nil // no run has such an atom: the command is not valid

@@ -50,7 +50,7 @@ func (c *claims) take(run string) (storage.Claim, bool) {
 func (c *claims) releaseDue(ctx context.Context, claim storage.Claim) error {
 	wakeups, _, err := c.store.Messages(ctx, claim.Run, math.MaxInt64)
 	if err == nil {
-		err = c.release(ctx, claim, wakeups, time.Now())
+		err = c.release(ctx, claim, wakeups, c.store.Now())
 	}
 	if errors.Is(err, storage.ErrFenced) || errors.Is(err, storage.ErrNotFound) {
 		return nil
@@ -64,7 +64,7 @@ func (c *claims) release(ctx context.Context, claim storage.Claim, wakeups int64
 	err := c.store.Release(ctx, claim, wakeups, due)
 	for errors.Is(err, storage.ErrNewMessages) {
 		if wakeups, _, err = c.store.Messages(ctx, claim.Run, math.MaxInt64); err == nil {
-			err = c.store.Release(ctx, claim, wakeups, time.Now())
+			err = c.store.Release(ctx, claim, wakeups, c.store.Now())
 		}
 	}
 	return err
@@ -90,7 +90,7 @@ func (c *claims) releaseUndriven(ctx context.Context, claim storage.Claim, snap 
 	if claim.Begins > 0 { // the claim has not begun: there is nothing to release
 		return nil
 	}
-	due := time.Now()
+	due := c.store.Now()
 	if snap.Run.State.Ended() {
 		due = time.Time{}
 	}

@@ -48,7 +48,7 @@ type serving struct {
 func newServing(s *Server) *serving {
 	return &serving{
 		server: s, e: s.engine, busy: map[string]int64{}, slots: newSlots(s.slots), again: make(chan struct{}, 1),
-		trials: newTrials(time.Now()),
+		trials: newTrials(s.engine.env.Store.Now()),
 	}
 }
 
@@ -144,7 +144,7 @@ func (s *serving) look(ctx context.Context) (time.Duration, error) {
 		case s.next.IsZero():
 			return pollInterval, nil
 		default:
-			return min(max(time.Until(s.next), time.Millisecond), pollInterval), nil
+			return min(max(s.next.Sub(s.e.env.Store.Now()), time.Millisecond), pollInterval), nil
 		}
 	}
 }
@@ -172,7 +172,7 @@ func (s *serving) others(ctx context.Context, free int) (more bool, err error) {
 // due returns up to free due runs. It does not query the store if no run can have become due since the last query.
 // With take it takes the runs over.
 func (s *serving) due(ctx context.Context, free int, take bool) ([]storage.Due, error) {
-	now, version, left := time.Now(), s.e.env.Store.Version(), s.left.Swap(false)
+	now, version, left := s.e.env.Store.Now(), s.e.env.Store.Version(), s.left.Swap(false)
 	later := s.next.IsZero() || s.next.After(now)
 	if later && !left && version == s.version && time.Since(s.asked) < pollInterval {
 		return nil, nil

@@ -73,10 +73,10 @@ func newTrials(now time.Time) *trials {
 // suspects starts due suspects, as far as slots are free. It returns how many it started. The second result is true
 // if no other run may start, because some are on trial.
 func (s *serving) suspects(ctx context.Context, free int) (begun int, trial bool, err error) {
-	now := time.Now()
-	if open, ask := s.trials.look(now); open || !ask {
+	if open, ask := s.trials.look(time.Now()); open || !ask {
 		return 0, open, nil
 	}
+	now := s.e.env.Store.Now()
 	q := storage.DueQuery{
 		By: now, Except: s.driven(), Offers: s.server.offers, Limit: s.server.slots, Suspects: true,
 		RunsOnly: true, Flows: s.server.flows,

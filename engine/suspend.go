@@ -81,7 +81,7 @@ func holdUnowned( //nolint:gocognit // one transaction
 		if run.State.Ended() {
 			return nil, fmt.Errorf("%w: run %q has ended (%v) and cannot be suspended", ErrRefused, id, run.State)
 		}
-		now := time.Now()
+		now := store.Now()
 		cp := &storage.Checkpoint{Head: storage.Head{
 			Seq: run.Seq, State: run.State, Outcome: run.Outcome, Undo: run.Undo, Hold: true, Output: run.Output,
 			Failure: run.Failure,

@@ -108,7 +108,7 @@ const maxPosted = 500
 
 // post posts jobs part by part, and returns the ids of those that are on the board.
 func (b *Board) post(ctx context.Context, list []Job, post func([]storage.Job) error) ([]string, error) {
-	left, err := records(time.Now(), list)
+	left, err := records(b.store.Now(), list)
 	if err == nil {
 		err = b.checkInputs(ctx, left)
 	}

@@ -160,7 +160,7 @@ func (from *selection) list(ctx context.Context, s *spanOf) ([]string, error) {
 // each calls f with the runs that a filter selects, except those of bulk commands.
 func (from *selection) each(ctx context.Context, filter runfilter.Filter, pass func(*storage.Run) error) error {
 	const pageOfRuns = 500
-	now := time.Now()
+	now := from.store.Now()
 	waits := inspect.NewWaits(from.store, inspect.WaitingSearch{Now: now, Machine: from.waits})
 	s := runfilter.Search{Filter: filter, Now: now, Limit: pageOfRuns, Waits: waits}
 	for {

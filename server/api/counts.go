@@ -26,7 +26,7 @@ type Bar struct {
 
 // search returns the search for the runs of a filter, within a bounded time.
 func (a *api) search(filter runfilter.Filter) runfilter.Search {
-	now := time.Now()
+	now := a.store.Now()
 	waits := inspect.NewWaits(a.store, inspect.WaitingSearch{Now: now, Machine: a.options.Machine})
 	return runfilter.Search{Filter: filter, Now: now, Clock: time.Now, Waits: waits}
 }
@@ -67,6 +67,6 @@ func byName(counts map[states.Flow]int) map[string]int {
 // waiting serves what open runs wait for.
 func (a *api) waiting(c *call) (any, error) {
 	return runfilter.Waiting(c.Context(), a.store, inspect.WaitingSearch{
-		Now: time.Now(), Clock: time.Now, Machine: a.options.Machine,
+		Now: a.store.Now(), Clock: time.Now, Machine: a.options.Machine,
 	})
 }

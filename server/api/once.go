@@ -86,7 +86,7 @@ func (c *call) records(a *api, subject string) ([]storage.RecordWrite, error) {
 	writes := []storage.RecordWrite{{Kind: requestKind, Key: c.once.key, Body: body}}
 	old, err := a.store.NamedRecords(c.Context(), storage.RecordQuery{Kind: requestKind, ByTime: true, Limit: 2})
 	for i := range old {
-		if time.Since(old[i].Created) > remembered {
+		if a.store.Now().Sub(old[i].Created) > remembered {
 			writes = append(writes, storage.RecordWrite{
 				Kind: requestKind, Key: old[i].Key, Was: storage.AnyRevision, Delete: true,
 			})
@@ -113,7 +113,7 @@ func (c *call) claim(a *api) error {
 // audited returns the context for the change of a request. The line that says who changed what is committed with the
 // change.
 func (c *call) audited(a *api, verb, subject string) (context.Context, error) {
-	line := storage.Command(c.issuer(), verb, subject, time.Now())
+	line := storage.Command(c.issuer(), verb, subject, a.store.Now())
 	writes, err := c.records(a, subject)
 	return storage.Beside(c.Context(), &line, writes...), err
 }

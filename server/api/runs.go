@@ -158,7 +158,7 @@ func (a *api) why(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	now := time.Now()
+	now := a.store.Now()
 	return Why{found.Why(now), found.Sentences(now)}, nil
 }
 

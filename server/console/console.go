@@ -109,7 +109,7 @@ func (c *console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Referrer-Policy", "same-origin") // with no-referrer a browser sends forms from the origin "null"
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	v := &visit{
-		query: r.URL.Query(), now: time.Now().UTC(), zooms: c.zooms,
+		query: r.URL.Query(), now: c.store.Now().UTC(), zooms: c.zooms,
 	}
 	v.caller, _ = server.CallerOf(r.Context())
 	v.operates = c.o.Commands != nil && v.caller.Operate

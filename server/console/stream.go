@@ -231,7 +231,7 @@ func (c *console) looker(t topic, v *visit) (look func(context.Context) (string,
 		ctx, cancel := context.WithTimeout(ctx, pageTime)
 		defer cancel()
 		of := seen
-		of.query, of.now = query, time.Now().UTC().Truncate(time.Minute) // ages alone are no change
+		of.query, of.now = query, c.store.Now().UTC().Truncate(time.Minute) // ages alone are no change
 		body, err := c.pages[i].read(c, ctx, &of)
 		if err != nil {
 			return "", err

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/swf"
@@ -89,7 +88,7 @@ func (c *check) all(ctx context.Context) error {
 	if run.State != states.FlowRunning { // one that is suspended has not all of its rows
 		return nil
 	}
-	if run.Owner == "" && (run.Due.IsZero() || run.Due.After(time.Now())) { // else an end may not have its event yet
+	if run.Owner == "" && (run.Due.IsZero() || run.Due.After(c.store.Now())) { // else an end may not have its event yet
 		if err := c.tasks(ctx, counts); err != nil {
 			return err
 		}

@@ -104,6 +104,9 @@ func (m *memory) join() *store {
 	return s
 }
 
+// Now implements [storage.Reader.Now].
+func (*store) Now() time.Time { return time.Now() }
+
 // enter begins a call. It locks the store, or returns an error.
 func (m *store) enter(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {

@@ -81,7 +81,7 @@ func (s *Store) takeOver(ctx context.Context, run string, limited bool,
 // ahead reports whether an owner was last seen in the future of the server's clock, which means that the clock was
 // set back.
 func (s *Store) ahead(o *storage.Owner) bool {
-	return s.leaseRenewer != nil && o.ID != s.owner.ID && o.Seen.After(s.leaseRenewer.watch.Now())
+	return s.leaseRenewer != nil && o.ID != s.owner.ID && o.Seen.After(s.watch.Now())
 }
 
 func (s *Store) begin(ctx context.Context, run string, limited bool,

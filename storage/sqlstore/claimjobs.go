@@ -126,7 +126,9 @@ func (s *Store) ClaimJobs(ctx context.Context, q storage.JobClaim) (_ []storage.
 		return s.ClaimJobs(ctx, q)
 	}
 	for i := range c.jobs {
-		if j := &c.jobs[i]; j.Attempts == 1 && j.NotUntil.IsZero() && j.Created.UnixMicro() > s.notifier.Last.Load() {
+		j := &c.jobs[i]
+		posted := time.Now().Add(j.Created.Sub(s.Now())) // by the clock of the notifier
+		if j.Attempts == 1 && j.NotUntil.IsZero() && posted.UnixMicro() > s.notifier.Last.Load() {
 			s.writer.counts.found.Add(1)
 		}
 	}

@@ -65,7 +65,7 @@ const parentKey = ""
 func createRun(ctx context.Context, w *session, run *storage.Run, first *commit,
 	checks ...storage.RecordCheck,
 ) (int64, error) {
-	created := micros(orNow(run.Created))
+	created := micros(w.dialect.orNow(run.Created))
 	input := run.Input
 	if len(input.Data) > storage.InlineLimit {
 		input = storage.Held{Ref: 1}

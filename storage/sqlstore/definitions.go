@@ -50,7 +50,7 @@ func (s *Store) PutDefinition(ctx context.Context, def storage.Definition) (out 
 	idle := func() bool { return put == 0 }
 	err = s.change(ctx, &write{idle: idle, do: func(ctx context.Context, w *session) (err error) {
 		if put, err = w.Exec(ctx, insertDefinition,
-			def.Hash, def.Name, def.Language, text, micros(orNow(def.Created))); err != nil {
+			def.Hash, def.Name, def.Language, text, micros(s.dialect.orNow(def.Created))); err != nil {
 			return err
 		}
 		out, err = findDefinition(ctx, w, def.Hash)

@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"time"
 
+	"github.com/ebbflow/ebb/storage/sqlstore/internal/liveness"
 	"github.com/ebbflow/ebb/storage/sqlstore/internal/sqlconn"
 )
 
@@ -14,6 +15,16 @@ type dialect struct {
 	view  string // statement that begins a transaction that only reads, on one snapshot
 	locks bool   // other transactions write at the same time: lock rows before you read them to write them
 	clock bool   // the database's clock measures leases, not this machine's
+	// watch knows the time of the server; nil if no server has told it.
+	watch *liveness.Watch
+}
+
+// Now returns the time by which the times in the database are judged. It asks no server.
+func (d *dialect) Now() time.Time {
+	if d.watch == nil {
+		return time.Now()
+	}
+	return d.watch.Clock()
 }
 
 // fileDialect is SQLite's: one writer at a time, which locks the whole file.
@@ -22,8 +33,8 @@ var fileDialect = &dialect{
 	view:  "BEGIN",
 }
 
-// serverDialect is PostgreSQL's: many writers at a time, which lock rows.
-var serverDialect = &dialect{
+// serverDialect is PostgreSQL's: many writers at a time, which lock rows. Each store has a copy.
+var serverDialect = dialect{
 	// Each statement sees what was committed before it, and locks what it changes
 	write: "BEGIN READ WRITE ISOLATION LEVEL READ COMMITTED",
 	view:  "BEGIN READ ONLY ISOLATION LEVEL REPEATABLE READ",

@@ -73,7 +73,7 @@ func endJob(ctx context.Context, w *session, run string, end *storage.JobEnd) er
 		if err := states.Check(states.JobClaimed, end.State); err != nil {
 			return fmt.Errorf("%w: job %q: %w", storage.ErrInvalid, end.Job, err)
 		}
-		return changeJob(ctx, w, end.Job, finishJob[w.dialect.db], finishArgs(end)...)
+		return changeJob(ctx, w, end.Job, finishJob[w.dialect.db], w.dialect.finishArgs(end)...)
 	}
 	job, err := findJob(ctx, w, end.Job)
 	if err != nil {
@@ -83,24 +83,23 @@ func endJob(ctx context.Context, w *session, run string, end *storage.JobEnd) er
 		return err
 	}
 	return changeJob(ctx, w, end.Job, changeState, end.State, micros(end.NotUntil), codec.EncodeFailure(end.Failure),
-		endedNow(end),
-		end.Job, job.State)
+		w.dialect.endedNow(end), end.Job, job.State)
 }
 
 // finishArgs returns the arguments of finishJob.
-func finishArgs(end *storage.JobEnd) []any {
+func (d *dialect) finishArgs(end *storage.JobEnd) []any {
 	return []any{
-		end.State, micros(end.NotUntil), codec.EncodeFailure(end.Failure), endedNow(end), end.Job, end.Epoch,
+		end.State, micros(end.NotUntil), codec.EncodeFailure(end.Failure), d.endedNow(end), end.Job, end.Epoch,
 		end.ClaimID,
 	}
 }
 
 // endedNow returns the stored form of the time at which the job ended; nil if it has not ended.
-func endedNow(end *storage.JobEnd) any {
+func (d *dialect) endedNow(end *storage.JobEnd) any {
 	if !end.State.Ended() {
 		return nil
 	}
-	return time.Now().UnixMicro()
+	return d.Now().UnixMicro()
 }
 
 // arrivalOf returns which waiting callers the end of a claim concerns.
@@ -123,7 +122,7 @@ func (s *Store) EndJob(ctx context.Context, end storage.JobEnd) error {
 	if err := states.Check(states.JobClaimed, end.State); err != nil {
 		return fmt.Errorf("%w: job %q: %w", storage.ErrInvalid, end.Job, err)
 	}
-	args := finishArgs(&end)
+	args := s.dialect.finishArgs(&end)
 	var unsure error // set if an earlier attempt may have changed the job
 	for try := 1; ; try++ {
 		err := s.change(ctx, &write{

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
-	"time"
 
 	"github.com/ebbflow/ebb/internal/filelock"
 )
@@ -16,7 +15,7 @@ const (
 
 // free releases all runs and jobs of a dead owner. Its runs are due now.
 func free(ctx context.Context, w *session, id string) error {
-	if _, err := w.Exec(ctx, freeRuns, micros(time.Now()), id); err != nil {
+	if _, err := w.Exec(ctx, freeRuns, micros(w.dialect.Now()), id); err != nil {
 		return err
 	}
 	_, err := w.Exec(ctx, freeJobs, id)

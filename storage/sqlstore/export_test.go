@@ -50,7 +50,10 @@ func Hear(ctx context.Context, dsn string, patience time.Duration) error {
 }
 
 // ServerNow is the server's time as far as the store knows it.
-func (s *Store) ServerNow() time.Time { return s.leaseRenewer.watch.Now() }
+func (s *Store) ServerNow() time.Time { return s.watch.Now() }
+
+// ReadClock asks the server for its time, as each renewal of the lease does.
+func (s *Store) ReadClock(ctx context.Context) error { return s.readClock(ctx) }
 
 // Die makes the store's owner appear as a dead process.
 func Die(ctx context.Context, s *Store) error {

@@ -74,7 +74,7 @@ func TestMigrateCodes(t *testing.T) {
 func exec(t *testing.T, s *Store, statement string) {
 	t.Helper()
 	var err error
-	if s.dialect == serverDialect {
+	if s.dialect.locks {
 		_, err = s.readers.db.ExecContext(t.Context(), statement)
 	} else {
 		err = s.update(t.Context(), &write{alone: true, do: func(ctx context.Context, w *session) error {

@@ -226,7 +226,7 @@ func (c *commit) write(ctx context.Context, w *session) error {
 		update, args = turnRun, c.rest.args(args)
 	}
 	if h.Release {
-		update, args = leaveRun, append(args, h.Wakeups, micros(h.Due), micros(time.Now()))
+		update, args = leaveRun, append(args, h.Wakeups, micros(h.Due), micros(w.dialect.Now()))
 	}
 	args = append(args, c.n, c.claim.Fence, c.claim.ID, h.Seq)
 	if err := w.Post(ctx, passed, update[w.dialect.db], append(args, counted(c.cp)...)...); err != nil {

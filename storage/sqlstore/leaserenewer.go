@@ -67,7 +67,7 @@ type leaseRenewer struct {
 	stop     chan struct{}
 	done     sync.WaitGroup
 
-	watch     liveness.Watch
+	watch     *liveness.Watch
 	log       hclog.Logger
 	arrivals  arrivalTracker
 	evictions *atomic.Int64 // how often the owner was declared dead
@@ -101,9 +101,8 @@ func newLeaseRenewer(ctx context.Context, s *Store) (*leaseRenewer, error) {
 	owner := storage.Owner{ID: uuid.NewString(), Host: host, PID: os.Getpid(), Started: now, Seen: now, Alive: true}
 	k := &leaseRenewer{
 		server: s.server, owner: &owner, lease: s.lease, notifier: s.notifier, evictions: &s.evictions,
-		log: s.log, stop: make(chan struct{}),
+		log: s.log, stop: make(chan struct{}), watch: &s.watch,
 	}
-	k.watch.Lease = s.lease
 	err := s.writer.run(ctx, &write{do: func(ctx context.Context, w *session) error {
 		if _, err := w.Exec(ctx, keepOwner, k.ownerArgs()...); err != nil {
 			return err

@@ -7,13 +7,15 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/ebbflow/ebb/storage/sqlstore/internal/liveness"
 	"github.com/ebbflow/ebb/storage/sqlstore/internal/postgres"
 )
 
 func newTestLeaseRenewer() *leaseRenewer {
-	k := &leaseRenewer{lease: 10 * time.Second, log: hclog.NewNullLogger(), server: &postgres.Server{}}
-	k.watch.Lease = k.lease
-	return k
+	const lease = 10 * time.Second
+	return &leaseRenewer{
+		lease: lease, log: hclog.NewNullLogger(), server: &postgres.Server{}, watch: &liveness.Watch{Lease: lease},
+	}
 }
 
 // TestClockSteps sets the server's clock, which two owners go by: one that lives and prolongs its lease, and one that

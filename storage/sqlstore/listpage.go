@@ -160,7 +160,7 @@ func (l *listing) reach(ctx context.Context, r *session, runs int) (*storage.Run
 	most := l.args.add(runs)
 	for conditions := range l.stretches() {
 		part := l.part(l.at+` AS at, `+l.n+` AS n`, conditions, nil)
-		if l.dialect == serverDialect { // PostgreSQL merges only parts that it knows to be in order
+		if l.dialect.locks { // PostgreSQL merges only parts that it knows to be in order
 			part = `(` + part + l.order(l.at, l.n) + ` LIMIT ` + most + `)`
 		}
 		parts = append(parts, part)

@@ -57,7 +57,7 @@ const useIndexes = `SELECT set_config(name, value, true) FROM (VALUES ('enable_s
   ('max_parallel_workers_per_gather', '0'), ('jit', 'off'), ('plan_cache_mode', 'auto')) AS v (name, value)`
 
 func onlyIndexes(ctx context.Context, r *session) error {
-	if r.dialect != serverDialect {
+	if !r.dialect.locks {
 		return nil
 	}
 	var set []string

@@ -120,7 +120,7 @@ func BenchmarkLists(b *testing.B) {
 func fillWith(runs int) func(context.Context, *session) error {
 	return func(ctx context.Context, w *session) error {
 		blob := `zeroblob(250)`
-		if w.dialect == serverDialect {
+		if w.dialect.locks {
 			blob = `CAST(repeat('x', 250) AS BYTEA)`
 		}
 		for i, text := range fillTables {
@@ -129,7 +129,7 @@ func fillWith(runs int) func(context.Context, *session) error {
 				text = fmt.Sprintf(text, fillLists[w.dialect.db], blob, blob)
 			case 1:
 				failure, code := `CASE WHEN n % 10 = 1 THEN x'0504426f6f6d' ELSE x'0506426f6f6d2d31' END`, `CASE WHEN n % 10 = 1 THEN x'426f6f6d' ELSE x'426f6f6d2d31' END`
-				if w.dialect == serverDialect {
+				if w.dialect.locks {
 					failure, code = `decode(CASE WHEN n % 10 = 1 THEN '0504426f6f6d' ELSE '0506426f6f6d2d31' END, 'hex')`, `convert_to(CASE WHEN n % 10 = 1 THEN 'Boom' ELSE 'Boom-1' END, 'UTF8')`
 				}
 				text = fmt.Sprintf(text, fillLists[w.dialect.db], blob, failure, code)

@@ -205,7 +205,7 @@ func (q *tallyQuery) search(c *class, conditions []string, lo, hi int64) {
 	}
 	begin, end := fmt.Sprintf(`(s.x * %d)`, q.width), fmt.Sprintf(`(s.x * %[1]d) + %[1]d`, q.width)
 	least, greatest := `min`, `max`
-	if q.dialect == serverDialect {
+	if q.dialect.locks {
 		least, greatest = `least`, `greatest`
 	}
 	within := q.between(greatest+`(`+begin+`, `+from+`)`, least+`(`+end+`, `+to+`)`)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/internal/awaited"
@@ -56,12 +55,12 @@ func isFresh(ctx context.Context, w *session, n int64, l *storage.Message) (bool
 
 // deliver inserts a message into the inbox of run n.
 func deliver(ctx context.Context, w *session, n int64, l *storage.Message) error {
-	now := time.Now()
+	now := w.dialect.Now()
 	if err := w.Post(ctx, nil, wakeRun, micros(now), n); err != nil {
 		return err
 	}
 	return w.Post(ctx, nil, insertMessage[w.dialect.db], string(l.Kind), l.Path, l.Incarnation, l.Name, l.Key,
-		[]byte(l.Body), codec.EncodeFailure(l.Failure), micros(orNow(l.Sent)), l.From, l.Receipt, []byte(l.Note),
+		[]byte(l.Body), codec.EncodeFailure(l.Failure), micros(w.dialect.orNow(l.Sent)), l.From, l.Receipt, []byte(l.Note),
 		l.Issuer.Text(), n)
 }
 

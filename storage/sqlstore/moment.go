@@ -33,12 +33,15 @@ func micros(t time.Time) any {
 }
 
 // orNow returns t, or the current time if t is zero.
-func orNow(t time.Time) time.Time {
+func (d *dialect) orNow(t time.Time) time.Time {
 	if t.IsZero() {
-		return time.Now()
+		return d.Now()
 	}
 	return t
 }
+
+// Now implements [storage.Reader.Now].
+func (s *Store) Now() time.Time { return s.dialect.Now() }
 
 // moment is the stored form of a time.
 type moment sql.NullInt64

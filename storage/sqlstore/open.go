@@ -17,6 +17,7 @@ import (
 	"github.com/ebbflow/ebb/storage/internal/waiting"
 	"github.com/ebbflow/ebb/storage/sqlstore/internal/dberr"
 	"github.com/ebbflow/ebb/storage/sqlstore/internal/dbfile"
+	"github.com/ebbflow/ebb/storage/sqlstore/internal/liveness"
 	"github.com/ebbflow/ebb/storage/sqlstore/internal/postgres"
 	"github.com/ebbflow/ebb/storage/sqlstore/internal/schema"
 	"github.com/ebbflow/ebb/storage/sqlstore/internal/turns"
@@ -53,6 +54,7 @@ type Store struct {
 	jobsFound    atomic.Bool  // the last claim found jobs
 	rated        atomic.Bool  // rates existed at the last claim
 	evictions    atomic.Int64 // how often the owner was declared dead
+	watch        liveness.Watch
 	deaths       atomic.Int64 // number of dead owners that the store found
 	closing      sync.Once
 	closed       error

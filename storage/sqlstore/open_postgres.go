@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/hashicorp/go-hclog"
 
@@ -37,9 +38,11 @@ func openServer(ctx context.Context, dsn string, opts []Option) (*Store, error) 
 		return nil, err
 	}
 	s := &Store{
-		place: server.Place, dialect: serverDialect, server: server, steps: schema.Migrations, lease: server.Lease,
+		place: server.Place, server: server, steps: schema.Migrations, lease: server.Lease,
 		notifier: wakeup.New(nil), log: hclog.NewNullLogger(),
 	}
+	d := serverDialect
+	d.watch, s.dialect = &s.watch, &d
 	if err := s.apply(opts); err != nil {
 		return nil, err
 	}
@@ -48,7 +51,7 @@ func openServer(ctx context.Context, dsn string, opts []Option) (*Store, error) 
 		server.Config.RuntimeParams["default_transaction_read_only"] = "on"
 	}
 	server.Open(maxConnections, arrays.Register)
-	s.readers = newReaders(server.DB, serverDialect)
+	s.readers = newReaders(server.DB, s.dialect)
 	if err := s.openServer(ctx); err != nil {
 		return nil, errors.Join(dberr.Failed(s.place, "open", err), s.release(context.WithoutCancel(ctx)))
 	}
@@ -56,14 +59,18 @@ func openServer(ctx context.Context, dsn string, opts []Option) (*Store, error) 
 }
 
 func (s *Store) openServer(ctx context.Context) (err error) {
-	if err := serverSchema(s.server, s.steps).Check(ctx); err != nil || s.readOnly {
+	if err := serverSchema(s.server, s.steps).Check(ctx); err != nil {
 		return err
 	}
-	s.writer = newWriter(s.place, noTurn{}, writeSessions(sharedSessions)...)
+	s.watch.Lease = s.lease
+	if err := s.readClock(ctx); err != nil || s.readOnly {
+		return err
+	}
+	s.writer = newWriter(s.place, noTurn{}, s.writeSessions(sharedSessions)...)
 	s.writer.full = fullBatch
-	s.writer.waiting, s.writer.connect = s.notifier.Notify, connectWriter(s.server)
-	s.writer.part(writeSessions(singleSessions)...)
-	s.writer.connect = connectShared(s.server)
+	s.writer.waiting, s.writer.connect = s.notifier.Notify, s.connectWriter
+	s.writer.part(s.writeSessions(singleSessions)...)
+	s.writer.connect = s.connectShared
 	if s.leaseRenewer, err = newLeaseRenewer(ctx, s); err != nil {
 		return err
 	}
@@ -71,39 +78,46 @@ func (s *Store) openServer(ctx context.Context) (err error) {
 	return s.evictExpired(ctx)
 }
 
+// readClock asks the server for its time.
+func (s *Store) readClock(ctx context.Context) error {
+	return s.readers.glance(ctx, func(r *session) error {
+		asked, micros := time.Now(), int64(0)
+		err := r.Get(ctx, &micros, selectClock)
+		if err == nil {
+			s.watch.Tells(asked, time.Now(), micros)
+		}
+		return err
+	})
+}
+
 // writeSessions returns n sessions for writing, which connect when they are needed.
-func writeSessions(n int) []*session {
+func (s *Store) writeSessions(n int) []*session {
 	all := make([]*session, n)
 	for i := range all {
-		all[i] = &session{dialect: serverDialect}
+		all[i] = &session{dialect: s.dialect}
 	}
 	return all
 }
 
-// connectWriter returns a function that connects a session for writing.
-func connectWriter(s *postgres.Server) func(context.Context) (*session, error) {
-	return func(ctx context.Context) (*session, error) {
-		w, err := newSession(ctx, s.DB, serverDialect)
-		if err == nil {
-			w.usersPath, w.usersIdle = s.UsersPath, s.UsersIdle
-		}
-		return w, err
+// connectWriter connects a session for writing.
+func (s *Store) connectWriter(ctx context.Context) (*session, error) {
+	w, err := newSession(ctx, s.server.DB, s.dialect)
+	if err == nil {
+		w.usersPath, w.usersIdle = s.server.UsersPath, s.server.UsersIdle
 	}
+	return w, err
 }
 
-// connectShared returns a function that connects a session for shared transactions.
-func connectShared(s *postgres.Server) func(context.Context) (*session, error) {
-	connect := connectWriter(s)
-	return func(ctx context.Context) (*session, error) {
-		w, err := connect(ctx)
-		if err != nil {
-			return nil, err
-		}
-		if err := w.Run(ctx, boundSharedWait); err != nil {
-			return nil, errors.Join(err, w.Close())
-		}
-		return w, nil
+// connectShared connects a session for shared transactions.
+func (s *Store) connectShared(ctx context.Context) (*session, error) {
+	w, err := s.connectWriter(ctx)
+	if err != nil {
+		return nil, err
 	}
+	if err := w.Run(ctx, boundSharedWait); err != nil {
+		return nil, errors.Join(err, w.Close())
+	}
+	return w, nil
 }
 
 // noTurn is the gate of a database that allows many writers.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -46,13 +45,13 @@ func jobArgs(job *storage.Job) ([]any, error) {
 }
 
 // jobsArgs checks jobs, and returns the arguments of insertJob for each.
-func jobsArgs(list []storage.Job) ([][]any, error) {
+func (s *Store) jobsArgs(list []storage.Job) ([][]any, error) {
 	rows := make([][]any, len(list))
 	for i := range list {
 		if err := list[i].Check(); err != nil {
 			return nil, err
 		}
-		job := rules.Posted(&list[i], time.Now())
+		job := rules.Posted(&list[i], s.Now())
 		var err error
 		if rows[i], err = jobArgs(&job); err != nil {
 			return nil, err
@@ -65,7 +64,7 @@ func jobExists(id string) error { return fmt.Errorf("%w: job %q", storage.ErrExi
 
 // PostJob implements [storage.Jobs.PostJob].
 func (s *Store) PostJob(ctx context.Context, list ...storage.Job) error {
-	rows, err := jobsArgs(list)
+	rows, err := s.jobsArgs(list)
 	if err != nil {
 		return err
 	}
@@ -97,7 +96,7 @@ func (s *Store) PostJob(ctx context.Context, list ...storage.Job) error {
 // the caller's connection with a busy timeout; otherwise it does not wait for other writers. If ids are taken,
 // PostJobTx adds the other jobs and returns ErrExists, and the transaction can continue.
 func (s *Store) PostJobTx(ctx context.Context, tx *sql.Tx, list ...storage.Job) error {
-	rows, err := jobsArgs(list)
+	rows, err := s.jobsArgs(list)
 	if err != nil {
 		return err
 	}

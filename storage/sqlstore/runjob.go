@@ -63,7 +63,7 @@ func endJobOf(ctx context.Context, w *session, run string, end *storage.JobEnd) 
 		return nil
 	case w.dialect.Posts && w.Many && end.ClaimID == "":
 		return w.Post(ctx, passed, endWithRun[w.dialect.db], end.State, micros(end.NotUntil),
-			codec.EncodeFailure(end.Failure), endedNow(end), end.Job, run)
+			codec.EncodeFailure(end.Failure), w.dialect.endedNow(end), end.Job, run)
 	default:
 		return endJob(ctx, w, run, end)
 	}

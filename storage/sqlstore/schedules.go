@@ -93,7 +93,7 @@ func (s *Store) PutSchedule(ctx context.Context, is storage.Schedule) error {
 	return s.change(ctx, &write{
 		do: func(ctx context.Context, w *session) error {
 			_, err := w.Exec(ctx, putSchedule, is.ID, is.Spec, is.Flow, is.Version, is.Priority, is.CatchUp, is.Paused,
-				orNow(is.Created).UnixMicro(), micros(is.Next), micros(is.Last), uuid.NewString(), []byte(is.Input), needs, labels)
+				s.dialect.orNow(is.Created).UnixMicro(), micros(is.Next), micros(is.Last), uuid.NewString(), []byte(is.Input), needs, labels)
 			return err
 		},
 		arrivals: wakeup.Moves,
@@ -105,7 +105,7 @@ func (s *Store) MoveSchedule(ctx context.Context, move storage.ScheduleMove) err
 	if err := move.Check(); err != nil {
 		return err
 	}
-	now := time.Now()
+	now := s.Now()
 	inserts := make([][]any, len(move.Jobs))
 	for i := range move.Jobs {
 		job := rules.Posted(&move.Jobs[i], now)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/ebbflow/ebb/internal/codec"
 	"github.com/ebbflow/ebb/internal/logevent"
@@ -57,7 +56,7 @@ func (s *Store) evict(ctx context.Context, w *session, id string) error {
 	case found.Tried == 1:
 		proves = storage.ProofBeside
 	}
-	now := time.Now()
+	now := w.dialect.Now()
 	by := codec.EncodeProcess(storage.Process{Owner: id, Host: process.Host, PID: process.PID})
 	if _, err := w.Exec(ctx, blameRuns, micros(now), micros(now.Add(-storage.LostWindow)), proves, by, id,
 		found.Tried); err != nil {
@@ -111,7 +110,7 @@ FROM runs WHERE lost > 1 AND died > $1 AND ended IS NULL`
 func (s *Store) Suspected(ctx context.Context) (suspects, tried int64, err error) {
 	var found struct{ Runs, Tried int64 }
 	err = s.glance(ctx, func(r *session) error {
-		return r.Get(ctx, &found, countSuspects, micros(time.Now().Add(-storage.LostWindow)))
+		return r.Get(ctx, &found, countSuspects, micros(s.Now().Add(-storage.LostWindow)))
 	})
 	return found.Runs, found.Tried, err
 }

@@ -34,9 +34,7 @@ var (
 held AS (SELECT n FROM runs WHERE n = (SELECT run FROM next) FOR UPDATE` + skipLocked + `)
 ` + giveToken + ` AND id = (SELECT id FROM next) AND run = (SELECT n FROM held)` + returnToken
 
-	// giveToken has two clocks: the database's ($2) measures leases, and those of the processes ($5) measure the limits of
-	// an attempt, which the run's process judges.
-	giveToken = `UPDATE tokens SET worker = $1, beat = $5, since = $5, lease = $3, take = take + 1
+	giveToken = `UPDATE tokens SET worker = $1, beat = $2, since = $2, lease = $3, take = take + 1
 WHERE state = ` + tokenOpen + ` AND ` + isFree(`$2`)
 )
 
@@ -173,7 +171,7 @@ func takeFrom(ctx context.Context, w *session, q *storage.WorkRequest) (storage.
 			return storage.Token{}, 0, err
 		}
 		taken, n, err := changeToken(ctx, w, id, takeToken[w.dialect.db], q.Worker, micros(now),
-			micros(rules.Until(now, q.Lease)), id, micros(time.Now()))
+			micros(rules.Until(now, q.Lease)), id)
 		if !errors.Is(err, storage.ErrGone) && !errors.Is(err, storage.ErrTaken) { // no other worker was faster
 			return taken, n, err
 		}
@@ -188,8 +186,7 @@ func takeNext(ctx context.Context, w *session, q *storage.WorkRequest) (storage.
 		return storage.Token{}, 0, err
 	}
 	var rows []tokenRow
-	err = w.All(ctx, &rows, takeQueued, q.Worker, micros(now), micros(rules.Until(now, q.Lease)), q.Queues[0],
-		micros(time.Now()))
+	err = w.All(ctx, &rows, takeQueued, q.Worker, micros(now), micros(rules.Until(now, q.Lease)), q.Queues[0])
 	if err != nil {
 		return storage.Token{}, 0, err
 	}
@@ -223,14 +220,14 @@ func (s *Store) KeepToken(ctx context.Context, id string, k storage.Heartbeat) (
 			}
 			until = rules.Until(now, k.Lease)
 		}
-		return []any{micros(time.Now()), k.Take, micros(until), k.Progress, []byte(k.Details), id}, nil
+		return []any{micros(s.Now()), k.Take, micros(until), k.Progress, []byte(k.Details), id}, nil
 	})
 }
 
 // Beat implements [storage.Inbox.Beat].
 func (s *Store) Beat(ctx context.Context, id string) (t storage.Token, err error) {
 	return s.beat(ctx, id, beatToken, func(context.Context, *session) ([]any, error) {
-		return []any{micros(time.Now()), id}, nil
+		return []any{micros(s.Now()), id}, nil
 	})
 }
 

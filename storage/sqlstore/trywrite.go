@@ -54,8 +54,9 @@ func TryWrite(ctx context.Context, dsn string) (err error) {
 		}
 		server.Open(maxConnections, arrays.Register)
 		defer func() { err = errors.Join(err, server.DB.Close()) }()
-		w = newWriter(server.Place, noTurn{}, writeSessions(1)...)
-		w.connect = connectWriter(server)
+		s := &Store{server: server, dialect: &serverDialect}
+		w = newWriter(server.Place, noTurn{}, s.writeSessions(1)...)
+		w.connect = s.connectWriter
 	} else {
 		file, err := dbfile.Path(dsn)
 		if err != nil {

@@ -103,7 +103,7 @@ func writeRecords(ctx context.Context, w *session, writes []storage.RecordWrite,
 	if err != nil {
 		return nil, err
 	}
-	now := time.UnixMicro(time.Now().UnixMicro()).UTC()
+	now := time.UnixMicro(w.dialect.Now().UnixMicro()).UTC()
 	out := make([]storage.NamedRecord, len(writes))
 	for i := range writes {
 		one, record := &writes[i], &out[i]

@@ -65,7 +65,7 @@ func (a *attention) setDeadline(t *timers, due time.Time) {
 	if a.expiry != nil {
 		a.expiry.Stop()
 	}
-	a.expiry = time.AfterFunc(time.Until(due), a.Wake)
+	a.expiry = time.AfterFunc(due.Sub(a.run.env.Store.Now()), a.Wake)
 }
 
 // leastGrace is the minimum time that an unwanted answer gets to stop. On a busy machine,
@@ -102,7 +102,7 @@ func (w *watch) end() {
 // giveUpAnswer gives up the current answer if it is overdue, and returns the reason. The caller then owns the
 // driver. If no answer is overdue, giveUpAnswer returns nil.
 func (a *attention) giveUpAnswer(w *watch) error {
-	n, now := a.answers.out.Load(), time.Now()
+	n, now := a.answers.out.Load(), a.run.env.Store.Now()
 	if n = max(n, -n); n != w.answer {
 		w.answer, w.since = n, now
 	}

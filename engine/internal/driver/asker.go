@@ -51,7 +51,7 @@ func (q *asker) interrupts() bool {
 	}
 	defer q.att.answers.resume()
 	if q.wanted() || !q.Owns() || len(q.timers.heap.list) > 0 {
-		q.next.Now = time.Now()
+		q.next.Now = q.env.Store.Now()
 		q.interrupted = q.yields()
 	}
 	return q.interrupted

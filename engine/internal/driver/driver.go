@@ -55,7 +55,7 @@ func (d *Driver) start(first *scheduler.OperatorCommand, rest []storage.Message)
 	if err != nil {
 		return err
 	}
-	if d.ask.since = time.Now(); d.Mode.Urgent {
+	if d.ask.since = d.env.Store.Now(); d.Mode.Urgent {
 		d.ask.since = time.Time{} // handle the request before the next answer
 	}
 	if d.box.queue = rest; len(rest) > 0 {

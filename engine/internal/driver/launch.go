@@ -89,7 +89,7 @@ func (d *Driver) makeHere(c *executor.Call) error {
 	ev, known := c.Make()
 	returned = true
 	if !d.att.here.CompareAndSwap(c, nil) {
-		d.calls.Report(executor.Finished{Call: c, Event: ev, Known: known, At: time.Now()})
+		d.calls.Report(executor.Finished{Call: c, Event: ev, Known: known, At: d.env.Store.Now()})
 		return errTaken
 	}
 	d.stale = true
@@ -117,7 +117,7 @@ func (d *Driver) await(c *executor.Call) {
 	d.stale = true
 	var due <-chan time.Time
 	if at, ok := d.timers.nearest(); ok {
-		t := time.NewTimer(time.Until(at))
+		t := time.NewTimer(at.Sub(d.env.Store.Now()))
 		defer t.Stop()
 		due = t.C
 	}

@@ -50,7 +50,7 @@ func New(ctx context.Context, env *Env, plan *flow.Plan, claim storage.Claim, sn
 		return nil, err
 	}
 	env.Buffers.Lend(&d.next)
-	d.next.Now = time.Now()
+	d.next.Now = env.Store.Now()
 	d.next.Init(plan, run.ID, env.Quiet, storage.Head{
 		Seq: run.Seq, State: run.State, Outcome: run.Outcome, Undo: run.Undo, Output: run.Output, Failure: run.Failure,
 		Started: run.Started, Entries: run.Entries, Events: run.Events, Refs: run.Refs, Growth: run.Growth,
@@ -91,7 +91,7 @@ func (d *Driver) connect() {
 		wake: make(chan struct{}, 1), handoff: make(chan struct{}, 1), rest: make(chan stopped, 1),
 	}
 	d.ask = asker{run: r, mode: &d.Mode, att: &d.att, timers: &d.timers}
-	d.ask.stretch = stretch{since: time.Now(), patience: patience}
+	d.ask.stretch = stretch{since: d.env.Store.Now(), patience: patience}
 	d.ask.interrupt = d.ask.interrupts
 	d.timers.run = r
 	d.tokens = tokens{run: r, timers: &d.timers, box: &d.box, open: map[string]*external{}}

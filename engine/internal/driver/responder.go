@@ -135,12 +135,12 @@ func (d responder) question(r *Request) (ev scheduler.Event, err error) {
 	if n == nil || e.revert || n.Spec.Kind != flow.Work || !n.Awaits() {
 		return ev, ErrNoLanguage
 	}
-	if d.Owns() || r.fits(&e.token) != nil { // otherwise the token was read with the run, and the commit compares it
+	if d.Owns() || r.fits(&e.token, d.env.Store.Now()) != nil { // otherwise the token was read with the run, and the commit compares it
 		if err := d.tokens.lookAt(e); err != nil {
 			return ev, err
 		}
 	}
-	if err := r.fits(&e.token); err != nil {
+	if err := r.fits(&e.token, d.env.Store.Now()); err != nil {
 		return ev, err
 	}
 	if r.Kind == EndTask && r.Failure == nil {
@@ -166,12 +166,12 @@ func (d responder) question(r *Request) (ev scheduler.Event, err error) {
 }
 
 // fits returns why the token of a request cannot be taken or ended.
-func (r *Request) fits(t *storage.Token) error {
+func (r *Request) fits(t *storage.Token, now time.Time) error {
 	switch {
 	case t.State != storage.TokenOpen:
 		return storage.ErrGone
 	case r.Kind == EndTask && r.Take != 0 && r.Take != t.Take,
-		r.Kind == TakeTask && t.Worker != "" && (t.Lease.IsZero() || t.Lease.After(time.Now())):
+		r.Kind == TakeTask && t.Worker != "" && (t.Lease.IsZero() || t.Lease.After(now)):
 		return storage.ErrTaken
 	default:
 		return nil

@@ -2,7 +2,6 @@ package driver
 
 import (
 	"context"
-	"time"
 
 	"github.com/ebbflow/ebb/engine/internal/checkpoint"
 	"github.com/ebbflow/ebb/engine/internal/scheduler"
@@ -60,6 +59,6 @@ func (r *run) Scheduler() *scheduler.Scheduler { return r.s }
 // tick updates the current time, if time may have passed. Decisions that share a commit have the same time.
 func (r *run) tick() {
 	if r.stale {
-		r.next.Now, r.stale = time.Now(), false
+		r.next.Now, r.stale = r.env.Store.Now(), false
 	}
 }

@@ -59,7 +59,7 @@ func (d *Driver) wait() (err error) {
 		if d.calls.Running() == 0 {
 			failpoint.Hit("engine.backoff")
 		}
-		t := time.NewTimer(time.Until(at))
+		t := time.NewTimer(at.Sub(d.env.Store.Now()))
 		defer t.Stop()
 		due = t.C
 	}
@@ -114,7 +114,7 @@ func (d *Driver) leaves() bool {
 		return false
 	}
 	due, waits := d.timers.nearest()
-	if waits && !due.After(time.Now()) {
+	if waits && !due.After(d.env.Store.Now()) {
 		return false
 	}
 	d.release(due)
@@ -158,7 +158,7 @@ func (d *Driver) unchanged() (bool, error) {
 // overdue reports whether the run's deadline has passed, and was not noticed yet.
 func (d *Driver) overdue() bool {
 	at, ok := d.timers.at[deadline]
-	return ok && d.cycle.over == nil && !at.After(time.Now())
+	return ok && d.cycle.over == nil && !at.After(d.env.Store.Now())
 }
 
 // fire feeds the timers that are due.
@@ -170,7 +170,7 @@ func (d *Driver) fire() error {
 	if err != nil {
 		return err
 	}
-	d.next.Now = time.Now()
+	d.next.Now = d.env.Store.Now()
 	for _, k := range d.timers.due(d.next.Now) {
 		if k.token {
 			if err := (ending{d}).expire(k); err != nil {

@@ -233,5 +233,5 @@ func (c *Call) Evaluate() (err error) {
 func (c *Call) Vanished() Finished {
 	ev := c.completed()
 	ev.Failure = atom.NewFailure(c.About.Path, c.About.Attempt, guard.ErrEnded)
-	return Finished{c, ev, true, time.Now()}
+	return Finished{c, ev, true, c.of.Store.Now()}
 }

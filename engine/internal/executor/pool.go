@@ -2,7 +2,6 @@ package executor
 
 import (
 	"sync"
-	"time"
 )
 
 // A pool makes calls of a run on goroutines of its own, and stores their ends until the driver reads them. A
@@ -67,7 +66,7 @@ func (p *pool) work() {
 			return
 		}
 		ev, known := c.Make()
-		p.report(Finished{c, ev, known, time.Now()})
+		p.report(Finished{c, ev, known, c.of.Store.Now()})
 	}
 }
 

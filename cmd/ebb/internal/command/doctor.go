@@ -28,8 +28,8 @@ warnings, and 7 if the database cannot be reached. The checks report:
                  growing by more than 1 MiB a second
   schema         missing tables, or a schema older or newer than this ebb's
   clock, past, clock set back
-                 a difference between the clocks of machine and database, by which waits
-                 begin too early or too late; changes, or processes last seen, in the future
+                 a difference between the clocks of machine and database; changes, or processes
+                 last seen, in the future
   file system    a file on NFS, SMB, Ceph, sshfs, virtiofs or the like, where locks do not
                  reach other machines (Linux)
   files          users who may read but not write the database, all users who may change or

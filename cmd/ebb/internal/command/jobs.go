@@ -95,7 +95,7 @@ func (s subcommands) jobs(ctx context.Context, all bool, limit int) error {
 				err = s.showJob(&job)
 			} else if err == nil {
 				var row []string
-				row, err = at.jobColumns(ctx, &job, time.Now())
+				row, err = at.jobColumns(ctx, &job, store.Now())
 				rows = append(rows, row)
 			}
 			if err == nil && len(rows) == listedAtOnce { // a board may be larger than memory

@@ -152,7 +152,7 @@ func (s subcommands) writeRuns(ctx context.Context, store storage.Store, runs []
 	}
 	rows := make([][]string, len(runs))
 	for i := range runs {
-		if rows[i], err = at.columns(ctx, &runs[i], time.Now()); err != nil {
+		if rows[i], err = at.columns(ctx, &runs[i], store.Now()); err != nil {
 			return err
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"strings"
-	"time"
 
 	"github.com/ebbflow/ebb/cmd/ebb/internal/definition"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/exit"
@@ -30,7 +29,7 @@ func (f *listFlags) filter(args []string) (runfilter.Filter, error) {
 
 // searchFor returns the search for the runs of a filter.
 func searchFor(store storage.Store, filter runfilter.Filter) runfilter.Search {
-	now := time.Now()
+	now := store.Now()
 	machine := (&definition.Catalog{Store: store}).Waits
 	return runfilter.Search{
 		Filter: filter, Now: now, Waits: inspect.NewWaits(store, inspect.WaitingSearch{Now: now, Machine: machine}),

@@ -3,7 +3,6 @@ package command
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -60,7 +59,7 @@ func (s subcommands) show(ctx context.Context, store storage.Store, id string) e
 	if err != nil {
 		return exit.DatabaseError(err)
 	}
-	for _, line := range view.Tree(t, time.Now(), s.Page()) {
+	for _, line := range view.Tree(t, store.Now(), s.Page()) {
 		fmt.Fprintln(s.Out, line)
 	}
 	if t.Partial {
@@ -77,7 +76,7 @@ func (s subcommands) show(ctx context.Context, store storage.Store, id string) e
 	}
 	for i := range messages {
 		if messages[i].Parked {
-			fmt.Fprintln(s.Out, view.Unsent(&messages[i], time.Now()))
+			fmt.Fprintln(s.Out, view.Unsent(&messages[i], store.Now()))
 		}
 	}
 	if run.State.Ended() {

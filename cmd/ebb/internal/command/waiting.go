@@ -31,7 +31,7 @@ first wait ends. It looks at the oldest runs first, for a fraction of a second.`
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx := cmd.Context()
-			return s.Reading(ctx, func(store *sqlstore.Store) error { return s.waiting(ctx, store, time.Now()) })
+			return s.Reading(ctx, func(store *sqlstore.Store) error { return s.waiting(ctx, store, store.Now()) })
 		},
 	}
 }

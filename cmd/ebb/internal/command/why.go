@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -33,9 +32,9 @@ Of a job whose run does not exist yet, explain why.`,
 					return s.whyJob(ctx, store, args[0], err)
 				}
 				if s.JSON() {
-					return view.NewJSON(s.Out).Encode(w.Why(time.Now()))
+					return view.NewJSON(s.Out).Encode(w.Why(store.Now()))
 				}
-				for _, sentence := range view.Why(w, time.Now()) {
+				for _, sentence := range view.Why(w, store.Now()) {
 					if _, err := fmt.Fprintln(s.Out, sentence); err != nil {
 						return err
 					}

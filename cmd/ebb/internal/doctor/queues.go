@@ -10,7 +10,7 @@ import (
 
 // queues reports the work for workers that waits although no worker asks for it, as `ebb why` says it.
 func (d *doctor) queues(ctx context.Context, store storage.Store, _ time.Time) error {
-	now := time.Now()
+	now := store.Now()
 	w, err := inspect.WaitingOf(ctx, store, inspect.WaitingSearch{Now: now, Clock: time.Now})
 	if err != nil {
 		return err

@@ -29,7 +29,7 @@ func (d *doctor) records(ctx context.Context, store *sqlstore.Store) error {
 					first = record
 				}
 			}
-			if time.Until(record.Updated) > sqlstore.Neglected {
+			if record.Updated.Sub(store.Now()) > sqlstore.Neglected {
 				if ahead++; ahead == 1 {
 					future = record
 				}

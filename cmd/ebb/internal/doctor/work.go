@@ -70,7 +70,7 @@ func (d *doctor) past(ctx context.Context, store storage.Store, _ time.Time) err
 		return err
 	}
 	for i := range runs {
-		if ahead := time.Until(runs[i].Updated); ahead > sqlstore.Neglected {
+		if ahead := runs[i].Updated.Sub(store.Now()); ahead > sqlstore.Neglected {
 			d.findf("past", Wrong, "find out why the clock was put back; timers wait until their time comes again",
 				"run %s has changed at %s, which has not come yet", runs[i].ID, runs[i].Updated.UTC().Format(time.RFC3339))
 			return nil

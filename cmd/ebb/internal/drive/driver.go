@@ -167,7 +167,7 @@ func (d *Driver) rested(ctx context.Context, run *storage.Run, show view.Reporte
 		d.Session.Noticef("what was undone cannot be read: %v", unread)
 	}
 	if t != nil && (d.quiet || d.Session.Out.Terminal() == nil) { // otherwise the terminal shows it
-		for _, line := range view.Tree(t, time.Now(), d.Session.Page()) {
+		for _, line := range view.Tree(t, d.Store.Now(), d.Session.Page()) {
 			fmt.Fprintln(d.Session.Out, line)
 		}
 	}

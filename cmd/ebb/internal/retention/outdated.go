@@ -47,7 +47,7 @@ func pruneJobs(ctx context.Context, store storage.Jobs, policy Policy, now time.
 // that cannot be judged, or for which f fails, does not keep f from the others; Outdated returns the first of the
 // errors.
 func Outdated(ctx context.Context, store storage.Reader, policy Policy, f func(*storage.Run) error) error {
-	o := outdating{store: store, policy: policy, now: time.Now(), parents: map[string]bool{}}
+	o := outdating{store: store, policy: policy, now: store.Now(), parents: map[string]bool{}}
 	q := storage.RunQuery{States: []states.Flow{states.FlowSuccess, states.FlowFailure, states.FlowReverted}}
 	var failed error
 	for run, err := range storage.EachRun(ctx, store, q) {

@@ -62,7 +62,7 @@ type Pruned struct {
 func (p *Pruner) Prune(ctx context.Context) (done Pruned, err error) {
 	var runs, jobs, tidy error // an error of some runs does not keep the others
 	done.Runs, runs = p.pruneRuns(ctx)
-	done.Jobs, jobs = pruneJobs(ctx, p.Store, p.Policy, time.Now())
+	done.Jobs, jobs = pruneJobs(ctx, p.Store, p.Policy, p.Store.Now())
 	if done.Runs+done.Jobs > 0 {
 		done.Bytes, tidy = p.Tidy(ctx)
 	}

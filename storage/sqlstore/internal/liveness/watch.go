@@ -30,6 +30,8 @@ type Watch struct {
 	owners  map[string]sighting
 	heard   time.Time     // when the server last reported its time; zero if it has not
 	clock   int64         // the time that it reported, in microseconds
+	slack   time.Duration // how long it took to report it
+	ahead   time.Duration // by how much that time is ahead of this process's clock, see Clock
 	stepped time.Time     // when the Watch last noticed that the server's clock was set; zero means never
 	step    time.Duration // by how much it was set then
 }
@@ -59,8 +61,35 @@ func (w *Watch) Tells(asked, answered time.Time, micros int64) (step time.Durati
 		w.stepped, w.step = answered, step
 	}
 	// Record it as of the answer: otherwise a step back would later seem smaller by the duration of this query.
-	w.heard, w.clock = answered, micros
+	w.heard, w.clock, w.slack = answered, micros, answered.Sub(asked)
 	return step
+}
+
+// Tolerance is the difference of two clocks that counts as none.
+//
+// limit:PostgreSQL's clock
+//
+//limit:storage difference of a process's clock from PostgreSQL's that counts as none | {} | the process uses
+const Tolerance = 100 * time.Millisecond
+
+// Clock returns the time by which the processes of a database judge its times: the server's. While the clock of this
+// process differs from it by less than the Tolerance, it is that of this process, which is more exact than an estimate.
+// Without a server, it always is.
+func (w *Watch) Clock() time.Time {
+	now := time.Now()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.heard.IsZero() {
+		return now
+	}
+	ahead := time.UnixMicro(w.clock + now.Sub(w.heard).Microseconds()).Sub(now)
+	if (ahead - w.ahead).Abs() > Tolerance+w.slack {
+		w.ahead = ahead
+	}
+	if w.ahead.Abs() <= Tolerance {
+		return now
+	}
+	return now.Round(0).Add(w.ahead) // without the monotonic reading, which tells nothing of the server
 }
 
 // Now estimates the server's time; zero if the server has not reported it.
