@@ -35,11 +35,11 @@ func awaitStored(ctx context.Context, t *testing.T, store storage.Store, turn in
 	t.Helper()
 	for {
 		changed := store.Changed()
-		timers, err := store.RunTimers(t.Context(), "r")
+		timers, err := store.RunTimers(ctx, "r")
 		if err != nil {
 			t.Error(err)
 		}
-		left, err := store.RunOutbox(t.Context(), "r", 0)
+		left, err := store.RunOutbox(ctx, "r", 0)
 		if err != nil {
 			t.Error(err)
 		}

@@ -2,7 +2,6 @@ package storage
 
 import (
 	"context"
-	"time"
 
 	"github.com/ebbflow/ebb/atom"
 )
@@ -14,10 +13,6 @@ type Reader interface {
 	Keys
 	Queues
 
-	// Now returns the time by which the times in the store are judged, whichever process sets them: that of the database's
-	// server, or of this machine for a file. It asks no server: the store knows how far the clocks of the server and of
-	// this process differ.
-	Now() time.Time
 	// Run returns the record of a run.
 	Run(ctx context.Context, id string) (Run, error)
 	// Atoms returns the atoms of a run that q selects, ordered by path. With a limit it may return fewer, see

@@ -10,6 +10,10 @@ import (
 
 // Lists is the part of a [Reader] that finds runs.
 type Lists interface {
+	// Now returns the time by which the times in the store are judged, whichever process sets them: that of the database's
+	// server, or of this machine for a file. It asks no server: the store knows how far the clocks of the server and of
+	// this process differ.
+	Now() time.Time
 	// Runs returns the records of the runs that q selects. With a limit it may return fewer, see [PageBytes]; an empty
 	// result means that none is left. [EachRun] reads them page by page.
 	Runs(ctx context.Context, q RunQuery) ([]Run, error)

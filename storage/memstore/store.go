@@ -104,7 +104,7 @@ func (m *memory) join() *store {
 	return s
 }
 
-// Now implements [storage.Reader.Now].
+// Now implements [storage.Lists.Now].
 func (*store) Now() time.Time { return time.Now() }
 
 // enter begins a call. It locks the store, or returns an error.

@@ -40,7 +40,7 @@ func (d *dialect) orNow(t time.Time) time.Time {
 	return t
 }
 
-// Now implements [storage.Reader.Now].
+// Now implements [storage.Lists.Now].
 func (s *Store) Now() time.Time { return s.dialect.Now() }
 
 // moment is the stored form of a time.

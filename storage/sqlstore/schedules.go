@@ -93,7 +93,8 @@ func (s *Store) PutSchedule(ctx context.Context, is storage.Schedule) error {
 	return s.change(ctx, &write{
 		do: func(ctx context.Context, w *session) error {
 			_, err := w.Exec(ctx, putSchedule, is.ID, is.Spec, is.Flow, is.Version, is.Priority, is.CatchUp, is.Paused,
-				s.dialect.orNow(is.Created).UnixMicro(), micros(is.Next), micros(is.Last), uuid.NewString(), []byte(is.Input), needs, labels)
+				s.dialect.orNow(is.Created).UnixMicro(), micros(is.Next), micros(is.Last), uuid.NewString(), []byte(is.Input),
+				needs, labels)
 			return err
 		},
 		arrivals: wakeup.Moves,

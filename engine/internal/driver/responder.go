@@ -135,7 +135,8 @@ func (d responder) question(r *Request) (ev scheduler.Event, err error) {
 	if n == nil || e.revert || n.Spec.Kind != flow.Work || !n.Awaits() {
 		return ev, ErrNoLanguage
 	}
-	if d.Owns() || r.fits(&e.token, d.env.Store.Now()) != nil { // otherwise the token was read with the run, and the commit compares it
+	// Otherwise the token was read with the run, and the commit compares it.
+	if d.Owns() || r.fits(&e.token, d.env.Store.Now()) != nil {
 		if err := d.tokens.lookAt(e); err != nil {
 			return ev, err
 		}
