@@ -59,9 +59,6 @@ func Unrecognized(resource, location string) Finding {
 // awsWarnings are the codes of the warnings that AWS has.
 var awsWarnings = []flow.DiagnosticCode{"NO_DOLLAR", "NO_PATH", "PASS_RESULT_IS_STATIC"}
 
-// invalidCall is what AWS says about a value in a payload template that it cannot read.
-const invalidCall = "must be a valid JSONPath or a valid intrinsic function call"
-
 // found returns what AWS reports for a problem.
 func found(text []byte, document any, p *flow.Diagnostic) []Finding {
 	value, path := follow(document, p.Pointer)
@@ -112,24 +109,12 @@ func found(text []byte, document any, p *flow.Diagnostic) []Finding {
 		if rule, ok := value.(map[string]any); ok && selectors(rule) != 1 {
 			one.Message = choiceSelectors
 		}
-	case "path":
-		one.Message = "Value must be a valid JSONPath."
-		if strings.Contains(one.Location, "/Choices[") {
-			one.Message = "Value is not a Reference Path"
-			if !strings.HasPrefix(said, "$") {
-				one.Message += ": Reference path didn't start with '$'"
-			}
-		}
+	case "path", "template":
+		one = wrongPath(one, path, said, p.Rule == "path")
 	case "jsonata", "states":
 		one.Message = unnamed(one.Message)
 	case "top-level":
 		one.Message = unnamed(one.Message) + "."
-	case "template":
-		// AWS does not name the fault of the call.
-		if strings.Contains(one.Message, invalidCall) {
-			one.Message = fmt.Sprintf("The value for the field '%s' %s", path.last(), invalidCall)
-			one.Location = path.parent().String()
-		}
 	case "variable-name":
 		if one.Code = "INVALID_VARIABLE_NAME"; path.last() == "states" {
 			one.Code, one.Message = "RESERVED_VARIABLE_NAME", "Cannot assign to reserved variable '$states'."

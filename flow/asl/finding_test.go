@@ -204,7 +204,7 @@ func TestVariableReferences(t *testing.T) {
 // TestFindingOfAnInvalidCall has AWS's words for every fault of the call (asl.md a.8).
 func TestFindingOfAnInvalidCall(t *testing.T) {
 	t.Parallel()
-	for _, call := range []string{"x", "States.Formt('{}')", "States.UUID(1)", "States.Format(", `States.StringToJson('\\\"')`} {
+	for _, call := range []string{"x", "$.x[y]", "States.Formt('{}')", "States.UUID(1)", "States.Format(", `States.StringToJson('\\\"')`} {
 		text := []byte(`{"StartAt":"A","States":{"A":{"Type":"Pass","Parameters":{"c.$":"` + call + `"},"End":true}}}`)
 		want := "The value for the field 'c.$' must be a valid JSONPath or a valid intrinsic function call"
 		findings := asl.Findings(text, asl.Validate("", text))

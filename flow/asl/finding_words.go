@@ -96,6 +96,26 @@ func inAWSWords(one Finding, rule string, at steps) Finding {
 	return one
 }
 
+// invalidCall is what AWS says about a value in a payload template that it cannot read.
+const invalidCall = "must be a valid JSONPath or a valid intrinsic function call"
+
+// wrongPath returns the finding for what is no path, or no call of an intrinsic function. AWS does not name the fault.
+func wrongPath(one Finding, at steps, said string, isPath bool) Finding {
+	switch {
+	case strings.HasSuffix(at.last(), ".$") && (isPath || strings.Contains(one.Message, invalidCall)):
+		one.Message = "The value for the field '" + at.last() + "' " + invalidCall
+		one.Location = at.parent().String()
+	case !isPath:
+	case !strings.Contains(one.Location, "/Choices["):
+		one.Message = "Value must be a valid JSONPath."
+	case strings.HasPrefix(said, "$"):
+		one.Message = "Value is not a Reference Path"
+	default:
+		one.Message = "Value is not a Reference Path: Reference path didn't start with '$'"
+	}
+	return one
+}
+
 // selectors counts the fields of a rule of Choices of which there is one.
 func selectors(rule map[string]any) (n int) {
 	for _, name := range []string{"And", "Or", "Not", "Variable", "Condition"} {
