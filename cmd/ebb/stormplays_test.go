@@ -50,9 +50,16 @@ func stormPairs() (all []script) {
 	return all
 }
 
-// complete chooses the doors and the order of a script.
-func (s script) complete(r *rand.Rand) script {
-	of := func(doors string) string { all := strings.Fields(doors); return all[r.IntN(len(all))] }
+// doors counts how often one of some doors was chosen.
+type doors map[string]int
+
+// complete chooses the doors and the order of a script, in turn.
+func (s script) complete(turns doors) script {
+	of := func(doors string) string {
+		all, turn := strings.Fields(doors), turns[doors]
+		turns[doors]++
+		return all[turn%len(all)]
+	}
 	amazon := s.flow == "machine" || s.flow == "call" || s.flow == "map"
 	switch {
 	case s.flow == "swf":
@@ -171,11 +178,14 @@ func (p *play) begin(ctx context.Context) bool {
 	if p.work.run == "" {
 		p.work.run = p.run
 	}
-	if p.thing != "signal" || p.flow == "swf" {
-		return true
+	if p.thing == "signal" && p.flow != "swf" {
+		p.must(func(pair int) (answer, jsonObject) { return p.end(ctx, "tasks", pair, p.work, ""), nil })
+		p.until("the booking is done", func() bool { return p.count("Book", "SUCCESS") == 1 })
 	}
-	p.must(func(pair int) (answer, jsonObject) { return p.end(ctx, "tasks", pair, p.work, ""), nil })
-	return p.until("the booking is done", func() bool { return p.count("Book", "SUCCESS") == 1 })
+	if p.when == "held" {
+		p.hold(ctx)
+	}
+	return true
 }
 
 // act sends the thing and the command.
@@ -195,9 +205,6 @@ func (p *play) act(ctx context.Context) {
 // sendThing sends the thing once.
 func (p *play) sendThing(ctx context.Context) {
 	defer close(p.done)
-	if p.when == "held" {
-		p.hold(ctx)
-	}
 	if p.command == "timeout" && p.when != "killed" { // shortly before or after the time limit
 		time.Sleep(time.Until(p.begun.Add(stormLimit + time.Duration(rand.IntN(80)-50)*time.Millisecond)))
 	}
