@@ -20,9 +20,9 @@ import (
 // command: of several callers that read the same end of a run, one has its command applied. The key is that of
 // [SendOnce]; a repeated call gets the answer to the first.
 //
-// If the run refuses the command, the error wraps [ErrRefused]. If no process takes the run up now, or if ctx ends,
-// Apply returns false and no error: the command waits in the inbox. Other errors are those of the store; if the run
-// does not exist, they wrap [storage.ErrNotFound].
+// If the run refuses the command, the error wraps [ErrRefused]. If no process takes the run up now, if the answer
+// cannot be read, or if ctx ends, Apply returns false and no error: the command waits in the inbox. Other errors are
+// those of the store, and nothing was sent; if the run does not exist, they wrap [storage.ErrNotFound].
 func Apply(
 	ctx context.Context, store storage.Store, run *storage.Run, key string, o Command,
 ) (applied bool, err error) {
@@ -38,14 +38,14 @@ func Apply(
 			applied, err = answered(ctx, store, run.ID, o.c.Answer)
 		}
 		if applied || err != nil || ctx.Err() != nil {
-			if ctx.Err() != nil && !errors.Is(err, ErrRefused) {
+			if !errors.Is(err, ErrRefused) {
 				err = nil
 			}
 			return applied, err
 		}
 		if now.Owner == "" {
 			if taken, err := isServed(ctx, store, &now); !taken || err != nil {
-				return false, err
+				return false, nil //nolint:nilerr // the command was sent
 			}
 		}
 		select {

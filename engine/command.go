@@ -146,9 +146,15 @@ func SendOnce(ctx context.Context, store storage.Inbox, run, key string, o Comma
 // Command sends a command to a run and returns when the run has come to rest, as [Engine.Run] does, with the same
 // errors. If another process owns the run, Command waits for that process. If the other process dies, this engine
 // drives the run. If ctx ends first, Command returns [ErrStopped]; the owner of the run still applies a command
-// that was sent. If the run does not allow the command, Command returns an error that wraps [ErrRefused], and the
-// run does not change. If the run does not exist, it returns a *[StoreError] that wraps [storage.ErrNotFound].
-func (e *Engine) Command(ctx context.Context, id string, o Command) (*Result, error) {
+// that was sent. So it does if the store fails after that: the error then wraps [ErrStopped] and a *[StoreError]. If
+// the run does not allow the command, Command returns an error that wraps [ErrRefused], and the run does not change. If
+// the run does not exist, it returns a *[StoreError] that wraps [storage.ErrNotFound].
+func (e *Engine) Command(ctx context.Context, id string, o Command) (res *Result, err error) {
+	defer func() {
+		if o.c.Kind == "" {
+			err = unawaited(err)
+		}
+	}()
 	if _, err := o.c.Message(id); err != nil {
 		return nil, err
 	}

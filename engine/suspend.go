@@ -35,7 +35,7 @@ func suspend(ctx context.Context, store storage.Store, run string, by *storage.I
 	hold := Hold()
 	hold.c.By = by
 	for told := false; ; told = true {
-		err := holdUnowned(ctx, store, run, nil, by)
+		held, err := holdUnowned(ctx, store, run, nil, by)
 		if _, owned := errors.AsType[*storage.OwnedError](err); !owned {
 			if errors.Is(err, ErrRefused) {
 				err = errors.Join(err, hold.Refused(ctx, store, run, err))
@@ -43,8 +43,10 @@ func suspend(ctx context.Context, store storage.Store, run string, by *storage.I
 			if err != nil {
 				return storage.Run{}, err
 			}
-			row, err := store.Run(ctx, run)
-			return row, driver.WrapStore(run, err)
+			if row, err := store.Run(ctx, run); err == nil {
+				return row, nil
+			}
+			return held, nil // it was committed, also if it cannot be read now
 		}
 		if !told {
 			if err := Send(ctx, store, run, hold); err != nil {
@@ -53,9 +55,18 @@ func suspend(ctx context.Context, store storage.Store, run string, by *storage.I
 		}
 		row, err := WhileOwned(ctx, store, run)
 		if err != nil || rests(&row) {
-			return row, err
+			return row, unawaited(err)
 		}
 	}
+}
+
+// unawaited returns the error of a caller that waits for what becomes of a command that it has sent. Also if the store
+// fails, the run gets the command.
+func unawaited(err error) error {
+	if _, broken := errors.AsType[*StoreError](err); broken {
+		return fmt.Errorf("%w: the command was sent, and then: %w", ErrStopped, err)
+	}
+	return err
 }
 
 // IgnoreSuspend lets Run resume a run even if its inbox contains a request to suspend it, because the former owner
@@ -72,12 +83,13 @@ func rests(run *storage.Run) bool {
 }
 
 // holdUnowned marks a run without an owner as suspended. If why is not nil, an operator must decide how the run
-// continues.
+// continues. It returns what it knows of the run.
 func holdUnowned( //nolint:gocognit // one transaction
 	ctx context.Context, store storage.Store, id string, why *atom.Failure, by *storage.Issuer,
-) error {
-	err := store.Step(ctx, id, func(snap *storage.Snapshot) (*storage.Checkpoint, error) {
+) (held storage.Run, err error) {
+	err = store.Step(ctx, id, func(snap *storage.Snapshot) (*storage.Checkpoint, error) {
 		run := &snap.Run
+		held = *run
 		if run.State.Ended() {
 			return nil, fmt.Errorf("%w: run %q has ended (%v) and cannot be suspended", ErrRefused, id, run.State)
 		}
@@ -120,18 +132,19 @@ func holdUnowned( //nolint:gocognit // one transaction
 		if by != nil && (!run.Hold || run.State != cp.Head.State) {
 			command(cp, &storage.Message{Kind: inbox.Suspend, Issuer: by})
 		}
+		held.Hold, held.State, held.Failure = true, cp.Head.State, cp.Head.Failure
 		if run.Hold && run.State == cp.Head.State && len(cp.Taken) == 0 {
 			return nil, nil //nolint:nilnil // nothing is to be written
 		}
 		return cp, nil
 	})
 	if errors.Is(err, ErrRefused) || err == nil {
-		return err
+		return held, err
 	}
 	if _, owned := errors.AsType[*storage.OwnedError](err); owned {
-		return err
+		return held, err
 	}
-	return driver.WrapStore(id, err)
+	return held, driver.WrapStore(id, err)
 }
 
 func reachesHeld(l storage.Message) bool { return l.ReachesHeld() }

@@ -39,8 +39,8 @@ var stormModes = []stormMode{{1, "between"}, {2, "between"}, {2, "amid"}, {1, ""
 
 // TestStorm sends runs what others do for them, and commands, by all doors of real processes: one after the other, at
 // once, to one process and to two, with kill -9 between and amid. What was answered with yes counts, whatever command
-// comes next, and what was refused does not. Each pair of a thing and a command is played once for each kind of flow, and
-// each door is used; with EBB_STORM, random plays follow.
+// comes next, and what was refused does not. Each pair of a thing and a command is played once for each kind of flow,
+// and each door is used; with EBB_STORM, random plays follow.
 //
 // Guarantee (G1): What was acknowledged counts, whatever comes next. A run, and its undo, know each result, failure,
 // heartbeat and signal that was accepted before a command, a time limit or a failure beside it: by every door, on one
@@ -138,9 +138,10 @@ func (w *stormWorld) round(ctx context.Context, round int, scripts []script, m s
 			s.when = map[bool]string{true: "held", false: "killed"}[s.when == "held"]
 		}
 		p := &play{
-			script: s, stormWorld: w, name: fmt.Sprintf("play-%d-%d", round, i), seat: 1_000_000 + round*stormAtOnce + i, commands: map[string]int{},
-			at: rand.IntN(m.pairs), early: i%2 == 0 && s.when != "held" && s.command != "suspend", // a suspension waits for the call
-			book: make(chan taking, 1), side: make(chan taking, 1), done: make(chan struct{}),
+			script: s, stormWorld: w, name: fmt.Sprintf("play-%d-%d", round, i), commands: map[string]int{},
+			seat: 1_000_000 + round*stormAtOnce + i, at: rand.IntN(m.pairs),
+			early: i%2 == 0 && s.when != "held" && s.command != "suspend", // a suspension waits for the call
+			book:  make(chan taking, 1), side: make(chan taking, 1), done: make(chan struct{}),
 		}
 		p.other = (p.at + m.pairs - 1) % m.pairs
 		w.plays.Store(p.name, p)
@@ -178,7 +179,8 @@ func (w *stormWorld) round(ctx context.Context, round int, scripts []script, m s
 		all.Wait()
 		each(func(p *play) { p.sendCommand(ctx) })
 		if m.pairs == 1 && rand.IntN(2) == 0 { // the time limits pass while no process runs
-			time.Sleep(time.Until(slices.MaxFunc(plays, func(a, b *play) int { return a.begun.Compare(b.begun) }).begun.Add(stormLimit)))
+			last := slices.MaxFunc(plays, func(a, b *play) int { return a.begun.Compare(b.begun) })
+			time.Sleep(time.Until(last.begun.Add(stormLimit)))
 		}
 		w.start(victim)
 	}

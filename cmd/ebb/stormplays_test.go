@@ -22,7 +22,7 @@ type script struct {
 	flow               string // the name of a machine of stormMachines, go, events or swf
 	thing, thingBy     string // result, failure, heartbeat or signal, and its door
 	command, commandBy string // cancel, revert, suspend (and cancel), abandon, timeout, sibling or silence, and its door
-	when               string // the command comes after the thing or together with it; the thing comes while the run is held
+	when               string // the command comes after the thing, or together; the thing comes while the run is held
 }
 
 func (s script) String() string {
@@ -38,8 +38,9 @@ func stormPairs() (all []script) {
 		for thing := range strings.FieldsSeq(things) {
 			for command := range strings.FieldsSeq("cancel revert suspend abandon timeout sibling silence") {
 				one := flow == "swf" || flow == "events" || flow == "map" // has no sibling
-				if command == "silence" && (thing != "heartbeat" || flow != "machine") || command == "timeout" && flow == "events" ||
-					command == "sibling" && one || flow == "swf" && (command == "revert" || command == "suspend") {
+				if command == "silence" && (thing != "heartbeat" || flow != "machine") ||
+					command == "timeout" && flow == "events" || command == "sibling" && one ||
+					flow == "swf" && (command == "revert" || command == "suspend") {
 					continue
 				}
 				all = append(all, script{flow: flow, thing: thing, command: command})
@@ -87,7 +88,8 @@ func (s script) complete(turns doors) script {
 	default:
 		s.commandBy = of("rest go command")
 	}
-	if s.when = of("after after together held"); s.when == "held" && (s.flow == "swf" || s.commandBy == "clock" || s.command == "suspend") { //nolint:dupword // weights
+	s.when = of("after after together held") //nolint:dupword // weights
+	if s.when == "held" && (s.flow == "swf" || s.commandBy == "clock" || s.command == "suspend") {
 		s.when = "after"
 	}
 	return s
@@ -149,7 +151,8 @@ func (p *play) begin(ctx context.Context) bool {
 		limit := map[bool]string{true: fmt.Sprint(int(stormLimit.Seconds())), false: "3600"}[p.command == "timeout"]
 		out = p.must(func(pair int) (answer, jsonObject) {
 			return p.aws(ctx, pair, "SimpleWorkflowService.StartWorkflowExecution", jsonObject{
-				"domain": "storm", "workflowId": p.name, "workflowType": jsonObject{"name": "storm", "version": "1"}, "executionStartToCloseTimeout": limit,
+				"domain": "storm", "workflowId": p.name, "workflowType": jsonObject{"name": "storm", "version": "1"},
+				"executionStartToCloseTimeout": limit,
 			})
 		})
 		p.run = fmt.Sprint(out["runId"])
@@ -157,7 +160,8 @@ func (p *play) begin(ctx context.Context) bool {
 		p.run = variant + ":" + p.name
 		input := map[bool]string{true: fmt.Sprintf("[%q]", p.name), false: "{}"}[p.flow == "map"]
 		p.must(func(pair int) (answer, jsonObject) {
-			return p.aws(ctx, pair, "AWSStepFunctions.StartExecution", jsonObject{"stateMachineArn": stormARN + "stateMachine:" + variant, "name": p.name, "input": input})
+			return p.aws(ctx, pair, "AWSStepFunctions.StartExecution",
+				jsonObject{"stateMachineArn": stormARN + "stateMachine:" + variant, "name": p.name, "input": input})
 		})
 	}
 	over := time.After(map[bool]time.Duration{true: stormLimit, false: stormPatience}[p.command == "timeout"])
@@ -271,14 +275,16 @@ func (p *play) order(ctx context.Context, command string) {
 	p.repeat(func() (a answer) {
 		switch by {
 		case "sfn":
-			a, _ = p.aws(ctx, p.other, "AWSStepFunctions.StopExecution", jsonObject{"executionArn": stormARN + "execution:" + p.run})
+			a, _ = p.aws(ctx, p.other, "AWSStepFunctions.StopExecution",
+				jsonObject{"executionArn": stormARN + "execution:" + p.run})
 		case "swf":
-			a, _ = p.aws(ctx, p.other, "SimpleWorkflowService.TerminateWorkflowExecution", jsonObject{"domain": "storm", "workflowId": p.name})
+			a, _ = p.aws(ctx, p.other, "SimpleWorkflowService.TerminateWorkflowExecution",
+				jsonObject{"domain": "storm", "workflowId": p.name})
 		case "go":
-			c := map[string]engine.Command{"suspend": engine.Hold(), "resume": engine.Resume(), "abandon": engine.Abandon("storm")}[command]
-			if command == "cancel" || command == "revert" {
-				c = engine.Cancel("storm")
-			}
+			c := map[string]engine.Command{
+				"suspend": engine.Hold(), "resume": engine.Resume(), "abandon": engine.Abandon("storm"),
+				"cancel": engine.Cancel("storm"), "revert": engine.Cancel("storm"),
+			}[command]
 			a = p.answered(engine.SendOnce(ctx, p.store, p.run, key, c.By(storage.Issuer{Via: storage.ViaLibrary})))
 		case "command":
 			args := []string{command, p.run}
@@ -318,15 +324,23 @@ func (p *play) answered(err error) answer {
 func (p *play) end(ctx context.Context, by string, pair int, work taking, code string) (a answer) {
 	result, fails := jsonObject{"Seat": p.seat}, code != ""
 	choose := func(succeed, fail string) string { return map[bool]string{false: succeed, true: fail}[fails] }
+	body := func(succeed string, with any, fail string) jsonObject {
+		if fails {
+			return jsonObject{fail: code}
+		}
+		return jsonObject{succeed: with}
+	}
+	aws := func(operation string, body jsonObject) {
+		body["taskToken"] = work.id
+		a, _ = p.aws(ctx, pair, operation, body)
+	}
 	switch by {
 	case "sfn":
-		a, _ = p.aws(ctx, pair, "AWSStepFunctions.SendTask"+choose("Success", "Failure"),
-			map[bool]jsonObject{false: {"taskToken": work.id, "output": object(p.T, result)}, true: {"taskToken": work.id, "error": code}}[fails])
+		aws("AWSStepFunctions.SendTask"+choose("Success", "Failure"), body("output", object(p.T, result), "error"))
 	case "swf":
-		a, _ = p.aws(ctx, pair, "SimpleWorkflowService.RespondActivityTask"+choose("Completed", "Failed"),
-			map[bool]jsonObject{false: {"taskToken": work.id, "result": p.code()}, true: {"taskToken": work.id, "reason": code}}[fails])
+		aws("SimpleWorkflowService.RespondActivityTask"+choose("Completed", "Failed"), body("result", p.code(), "reason"))
 	case "tasks":
-		a, _ = p.ask(ctx, pair, "/tasks/"+work.id+choose("/complete", "/fail"), map[bool]jsonObject{false: {"result": result}, true: {"code": code}}[fails])
+		a, _ = p.ask(ctx, pair, "/tasks/"+work.id+choose("/complete", "/fail"), body("result", result, "code"))
 	case "command":
 		a = p.ebb("complete", work.token, choose("--result", "--error"), choose(object(p.T, result), code))
 	case "go":
@@ -337,7 +351,7 @@ func (p *play) end(ctx context.Context, by string, pair int, work taking, code s
 		_, err := p.store.EndToken(ctx, work.token, end)
 		a = p.answered(err)
 	default:
-		a, _ = p.ask(ctx, pair, "/api/v1/tokens/"+work.token+"/complete", map[bool]jsonObject{false: {"result": result}, true: {"error": code}}[fails])
+		a, _ = p.ask(ctx, pair, "/api/v1/tokens/"+work.token+"/complete", body("result", result, "error"))
 	}
 	return a
 }
@@ -347,7 +361,8 @@ func (p *play) beat(ctx context.Context) (a answer) {
 	case "sfn":
 		a, _ = p.aws(ctx, p.at, "AWSStepFunctions.SendTaskHeartbeat", jsonObject{"taskToken": p.work.id})
 	case "swf":
-		a, _ = p.aws(ctx, p.at, "SimpleWorkflowService.RecordActivityTaskHeartbeat", jsonObject{"taskToken": p.work.id, "details": p.code()})
+		a, _ = p.aws(ctx, p.at, "SimpleWorkflowService.RecordActivityTaskHeartbeat",
+			jsonObject{"taskToken": p.work.id, "details": p.code()})
 	case "go":
 		_, err := p.store.KeepToken(ctx, p.work.token, storage.Heartbeat{Details: atom.MustEncode(p.code())})
 		a = p.answered(err)
@@ -361,7 +376,8 @@ func (p *play) signal(ctx context.Context) (a answer) {
 	event := jsonObject{"specversion": "1.0", "id": p.name, "source": "/storm", "type": "storm.paid", "data": p.seat}
 	switch p.thingBy {
 	case "swf":
-		a, _ = p.aws(ctx, p.at, "SimpleWorkflowService.SignalWorkflowExecution", jsonObject{"domain": "storm", "workflowId": p.name, "signalName": p.code()})
+		a, _ = p.aws(ctx, p.at, "SimpleWorkflowService.SignalWorkflowExecution",
+			jsonObject{"domain": "storm", "workflowId": p.name, "signalName": p.code()})
 	case "events":
 		a, _ = p.ask(ctx, p.at, "/events?run="+p.run, event, "Content-Type", "application/cloudevents+json")
 	case "go":
@@ -369,7 +385,8 @@ func (p *play) signal(ctx context.Context) (a answer) {
 		if p.flow == "events" {
 			body = event
 		}
-		a = p.answered(p.store.Send(ctx, storage.Message{Run: p.run, Kind: flow.MessageSignal, Name: "paid", Body: atom.MustEncode(body)}))
+		signal := storage.Message{Run: p.run, Kind: flow.MessageSignal, Name: "paid", Body: atom.MustEncode(body)}
+		a = p.answered(p.store.Send(ctx, signal))
 	case "command":
 		if p.flow == "events" {
 			return p.ebb("signal", p.run, "--event", object(p.T, event))

@@ -62,6 +62,20 @@ func From(method string, nth int, f Fault) Plan {
 	}
 }
 
+// After makes all calls fail after the nth writing call.
+func After(nth int, f Fault) Plan {
+	n := 0
+	return func(c Call) Fault {
+		if n == nth {
+			return f
+		}
+		if writes[c.Method] {
+			n++
+		}
+		return Fault{}
+	}
+}
+
 // Sometimes makes a share of the writing calls fail, with one of the faults, as the seed decides. Only Commit gets the
 // faults that hide whether the call was done, because only Commit can be repeated without a check.
 func Sometimes(seed uint64, share float64, faults ...Fault) Plan {
@@ -84,5 +98,5 @@ var writes = map[string]bool{
 	"Send":     true, "EndToken": true, "TakeToken": true, "KeepToken": true, "Beat": true,
 	"PutDefinition": true, "WriteRecords": true, "WriteAudit": true, "Sent": true, "Unsent": true, "Purge": true,
 	"PostJob": true, "ClaimJobs": true, "RenewJob": true, "EndJob": true, "PurgeJobs": true,
-	"PutSchedule": true, "MoveSchedule": true, "DeleteSchedule": true,
+	"PutSchedule": true, "MoveSchedule": true, "DeleteSchedule": true, "SetLimit": true,
 }

@@ -73,7 +73,7 @@ func (a *api) job(c *call) (any, error) {
 
 // changeJob changes a job, and serves it.
 func changeJob(
-	verb string, change func(ctx context.Context, b *jobs.Board, c *call) error,
+	verb string, to states.Job, change func(ctx context.Context, b *jobs.Board, c *call) error,
 ) func(*api, *call) (any, error) {
 	return func(a *api, c *call) (any, error) {
 		id := c.PathValue("job")
@@ -87,7 +87,8 @@ func changeJob(
 		if err := change(ctx, jobs.New(a.store, jobs.Policy{}), c); err != nil {
 			return nil, there(err, "job", id)
 		}
-		return a.job(c)
+		job, err := a.store.Job(c.Context(), id)
+		return committed(inspect.JobOf(&job), inspect.Job{ID: id, Run: id, State: to.String()}, err)
 	}
 }
 
@@ -122,7 +123,7 @@ func pauseSchedule(verb string, paused bool) func(*api, *call) (any, error) {
 			return nil, there(err, "schedule", id)
 		}
 		is, err := a.store.Schedule(c.Context(), id)
-		return inspect.ScheduleOf(&is), there(err, "schedule", id)
+		return committed(inspect.ScheduleOf(&is), inspect.Schedule{ID: id, Paused: paused}, err)
 	}
 }
 
@@ -131,7 +132,9 @@ type Limits struct {
 	Limits []inspect.Limit `json:"limits"`
 }
 
-func (a *api) limits(c *call) (any, error) {
+func (a *api) limits(c *call) (any, error) { return a.allLimits(c) }
+
+func (a *api) allLimits(c *call) (Limits, error) {
 	all, err := inspect.LimitUses(c.Context(), a.store)
 	out := Limits{Limits: []inspect.Limit{}}
 	for i := range all {

@@ -10,6 +10,7 @@ import (
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine/inspect"
 	"github.com/ebbflow/ebb/jobs"
+	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -77,9 +78,21 @@ func (a *api) post(c *call, verb string, job jobs.Job) (any, error) {
 		}
 	}
 	posted, err := a.store.Job(c.Context(), job.ID)
+	if err != nil {
+		posted = storage.Job{ID: job.ID, Run: job.ID, Flow: job.Flow, Version: job.Version, State: states.JobUnclaimed}
+	}
 	out := inspect.JobOf(&posted)
 	out.Existed = !isNew
-	return out, there(err, "job", job.ID)
+	return out, nil //nolint:nilerr // see [committed]
+}
+
+// committed returns the answer to a change that was committed: what was read after it or, if it cannot be read, what is
+// known. The client would repeat what was done if the answer were an error.
+func committed[T any](is, known T, err error) (any, error) {
+	if err != nil {
+		return known, nil //nolint:nilerr // as described
+	}
+	return is, nil
 }
 
 // jobSubject begins the subject of lines of the audit that are about jobs.
@@ -145,7 +158,10 @@ func (a *api) addSchedule(c *call) (any, error) {
 		return nil, err
 	}
 	is, err := a.store.Schedule(c.Context(), body.ID)
-	return inspect.ScheduleOf(&is), there(err, "schedule", body.ID)
+	known := storage.Schedule{
+		ID: body.ID, Spec: spec, Flow: body.Flow, Version: body.Version, CatchUp: max(body.CatchUp, 1),
+	}
+	return committed(inspect.ScheduleOf(&is), inspect.ScheduleOf(&known), err)
 }
 
 // Removed is the answer to the command that removes a schedule.
@@ -202,7 +218,8 @@ func (a *api) setLimit(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return a.limits(c)
+	all, err := a.allLimits(c)
+	return committed(all, Limits{[]inspect.Limit{inspect.LimitOf(&inspect.LimitUse{Limit: limit})}}, err)
 }
 
 // Audit is a page of lines that say who commanded what, newest first.

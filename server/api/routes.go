@@ -7,6 +7,7 @@ import (
 
 	"github.com/ebbflow/ebb/engine/inspect"
 	"github.com/ebbflow/ebb/jobs"
+	"github.com/ebbflow/ebb/states"
 )
 
 // A param is a parameter of a query.
@@ -126,7 +127,7 @@ func writes() []route {
 		post("bulk", "bulkCommand", "Give a command to all runs that a filter selects", bulkBody{}, inspect.Job{},
 			http.StatusOK, (*api).bulk),
 		post("jobs/{job}/cancel", "cancelJob", "End an unclaimed job", reasonBody{}, inspect.Job{}, http.StatusOK,
-			changeJob("cancel", func(ctx context.Context, b *jobs.Board, c *call) error {
+			changeJob("cancel", states.JobComplete, func(ctx context.Context, b *jobs.Board, c *call) error {
 				var body reasonBody
 				if err := c.decode(&body); err != nil {
 					return err
@@ -134,7 +135,7 @@ func writes() []route {
 				return b.Cancel(ctx, c.PathValue("job"), body.Reason)
 			})),
 		post("jobs/{job}/release", "releaseJob", "Let a job be claimed at once", nil, inspect.Job{}, http.StatusOK,
-			changeJob("release", func(ctx context.Context, b *jobs.Board, c *call) error {
+			changeJob("release", states.JobUnclaimed, func(ctx context.Context, b *jobs.Board, c *call) error {
 				return b.Release(ctx, c.PathValue("job"))
 			})),
 		post("schedules", "addSchedule", "Add a schedule, or change it", scheduleBody{}, inspect.Schedule{}, http.StatusOK,

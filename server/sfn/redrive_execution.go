@@ -70,7 +70,7 @@ func (s *Server) reopen(ctx context.Context, x *execution, in *redriveExecutionI
 		applied, err := engine.Apply(bounded, s.config.Store, x.run, "", engine.RetryFrom(""))
 		switch {
 		case applied:
-			return s.redriven(bounded, in, count)
+			return s.redriven(bounded, in, count), nil
 		case err == nil: // the request waits in the inbox
 			return &redriveExecutionOutput{aws.At(s.config.Now())}, ctx.Err()
 		case !errors.Is(err, engine.ErrRefused):
@@ -100,17 +100,15 @@ func (s *Server) reopen(ctx context.Context, x *execution, in *redriveExecutionI
 	}
 }
 
-// redriven waits until an execution whose run is reopened has been redriven so often.
-func (s *Server) redriven(
-	ctx context.Context, in *redriveExecutionInput, count int64,
-) (*redriveExecutionOutput, error) {
+// redriven waits until an execution whose run is reopened has been redriven so often, as long as that can be seen.
+func (s *Server) redriven(ctx context.Context, in *redriveExecutionInput, count int64) *redriveExecutionOutput {
 	for {
 		x, err := s.execution(context.WithoutCancel(ctx), in.ExecutionARN, executionType)
 		if err != nil {
-			return nil, err
+			return &redriveExecutionOutput{aws.At(s.config.Now())}
 		}
 		if x.redrives() >= count || ctx.Err() != nil {
-			return &redriveExecutionOutput{x.redriven()}, nil //nolint:nilerr // it was applied, though the client has left
+			return &redriveExecutionOutput{x.redriven()}
 		}
 		time.Sleep(lookForEnd)
 	}

@@ -46,8 +46,8 @@ func (s *Server) stopExecution(ctx context.Context, _ *aws.Caller, in *stopExecu
 		if err != nil {
 			return nil, err
 		}
-		if run, err = s.ended(ctx, run.ID, stopTime); err != nil {
-			return nil, err
+		if stopped, err := s.ended(ctx, run.ID, stopTime); err == nil {
+			run = stopped
 		}
 	}
 	if !run.State.Ended() {

@@ -36,29 +36,27 @@ func (s *Server) updateMapRun(ctx context.Context, _ *aws.Caller, in *updateMapR
 	if err := s.config.Store.Send(ctx, signal); err != nil {
 		return nil, err
 	}
-	return &struct{}{}, s.received(ctx, &signal)
+	s.received(ctx, &signal)
+	return &struct{}{}, nil
 }
 
-// received waits until a run has taken a message from its inbox.
-func (s *Server) received(ctx context.Context, message *storage.Message) error {
+// received waits until a run has taken a message from its inbox, as long as that can be seen.
+func (s *Server) received(ctx context.Context, message *storage.Message) {
 	over := time.NewTimer(redriveTime)
 	defer over.Stop()
 	look := time.NewTicker(lookForEnd)
 	defer look.Stop()
 	for {
 		_, waiting, err := s.config.Store.Messages(ctx, message.Run, 0)
-		if err != nil {
-			return err
-		}
-		if !slices.ContainsFunc(waiting, func(m storage.Message) bool { return m.Key == message.Key }) {
-			return nil
+		if err != nil || !slices.ContainsFunc(waiting, func(m storage.Message) bool { return m.Key == message.Key }) {
+			return
 		}
 		select {
 		case <-look.C:
 		case <-over.C:
-			return nil
+			return
 		case <-ctx.Done():
-			return ctx.Err()
+			return
 		}
 	}
 }

@@ -62,7 +62,8 @@ func (s *Server) startWorkflowExecution(ctx context.Context, _ *aws.Caller, in *
 	if err != nil {
 		return nil, err
 	}
-	return &startOutput{id}, s.begun(ctx, id)
+	s.begun(ctx, id)
+	return &startOutput{id}, nil
 }
 
 const (
@@ -74,21 +75,18 @@ const (
 
 // begun waits until an execution has its first events. It has them already, unless this process is not driving runs
 // yet, or drives as many as it can.
-func (s *Server) begun(ctx context.Context, id string) error {
+func (s *Server) begun(ctx context.Context, id string) {
 	pause := time.NewTicker(beginPause)
 	defer pause.Stop()
 	for end := time.Now().Add(beginTime); ; {
 		run, err := s.config.Store.Run(ctx, id)
-		if errors.Is(err, storage.ErrNotFound) {
-			return nil // it has closed, and is not retained
-		}
 		if err != nil || run.Events > 0 || time.Now().After(end) {
-			return err
+			return // or it has closed, and is not retained
 		}
 		select {
 		case <-pause.C:
 		case <-ctx.Done():
-			return ctx.Err()
+			return
 		}
 	}
 }

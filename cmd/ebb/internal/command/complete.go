@@ -83,7 +83,7 @@ func (s subcommands) complete(ctx context.Context, token string, c *completion) 
 		case err != nil:
 			return exit.DatabaseError(err)
 		default:
-			was = ended
+			was, s.Done = ended, true
 		}
 		if err := s.completed(&was, how); err != nil {
 			return err

@@ -55,6 +55,7 @@ func (s subcommands) jobCommand(use, short string,
 				if err != nil && !errors.Is(err, jobs.ErrRefused) {
 					return noJob(err, id)
 				}
+				s.Done = err == nil
 				job, found := store.Job(ctx, id)
 				switch {
 				case found != nil:

@@ -65,7 +65,9 @@ all limits.`,
 					}
 				}
 				change(&limit)
-				return exit.DatabaseError(store.SetLimit(s.Audited(ctx, "limit", limit.String()), limit))
+				err = store.SetLimit(s.Audited(ctx, "limit", limit.String()), limit)
+				s.Done = err == nil
+				return exit.DatabaseError(err)
 			})
 		},
 	}

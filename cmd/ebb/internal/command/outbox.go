@@ -30,6 +30,7 @@ func (s subcommands) resend(ctx context.Context, id string) error {
 				return exit.DatabaseError(err)
 			}
 			resent++
+			s.Done = true
 		}
 		if len(all) == 0 {
 			_, err = session.FindRun(ctx, store, id)

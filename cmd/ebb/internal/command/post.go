@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 
 	"github.com/ebbflow/ebb/cmd/ebb/internal/exit"
 	"github.com/ebbflow/ebb/jobs"
+	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
@@ -83,11 +85,12 @@ func (s subcommands) postJob(ctx context.Context, store storage.Store, verb stri
 	if err != nil {
 		return exit.DatabaseError(err)
 	}
+	s.Done = true
 	posted, err := store.Job(ctx, job.ID)
-	if err != nil {
-		return exit.DatabaseError(err)
+	if err != nil { // what is known of it
+		posted = storage.Job{ID: job.ID, Run: job.ID, Flow: job.Flow, Version: job.Version, State: states.JobUnclaimed}
 	}
-	return s.showPosted(&posted, !isNew)
+	return errors.Join(s.showPosted(&posted, !isNew), exit.DatabaseError(err))
 }
 
 // parseAfter parses the time of a flag: a time, or a duration from now.

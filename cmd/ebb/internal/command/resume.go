@@ -62,6 +62,7 @@ func (s subcommands) resumeLater(ctx context.Context, store storage.Store, run *
 	if err := engine.Send(ctx, store, run.ID, engine.Resume().By(s.Issuer())); err != nil {
 		return exit.DatabaseError(exit.Refused(err))
 	}
+	s.Done = true
 	if err := drive.Sent(s.Session, run, "resume"); err != nil {
 		return err
 	}

@@ -113,6 +113,7 @@ func (s subcommands) addSchedule(ctx context.Context, args []string, f *schedule
 		if err != nil {
 			return exit.DatabaseError(err)
 		}
+		s.Done = true
 		return s.showScheduleOf(ctx, store, args[0])
 	})
 }
@@ -133,6 +134,7 @@ func (s subcommands) changeScheduleCommand(verb, short string,
 						Err:    fmt.Errorf("there is no schedule %s (ebb schedule lists all schedules)", id),
 					}
 				}
+				s.Done = err == nil
 				if err != nil || verb == "remove" {
 					return exit.DatabaseError(err)
 				}

@@ -113,6 +113,7 @@ func (s subcommands) signal(ctx context.Context, m *storage.Message, what string
 		if err := send(store); err != nil {
 			return exit.DatabaseError(err)
 		}
+		s.Done = true
 		if err := drive.Sent(s.Session, run, what); err != nil {
 			return err
 		}

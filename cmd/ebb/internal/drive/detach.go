@@ -32,18 +32,19 @@ func (d *Driver) Detach(ctx context.Context, opts []engine.RunOption) error {
 	if err != nil && !there {
 		return exit.Refused(err)
 	}
+	d.Session.Done = true
 	run, err := session.FindRun(ctx, d.Store, d.ID)
-	if err != nil {
-		return err
+	if err != nil { // what is known of it
+		run = storage.Run{ID: d.ID, Flow: d.Flow, State: states.FlowPending}
 	}
-	err = d.Session.Emit(struct {
+	shown := d.Session.Emit(struct {
 		Event string      `json:"event"`
 		Run   string      `json:"run"`
 		Flow  string      `json:"flow"`
 		State states.Flow `json:"state"`
 		There bool        `json:"there,omitzero"` // it existed before
 	}{"detached", run.ID, run.Flow, run.State, there}, "%s", run.ID)
-	if err != nil {
+	if err = errors.Join(shown, err); err != nil {
 		return err
 	}
 	return d.noticeLeft(ctx, &run, there)

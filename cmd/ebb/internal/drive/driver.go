@@ -162,10 +162,7 @@ func (d *Driver) rested(ctx context.Context, run *storage.Run, show view.Reporte
 		status = exit.UndoFailed
 	}
 	status = d.Aim.Status(status, run)
-	undo, unread := undoOf(ctx, d.Store, run)
-	if unread != nil {
-		d.Session.Noticef("what was undone cannot be read: %v", unread)
-	}
+	undo := undoOf(ctx, d.Session, d.Store, run)
 	if t != nil && (d.quiet || d.Session.Out.Terminal() == nil) { // otherwise the terminal shows it
 		for _, line := range view.Tree(t, d.Store.Now(), d.Session.Page()) {
 			fmt.Fprintln(d.Session.Out, line)

@@ -102,6 +102,7 @@ func (r *Request) send(ctx context.Context, s *session.Session, store storage.St
 	if err := engine.Send(ctx, store, run.ID, r.Command); err != nil {
 		return exit.DatabaseError(err)
 	}
+	s.Done = true
 	return Sent(s, run, r.Name)
 }
 
@@ -128,6 +129,10 @@ func (r *Request) giveAway(ctx context.Context, s *session.Session, store storag
 	}
 	return r.await(ctx, s, store, run.ID, func(ctx context.Context) (storage.Run, error) {
 		now, err := engine.WhileOwned(ctx, store, run.ID)
+		if err != nil && !errors.Is(err, engine.ErrStopped) {
+			s.Noticef("%v", err)
+			err = engine.ErrStopped
+		}
 		if err == nil && !now.State.Ended() && now.State != states.FlowSuspended {
 			err = &exit.Error{
 				Status: exit.Suspended,
@@ -153,10 +158,7 @@ func (r *Request) await(ctx context.Context, s *session.Session, store storage.R
 	}
 	s.Drove = true
 	status := r.Aim.Status(exit.OfRun(&run), &run)
-	undo, err := undoOf(ctx, store, &run)
-	if err != nil {
-		return err
-	}
+	undo := undoOf(ctx, s, store, &run)
 	s.PlainReporter().Rested(&run, &undo, status)
 	if IsHeld(&run) {
 		noticeSuspended(s, &run)
@@ -168,13 +170,16 @@ func (r *Request) await(ctx context.Context, s *session.Session, store storage.R
 }
 
 // undoOf returns the result of the undo of a run. It returns nothing for a long run that succeeded.
-func undoOf(ctx context.Context, store storage.Reader, run *storage.Run) (inspect.Undo, error) {
+func undoOf(ctx context.Context, s *session.Session, store storage.Reader, run *storage.Run) inspect.Undo {
 	const long = 10_000 // entries of a history
 	if run.Undo == storage.UndoNone && run.State == states.FlowSuccess && run.Entries > long {
-		return inspect.Undo{}, nil
+		return inspect.Undo{}
 	}
 	undo, err := inspect.UndoOf(context.WithoutCancel(ctx), store, run)
-	return undo, exit.DatabaseError(err)
+	if err != nil {
+		s.Noticef("what was undone cannot be read: %v", err)
+	}
+	return undo
 }
 
 func noLongerWaiting(id string) error {

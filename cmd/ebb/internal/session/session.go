@@ -25,6 +25,7 @@ type Session struct {
 	Out, Err *view.Output
 
 	Drove bool   // the command has driven a run, whose end determines the exit status
+	Done  bool   // what the command was asked for is committed, so an error of the database after that is only told
 	DSN   string // the database
 	by    string // who uses the command, see Issuer
 
@@ -169,7 +170,10 @@ func (s *Session) Finish(err error) int {
 	case lost, err == nil && failure != nil && !s.Drove:
 		return exit.Unreachable
 	}
-	return exit.Of(err)
+	if status := exit.Of(err); status != exit.Unreachable || !s.Done {
+		return status
+	}
+	return exit.Success
 }
 
 // OneOf returns an error if a flag's value is not one of the legal values; "" is not checked.
