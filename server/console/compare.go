@@ -133,6 +133,9 @@ func (c *console) compare(ctx context.Context, v *visit) (node, error) {
 	}, nil
 }
 
+// mostCause is how many bytes of a cause stand in a column, of which the page has several.
+const mostCause = 200
+
 // cells show a step of one of the runs.
 func (s *comparedStep) cells(ids [2]string, side int) node {
 	row := s.in[side]
@@ -140,8 +143,9 @@ func (s *comparedStep) cells(ids [2]string, side int) node {
 		return fragment{el("td", words("–")), el("td")}
 	}
 	to := link("run", "id", ids[side], "view", "tree", "atom", s.path)
+	cause := words(beginning(row.Cause, mostCause))
 	return fragment{
-		el("td", el("a", href(to), chip(row.Status)), words(" "), el("span", class("cause"), words(row.Cause)),
+		el("td", el("a", href(to), chip(row.Status)), words(" "), el("span", class("cause"), cause),
 			when(s.result[0] != s.result[1], words(" "), code(s.clipped(side)))),
 		el("td", class("num"), took(row.Took)),
 	}

@@ -2,12 +2,12 @@ package interop_test
 
 import (
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -128,16 +128,19 @@ func TestOtherSite(t *testing.T) {
 	}
 	for name := range pages {
 		b := open(t, look{1280, false, true})
-		b.visit("http://localhost:" + at.Port() + "/" + name) // of another site than 127.0.0.1
+		host := "localhost" // of another site than 127.0.0.1
+		if name == "frame" {
+			host = at.Hostname() // of another origin only: what a frame of another site does is not reported to the tab
+		}
+		b.visit("http://" + net.JoinHostPort(host, at.Port()) + "/" + name)
 		if name == "form" {
 			b.must(chromedp.Do(b.ctx, chromedp.WaitReady(chromedp.CSS("body"))))
 			b.wait(`location.origin == ` + quote(s.address))
 		} else {
 			b.wait(`document.title == "done"`)
 		}
-		problems := b.took()
-		if name == "frame" && !slices.ContainsFunc(problems, func(p string) bool { return strings.Contains(p, "frame-ancestors") }) {
-			t.Errorf("the browser shows the console in a frame: %q", problems)
+		if name == "frame" {
+			b.awaitProblem("403 (Forbidden)")
 		}
 		if lines := audited(b, s, "cancel"); len(lines) > 0 {
 			t.Errorf("%s: the console took a command of another site: %q", name, lines)
@@ -145,6 +148,21 @@ func TestOtherSite(t *testing.T) {
 	}
 	s.await(t, timerRun, states.FlowRunning.String())
 }
+
+// awaitProblem waits until the browser reports a problem that contains a text, which may be some time after the cause.
+func (b *tab) awaitProblem(text string) {
+	b.t.Helper()
+	var problems []string
+	for !strings.Contains(strings.Join(problems, " "), text) {
+		if _, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool](nextFrame, chromedp.EvalAwaitPromise)); err != nil {
+			b.t.Fatalf("no problem with %s (%v), only %q", text, err, problems)
+		}
+		problems = append(problems, b.took()...)
+	}
+}
+
+// nextFrame waits a moment in the page.
+const nextFrame = `new Promise(done => setTimeout(() => done(true), 20))`
 
 // wait waits until a condition holds in the page.
 func (b *tab) wait(condition string) {

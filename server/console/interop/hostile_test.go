@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -227,8 +228,11 @@ func hostilePages(t *testing.T, s *site) []string {
 			break
 		}
 	}
-	for i := 1; i < len(compared); i += 3 { // runs of most texts
-		from = append(from, s.page("compare", "a", compared[i-1], "b", compared[i]))
+	slices.Sort(compared)
+	for i, other := range compared { // the first half of the runs, with one of the second half each
+		if i >= len(compared)/2 {
+			from = append(from, s.page("compare", "a", compared[i-len(compared)/2], "b", other))
+		}
 	}
 	pages := crawl(t, s.page(""), 3, append(from, comparedVersions(t, s)...)...)
 	t.Logf("%d runs, %d pages", len(runs.Runs), len(pages))
