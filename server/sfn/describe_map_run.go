@@ -53,28 +53,28 @@ func (s *Server) describeMapRun(ctx context.Context, _ *aws.Caller, in *describe
 		Stopped: aws.At(m.stopped), MaxConcurrency: m.MaxConcurrency, ToleratedPercentage: m.ToleratedPercentage,
 		ToleratedCount: m.ToleratedCount, Redrives: m.Redrives, Redriven: aws.At(m.Redriven),
 	}
-	ends, items, err := s.unsuccessful(ctx, m)
+	ends, items, err := s.mapRunEnds(ctx, m)
 	out.Executions, out.Items = m.counted(&m.Executions, ends), m.counted(&m.Items, items)
 	return out, err
 }
 
-// counted returns counts as AWS has them. The map run counts the executions that did not succeed; ends says how those
-// ended that did not fail.
+// counted returns counts as AWS has them. The map run counts the executions that did not succeed; ends says how they
+// ended, and so did those that a stopped map run left open: those that did not end by themselves were aborted.
 func (m *mapRun) counted(c *asl.MapRunCounts, ends map[string]int64) mapRunCounts {
 	n := mapRunCounts{
 		Pending: c.Pending, Running: c.Open, Succeeded: c.Succeeded, FailuresUnredriable: c.NotRedrivable,
 		PendingRedrive: c.PendingRedrive,
 	}
 	left := c.Unsuccessful
-	if m.status != statusRunning { // open executions were aborted; those that were not started stay pending
-		left += c.Open + c.PendingRedrive
+	if m.status != statusRunning { // executions that were not started stay pending
+		open := c.Open + c.PendingRedrive
 		n.Running, n.PendingRedrive = 0, 0
-		n.Aborted = min(left, max(ends[statusAborted], c.Open))
-	} else {
-		n.Aborted = min(left, ends[statusAborted])
+		late := min(open, max(0, ends[statusSucceeded]-c.Succeeded))
+		n.Succeeded, left = n.Succeeded+late, left+open-late
 	}
-	n.TimedOut = min(left-n.Aborted, ends[statusTimedOut])
-	n.Failed = left - n.Aborted - n.TimedOut
+	n.TimedOut = min(left, ends[statusTimedOut])
+	n.Failed = min(left-n.TimedOut, max(0, ends[statusFailed], c.Unsuccessful-n.TimedOut-ends[statusAborted]))
+	n.Aborted = left - n.TimedOut - n.Failed
 	n.Total = n.Pending + n.Running + n.PendingRedrive + n.Succeeded + left
 	if m.status == statusSucceeded && m.Writes {
 		n.ResultsWritten = n.Total
@@ -82,14 +82,18 @@ func (m *mapRun) counted(c *asl.MapRunCounts, ends map[string]int64) mapRunCount
 	return n
 }
 
-// unsuccessful counts the executions of a map run that were aborted or timed out, and their items. They are few, unless
-// the map run was aborted with them.
-func (s *Server) unsuccessful(ctx context.Context, m *mapRun) (executions, items map[string]int64, err error) {
+// mapRunEnds counts the executions of a map run and their items by how they ended: those that were aborted or timed
+// out, which are few unless the map run was aborted with them, and all of a map run that left some open.
+func (s *Server) mapRunEnds(ctx context.Context, m *mapRun) (executions, items map[string]int64, err error) {
 	executions, items = map[string]int64{}, map[string]int64{}
-	if c := &m.Executions; c.Unsuccessful == 0 && (m.status == statusRunning || c.Open == 0) {
-		return executions, items, nil
+	var statuses []string
+	if m.Executions.Unsuccessful > 0 {
+		statuses = []string{statusAborted, statusTimedOut}
 	}
-	for _, status := range []string{statusAborted, statusTimedOut} {
+	if m.status != statusRunning && m.Executions.Open+m.Executions.PendingRedrive > 0 {
+		statuses = []string{statusAborted, statusTimedOut, statusFailed, statusSucceeded}
+	}
+	for _, status := range statuses {
 		q := storage.RunQuery{Labels: map[string]string{mapRunLabel: m.ID}, Brief: true}
 		byStatus(&q, status)
 		if !m.Batches {

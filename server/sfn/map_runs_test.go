@@ -3,6 +3,7 @@ package sfn_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ebbflow/ebb/storage/memstore"
 )
@@ -67,6 +68,30 @@ func TestMapRuns(t *testing.T) {
 	}
 	for _, wrong := range []string{run + "x", arns + "mapRun:Map/Other:" + run[strings.LastIndexByte(run, ':')+1:] + "0"} {
 		s.refused("DescribeMapRun", object{"mapRunArn": wrong}, "ResourceNotFound", "Resource not found: '"+wrong+"'")
+	}
+}
+
+// TestMapRunCounts counts the executions of a failed map run as they are listed: of those that fail at one moment, one
+// fails the map run before it knows of the others.
+func TestMapRunCounts(t *testing.T) {
+	t.Parallel()
+	s := serveOn(t, memstore.New(), nil)
+	arn := s.start(s.create("Map", distributed("")), "m", `[1, 0, 0, 0, 0, 0, 2]`)
+	s.execution(arn)
+	list, _ := s.pages("ListMapRuns", "mapRuns", object{"executionArn": arn})
+	run := list[0]["mapRunArn"].(string)
+	for end := time.Now().Add(time.Minute); ; {
+		listed := object{"total": 7.0}
+		items, _ := s.pages("ListExecutions", "executions", object{"mapRunArn": run})
+		for _, item := range items {
+			name := strings.ToLower(item["status"].(string))
+			n, _ := listed[name].(float64)
+			listed[name] = n + 1
+		}
+		if listed["running"] == nil || time.Now().After(end) { // the others are aborted
+			s.counts(run, listed)
+			return
+		}
 	}
 }
 
