@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -17,17 +18,17 @@ import (
 	"github.com/ebbflow/ebb/storage/memstore"
 )
 
-// closing is a store with an event just before a commit that closes a token.
+// closing is a store with an event just before the first commit that closes a token. Several runs commit at once.
 type closing struct {
 	storage.Store
-	before func()
+	before atomic.Pointer[func()]
 }
 
 func (s *closing) Commit(ctx context.Context, claim storage.Claim, cp *storage.Checkpoint) error {
-	if s.before != nil && slices.ContainsFunc(cp.Tokens, func(t storage.Token) bool { return t.State == storage.TokenGone }) {
-		before := s.before
-		s.before = nil
-		before()
+	if slices.ContainsFunc(cp.Tokens, func(t storage.Token) bool { return t.State == storage.TokenGone }) {
+		if before := s.before.Swap(nil); before != nil {
+			(*before)()
+		}
 	}
 	return s.Store.Commit(ctx, claim, cp)
 }
@@ -115,7 +116,7 @@ func TestAcknowledgedEndCounts(t *testing.T) {
 							}
 							cancel()
 						case "given up":
-							store.before = accept
+							store.before.Store(&accept)
 							cancel()
 						default:
 							accept()
