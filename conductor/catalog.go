@@ -139,7 +139,20 @@ var (
 	_ engine.TaskCatalog       = (*serving)(nil)
 	_ engine.CompletingCatalog = (*serving)(nil)
 	_ engine.QueueCatalog      = (*serving)(nil)
+	_ engine.NamingCatalog     = (*serving)(nil)
 )
+
+// Served implements [engine.NamingCatalog].
+func (c *serving) Served() (flows []engine.ServedFlow, definitions bool) {
+	for _, of := range []map[string][]version{c.flows, c.children} {
+		for _, name := range slices.Sorted(maps.Keys(of)) {
+			for _, v := range of[name] {
+				flows = append(flows, engine.ServedFlow{Name: name, Structure: v.structure})
+			}
+		}
+	}
+	return flows, len(c.languages) > 0
+}
 
 // Queue implements [engine.QueueCatalog].
 func (c *serving) Queue(ctx context.Context, run *flow.RunInfo, queue string) error {

@@ -26,6 +26,14 @@ type TaskCatalog interface {
 	Tasks(ctx context.Context, run *storage.Run) (Tasks, error)
 }
 
+// A NamingCatalog is a Catalog that knows which flows it has. Without it, a server says of itself that it drives the
+// runs of stored definitions.
+type NamingCatalog interface {
+	Catalog
+	// Served returns the flows that the program contains, and whether the catalog makes flows of stored definitions.
+	Served() (flows []ServedFlow, definitions bool)
+}
+
 // A CompletingCatalog is a Catalog that completes the records of runs that other runs begin.
 type CompletingCatalog interface {
 	Catalog

@@ -20,7 +20,7 @@ import (
 func (f *flows) changed(
 	ctx context.Context, store storage.NamedRecords, err error, run *storage.Run, atoms []storage.Atom,
 ) error {
-	if !errors.Is(err, ErrChanged) {
+	if _, is := errors.AsType[*changedError](err); !is {
 		return err
 	}
 	for _, p := range f.plans {
@@ -34,7 +34,7 @@ func (f *flows) changed(
 		if was, err := planview.ReadFacts(ctx, store, run.Structure); err == nil {
 			c.inFacts(was, p)
 		}
-		return fmt.Errorf("%w: %v", err, &c)
+		return &changedError{run.ID, c.String() + "; "}
 	}
 	return err
 }

@@ -51,10 +51,27 @@ func (f *flows) planFor(ctx context.Context, run *storage.Run, opts []RunOption)
 	default:
 		return nil, nil, &otherFlowError{run.ID, run.Flow, f.plan.Flow}
 	}
-	return nil, nil, fmt.Errorf("%w: run %q; add the earlier flow to engine.Flows of engine.WithCatalog, or see "+
-		"engine.AcceptChange",
-		ErrChanged, run.ID)
+	return nil, nil, &changedError{run: run.ID}
 }
+
+// changedError is the error for a run that started on a flow of another structure.
+type changedError struct{ run, what string }
+
+// Error names the run and what has changed.
+func (e *changedError) Error() string {
+	return fmt.Sprintf("%v: run %q: %s%s", ErrChanged, e.run, e.what, acceptHint)
+}
+
+// why is Error without the run.
+func (e *changedError) why() string { return changedText + ": " + e.what + acceptHint }
+
+// Unwrap returns [ErrChanged].
+func (e *changedError) Unwrap() error { return ErrChanged }
+
+const (
+	changedText = "the flow has changed since the run was begun"
+	acceptHint  = "add the earlier flow to engine.Flows of engine.WithCatalog, or see engine.AcceptChange"
+)
 
 // otherFlowError is the error for a run that started on a flow of another name.
 type otherFlowError struct{ run, began, flow string }
@@ -88,7 +105,7 @@ func (f *flows) fromCatalog(ctx context.Context, run *storage.Run) (*flow.Plan, 
 	}
 	p, err := f.compile(root)
 	if err == nil && run.Structure != "" && p.Hash != run.Structure {
-		err = ErrChanged
+		return nil, &changedError{run: run.ID}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("engine: run %q of flow %q: %w", run.ID, run.Flow, err)

@@ -17,6 +17,12 @@ func (c *guardedCatalog) flow(ctx context.Context, run *storage.Run) (root flow.
 	return root, cmp.Or(broke, err)
 }
 
+// names returns the catalog if it knows its flows; nil otherwise.
+func (c *guardedCatalog) names() NamingCatalog {
+	names, _ := c.of.(NamingCatalog)
+	return names
+}
+
 func (c *guardedCatalog) tasks(ctx context.Context, run *storage.Run) (tasks Tasks, err error) {
 	if c == nil {
 		return nil, nil //nolint:nilnil // the engine's

@@ -21,9 +21,16 @@ const PresenceRecords = "ebb.servers"
 
 // A Presence says which runs a server takes up, and which workers ask it for work.
 type Presence struct {
-	Owner  string            `json:"owner"`            // id of its process, see [storage.Owner]
-	Flows  []ServedFlow      `json:"flows,omitempty"`  // empty: the flows of all definitions
-	Offers map[string]string `json:"offers,omitempty"` // see [WithOffers]
+	Owner string       `json:"owner"`           // id of its process, see [storage.Owner]
+	Flows []ServedFlow `json:"flows,omitempty"` // flows of its program; empty: only those of definitions
+	// Definitions says that it takes up runs of stored definitions, also if it has flows of its own.
+	Definitions bool              `json:"definitions,omitzero"`
+	Offers      map[string]string `json:"offers,omitempty"` // see [WithOffers]
+	Slots       int               `json:"slots,omitzero"`   // see [WithSlots]
+	Claims      bool              `json:"claims,omitzero"`  // it claims jobs of its flows, see [WithSource]
+	// Busy says why it takes up no run now: "slots" if all are taken, "memory" if its budget is used up, "trial" if it
+	// tries a run that may kill its process; "" if it takes up runs. It may be some seconds old.
+	Busy string `json:"busy,omitempty"`
 	// Pollers are the workers that ask the server's process for work, see [storage.Waiting.Pollers].
 	Pollers []storage.Poller `json:"pollers,omitempty"`
 }
@@ -41,8 +48,8 @@ func (p *Presence) Takes(run *storage.Run) bool {
 			return false
 		}
 	}
-	if len(p.Flows) == 0 {
-		return run.Definition != ""
+	if run.Definition != "" {
+		return p.Definitions || len(p.Flows) == 0
 	}
 	return slices.ContainsFunc(p.Flows, func(f ServedFlow) bool {
 		return began(run, &flow.Plan{Flow: f.Name, Hash: f.Structure})
@@ -52,14 +59,38 @@ func (p *Presence) Takes(run *storage.Run) bool {
 // presence returns what the server says about itself.
 func (s *Server) presence() *Presence {
 	store := s.engine.env.Store
-	p := &Presence{Owner: store.Owner().ID, Offers: s.offers, Pollers: store.Pollers()}
-	if s.engine.catalog != nil {
-		return p
+	p := &Presence{
+		Owner: store.Owner().ID, Offers: s.offers, Pollers: store.Pollers(), Slots: s.slots, Claims: s.source != nil,
 	}
-	for _, plan := range s.engine.plans {
-		p.Flows = append(p.Flows, ServedFlow{plan.Flow, plan.Hash})
-	}
+	p.Flows, p.Definitions = s.engine.served()
 	return p
+}
+
+// served returns the flows that the program contains, and whether it drives runs of stored definitions.
+func (f *flows) served() (list []ServedFlow, definitions bool) {
+	if f.catalog != nil {
+		if list, definitions = nil, true; f.catalog.names() != nil {
+			list, definitions = f.catalog.names().Served()
+		}
+	}
+	for _, plan := range f.plans {
+		list = append(list, ServedFlow{plan.Flow, plan.Hash})
+	}
+	return list, definitions
+}
+
+// occupied says why the server takes up no run now, see [Presence].
+func (s *serving) occupied(now time.Time) string {
+	switch {
+	case s.slots.left() == 0:
+		return "slots"
+	case s.e.env.Memory.Exhausted(now):
+		return "memory"
+	case s.trials.isOpen():
+		return "trial"
+	default:
+		return ""
+	}
 }
 
 // presentEach is how often a server writes its record again: another process may have taken it for dead.
@@ -73,10 +104,13 @@ const pollersEach = 5 * time.Second
 func (s *serving) present(ctx context.Context) {
 	store, record := s.e.env.Store, storage.RecordWrite{Kind: PresenceRecords, Key: rand.Text(), Was: storage.AnyRevision}
 	_ = forgetDead(ctx, store)
+	_ = forgetRefusals(ctx, store)
 	tick := time.NewTicker(pollersEach)
 	defer tick.Stop()
 	for written := (time.Time{}); ctx.Err() == nil; {
-		body, now := atom.MustEncode(s.server.presence()), time.Now()
+		now, is := time.Now(), s.server.presence()
+		is.Busy = s.occupied(now)
+		body := atom.MustEncode(is)
 		if !bytes.Equal(body, record.Body) || now.Sub(written) >= presentEach {
 			record.Body, written = body, now
 			_, _ = store.WriteRecords(ctx, record)

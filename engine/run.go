@@ -123,7 +123,7 @@ func (e *Engine) takenOver(
 	}
 	plan, accepted, err := e.planFor(ctx, &snap.Run, opts)
 	if err != nil {
-		err = e.changed(ctx, e.env.Store, err, &snap.Run, snap.Atoms)
+		err = e.refuse(ctx, &snap.Run, e.changed(ctx, e.env.Store, err, &snap.Run, snap.Atoms))
 		return nil, nil, errors.Join(err, e.claims.releaseUndriven(ctx, claim, snap))
 	}
 	d, err := e.driver(ctx, plan, claim, snap)
@@ -135,7 +135,7 @@ func (e *Engine) takenOver(
 		err = errors.Join(err, d.Adopt(accepted.forget, snap.Atoms, facts), checkInput(plan, snap.Run.Input.Data))
 	}
 	if err != nil {
-		return nil, nil, errors.Join(err, e.claims.releaseUndriven(ctx, claim, snap))
+		return nil, nil, errors.Join(e.refuse(ctx, &snap.Run, err), e.claims.releaseUndriven(ctx, claim, snap))
 	}
 	d.Mode.Since = since
 	return d, snap, nil

@@ -58,6 +58,9 @@ func (s *serving) drive(due *NewRun, turn <-chan struct{}) {
 		pause = pollInterval
 	}
 	s.e.env.Log.Error(logevent.RunDriveFailed, "run", due.Run, "error", err)
+	if run, failure := s.e.env.Store.Run(s.driving, due.Run); failure == nil {
+		_ = s.e.refuse(s.driving, &run, err)
+	}
 	t := time.NewTimer(pause) // the run is still due, and takes no slot meanwhile
 	defer t.Stop()
 	select {

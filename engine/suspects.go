@@ -222,6 +222,12 @@ func (t *trials) look(now time.Time) (open, ask bool) {
 // pollSuspects is the pause between queries for suspects.
 const pollSuspects = pollInterval
 
+func (t *trials) isOpen() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return len(t.open) > 0
+}
+
 func (t *trials) begin(id string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

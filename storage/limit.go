@@ -78,11 +78,14 @@ func (l *Limit) Check() error {
 	return CheckID("flow", l.Flow)
 }
 
-// A LimitedError is returned if a limit does not allow the run to be driven now.
+// A LimitedError is returned if a limit does not allow the run to be driven now, or a job to be claimed.
 type LimitedError struct {
-	Run   string // id of the run
+	Run   string // id of the run, or of the job
 	Limit Limit  // the limit that is reached
 	Value string // the run's value of Limit.Label; "" if Limit.Label is ""
+	Used  int    // runs that are driven now; of a rate, claims within the period
+	// Next is when a rate allows the next claim, by the store's clock. It is zero for a limit on driven runs.
+	Next time.Time
 }
 
 // Error names the limit.
@@ -116,4 +119,7 @@ type Limiter interface {
 	// Limited returns the limit that keeps a run without an owner from being driven. It returns nil if no limit is
 	// reached, or if the run has an owner.
 	Limited(ctx context.Context, run string) (*LimitedError, error)
+	// Rated returns the rate that keeps a job from being claimed; nil if no rate is used up. Of several rates it returns
+	// the one that allows the job last.
+	Rated(ctx context.Context, job *Job) (*LimitedError, error)
 }

@@ -13,6 +13,7 @@ type Owner struct {
 	Started time.Time // when it opened the store
 	Seen    time.Time // when it last renewed its lease, by the store's clock
 	Alive   bool      // true if its lease is valid or, on one machine, if it holds its lock
+	Stopped bool      // it is alive, but the operating system says that it was stopped; false if that is not known
 }
 
 // Owners is the part of a [Store] that knows the processes that drive runs. This process is one of them.

@@ -23,6 +23,15 @@ type Job struct {
 	Error    string            `json:"error,omitzero"`     // code of the failure for which it is parked, or its run failed
 	Cause    string            `json:"cause,omitzero"`     // text of that failure
 	Existed  bool              `json:"existed,omitzero"`   // in the answer to a post: a job with this ID was there before
+	Wait     *Wait             `json:"wait,omitempty"`     // what it waits for, if it has no run yet
+	Why      string            `json:"why,omitempty"`      // the same for people
+}
+
+// Waiting adds what a job waits for to its description.
+func (out *Job) Waiting(one *JobWait, now time.Time) {
+	if one != nil {
+		out.Wait, out.Why = &one.Wait, one.Sentence(now)
+	}
 }
 
 // JobOf returns the job as the JSON output shows it.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/internal/awaited"
 	"github.com/ebbflow/ebb/states"
@@ -16,6 +17,13 @@ type Diagnosis struct {
 	Run      storage.Run               // record of the run
 	Owner    *storage.Owner            // process that drives or last drove the run; nil if there is none
 	Server   *storage.Owner            // process that takes up the run when it is due, see [Server]; nil if none is known
+	Busy     string                    // why Server takes up no run now, see [engine.Presence]; "" if it does
+	Slots    int                       // slots of Server; 0 if unknown
+	Changed  *storage.Owner            // process whose flow has this name, but another structure; nil if none is known
+	Refusal  *RunRefusal               // why a process has refused the run; nil if none has
+	Needs    []string                  // what the run needs, such as gpu=a100, if no process offers it
+	Grows    bool                      // its flow grows while it runs
+	Listens  bool                      // its flow grows, and listens for a message while no atom is in progress
 	Atoms    []storage.Atom            // atoms in progress, at most 1,000, without inputs and results
 	More     int                       // number of atoms in progress beyond those in Atoms
 	Timers   []storage.TimerRow        // timers of the run that have not fired
@@ -30,6 +38,7 @@ type Diagnosis struct {
 	Undo    Undo                  // what the undo of the run has come to so far
 	Sends   []Unsent              // messages in the outbox that the run still has to send
 	Place   *storage.LimitedError // the limit for which the run waits; nil if there is none
+	ByServe bool                  // ebb serve drives the run without a definition. The caller of [Diagnose] sets it.
 	Fits    map[string]string     // a value, as JSON, that ends the atom with that path, if its type excludes null
 }
 
@@ -42,20 +51,15 @@ func Diagnose(ctx context.Context, store storage.Store, run storage.Run) (*Diagn
 // Diagnose is the function [Diagnose], but does not read an undo again that is remembered.
 func (u *Undos) Diagnose(ctx context.Context, store storage.Store, run storage.Run) (*Diagnosis, error) {
 	w := &Diagnosis{Run: run, Tokens: map[string]*storage.Token{}}
-	owners, err := store.Owners(ctx)
+	f, err := readFacts(ctx, store)
 	if err != nil {
 		return nil, err
 	}
-	for i := range owners {
-		if owners[i].ID == run.Owner {
-			w.Owner = &owners[i]
-		}
-	}
-	present, err := presences(ctx, store, owners)
+	refusal, err := f.refusalOf(ctx, store, &run)
 	if err != nil {
 		return nil, err
 	}
-	w.Server, w.Pollers = serverOf(&run, owners, present), pollersOf(store, present)
+	f.place(w, refusal)
 	if err := w.readAtoms(ctx, store); err != nil {
 		return nil, err
 	}
@@ -124,11 +128,12 @@ func (w *Diagnosis) readAtoms(ctx context.Context, store storage.Reader) error {
 		if err != nil {
 			return err
 		}
+		w.Grows, w.Listens = w.Grows || a.Path == flow.GrowingPath, w.Listens || listens(&a)
 		switch {
 		case !inMiddle(&a):
 		case len(w.Atoms) < mostWaits:
-			a.Spec, a.Input, a.Note, a.Result, a.RevertResult = nil, storage.Held{}, storage.Held{}, storage.Held{},
-				storage.Held{}
+			a.Input, a.Note, a.Result, a.RevertResult = storage.Held{}, storage.Held{}, storage.Held{}, storage.Held{}
+			a.Spec = taskOf(a.Spec)
 			w.Atoms = append(w.Atoms, a)
 		default:
 			w.More++
@@ -136,6 +141,20 @@ func (w *Diagnosis) readAtoms(ctx context.Context, store storage.Reader) error {
 	}
 	return nil
 }
+
+// taskOf returns the spec of a node of a growing flow with nothing but the name of its task.
+func taskOf(spec atom.Value) atom.Value {
+	var of struct {
+		Task string `json:"task,omitempty"`
+	}
+	if spec == nil || spec.Decode(&of) != nil || of.Task == "" {
+		return nil
+	}
+	return atom.MustEncode(of)
+}
+
+// listens reports whether the record of a growing flow says that the run waits for a message.
+func listens(a *storage.Atom) bool { return a.Path == flow.GrowingPath && a.Ended == flow.EndDeferred }
 
 // inMiddle reports whether an atom is in progress. An atom that only contains others is not.
 func inMiddle(a *storage.Atom) bool {

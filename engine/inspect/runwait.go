@@ -15,6 +15,8 @@ type RunWait struct {
 	Path    string // path of the first atom that waits for it; "" if the run itself waits
 	Worker  string // worker that has the work; "" if none has
 	Unasked bool   // no worker asks for the work, and none has it
+
+	said string // the sentence of a hindrance; "" otherwise
 }
 
 // listedRecords is the maximum number of atoms, tokens and timers that Describe reads of all runs together.
@@ -42,9 +44,9 @@ func (w *Waits) Describe(ctx context.Context, runs []storage.Run) ([][]RunWait, 
 		return nil, err
 	}
 	g := *w.facts
-	g.groups, g.places = map[WaitName]*WaitGroup{}, waitingPlaces
+	g.groups = map[WaitName]*WaitGroup{}
 	g.counted = func(run string, one RunWait) {
-		_, asked := g.asking[one.Name]
+		_, asked := g.pollers[one.Name]
 		one.Unasked = one.Kind == WaitsForWorker && one.Worker == "" && !asked
 		found[at[run]] = append(found[at[run]], one)
 	}
@@ -59,16 +61,21 @@ func (w *Waits) Describe(ctx context.Context, runs []storage.Run) ([][]RunWait, 
 	return found, nil
 }
 
+// Hinders reports whether the run could go on, but no process drives it, and none takes it up now.
+func (r *RunWait) Hinders() bool { return r.said != "" && r.Kind != WaitsForTake }
+
 // Sentence describes the wait for people, such as: Review waits for workers of "review"; no worker asks for it.
 func (r *RunWait) Sentence() string {
 	subject := ""
 	if r.Path != "" {
 		subject = visible.Line(r.Path) + " "
 	}
-	switch r.Kind {
-	case WaitsForExecution:
+	switch {
+	case r.said != "":
+		return r.said
+	case r.Kind == WaitsForExecution:
 		return subject + "executes"
-	case WaitsForRevert:
+	case r.Kind == WaitsForRevert:
 		return subject + "is being undone"
 	default:
 		return subject + "waits for " + r.what()

@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -14,20 +15,26 @@ import (
 // Sentences explains to people why a run is in its current state, and which commands let it continue, as `ebb why`
 // prints it. Ages are counted from now, and times are in the time zone of now.
 func (w *Diagnosis) Sentences(now time.Time) []string {
-	return append(w.Facts(now), advice(w.Wakes(w.Waits()))...)
+	return append(w.Facts(now), advice(w.Wakes(w.Waits(now)))...)
 }
 
 // Facts is Sentences without the commands of [Diagnosis.Wakes], for views that have buttons in their place.
 func (w *Diagnosis) Facts(now time.Time) []string {
-	list := append([]string{stands(w)}, endingSentences(w)...)
-	waits := w.Waits()
+	list := append([]string{stands(w, now)}, endingSentences(w)...)
+	waits := w.Waits(now)
 	if text := w.Undo.String(); text != "" {
 		list = append(list, "Its undo: "+visible.Line(text)+".")
+	}
+	if run := &w.Run; !run.State.Ended() && run.Updated.Sub(now) > clockOff {
+		list = append(list, fmt.Sprintf("It has changed at %s, which has not come yet: a clock is "+
+			"wrong, and times come early or late.", run.Updated.In(now.Location()).Format(whyTime)))
 	}
 	list = append(list, suspicion(w, now)...)
 	list = append(list, tells(w, now)...)
 	for i := range waits {
-		list = append(list, sentenceOf(w, &waits[i], now))
+		if text := sentenceOf(w, &waits[i], now); text != "" {
+			list = append(list, text)
+		}
 	}
 	if w.More > 0 {
 		list = append(list, fmt.Sprintf("%d more atoms are in the middle of something; all of them: ebb show -o json %s",
@@ -83,8 +90,34 @@ func tells(w *Diagnosis, now time.Time) []string {
 
 func quoted(name string) string { return strconv.Quote(visible.Line(name)) }
 
+// Standing says how the run stands, what keeps a process from driving it, and which commands let it go on, without what
+// its atoms wait for.
+func (w *Diagnosis) Standing(now time.Time) []string {
+	list := []string{stands(w, now)}
+	if text := w.Hindrance(now); text != "" {
+		list = append(list, text)
+	}
+	wakes := slices.DeleteFunc(w.Wakes(w.Waits(now)), func(one Wake) bool {
+		return one.By == "event" || one.By == "token"
+	})
+	return append(list, advice(wakes)...)
+}
+
+// clockOff is how far a time may be ahead before it means that a clock is wrong.
+const clockOff = 2 * time.Second
+
+// Hindrance says why no process drives the run although it could go on; "" if there is no such reason, or if a process
+// takes it up.
+func (w *Diagnosis) Hindrance(now time.Time) string {
+	one := w.hindrance(now)
+	if one == nil || one.Kind == WaitsForTake && now.Sub(one.Since) < patience {
+		return ""
+	}
+	return sentenceOf(w, one, now)
+}
+
 // stands describes the run's state and names the process that drives the run.
-func stands(w *Diagnosis) string {
+func stands(w *Diagnosis, now time.Time) string {
 	run := &w.Run
 	text := fmt.Sprintf("Run %s is %s", visible.Line(run.ID), run.State)
 	switch {
@@ -106,30 +139,45 @@ func stands(w *Diagnosis) string {
 	case w.Alive():
 		return fmt.Sprintf("%s, and process %d on %s drives it.", text, w.Owner.PID, visible.Line(w.Owner.Host))
 	case w.Owner != nil:
-		return fmt.Sprintf("%s. No process drives it: process %d on %s, which drove it, has died.%s", text, w.Owner.PID,
-			visible.Line(w.Owner.Host), served(w.Server))
-	case run.State == states.FlowSuspended && len(w.Mends(w.Waits())) > 0:
+		return fmt.Sprintf("%s. No process drives it: %v, which drove it, has died.", text, ownerOf(w.Owner))
+	case run.State == states.FlowSuspended && len(w.Mends(w.Waits(now))) > 0:
 		return text + ", because a revert failed and an operator must decide."
 	case SetAside(run):
 		return text + "."
 	case run.State == states.FlowSuspended:
 		return text + ", on purpose."
-	case run.State == states.FlowPending:
-		return text + " and was never run." + served(w.Server)
+	case run.Hold:
+		return text + ". An operator suspended it."
 	case run.State == states.FlowSuspending:
-		return text + ". No process drives it: the process that was suspending it has died." + served(w.Server)
+		text += ". No process drives it: the process that was suspending it has died."
+	case run.State == states.FlowPending:
+		text += ", and was never run."
+	case w.hindrance(now) != nil:
+		return text + ". No process drives it."
 	default:
-		return text + ". No process drives it." + served(w.Server)
+		text += ", and waits."
 	}
+	if w.hindrance(now) == nil {
+		text += w.continues(now)
+	}
+	return text
 }
 
-// served says which process takes up a run.
-func served(server *storage.Owner) string {
-	if server == nil {
-		return ""
+// continues says which process continues a run that waits.
+func (w *Diagnosis) continues(now time.Time) string {
+	run := &w.Run
+	switch {
+	case w.Server != nil && !run.Due.IsZero():
+		return fmt.Sprintf(" %s wakes it%s.", upper(ownerOf(w.Server).String()), at(run.Due, now))
+	case w.Server != nil:
+		return fmt.Sprintf(" %s serves it.", upper(ownerOf(w.Server).String()))
+	case w.Changed != nil:
+		return fmt.Sprintf(" %s serves its flow %s, which has changed since the run was begun: see engine.AcceptChange.",
+			upper(ownerOf(w.Changed).String()), visible.Line(run.Flow))
+	default:
+		one := Wait{Flow: run.Flow, definition: w.ByServe || run.Definition != ""}
+		return " No process serves its flow " + visible.Line(run.Flow) + one.server()
 	}
-	return fmt.Sprintf(" Process %d on %s serves it, and takes it up when it is due.", server.PID,
-		visible.Line(server.Host))
 }
 
 // advice describes what would make the run continue.
@@ -142,7 +190,7 @@ func advice(wakes []Wake) []string {
 				visible.Line(wake.Command)))
 		case "token":
 			list = append(list, fmt.Sprintf("%s ends with: %s", visible.Line(wake.Path), visible.Line(wake.Command)))
-		case "command":
+		case "command", "other":
 			commands = append(commands, visible.Line(wake.Command))
 		}
 	}

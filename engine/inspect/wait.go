@@ -1,11 +1,13 @@
 package inspect
 
 import (
+	"slices"
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine/internal/driver"
 	"github.com/ebbflow/ebb/flow"
+	"github.com/ebbflow/ebb/internal/redact"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -27,11 +29,22 @@ type Wait struct {
 	Message flow.MessageKind `json:"message,omitempty"` // message: its kind
 	Name    string           `json:"name,omitempty"`    // name of the signal or event
 	Child   string           `json:"child,omitempty"`   // run: its id
-	Limit   string           `json:"limit,omitempty"`   // place: the limit that is reached
+	Limit   string           `json:"limit,omitempty"`   // place, rate: the limit that is reached
+	Flow    string           `json:"flow,omitempty"`    // process and its like: name of the flow
+	Needs   []string         `json:"needs,omitempty"`   // offer: what no process offers, such as gpu=a100
+	Process *Owner           `json:"process,omitempty"` // the process that refused the run, serves it, or was stopped
+	Reason  string           `json:"reason,omitempty"`  // refused: why, and what to do
+	Task    string           `json:"task,omitempty"`    // execution, revert: what a language calls, such as a URL
+	Unheard bool             `json:"unheard,omitzero"`  // message: nothing waits for the signal now
 	Failure *Failure         `json:"failure,omitempty"` // the failure that led to the wait
 
 	Progress float64    `json:"progress,omitzero"` // token, worker: what the worker reported last, from 0 to 1
 	Details  atom.Value `json:"details,omitempty"` // token, worker: details that it reported last
+
+	limited *storage.LimitedError // place, rate
+	slots   int                   // slot: how many the process has
+	// definition says that the flow is a stored definition, so ebb serve drives it.
+	definition bool
 }
 
 // A WaitKind says what a run waits for.
@@ -51,16 +64,16 @@ const (
 	WaitsForMending   WaitKind = "mending"      // an operator decides what to do about a revert that failed
 	WaitsForDeadline  WaitKind = "deadline"     // the deadline of the run
 	WaitsForReading   WaitKind = "message"      // the process that drives the run reads a message in the inbox
-	WaitsForPlace     WaitKind = "place"        // a place: as many runs are driven as a limit allows
+	WaitsForMessage   WaitKind = "inbox"        // a message, for which the run's language listens
 )
 
-// Waits lists what the run waits for.
-func (w *Diagnosis) Waits() []Wait {
+// Waits lists what the run waits for. First is why no process drives it, if one could.
+func (w *Diagnosis) Waits(now time.Time) []Wait {
 	var list []Wait
+	if one := w.hindrance(now); one != nil {
+		list = append(list, *one)
+	}
 	if !w.Run.State.Ended() {
-		if w.Place != nil && !w.Run.Hold {
-			list = append(list, Wait{Kind: WaitsForPlace, Limit: w.Place.Reason()})
-		}
 		for i := range w.Atoms {
 			list = append(list, w.waitOf(&w.Atoms[i]))
 		}
@@ -68,6 +81,9 @@ func (w *Diagnosis) Waits() []Wait {
 			if t.Kind == storage.TimerDeadline {
 				list = append(list, Wait{Kind: WaitsForDeadline, Path: t.Path, Due: t.Due.UTC()})
 			}
+		}
+		if w.Listens && len(w.Atoms)+len(w.lacks()) == 0 {
+			list = append(list, Wait{Kind: WaitsForMessage, Flow: w.Run.Flow, Since: w.Run.Updated.UTC()})
 		}
 	} else if w.Run.Undo == storage.UndoFailed {
 		for i := range w.Atoms {
@@ -78,13 +94,28 @@ func (w *Diagnosis) Waits() []Wait {
 	}
 	for i := range w.Messages {
 		l := &w.Messages[i]
-		list = append(list, Wait{Kind: WaitsForReading, Path: l.Path, Since: l.Sent.UTC(), Message: l.Kind, Name: l.Name})
+		list = append(list, Wait{
+			Kind: WaitsForReading, Path: l.Path, Since: l.Sent.UTC(), Message: l.Kind, Name: l.Name, Unheard: w.unheard(l),
+		})
 	}
 	return list
 }
 
+// unheard reports whether nothing in a run of a plan waits for a signal now. Languages decide when they read it.
+func (w *Diagnosis) unheard(m *storage.Message) bool {
+	return m.Kind == flow.MessageSignal && w.Run.Definition == "" && !w.Grows && !w.Run.State.Ended() && w.More == 0 &&
+		!slices.ContainsFunc(w.Atoms, func(a storage.Atom) bool {
+			return a.State == states.TaskRunning && a.Signal == m.Name
+		})
+}
+
 func (w *Diagnosis) waitOf(a *storage.Atom) Wait {
 	now := Wait{Kind: WaitsForExecution, Path: a.Path, Since: a.StartedAt.UTC(), Due: a.Due.UTC(), Attempt: a.Attempt}
+	if a.Spec != nil {
+		var of struct{ Task string }
+		_ = a.Spec.Decode(&of) // taskOf made it
+		now.Task = redact.URL(of.Task)
+	}
 	switch a.State {
 	case states.TaskRetrying:
 		now.Kind, now.Attempt, now.Failure = WaitsForRetry, a.Attempt+1, FailureOf(a.Failure)

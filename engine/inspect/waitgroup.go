@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/internal/nodepath"
 	"github.com/ebbflow/ebb/internal/redact"
@@ -19,45 +20,46 @@ import (
 type grouping struct {
 	Waiting
 
-	store  storage.Store
-	now    time.Time
-	owners map[string]*storage.Owner
-	asking map[string][]string // workers that ask for work, by queue
-	groups map[WaitName]*WaitGroup
+	facts
+
+	store    storage.Store
+	now      time.Time
+	refusals map[string]*RunRefusal // of the runs that processes have refused
+	groups   map[WaitName]*WaitGroup
 	// machine is that of the [WaitingSearch].
 	machine func(ctx context.Context, run *storage.Run) *flow.Waiting
-	counted func(run string, one RunWait) // is called with each run of each group; may be nil
-	limits  bool                          // there are limits on runs
-	places  int                           // runs whose limit may still be read
+	counted func(run string, one RunWait)    // is called with each run of each group; may be nil
+	limits  []storage.Limit                  // limits on runs
+	places  map[string]*storage.LimitedError // the limit for which runs wait, by flow and labels that limits count
 }
 
 func newGrouping(store storage.Store, s WaitingSearch) *grouping {
 	return &grouping{
-		store: store, now: s.Now, machine: s.Machine, groups: map[WaitName]*WaitGroup{}, places: waitingPlaces,
+		store: store, now: s.Now, machine: s.Machine, groups: map[WaitName]*WaitGroup{},
+		places: map[string]*storage.LimitedError{},
 	}
 }
 
 // readFacts reads what is known of the whole store: processes, who asks for work, and whether there are limits.
-func (g *grouping) readFacts(ctx context.Context) error {
-	owners, err := g.store.Owners(ctx)
-	if err != nil {
+func (g *grouping) readFacts(ctx context.Context) (err error) {
+	if g.facts, err = readFacts(ctx, g.store); err != nil {
 		return err
 	}
-	g.owners = make(map[string]*storage.Owner, len(owners))
-	for i := range owners {
-		g.owners[owners[i].ID] = &owners[i]
+	g.refusals = map[string]*RunRefusal{}
+	for record, err := range storage.EachRecord(ctx, g.store, storage.RecordQuery{Kind: engine.RefusalRecords}) {
+		if err != nil {
+			return err
+		}
+		if r := g.refusal(&record); r != nil {
+			g.refusals[record.Key] = r
+		}
+		if len(g.refusals) == waitingRuns {
+			break
+		}
 	}
-	present, err := presences(ctx, g.store, owners)
-	if err != nil {
-		return err
-	}
-	g.asking = pollersOf(g.store, present)
 	limits, err := g.store.Limits(ctx)
-	if err != nil {
-		return err
-	}
-	g.limits = slices.ContainsFunc(limits, func(l storage.Limit) bool { return l.Runs > 0 })
-	return nil
+	g.limits = slices.DeleteFunc(limits, func(l storage.Limit) bool { return l.Runs == 0 })
+	return err
 }
 
 // begin reads the facts of the whole store, counts the open runs, and groups the runs that need a person, the parked
@@ -108,22 +110,17 @@ func (g *grouping) messages(ctx context.Context) error {
 
 // jobs groups the parked jobs.
 func (g *grouping) jobs(ctx context.Context) error {
-	counts, err := g.store.JobCounts(ctx)
-	if err != nil {
+	list, err := ParkedJobs(ctx, g.store, maxMessages)
+	if err != nil || len(list) == 0 {
 		return err
 	}
-	at := slices.IndexFunc(counts, func(c storage.JobCount) bool { return c.State == states.JobParked })
-	if at < 0 {
-		return nil
+	group := &WaitGroup{Kind: WaitsForParkedJob, Waits: len(list)}
+	g.groups[WaitName{Kind: WaitsForParkedJob}], g.Least = group, g.Least || len(list) == maxMessages
+	for i := range list[:min(firstOfGroup, len(list))] {
+		group.First = append(group.First, list[i].ID)
+		group.earlier(list[i].Created, time.Time{})
 	}
-	group := &WaitGroup{Kind: WaitsForParkedJob, Waits: counts[at].Jobs}
-	g.groups[WaitName{Kind: WaitsForParkedJob}] = group
-	first, err := g.store.JobList(ctx, storage.JobQuery{States: []states.Job{states.JobParked}, Limit: firstOfGroup})
-	for i := range first {
-		group.First = append(group.First, first[i].ID)
-		group.earlier(first[i].Created, time.Time{})
-	}
-	return err
+	return nil
 }
 
 // queued says who asks for the work of the queues that were found, and counts it if not all runs were looked at.
@@ -132,7 +129,7 @@ func (g *grouping) queued(ctx context.Context) error {
 		if key.Kind != WaitsForWorker {
 			continue
 		}
-		workers, asked := g.asking[key.Name]
+		workers, asked := g.pollers[key.Name]
 		if group.Workers, group.Unasked = workers, !asked; !g.Least {
 			continue
 		}
@@ -161,22 +158,29 @@ func (g *grouping) add(ctx context.Context, runs []storage.Run) error {
 }
 
 func (g *grouping) addRun(ctx context.Context, run *storage.Run, p *storage.Progress) error {
-	w := Diagnosis{Run: *run, Owner: g.owners[run.Owner], Timers: p.Timers, Tokens: map[string]*storage.Token{}}
-	due := !run.Due.IsZero() && !run.Due.After(g.now)
-	switch {
-	case run.NeedsPerson():
+	if run.NeedsPerson() {
 		return nil // begin has counted it
-	case run.Hold:
-		g.count(run, "", Wait{Kind: WaitsForOperator, Since: run.Updated})
+	}
+	w := Diagnosis{Run: *run, Timers: p.Timers, Tokens: map[string]*storage.Token{}}
+	refusal := g.refusals[run.ID]
+	if refusal != nil && !refusal.Of(run) {
+		refusal = nil
+	}
+	g.place(&w, refusal)
+	if err := g.limited(ctx, &w); err != nil {
+		return err
+	}
+	if one := w.hindrance(g.now); one != nil {
+		g.addWait(run, one)
 		return nil
-	case !w.Alive() && (due || run.Owner != ""):
-		return g.addIdle(ctx, run)
 	}
 	for i := range p.Tokens {
 		w.Tokens[p.Tokens[i].Path] = &p.Tokens[i]
 	}
+	w.Listens = slices.ContainsFunc(p.Atoms, func(a storage.Atom) bool { return listens(&a) })
 	w.Atoms = slices.DeleteFunc(p.Atoms, func(a storage.Atom) bool { return !inMiddle(&a) })
-	waits := slices.Concat(w.Waits(), g.events(ctx, &w))
+	events := g.events(ctx, &w)
+	waits := slices.Concat(w.Waits(g.now), events)
 	if len(waits) > 1 { // a run waits for its deadline only if there is nothing else
 		waits = slices.DeleteFunc(waits, func(one Wait) bool { return one.Kind == WaitsForDeadline })
 	}
@@ -209,19 +213,29 @@ func (g *grouping) events(ctx context.Context, w *Diagnosis) (waits []Wait) {
 	return waits
 }
 
-// addIdle adds a run that is due and that no process drives.
-func (g *grouping) addIdle(ctx context.Context, run *storage.Run) error {
-	if g.limits && g.places > 0 && run.Owner == "" {
-		g.places--
-		switch limited, err := g.store.Limited(ctx, run.ID); {
-		case err != nil && !errors.Is(err, storage.ErrNotFound):
-			return err
-		case err == nil && limited != nil:
-			g.count(run, limited.Reason(), Wait{Kind: WaitsForPlace, Since: run.Due})
-			return nil
+// limited adds to a diagnosis the limit for which a run waits that is due. Runs that the same limits count wait for the
+// same one, so the store is asked once for all of them.
+func (g *grouping) limited(ctx context.Context, w *Diagnosis) error {
+	run := &w.Run
+	if len(g.limits) == 0 || run.Owner != "" || run.Hold ||
+		run.State != states.FlowPending && (run.Due.IsZero() || run.Due.After(g.now)) {
+		return nil
+	}
+	key := run.Flow
+	for i := range g.limits {
+		if value, has := run.Labels[g.limits[i].Label]; has {
+			key += "\x00" + g.limits[i].Label + "=" + value
 		}
 	}
-	g.count(run, run.Flow, Wait{Kind: WaitsForProcess, Since: run.Due})
+	known, asked := g.places[key]
+	if !asked && len(g.places) < waitingPlaces {
+		var err error
+		if known, err = g.store.Limited(ctx, run.ID); err != nil && !errors.Is(err, storage.ErrNotFound) {
+			return err
+		}
+		g.places[key] = known
+	}
+	w.Place = known
 	return nil
 }
 
@@ -234,6 +248,11 @@ func (g *grouping) addWait(run *storage.Run, one *Wait) {
 		name = one.Name
 	case WaitsForToken, WaitsForRun:
 		name = atomName(one.Path)
+	case WaitsForOperator, WaitsForPerson:
+	case WaitsForPlace:
+		name = one.Limit
+	case WaitsForOffer:
+		name = strings.Join(one.Needs, ", ")
 	default:
 		if name = run.Flow; one.Kind.isTimed() {
 			name = g.soon(one.Due)
@@ -288,7 +307,7 @@ func (g *grouping) count(run *storage.Run, name string, one Wait) *WaitGroup {
 	if n := len(group.First); group.last != run.ID {
 		group.Runs++
 		if g.counted != nil {
-			g.counted(run.ID, RunWait{WaitName: key, Path: one.Path, Worker: one.Worker})
+			g.counted(run.ID, RunWait{WaitName: key, Path: one.Path, Worker: one.Worker, said: one.hinders(g.now)})
 		}
 		if group.last = run.ID; n < firstOfGroup {
 			group.First = append(group.First, run.ID)
@@ -308,7 +327,8 @@ func (w *WaitGroup) earlier(since, due time.Time) {
 
 // urgency orders kinds of groups: those that do not end by themselves come first.
 var urgency = []WaitKind{
-	WaitsForPerson, WaitsForProcess, WaitsForParkedJob, WaitsForParked, WaitsForOperator, WaitsForPlace, WaitsForWorker,
+	WaitsForPerson, WaitsForFlow, WaitsForProcess, WaitsForOffer, WaitsForStopped, WaitsForParkedJob, WaitsForParked,
+	WaitsForOperator, WaitsForMemory, WaitsForTrial, WaitsForPlace, WaitsForSlot, WaitsForTake, WaitsForWorker,
 	WaitsForToken, WaitsForSignal, WaitsForEvent, WaitsForMessage, WaitsForRun, WaitsForRetry, WaitsForUndoAgain,
 	WaitsForTime, WaitsForDeadline,
 	WaitsForExecution, WaitsForRevert,

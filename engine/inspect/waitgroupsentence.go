@@ -16,6 +16,20 @@ func (w *WaitGroup) Sentence() string {
 		return "a person: an undo failed, or Ebb or the flow asks what to do"
 	case WaitsForProcess:
 		return "a process that serves " + name
+	case WaitsForFlow:
+		return "a process that can drive " + name + ": one has refused them"
+	case WaitsForOffer:
+		return "a process that offers " + visible.Line(w.Name)
+	case WaitsForStopped:
+		return "a process that drives " + name + ", and was stopped"
+	case WaitsForMemory:
+		return "a process that serves " + name + ": its memory is used up"
+	case WaitsForTrial:
+		return "a process that serves " + name + ": it tries a run that may kill it"
+	case WaitsForSlot:
+		return "a slot of a process that serves " + name
+	case WaitsForTake:
+		return "a process that takes up " + name + " now"
 	case WaitsForParkedJob:
 		return "an operator: the jobs failed too often"
 	case WaitsForParked:

@@ -40,13 +40,8 @@ type WaitGroup struct {
 
 // Further kinds of waits, by which [Waiting] groups runs.
 const (
-	WaitsForProcess   WaitKind = "process" // a process that serves the flow Name: the runs are due, and none drives them
-	WaitsForOperator  WaitKind = "resume"  // an operator, who suspended the run, resumes it
-	WaitsForPerson    WaitKind = "person"  // a person decides, see [storage.Run.NeedsPerson]
-	WaitsForEvent     WaitKind = "event"   // the event Name, as the run's language says
-	WaitsForMessage   WaitKind = "inbox"   // a message: the run is not due, and no atom says what it waits for
-	WaitsForParkedJob WaitKind = "job"     // an operator decides about a job that failed too often
-	WaitsForParked    WaitKind = "parked"  // an operator sends messages again, which the runs sent in vain to Name
+	WaitsForEvent  WaitKind = "event"  // the event Name, as the run's language says
+	WaitsForParked WaitKind = "parked" // an operator sends messages again, which the runs sent in vain to Name
 )
 
 // WaitKinds returns the kinds of groups whose runs have not ended and need no person, the most urgent first.
@@ -66,7 +61,7 @@ const (
 	waitingRecords = 20_000                 // atoms, tokens or timers of a page of runs
 	waitingTime    = 150 * time.Millisecond // time after which no more runs are read, with a clock
 	waitingOpen    = 200_000                // runs that are counted
-	waitingPlaces  = 20                     // runs of which the limit is asked
+	waitingPlaces  = 200                    // kinds of runs of which the limit is asked
 )
 
 // A WaitingSearch says how [WaitingOf] looks.

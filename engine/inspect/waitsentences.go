@@ -80,12 +80,14 @@ func sentenceOf(w *Diagnosis, one *Wait, now time.Time) string {
 			after(one))
 	case WaitsForMending:
 		return fmt.Sprintf("%s could not be undone%s.", name, after(one))
-	case WaitsForPlace:
-		return fmt.Sprintf("It waits for a limit: %s.", visible.Line(one.Limit))
+	case WaitsForMessage:
+		return fmt.Sprintf("It listens for a message%s, such as a signal.", since(one.Since, now))
 	case WaitsForDeadline:
 		return fmt.Sprintf("Its time is up%s.", at(one.Due, now))
-	default:
+	case WaitsForReading:
 		return inInbox(one, now)
+	default:
+		return one.hinders(now)
 	}
 }
 
@@ -94,6 +96,9 @@ func called(w *Diagnosis, name, how string, one *Wait, now time.Time) string {
 	which := ""
 	if one.Attempt > 1 {
 		which = fmt.Sprintf(", attempt %d", one.Attempt)
+	}
+	if one.Task != "" {
+		name += " (" + visible.Line(one.Task) + ")"
 	}
 	if w.Alive() {
 		return fmt.Sprintf("%s is being %s%s%s.", name, how, since(one.Since, now), which)
@@ -110,5 +115,9 @@ func inInbox(one *Wait, now time.Time) string {
 	if one.Path != "" {
 		what += " for " + visible.Line(one.Path)
 	}
-	return fmt.Sprintf("In its inbox is: %s%s.", what, since(one.Since, now))
+	text := fmt.Sprintf("In its inbox is: %s%s", what, since(one.Since, now))
+	if one.Unheard {
+		text += "; nothing waits for it now"
+	}
+	return text + "."
 }

@@ -52,7 +52,7 @@ func (w *Waits) readFacts(ctx context.Context) error {
 	if err := g.readFacts(ctx); err != nil {
 		return err
 	}
-	g.places, w.facts = waitingRuns, g
+	w.facts = g
 	return nil
 }
 
@@ -70,7 +70,6 @@ func (w *Waits) each(ctx context.Context, runs []storage.Run, f func(run string,
 	if err := g.add(ctx, runs); err != nil {
 		return err
 	}
-	w.facts.places = g.places
 	if half := len(runs) / 2; g.Least && half > 0 {
 		if err := w.each(ctx, runs[:half], f); err != nil {
 			return err

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/internal/visible"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
@@ -11,12 +12,12 @@ import (
 
 // A Wake is something that would let a run that waits continue. By says what; fields that another By uses are zero.
 type Wake struct {
-	By      string    `json:"by"`                // "owner", "server", "timer", "token", "event" or "command"
+	By      string    `json:"by"`                // "owner", "server", "timer", "token", "event", "command" or "other"
 	At      time.Time `json:"at,omitzero"`       // "timer": when it fires, in UTC
 	Path    string    `json:"path,omitempty"`    // path of the atom that would continue; "" is the run
 	Token   string    `json:"token,omitempty"`   // "token": the token to complete
 	Event   string    `json:"event,omitempty"`   // "event": name of the signal or event
-	Command string    `json:"command,omitempty"` // the ebb command that an operator would call, if there is one
+	Command string    `json:"command,omitempty"` // the ebb command that an operator would call; "other" is for all runs
 }
 
 // Wakes lists what would let the run continue, given what it waits for.
@@ -55,7 +56,7 @@ func (w *Diagnosis) Wakes(waits []Wait) []Wake {
 		return append(list, mends...)
 	}
 	for _, one := range waits {
-		if one.Kind == WaitsForSignal {
+		if one.Kind == WaitsForSignal && !w.sent(one.Name) {
 			list = append(list, Wake{
 				By: "event", Path: one.Path, Event: one.Name,
 				Command: "ebb signal " + id + " " + visible.Word(one.Name) + w.with("--data", one.Path),
@@ -67,10 +68,23 @@ func (w *Diagnosis) Wakes(waits []Wait) []Wake {
 	for i := range w.Messages {
 		held = held && w.Messages[i].Kind != storage.MessageResume
 	}
-	if !w.Alive() && w.Server == nil && (w.Run.Definition != "" || held) {
+	refused := w.Refusal != nil && w.Refusal.Alive
+	if !w.Alive() && w.Server == nil && !refused && (w.Run.Definition != "" || held) {
 		list = append(list, Wake{By: "command", Command: "ebb resume " + id})
 	}
+	for _, one := range waits {
+		if way := one.way(); way != "" {
+			list = append(list, Wake{By: "other", Command: way})
+		}
+	}
 	return list
+}
+
+// sent reports whether a signal lies in the inbox.
+func (w *Diagnosis) sent(signal string) bool {
+	return slices.ContainsFunc(w.Messages, func(m storage.Message) bool {
+		return m.Kind == flow.MessageSignal && m.Name == signal
+	})
 }
 
 // with returns the flag of a command with a value that ends the atom; "" if null does, or if its type is not known.

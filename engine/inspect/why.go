@@ -8,10 +8,10 @@ import (
 
 // An Owner is a process that drives a run, or drove it until it died.
 type Owner struct {
-	PID     int       `json:"pid"`     // its process ID there
-	Host    string    `json:"host"`    // name of its machine
-	Alive   bool      `json:"alive"`   // it still runs
-	Started time.Time `json:"started"` // when it opened the store
+	PID     int       `json:"pid"`              // its process ID there
+	Host    string    `json:"host"`             // name of its machine
+	Alive   bool      `json:"alive"`            // it still runs
+	Started time.Time `json:"started,omitzero"` // when it opened the store
 }
 
 // A Why is a [Diagnosis] in the form of `ebb why -o json`: why a run is in its present state, and what would change
@@ -61,9 +61,9 @@ func (w *Diagnosis) Why(now time.Time) Why {
 		More: w.More, Unread: w.Unread, Messages: MessagesOf(w.Sends), Deaths: deathsOf(run, now),
 	}
 	if o := w.Owner; o != nil {
-		j.Owner = &Owner{PID: o.PID, Host: o.Host, Alive: o.Alive, Started: o.Started.UTC()}
+		j.Owner = ownerOf(o)
 	}
-	j.Waits = append(j.Waits, w.Waits()...)
+	j.Waits = append(j.Waits, w.Waits(now)...)
 	j.Wakes = append(j.Wakes, w.Wakes(j.Waits)...)
 	return j
 }

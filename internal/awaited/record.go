@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/ebbflow/ebb/internal/jsonschema"
 )
@@ -68,12 +69,11 @@ func (r Record) CheckSignal(name string, text []byte) error {
 	return misfits
 }
 
-// Example returns a value, as JSON, that the atom with that path accepts; "" if that is not known, or if it accepts
-// null.
+// Example returns a value, as JSON, that the atom with that path accepts; "" if that is not known, or if it is null.
 func (r Record) Example(path string) string {
 	a := r[path]
-	if a.Value == nil || a.Value.Check([]byte("null")) == nil {
+	if a.Value == nil {
 		return ""
 	}
-	return a.Value.Example()
+	return strings.TrimPrefix(a.Value.Example(), "null")
 }

@@ -21,6 +21,10 @@ func (f *store) Limited(ctx context.Context, run string) (*storage.LimitedError,
 	})
 }
 
+func (f *store) Rated(ctx context.Context, job *storage.Job) (*storage.LimitedError, error) {
+	return answer(ctx, f, Call{Method: "Rated"}, func() (*storage.LimitedError, error) { return f.Store.Rated(ctx, job) })
+}
+
 func (f *store) PostJob(ctx context.Context, list ...storage.Job) error {
 	call := Call{Method: "PostJob"}
 	if len(list) == 1 {

@@ -39,7 +39,7 @@ func Holders(path string, at int64) ([]Holder, error) {
 		pid, err := strconv.Atoi(f[4])
 		if err == nil && pid > 0 && !slices.ContainsFunc(all, func(h Holder) bool { return h.PID == pid }) &&
 			opened(pid, file) {
-			all = append(all, holderOf(pid))
+			all = append(all, *Process(pid))
 		}
 	}
 	return all, nil
@@ -66,9 +66,9 @@ func opened(pid int, file fs.FileInfo) bool {
 	})
 }
 
-// holderOf returns the system's description of a process.
-func holderOf(pid int) Holder {
-	h := Holder{PID: pid}
+// Process returns the system's description of a process.
+func Process(pid int) *Holder {
+	h := &Holder{PID: pid}
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)) // 4711 (ebb) T 1 …
 	if err != nil {
 		return h

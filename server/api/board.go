@@ -51,9 +51,9 @@ func (a *api) jobs(c *call) (any, error) {
 		}
 	}
 	page, err := a.store.JobList(c.Context(), q)
-	out := Jobs{Jobs: []inspect.Job{}}
-	for i := range page {
-		out.Jobs = append(out.Jobs, inspect.JobOf(&page[i]))
+	out := Jobs{}
+	if err == nil {
+		out.Jobs, err = a.described(c.Context(), page...)
 	}
 	if err == nil && len(page) > 0 {
 		q.After, q.Limit = &page[len(page)-1], 1
@@ -68,7 +68,33 @@ func (a *api) jobs(c *call) (any, error) {
 func (a *api) job(c *call) (any, error) {
 	id := c.PathValue("job")
 	job, err := a.store.Job(c.Context(), id)
-	return inspect.JobOf(&job), there(err, "job", id)
+	if err != nil {
+		return nil, there(err, "job", id)
+	}
+	list, err := a.described(c.Context(), job)
+	if err != nil {
+		return nil, err
+	}
+	return list[0], nil
+}
+
+// described returns jobs with what they wait for.
+func (a *api) described(ctx context.Context, list ...storage.Job) ([]inspect.Job, error) {
+	out := make([]inspect.Job, len(list))
+	waits, err := inspect.NewJobWaits(ctx, a.store)
+	if err != nil {
+		return nil, err
+	}
+	now := a.store.Now()
+	for i := range list {
+		one, err := waits.Of(ctx, &list[i], now)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = inspect.JobOf(&list[i])
+		out[i].Waiting(one, now)
+	}
+	return out, nil
 }
 
 // changeJob changes a job, and serves it.

@@ -52,7 +52,7 @@ func (p *runPage) wakes() node {
 		all = append(all, el("div", class("buttons"), when(of != "", words(of+" ")), fragment(buttons)))
 	}
 	mended := ""
-	for _, w := range p.why.Wakes(p.why.Waits()) {
+	for _, w := range p.why.Wakes(p.why.Waits(p.visit.now)) {
 		switch {
 		case w.By == "token":
 			row(w.Path, v.button("token", "complete", w.Token))

@@ -2,10 +2,11 @@ package console
 
 import (
 	"context"
+	"slices"
 	"time"
 
+	"github.com/ebbflow/ebb/engine/inspect"
 	"github.com/ebbflow/ebb/internal/redact"
-	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -22,11 +23,22 @@ func (c *console) home(ctx context.Context, v *visit) (node, error) {
 	if err != nil {
 		return nil, err
 	}
+	list, err := inspect.RefusedRuns(ctx, c.store, v.now, few)
+	if err != nil {
+		return nil, err
+	}
+	idle = slices.DeleteFunc(idle, func(r storage.Run) bool {
+		return slices.ContainsFunc(list, func(o storage.Run) bool { return o.ID == r.ID })
+	})
+	refused, err := c.rows(ctx, c.newWaits(v.now), list)
+	if err != nil {
+		return nil, err
+	}
 	due, err := c.rows(ctx, c.newWaits(v.now), idle)
 	if err != nil {
 		return nil, err
 	}
-	parked, err := c.store.JobList(ctx, storage.JobQuery{States: []states.Job{states.JobParked}, Limit: few})
+	parked, err := inspect.ParkedJobs(ctx, c.store, few)
 	if err != nil {
 		return nil, err
 	}
@@ -38,17 +50,19 @@ func (c *console) home(ctx context.Context, v *visit) (node, error) {
 	if err != nil {
 		return nil, err
 	}
-	unoffered, err := c.unofferedJobs(ctx, v.now)
+	held, err := c.heldJobs(ctx, v.now)
 	if err != nil {
 		return nil, err
 	}
 	return fragment{
 		el("h1", say("What needs a person now")),
-		when(len(stuck)+len(due)+len(parked)+len(unsent)+len(unasked)+len(unoffered) == 0, calm("✓ Nothing needs you now.")),
-		when(len(stuck) > 0, el("h2", say("Runs that a person must decide about")), runTable(rowsOf(stuck), v.now)),
+		when(len(stuck)+len(refused)+len(due)+len(parked)+len(unsent)+len(unasked)+len(held) == 0,
+			calm("✓ Nothing needs you now.")),
+		when(len(stuck)+len(refused) > 0, el("h2", say("Runs that a person must decide about")),
+			runTable(append(rowsOf(stuck), refused...), v.now)),
 		when(len(due) > 0, el("h2", say("Runs that are due, and that no process drives")),
-			soft(say("Start ebb serve, or the program that has their flow.")), runTable(due, v.now)),
-		unaskedNode(unasked, v.now), unofferedNode(v, unoffered),
+			runTable(due, v.now)),
+		unaskedNode(unasked, v.now), heldNode(v, held),
 		when(len(parked) > 0, el("h2", say("Parked jobs")), el("ul", each(parked, func(j *storage.Job) node {
 			failure := ""
 			if j.Failure != nil {

@@ -15,7 +15,7 @@ func (p *runPage) mentioned() node {
 	if f := p.run.Failure; len(paths) == 0 && f != nil {
 		paths = append(paths, f.Atom)
 	}
-	for _, w := range p.why.Waits() {
+	for _, w := range p.why.Waits(p.visit.now) {
 		paths, runs = append(paths, w.Path), append(runs, w.Child)
 	}
 	var links fragment

@@ -103,13 +103,13 @@ func (c *console) processes(ctx context.Context, v *visit) (*tableBody, error) {
 	if err != nil {
 		return nil, err
 	}
-	b.Below, err = c.workers(ctx, owners)
+	b.Below, err = c.workers(ctx)
 	return b, err
 }
 
 // workers shows which workers ask for the work of which queues.
-func (c *console) workers(ctx context.Context, owners []storage.Owner) (node, error) {
-	pollers, err := inspect.Pollers(ctx, c.store, owners)
+func (c *console) workers(ctx context.Context) (node, error) {
+	pollers, err := inspect.Pollers(ctx, c.store)
 	return fragment{
 		el("h2", say("Workers that ask for work")),
 		when(len(pollers) == 0, calm("No worker asks for work.")),
@@ -137,11 +137,25 @@ func (c *console) jobs(ctx context.Context, v *visit) (*tableBody, error) {
 		Empty: "There are no jobs (ebb post posts one).", Above: v.button("", "jobs", ""),
 	}
 	list, err := c.store.JobList(ctx, storage.JobQuery{Limit: mostSteps})
+	if err != nil {
+		return nil, err
+	}
+	waits, err := inspect.NewJobWaits(ctx, c.store)
+	if err != nil {
+		return nil, err
+	}
 	for i := range list {
 		j := &list[i]
 		failure := ""
 		if j.Failure != nil {
 			failure = j.Failure.Error()
+		}
+		one, err := waits.Of(ctx, j, v.now)
+		if err != nil {
+			return nil, err
+		}
+		if one != nil {
+			failure = one.Sentence(v.now)
 		}
 		var run node = words(j.Run) // there is none yet
 		if j.State == states.JobClaimed || j.State == states.JobComplete {

@@ -45,7 +45,7 @@ func (p *runPage) undo(ctx context.Context) (node, error) {
 		return nil, err
 	}
 	u := &p.why.Undo
-	waits := p.why.Waits()
+	waits := p.why.Waits(p.visit.now)
 	return fragment{
 		p.paths("Could not be undone", u.Stuck.Count, u.Stuck.First, func(path string) node {
 			name := fragment{el("b", p.atomLink(path)), words(" "), el("span", class("cause"), words(causes[path])), words(" ")}

@@ -43,20 +43,34 @@ func (c *console) unaskedGroups(ctx context.Context, now time.Time) ([]inspect.W
 	return u.groups, nil
 }
 
-// unofferedJobs returns jobs that have waited for a while, and that no process claims: none offers what they need.
-func (c *console) unofferedJobs(ctx context.Context, now time.Time) ([]storage.Job, error) {
+// A heldJob is a job that waits, and why.
+type heldJob struct {
+	storage.Job
+
+	why string
+}
+
+// heldJobs returns jobs that have waited for a while, and that no process claims.
+func (c *console) heldJobs(ctx context.Context, now time.Time) ([]heldJob, error) {
 	list, err := c.store.JobList(ctx, storage.JobQuery{States: []states.Job{states.JobUnclaimed}, Limit: few})
 	if err != nil || len(list) == 0 {
 		return nil, err
 	}
-	list, err = inspect.Unoffered(ctx, c.store, list)
-	old := list[:0]
+	waits, err := inspect.NewJobWaits(ctx, c.store)
+	if err != nil {
+		return nil, err
+	}
+	var held []heldJob
 	for i := range list {
-		if now.Sub(list[i].Created) >= time.Minute {
-			old = append(old, list[i])
+		one, err := waits.Of(ctx, &list[i], now)
+		if err != nil {
+			return nil, err
+		}
+		if one != nil && one.Kind != inspect.WaitsForTake && now.Sub(list[i].Created) >= time.Minute {
+			held = append(held, heldJob{list[i], one.Sentence(now)})
 		}
 	}
-	return old, err
+	return held, nil
 }
 
 // unaskedNode shows the groups of runs that wait for workers that do not ask.
@@ -70,11 +84,10 @@ func unaskedNode(groups []inspect.WaitGroup, now time.Time) node {
 		})))
 }
 
-// unofferedNode shows jobs that no process claims.
-func unofferedNode(v *visit, list []storage.Job) node {
-	return when(len(list) > 0, el("h2", say("Jobs that no process claims")),
-		soft(say("Start ebb serve with --offer for what they need.")), el("ul", each(list, func(j *storage.Job) node {
-			return el("li", say("{0} of {1}", words(j.ID), words(j.Flow)), labelNodes(j.Labels), words(" "),
-				moment(j.Created, v.now), words(" "), jobButtons(v, j))
-		})))
+// heldNode shows jobs that no process claims.
+func heldNode(v *visit, list []heldJob) node {
+	return when(len(list) > 0, el("h2", say("Jobs that no process claims")), el("ul", each(list, func(j *heldJob) node {
+		return el("li", say("{0} of {1}", words(j.ID), words(j.Flow)), labelNodes(j.Labels), words(" · "+j.why+" "),
+			moment(j.Created, v.now), words(" "), jobButtons(v, &j.Job))
+	})))
 }

@@ -99,6 +99,22 @@ func (m *memory) meter(now time.Time) *rules.Meter {
 	return meter
 }
 
+// Rated implements [storage.Limiter.Rated].
+func (m *store) Rated(ctx context.Context, job *storage.Job) (*storage.LimitedError, error) {
+	if err := m.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer m.mu.Unlock()
+	return m.meter(time.Now()).Next(job, func(by *rules.Metered) (spent []rules.Spent, _ error) {
+		for _, c := range m.rated { // in the order of their times
+			if c.by.Rate.Flow == by.Rate.Flow && c.by.Rate.Label == by.Rate.Label && c.by.Value == by.Value {
+				spent = append(spent, rules.Spent{At: c.at, Jobs: 1})
+			}
+		}
+		return spent, nil
+	})
+}
+
 // spent stores the claims that rates count.
 func (m *memory) spent(now time.Time, by []rules.Metered) {
 	for _, one := range by {

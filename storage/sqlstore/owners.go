@@ -3,8 +3,10 @@ package sqlstore
 import (
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
 
+	"github.com/ebbflow/ebb/internal/filelock"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -68,6 +70,7 @@ func (s *Store) Owners(ctx context.Context) ([]storage.Owner, error) {
 	if err != nil {
 		return nil, err
 	}
+	host, _ := os.Hostname() // else it is not known which processes are of this machine
 	out := make([]storage.Owner, 0, len(rows))
 	for i := range rows {
 		o := rows[i].owner()
@@ -76,6 +79,7 @@ func (s *Store) Owners(ctx context.Context) ([]storage.Owner, error) {
 		} else if o.Alive, err = s.lives(lockFile(s.file, o.ID)); err != nil {
 			return nil, err
 		}
+		o.Stopped = o.Alive && o.PID != os.Getpid() && o.Host == host && filelock.Process(o.PID).Stopped()
 		out = append(out, o)
 	}
 	return out, nil

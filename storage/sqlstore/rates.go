@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/internal/rules"
 )
 
@@ -36,7 +37,8 @@ const (
 	selectRated = `SELECT r.flow, r.label, r.value, CAST(sum(r.jobs) AS BIGINT) AS jobs
 FROM limits l JOIN rated r ON r.flow = l.flow AND r.label = l.label WHERE l.rate > 0 AND r.at > $1 - l.per
 GROUP BY r.flow, r.label, r.value`
-	putRated = `INSERT INTO rated (flow, label, value, at, jobs) VALUES ($1, $2, $3, $4, $5)
+	selectSpent = `SELECT at, jobs FROM rated WHERE flow = $1 AND label = $2 AND value = $3 AND at > $4 ORDER BY at`
+	putRated    = `INSERT INTO rated (flow, label, value, at, jobs) VALUES ($1, $2, $3, $4, $5)
 ON CONFLICT (flow, label, value, at) DO UPDATE SET jobs = rated.jobs + excluded.jobs`
 	// deleteRated deletes claims that no rate counts any longer.
 	deleteRated = `DELETE FROM rated WHERE NOT EXISTS (SELECT 1 FROM limits l
@@ -57,7 +59,12 @@ func meter(ctx context.Context, w *session) (*rules.Meter, time.Time, error) {
 	if err != nil {
 		return nil, time.Time{}, err
 	}
-	now, err := w.now(ctx)
+	return readMeter(ctx, w, limits)
+}
+
+// readMeter is meter without a lock.
+func readMeter(ctx context.Context, r *session, limits []storage.Limit) (*rules.Meter, time.Time, error) {
+	now, err := r.now(ctx)
 	m := rules.NewMeter(limits)
 	if m == nil || err != nil {
 		return nil, now, err
@@ -66,13 +73,40 @@ func meter(ctx context.Context, w *session) (*rules.Meter, time.Time, error) {
 		Flow, Label, Value string
 		Jobs               int
 	}
-	if err := w.All(ctx, &rows, selectRated, now.UnixMicro()); err != nil {
+	if err := r.All(ctx, &rows, selectRated, now.UnixMicro()); err != nil {
 		return nil, now, err
 	}
-	for _, r := range rows {
-		m.Spend(r.Flow, r.Label, r.Value, r.Jobs)
+	for _, row := range rows {
+		m.Spend(row.Flow, row.Label, row.Value, row.Jobs)
 	}
 	return m, now, nil
+}
+
+// Rated implements [storage.Limiter.Rated].
+func (s *Store) Rated(ctx context.Context, job *storage.Job) (rated *storage.LimitedError, err error) {
+	err = s.view(ctx, func(r *session) error {
+		limits, err := readLimits(ctx, r)
+		if err != nil {
+			return err
+		}
+		m, now, err := readMeter(ctx, r, limits)
+		if err != nil {
+			return err
+		}
+		rated, err = m.Next(job, func(by *rules.Metered) (spent []rules.Spent, err error) {
+			var rows []struct {
+				At   int64
+				Jobs int
+			}
+			err = r.All(ctx, &rows, selectSpent, by.Rate.Flow, by.Rate.Label, by.Value, now.Add(-by.Rate.Per).UnixMicro())
+			for _, row := range rows {
+				spent = append(spent, rules.Spent{At: time.UnixMicro(row.At).UTC(), Jobs: row.Jobs})
+			}
+			return spent, err
+		})
+		return err
+	})
+	return rated, err
 }
 
 // spend stores the claims that rates count, and deletes claims that no rate counts any longer.

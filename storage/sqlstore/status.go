@@ -81,8 +81,10 @@ const (
 	limitedDue = `bucket IS NOT NULL AND due IS NOT NULL AND due <= $1 AND NOT hold`
 	isLate     = `next IS NOT NULL AND next <= $1 AND NOT paused`
 	unclaimed  = `state = ` + jobUnclaimed + ` AND created <= $1 AND (not_until IS NULL OR not_until <= $1)`
-	parkedJob  = `state = ` + jobParked + ` AND state <> ` + jobComplete
-	someOwned  = `SELECT (SELECT id FROM origins WHERE n = runs.n) AS id, (SELECT flow FROM origins
+	// The run of a parked job, if there is one, needs a person itself.
+	parkedJob = `state = ` + jobParked + ` AND state <> ` + jobComplete + `
+  AND NOT EXISTS (SELECT 1 FROM origins WHERE origins.id = jobs.run AND origins.job = jobs.id)`
+	someOwned = `SELECT (SELECT id FROM origins WHERE n = runs.n) AS id, (SELECT flow FROM origins
 		WHERE n = runs.n) AS flow,
   updated AS since FROM runs WHERE owner <> '' AND owner = $1 LIMIT 1`
 	oldestRun = `SELECT (SELECT id FROM origins WHERE n = runs.n) AS id, (SELECT flow FROM origins

@@ -199,7 +199,7 @@ func agrees(t *testing.T, s storage.Store, run *storage.Run, kind inspect.WaitKi
 	if err != nil {
 		t.Fatal(err)
 	}
-	has := slices.ContainsFunc(w.Waits(), func(one inspect.Wait) bool { return one.Kind == kind })
+	has := slices.ContainsFunc(w.Waits(time.Now()), func(one inspect.Wait) bool { return one.Kind == kind })
 	switch kind {
 	case inspect.WaitsForWorker:
 		has = has && strings.Contains(strings.Join(w.Sentences(time.Now()), "\n"), "No worker asks for it.") == (run.ID != "tpu")
@@ -214,10 +214,10 @@ func agrees(t *testing.T, s storage.Store, run *storage.Run, kind inspect.WaitKi
 	case inspect.WaitsForParked:
 		has = len(w.Sends) == 1 && w.Sends[0].Parked
 	case inspect.WaitsForMessage:
-		has = len(w.Waits()) == 0
+		has = len(w.Waits(time.Now())) == 0
 	default:
 	}
 	if !has {
-		t.Errorf("run %s is in the group %s, and waits for %v", run.ID, kind, w.Waits())
+		t.Errorf("run %s is in the group %s, and waits for %v", run.ID, kind, w.Waits(time.Now()))
 	}
 }

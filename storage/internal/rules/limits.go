@@ -124,7 +124,7 @@ func (t *LimiterState) Full(run string, bucket *Bucket) *storage.LimitedError {
 	var full *storage.LimitedError
 	t.each(bucket, func(p place) {
 		if l := t.limits[p.limit]; full == nil && t.taken[p] >= l.Runs {
-			full = &storage.LimitedError{Run: run, Limit: l, Value: p.value}
+			full = &storage.LimitedError{Run: run, Limit: l, Value: p.value, Used: t.taken[p]}
 		}
 	})
 	return full

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"slices"
+	"time"
 
 	"github.com/ebbflow/ebb/storage"
 )
@@ -64,6 +65,44 @@ func (m *Meter) Admit(j *storage.Job) ([]Metered, bool) {
 		m.spent[p]++
 	}
 	return by, true
+}
+
+// A Spent is a number of jobs that were claimed at the same time.
+type Spent struct {
+	At   time.Time
+	Jobs int
+}
+
+// Next returns the rate that keeps a job from being claimed, and when it allows the job; nil if no rate does. Claims
+// returns those that a rate counts now, the oldest first. Of several rates, Next returns the one that allows the job
+// last.
+func (m *Meter) Next(j *storage.Job, claims func(*Metered) ([]Spent, error)) (last *storage.LimitedError, err error) {
+	if m == nil {
+		return nil, nil //nolint:nilnil // documented
+	}
+	for i, l := range m.each(j.Flow) {
+		value, has := "", true
+		if l.Label != "" {
+			value, has = labelOf(j, l.Label)
+		}
+		used := m.spent[place{i, value}]
+		if !has || used < l.Rate {
+			continue
+		}
+		spent, err := claims(&Metered{*l, value})
+		if err != nil {
+			return nil, err
+		}
+		full := &storage.LimitedError{Run: j.ID, Limit: *l, Value: value, Used: used}
+		for left, k := used, 0; k < len(spent) && left >= l.Rate; k++ {
+			left -= spent[k].Jobs
+			full.Next = spent[k].At.Add(l.Per)
+		}
+		if last == nil || full.Next.After(last.Next) {
+			last = full
+		}
+	}
+	return last, nil
 }
 
 // Full returns the flows whose rates are used up, whatever the labels of a job; all is true if this holds for every

@@ -51,6 +51,7 @@ func Calls(ctx context.Context, s storage.Store, claim storage.Claim) iter.Seq2[
 			{"AwaitToken", errOf(s.AwaitToken(ctx, storage.WorkRequest{Queues: []string{"q"}, Worker: "w"}, 0, nil))},
 			{"Run", errOf(s.Run(ctx, "a"))},
 			{"Limited", errOf(s.Limited(ctx, "a"))},
+			{"Rated", errOf(s.Rated(ctx, &storage.Job{ID: "j"}))},
 			{"Runs", errOf(s.Runs(ctx, storage.RunQuery{}))},
 			{"CountRuns", errOf(s.CountRuns(ctx, storage.RunQuery{}))},
 			{"Look", errOf(s.Look(ctx, storage.RunQuery{}, 1))},

@@ -50,6 +50,20 @@ func testRates(t *testing.T, m Maker) {
 	setLimits(t, other, rate)
 	take(s, "!1")
 	take(other, "")
+	// The next claim is allowed when enough of the claims are over.
+	for _, c := range []struct {
+		job  storage.Job
+		used int
+	}{{storage.Job{ID: "3", Flow: "trip"}, 4}, {storage.Job{ID: "6", Flow: "tour"}, 0}} {
+		switch rated, err := s.Rated(t.Context(), &c.job); {
+		case err != nil || (rated != nil) != (c.used > 0):
+			t.Errorf("job %s waits for %v (%v)", c.job.ID, rated, err)
+		case rated == nil:
+		case rated.Run != "3" || rated.Limit != rate || rated.Used != c.used ||
+			time.Until(rated.Next) > rate.Per || time.Until(rated.Next) < rate.Per-time.Hour:
+			t.Errorf("job %s waits for %+v, want the rate and its use", c.job.ID, rated)
+		}
+	}
 	// A limit of runs on the same flow does not change the rate, nor does a run of the flow.
 	rate.Runs = 1
 	setLimits(t, s, rate)

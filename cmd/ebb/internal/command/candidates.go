@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/states"
@@ -61,7 +62,7 @@ func signalCandidates(ctx context.Context, store *sqlstore.Store, args []string)
 		return nil, err
 	}
 	var all []string
-	for _, wake := range w.Wakes(w.Waits()) {
+	for _, wake := range w.Wakes(w.Waits(time.Now())) {
 		if wake.Event != "" {
 			all = append(all, wake.Event)
 		}

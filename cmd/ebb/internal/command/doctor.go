@@ -54,9 +54,9 @@ warnings, and 7 if the database cannot be reached. The checks report:
                  runs due, and jobs unclaimed, for a minute, because no process serves that
                  offers what they need or knows their flow; schedules late by a minute
   queues         work that has waited for workers for a minute, although none asks for it
-  suspects, set aside, parked jobs
-                 runs that may kill their process, runs that were set aside, and jobs that
-                 need a decision
+  suspects, set aside, refused, parked jobs
+                 runs that may kill their process, runs that were set aside, runs that a
+                 process refuses while no other drives them, and jobs that need a decision
 
 --after-restore makes a database safe to use after it was restored from a copy. A
 process that claimed a run or job after the copy was made can no longer write it, and

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ebbflow/ebb/cmd/ebb/internal/exit"
+	"github.com/ebbflow/ebb/cmd/ebb/internal/view"
 	"github.com/ebbflow/ebb/engine/inspect"
 	"github.com/ebbflow/ebb/internal/visible"
 	"github.com/ebbflow/ebb/jobs"
@@ -89,14 +90,24 @@ func (s subcommands) jobs(ctx context.Context, all bool, limit int) error {
 		if err != nil {
 			return err
 		}
+		waits, err := inspect.NewJobWaits(ctx, store)
+		if err != nil {
+			return exit.DatabaseError(err)
+		}
 		var rows [][]string
-		some := false
+		some, now := false, store.Now()
 		for job, err := range storage.EachJob(ctx, store, q) {
+			var one *inspect.JobWait
+			if err == nil {
+				one, err = waits.Of(ctx, &job, now)
+			}
 			if err == nil && s.JSON() {
-				err = s.showJob(&job)
+				out := inspect.JobOf(&job)
+				out.Waiting(one, now)
+				err = view.NewJSON(s.Out).Encode(out)
 			} else if err == nil {
 				var row []string
-				row, err = at.jobColumns(ctx, &job, store.Now())
+				row, err = at.jobColumns(ctx, &job, one, now)
 				rows = append(rows, row)
 			}
 			if err == nil && len(rows) == listedAtOnce { // a board may be larger than memory
@@ -123,7 +134,9 @@ func (s subcommands) jobs(ctx context.Context, all bool, limit int) error {
 var jobHeads = []string{"JOB", "STATE", "FLOW", "AGE", "RUN", "OWNER", "STEP", "DETAIL"}
 
 // jobColumns returns the columns of a job in the table. A claimed job has a run, unless that run is just being created.
-func (p *place) jobColumns(ctx context.Context, j *storage.Job, now time.Time) ([]string, error) {
+func (p *place) jobColumns(
+	ctx context.Context, j *storage.Job, one *inspect.JobWait, now time.Time,
+) ([]string, error) {
 	owner, step, id := "", "", ""
 	if j.State == states.JobClaimed {
 		run, err := p.store.Run(ctx, j.Run)
@@ -138,8 +151,12 @@ func (p *place) jobColumns(ctx context.Context, j *storage.Job, now time.Time) (
 	if j.Run != j.ID {
 		id = visible.Line(j.Run)
 	}
+	detail := jobDetail(j)
+	if one != nil {
+		detail = view.JobWait(one, now)
+	}
 	return []string{
-		visible.Line(j.ID), j.State.String(), flowVersion(j), age(j.Created, now), id, owner, step, jobDetail(j),
+		visible.Line(j.ID), j.State.String(), flowVersion(j), age(j.Created, now), id, owner, step, detail,
 	}, nil
 }
 

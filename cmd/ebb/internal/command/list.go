@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ebbflow/ebb/cmd/ebb/internal/definition"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/exit"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/session"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/view"
@@ -111,6 +113,9 @@ func (s subcommands) list(ctx context.Context, store storage.Store, q storage.Ru
 			q.Limit = max(1, min(q.Limit, limit-listed)) // the last one shows whether there are more
 		}
 		runs, err := store.Runs(ctx, q)
+		if err == nil && q.Stuck && listed == 0 && before == "" {
+			runs, err = withRefused(ctx, store, &q, runs)
+		}
 		switch {
 		case err != nil:
 			return exit.DatabaseError(err)
@@ -125,6 +130,23 @@ func (s subcommands) list(ctx context.Context, store storage.Store, q storage.Ru
 		}
 		listed, q.After = listed+len(runs), &runs[len(runs)-1]
 	}
+}
+
+// withRefused adds, before the runs that need a person, those that processes refuse while no other drives them.
+func withRefused(
+	ctx context.Context, store storage.Store, q *storage.RunQuery, runs []storage.Run,
+) ([]storage.Run, error) {
+	refused, err := inspect.RefusedRuns(ctx, store, store.Now(), q.Limit)
+	refused = slices.DeleteFunc(refused, func(r storage.Run) bool {
+		for k, v := range q.Labels {
+			if r.Labels[k] != v {
+				return true
+			}
+		}
+		return q.Flow != "" && r.Flow != q.Flow || len(q.States) > 0 && !slices.Contains(q.States, r.State) ||
+			slices.ContainsFunc(runs, func(o storage.Run) bool { return o.ID == r.ID })
+	})
+	return append(refused, runs...), err
 }
 
 // listedAtOnce is the number of runs that are read at a time and shown as one table.
@@ -150,17 +172,26 @@ func (s subcommands) writeRuns(ctx context.Context, store storage.Store, runs []
 	if err != nil {
 		return err
 	}
+	now := store.Now()
+	search := inspect.WaitingSearch{Now: now.Local()} //nolint:gosmopolitan // the user's own zone is meant
+	search.Machine = (&definition.Catalog{Store: store}).Waits
+	waits, err := inspect.NewWaits(store, search).Describe(ctx, runs)
+	if err != nil {
+		return exit.DatabaseError(err)
+	}
 	rows := make([][]string, len(runs))
 	for i := range runs {
-		if rows[i], err = at.columns(ctx, &runs[i], store.Now()); err != nil {
+		if rows[i], err = at.columns(ctx, &runs[i], waits[i], now); err != nil {
 			return err
 		}
 	}
-	return writeTable(s.Out, []string{"RUN", "FLOW", "STATE", "AGE", "TOOK", "OWNER", "STEP", "LABELS", "FAILURE"}, rows)
+	return writeTable(s.Out, []string{"RUN", "FLOW", "STATE", "AGE", "TOOK", "OWNER", "STEP", "LABELS", "WHY"}, rows)
 }
 
 // columns returns the columns of a run in the table.
-func (p *place) columns(ctx context.Context, run *storage.Run, now time.Time) ([]string, error) {
+func (p *place) columns(
+	ctx context.Context, run *storage.Run, waits []inspect.RunWait, now time.Time,
+) ([]string, error) {
 	step, err := p.step(ctx, run)
 	took, failure := "", ""
 	if !run.Ended.IsZero() {
@@ -169,7 +200,10 @@ func (p *place) columns(ctx context.Context, run *storage.Run, now time.Time) ([
 	if run.Failure != nil {
 		failure = view.Cause(run.Failure)
 	}
+	whole := ""
 	switch {
+	case len(waits) > 0 && waits[0].Hinders():
+		whole = waits[0].Sentence()
 	case run.AsksPerson():
 		failure = "needs a person: " + visible.Line(run.Failure.Message)
 	case run.Undo == storage.UndoFailed:
@@ -177,7 +211,7 @@ func (p *place) columns(ctx context.Context, run *storage.Run, now time.Time) ([
 	}
 	return []string{
 		visible.Line(run.ID), visible.Line(run.Flow), run.State.String(), age(run.Created, now), took, p.owner(run), step,
-		cut(labelText(run.Labels)), cut(failure),
+		cut(labelText(run.Labels)), cmp.Or(whole, cut(failure)),
 	}, err
 }
 

@@ -14,7 +14,6 @@ import (
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/flow/swf"
 	"github.com/ebbflow/ebb/internal/visible"
-	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
@@ -71,9 +70,6 @@ func (s subcommands) show(ctx context.Context, store storage.Store, id string) e
 	if run.Key != "" && !run.State.Ended() {
 		fmt.Fprintf(s.Out, "it holds the key %s\n", visible.Line(run.Key))
 	}
-	if run.AsksPerson() {
-		fmt.Fprintf(s.Out, "it needs a person: %s\n", visible.Line(run.Failure.Message))
-	}
 	for i := range messages {
 		if messages[i].Parked {
 			fmt.Fprintln(s.Out, view.Unsent(&messages[i], store.Now()))
@@ -90,22 +86,14 @@ func (s subcommands) show(ctx context.Context, store storage.Store, id string) e
 		}
 		return nil
 	}
-	_, owner, err := session.FindOwnedRun(ctx, store, id)
+	w, err := diagnosisOf(ctx, store, run)
 	if err != nil {
 		return err
 	}
-	switch at := t.StuckAt(); {
-	case owner != nil:
-		_, err = fmt.Fprintf(s.Out, "run by process %d on %s\n", owner.PID, visible.Line(owner.Host))
-	case run.State == states.FlowSuspended && at != "":
-		_, err = fmt.Fprintln(s.Out, view.MendHint(&run, at))
-	default:
-		var text string
-		if text, err = undriven(ctx, store, &run); err == nil {
-			_, err = fmt.Fprintln(s.Out, "no process drives it; "+text)
-		}
+	for _, line := range view.Standing(w, store.Now()) {
+		fmt.Fprintln(s.Out, line)
 	}
-	return err
+	return nil
 }
 
 // isExecution reports whether a run is an execution of Amazon SWF, which ebb serve drives without a definition.

@@ -14,9 +14,9 @@ import (
 	"github.com/ebbflow/ebb/cmd/ebb/internal/drive"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/exit"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/session"
+	"github.com/ebbflow/ebb/cmd/ebb/internal/view"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
-	"github.com/ebbflow/ebb/internal/visible"
 	"github.com/ebbflow/ebb/server/cloudevents"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
@@ -146,11 +146,14 @@ func (s subcommands) noticeUnmoved(ctx context.Context, store storage.Store, id 
 	if err != nil || owner != nil || run.State.Ended() {
 		return err
 	}
-	text, err := undriven(ctx, store, &run)
-	if err == nil {
-		s.Noticef("no process drives run %s; %s", visible.Line(run.ID), text)
+	w, err := diagnosisOf(ctx, store, run)
+	if err != nil {
+		return err
 	}
-	return err
+	if view.Hindrance(w, store.Now()) != "" {
+		s.Noticef("%s", strings.Join(view.Standing(w, store.Now()), " "))
+	}
+	return nil
 }
 
 // noticeUnawaited tells the sender if no atom of a run of a Go flow waits for the signal now. The signal stays in the

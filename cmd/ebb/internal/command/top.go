@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ebbflow/ebb/cmd/ebb/internal/doctor"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/exit"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/view"
 	"github.com/ebbflow/ebb/internal/redact"
@@ -51,24 +52,41 @@ func (s subcommands) top(ctx context.Context, store *sqlstore.Store) error {
 	fmt.Fprintf(s.Out, "%s  %s  processes: %d\n", visible.Line(redact.URL(s.DSN)), view.Clock(st.At, time.TimeOnly),
 		st.Processes)
 	fmt.Fprintf(s.Out, "runs: %s\n", view.Counts(st))
+	now := store.Now()
 	for _, wait := range []struct {
 		found *sqlstore.Found
 		what  string
+		why   func(context.Context, storage.Store, string, time.Time) (doctor.Reason, error)
 	}{
-		{&st.NeedPerson, "runs need a person"},
-		{&st.Undriven, "runs are due, and no process drives them"},
-		{&st.Limited, "runs wait for their place under a limit"},
-		{&st.Unclaimed, "jobs wait to be claimed"},
-		{&st.ParkedJobs, "jobs are parked"},
-		{&st.Parked, "messages are parked"},
-		{&st.Late, "schedules are late"},
+		{&st.NeedPerson, "runs need a person", doctor.ReasonOfRun},
+		{&st.Undriven, "runs are due, and no process drives them", doctor.ReasonOfRun},
+		{&st.Limited, "runs wait for their place under a limit", doctor.ReasonOfRun},
+		{&st.Unclaimed, "jobs wait to be claimed", doctor.ReasonOfJob},
+		{&st.ParkedJobs, "jobs are parked", doctor.ReasonOfJob},
+		{&st.Parked, "messages are parked", nil},
+		{&st.Late, "schedules are late", nil},
 	} {
-		if wait.found.Count > 0 {
-			fmt.Fprintf(s.Out, "%s: %d, such as %s\n", wait.what, wait.found.Count, visible.Line(wait.found.ID))
+		if wait.found.Count == 0 {
+			continue
 		}
+		text := fmt.Sprintf("%s: %d, such as %s", wait.what, wait.found.Count, visible.Line(wait.found.ID))
+		if wait.why != nil {
+			why, err := wait.why(ctx, store, wait.found.ID, now)
+			if err != nil {
+				return exit.DatabaseError(err)
+			}
+			if why.Says != "" {
+				text += ". " + why.Says
+			}
+		}
+		fmt.Fprintln(s.Out, text)
 	}
 	fmt.Fprintln(s.Out)
-	stuck, err := store.Runs(ctx, storage.RunQuery{Stuck: true, Limit: topRuns})
+	query := storage.RunQuery{Stuck: true, Limit: topRuns}
+	stuck, err := store.Runs(ctx, query)
+	if err == nil {
+		stuck, err = withRefused(ctx, store, &query, stuck)
+	}
 	if err != nil {
 		return exit.DatabaseError(err)
 	}
@@ -77,6 +95,9 @@ func (s subcommands) top(ctx context.Context, store *sqlstore.Store) error {
 	if err != nil {
 		return exit.DatabaseError(err)
 	}
+	runs = slices.DeleteFunc(runs, func(r storage.Run) bool {
+		return slices.ContainsFunc(stuck, func(o storage.Run) bool { return o.ID == r.ID })
+	})
 	if runs = slices.Concat(stuck, runs); len(runs) == 0 {
 		_, err := fmt.Fprintln(s.Out, "no run is in progress")
 		return err

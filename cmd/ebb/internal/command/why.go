@@ -72,6 +72,7 @@ func diagnosisOf(ctx context.Context, store storage.Store, run storage.Run) (*in
 	if err != nil {
 		return nil, exit.DatabaseError(err)
 	}
+	w.ByServe = isExecution(&run)
 	if w.Machine, err = waitsOf(ctx, store, &run); err != nil {
 		return nil, err
 	}

@@ -255,14 +255,14 @@ func TestDoctor(t *testing.T) {
 			if err := errors.Join(s.Create(t.Context(), r), s.Close()); err != nil {
 				t.Fatal(err)
 			}
-		}, "runs", Warning, "1 wait", "serve the database: ebb serve"},
+		}, "runs", Warning, "1 wait", "ebb serve"},
 		{"a flow in Go", func(t *testing.T, p *patient) {
 			t.Helper()
 			r := storage.Run{ID: "old", Flow: "trip", Created: ago(time.Hour), Due: ago(time.Hour)}
 			if err := p.open(t).Create(t.Context(), r); err != nil {
 				t.Fatal(err)
 			}
-		}, "runs", Warning, "1 wait", "start the Go program that has the flow trip; ebb serve cannot drive it"},
+		}, "runs", Warning, "1 wait", "start the program that has the flow trip"},
 		{"growth", func(t *testing.T, p *patient) {
 			t.Helper()
 			p.grown(t, "r", storage.Growth{Iterations: 90_000_000, Waited: 89_999_999, Bytes: 12 * view.Mebibyte})
@@ -305,7 +305,7 @@ func TestDoctor(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-		}, "jobs", Warning, "1 wait for a process to claim them, old of flow trip", "knows their flows"},
+		}, "jobs", Warning, "1 wait for a process to claim them, old of flow trip", "start the program that has the flow trip"},
 		{"parked", func(t *testing.T, p *patient) {
 			t.Helper()
 			s := p.open(t)

@@ -3,9 +3,7 @@ package doctor
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,7 +11,9 @@ import (
 
 	"github.com/ebbflow/ebb/cmd/ebb/internal/exit"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/view"
+	"github.com/ebbflow/ebb/engine/inspect"
 	"github.com/ebbflow/ebb/internal/gauge"
+	"github.com/ebbflow/ebb/internal/visible"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore"
@@ -43,7 +43,9 @@ func (d *doctor) work(ctx context.Context, store *sqlstore.Store, c *sqlstore.Ch
 		return exit.DatabaseError(err)
 	}
 	d.counted(status)
-	for _, look := range []func(context.Context, storage.Store, time.Time) error{d.past, d.growth, d.setAside, d.queues} {
+	for _, look := range []func(context.Context, storage.Store, time.Time) error{
+		d.past, d.growth, d.setAside, d.refused, d.queues,
+	} {
 		if err := look(ctx, store, c.Time); err != nil {
 			return exit.DatabaseError(err)
 		}
@@ -61,6 +63,20 @@ func (d *doctor) work(ctx context.Context, store *sqlstore.Store, c *sqlstore.Ch
 		return exit.DatabaseError(err)
 	}
 	return exit.DatabaseError(d.waiting(ctx, store, status))
+}
+
+// refused finds runs that processes refuse while no other drives them.
+func (d *doctor) refused(ctx context.Context, store storage.Store, _ time.Time) error {
+	now := store.Now()
+	runs, err := inspect.RefusedRuns(ctx, store, now, lookAt)
+	if err != nil || len(runs) == 0 {
+		return err
+	}
+	why, err := ReasonOfRun(ctx, store, runs[0].ID, now)
+	d.findf("refused", Warning, "mend that, and the process tries again within a minute; or end them: ebb cancel",
+		"no process drives %s that one has refused, such as %s of flow %s. %s", runCount(len(runs)), runs[0].ID, runs[0].Flow,
+		why.Says)
+	return err
 }
 
 // past checks whether the clock was set back: then some record has a time in the future.
@@ -90,35 +106,18 @@ func enough(n int) string {
 	return strconv.Itoa(n)
 }
 
-// serving returns what to do about work that no process does.
-func serving(alive int, needs string) string {
-	switch {
-	case alive == 0:
-		return "serve the database: ebb serve"
-	case needs != "":
-		return "serve it with a process that offers " + needs + " (ebb serve --offer)"
-	default:
-		return "serve it with a process that knows their flows or has more slots"
-	}
-}
-
 // waiting reports what is due and not done, and what an operator must decide, as the metrics count it.
 func (d *doctor) waiting(ctx context.Context, store *sqlstore.Store, st *sqlstore.Status) error {
-	alive := st.Processes
 	if st.Undriven.Count == 0 {
 		d.findf("runs", OK, "", "no run waits for a process to drive it")
 	} else {
-		run, err := store.Run(ctx, st.Undriven.ID)
-		if err != nil && !errors.Is(err, storage.ErrNotFound) { // else it was pruned meanwhile
+		why, err := ReasonOfRun(ctx, store, st.Undriven.ID, store.Now())
+		if err != nil {
 			return err
 		}
-		fix := serving(alive, pairs(needsOf(run.Labels)))
-		if err == nil && run.Definition == "" {
-			fix = fmt.Sprintf("start the Go program that has the flow %s; ebb serve cannot drive it", run.Flow)
-		}
-		d.findf("runs", Warning, fix,
-			"%s wait for a process to drive them, %s of flow %s for the longest: since %s",
-			enough(st.Undriven.Count), st.Undriven.ID, st.Undriven.Flow, st.Undriven.Since.Format(time.RFC3339))
+		d.findf("runs", Warning, cmp.Or(why.Do, "ebb why "+visible.Word(st.Undriven.ID)+" says more"),
+			"%s wait for a process to drive them, %s of flow %s for the longest: since %s. %s",
+			enough(st.Undriven.Count), st.Undriven.ID, st.Undriven.Flow, st.Undriven.Since.Format(time.RFC3339), why.Says)
 	}
 	if st.NeedPerson.Count == 0 {
 		d.findf("need a person", OK, "", "no run")
@@ -131,13 +130,13 @@ func (d *doctor) waiting(ctx context.Context, store *sqlstore.Store, st *sqlstor
 	if st.Unclaimed.Count == 0 {
 		d.findf("jobs", OK, "", "no job waits for a process to claim it")
 	} else {
-		job, err := store.Job(ctx, st.Unclaimed.ID)
-		if err != nil && !errors.Is(err, storage.ErrNotFound) {
+		why, err := ReasonOfJob(ctx, store, st.Unclaimed.ID, store.Now())
+		if err != nil {
 			return err
 		}
-		d.findf("jobs", Warning, serving(alive, pairs(job.Labels)),
-			"%s wait for a process to claim them, %s of flow %s is the next: since %s",
-			enough(st.Unclaimed.Count), st.Unclaimed.ID, st.Unclaimed.Flow, st.Unclaimed.Since.Format(time.RFC3339))
+		d.findf("jobs", Warning, cmp.Or(why.Do, "ebb why "+visible.Word(st.Unclaimed.ID)+" says more"),
+			"%s wait for a process to claim them, %s of flow %s is the next: since %s. %s", enough(st.Unclaimed.Count),
+			st.Unclaimed.ID, st.Unclaimed.Flow, st.Unclaimed.Since.Format(time.RFC3339), why.Says)
 	}
 	if st.ParkedJobs.Count > 0 {
 		d.findf("parked jobs", Warning,
@@ -153,7 +152,7 @@ func (d *doctor) waiting(ctx context.Context, store *sqlstore.Store, st *sqlstor
 	if st.Late.Count == 0 {
 		d.findf("schedules", OK, "", "no schedule is late")
 	} else {
-		d.findf("schedules", Warning, serving(alive, ""), "late: %s, such as %s: it should have ticked at %s",
+		d.findf("schedules", Warning, "ebb serve ticks schedules", "late: %s, such as %s: it should have ticked at %s",
 			enough(st.Late.Count), st.Late.ID, st.Late.Since.Format(time.RFC3339))
 	}
 	d.limited(st)
@@ -226,30 +225,10 @@ func (d *doctor) counted(st *sqlstore.Status) {
 	d.findf("stored runs", OK, "", "%s", view.Counts(st))
 }
 
-// needsOf returns what the labels of a run say that it needs.
-func needsOf(labels map[string]string) map[string]string {
-	needs := map[string]string{}
-	for k, v := range labels {
-		if need, is := strings.CutPrefix(k, storage.NeedLabel); is {
-			needs[need] = v
-		}
-	}
-	return needs
-}
-
 // runCount returns "1 run" or "2 runs".
 func runCount(n int) string {
 	if n == 1 {
 		return "1 run"
 	}
 	return enough(n) + " runs"
-}
-
-// pairs formats labels as on the command line.
-func pairs(labels map[string]string) string {
-	var all []string
-	for _, k := range slices.Sorted(maps.Keys(labels)) {
-		all = append(all, k+"="+labels[k])
-	}
-	return strings.Join(all, ", ")
 }

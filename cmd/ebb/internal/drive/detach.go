@@ -63,7 +63,7 @@ func (d *Driver) noticeLeft(ctx context.Context, run *storage.Run, there bool) e
 		return exit.DatabaseError(err)
 	}
 	driven := slices.ContainsFunc(owners, func(o storage.Owner) bool { return o.Alive && o.ID == run.Owner })
-	server, err := inspect.Server(ctx, d.Store, run, owners) // other live owners only read, or drive a run of their own
+	server, err := inspect.Server(ctx, d.Store, run) // other live owners only read, or drive a run of their own
 	if err != nil || driven || server != nil {
 		return exit.DatabaseError(err)
 	}

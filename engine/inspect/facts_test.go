@@ -42,11 +42,7 @@ func TestServer(t *testing.T) {
 			if change != nil {
 				change(&asked)
 			}
-			owners, err := store.Owners(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			by, err := inspect.Server(t.Context(), store, &asked, owners)
+			by, err := inspect.Server(t.Context(), store, &asked)
 			if err != nil || by != nil && by.ID != store.Owner().ID {
 				t.Fatalf("%+v serves the run (%v)", by, err)
 			}
