@@ -54,10 +54,8 @@ func ExampleAwaits() {
 	eng, err := engine.New(paid)
 	check(err)
 	check(eng.Start(ctx, "order-1"))
-	check(eng.Store().Send(ctx, storage.Message{
-		Run: "order-1", Kind: "signal", Name: "paid", Body: atom.MustEncode("receipt 17"),
-		Key: "bank-transfer-99", // sent again under this key, it counts once
-	}))
+	// Sent again under the same key, it counts once.
+	check(engine.SignalOnce(ctx, eng.Store(), "order-1", "bank-transfer-99", "paid", "receipt 17"))
 	res, err := eng.Run(ctx, "order-1")
 	check(err)
 	receipt, err := engine.Get(res, atom.NewKey[string]("receipt"))

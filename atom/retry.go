@@ -101,9 +101,17 @@ func (a *Atom) Renamed(name string) *Atom {
 	return &b
 }
 
+// As returns a copy of a whose whole result is one symbol of that name, see the option [As]. It names the value of a
+// retry, so that the atoms of its flow can require it: ForEach("a", "b").As("zone").
+func (a *Atom) As(symbol string) *Atom {
+	b := *a
+	As(symbol)(&b)
+	return &b
+}
+
 // Times returns a retry controller that runs its flow up to attempts times, including the first, with the pauses of
 // backoff between the tries. If codes are given, it retries only after failures with these codes. It provides the
-// number of the try, from 1.
+// number of the try, from 1, under the name of [Atom.As].
 func Times(attempts int, backoff Backoff, codes ...string) *Atom {
 	return Retry("", times{attempts, backoff, codes, VerdictRevert})
 }
@@ -122,6 +130,8 @@ type times struct {
 
 // Forgetful implements [Forgetful]: Next needs only the number of tries.
 func (times) Forgetful() {}
+
+func (times) outType() reflect.Type { return reflect.TypeFor[int]() }
 
 func (t times) Next(h History, _ Values) (Value, error) { return Encode(h.Count() + 1) }
 
@@ -166,7 +176,7 @@ func (a always) OnFailure(History, Values) (Decision, error) {
 }
 
 // ForEach returns a retry that tries the flow once with each value, in order,
-// until the flow succeeds. It provides the current value. ForEach panics if a value
+// until the flow succeeds. It provides the current value, under the name of [Atom.As]. ForEach panics if a value
 // cannot be encoded.
 func ForEach[T any](values ...T) *Atom { return triesEach(values, VerdictRevert) }
 
@@ -198,6 +208,8 @@ type forEach struct {
 	typ    reflect.Type // of the values; nil if they are those of a symbol
 	giveUp Verdict
 }
+
+func (f forEach) outType() reflect.Type { return f.typ }
 
 func triesEach[T any](values []T, giveUp Verdict) *Atom {
 	return Retry("", forEach{encodeAll(values), reflect.TypeFor[T](), giveUp})

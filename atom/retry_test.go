@@ -2,6 +2,7 @@ package atom_test
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -167,6 +168,20 @@ func TestRetryIsAnAtom(t *testing.T) {
 	} {
 		if v.String() != want {
 			t.Errorf("%d is called %s, want %s", v, v, want)
+		}
+	}
+}
+
+// TestNamedValue: the value of a retry can be named, with the type that its flow is checked against. The retry without
+// a name stays as it is.
+func TestNamedValue(t *testing.T) {
+	t.Parallel()
+	for want, retry := range map[string]*atom.Atom{
+		"string": atom.ForEach("a", "b"), "int": atom.Times(3, atom.Backoff{}), "<nil>": atom.ForEachOf("zones"),
+	} {
+		named := retry.As("zone").Provides()
+		if len(named) != 1 || named[0].Symbol != "zone" || fmt.Sprint(named[0].Type) != want || len(retry.Provides()) > 0 {
+			t.Errorf("got %+v of %+v; want a %s", named, retry.Provides(), want)
 		}
 	}
 }

@@ -209,10 +209,14 @@ func (t *typed[In, Out]) decode(values Values) (In, error) {
 }
 
 func wholeType(a *Atom) reflect.Type {
-	if t, ok := a.body.(interface{ outType() reflect.Type }); ok {
-		return t.outType()
+	typed, ok := a.body.(interface{ outType() reflect.Type })
+	if !ok {
+		typed, ok = a.control.(interface{ outType() reflect.Type })
 	}
-	return nil
+	if !ok {
+		return nil
+	}
+	return typed.outType()
 }
 
 // Members returns the members of an encoded struct as separate symbols. It returns none if t is not a struct, or is not

@@ -20,7 +20,8 @@ import (
 //
 // If Start returns one of these errors, nothing was created:
 //
-//   - an error that wraps [storage.ErrExists] if a run with that id exists
+//   - an error that wraps [storage.ErrExists] if a run with that id exists, and [ErrInputsDiffer] if it was started with
+//     other inputs
 //   - an error that wraps a *[storage.ConflictError] if a condition of [Unchanged] does not hold
 //   - an error that wraps [storage.ErrNotFound] if the server's catalog does not have the run's flow
 //   - [ErrChanged] if the catalog has the flow, but not with the structure of the run
@@ -31,20 +32,28 @@ import (
 // before the result was known. Call Start again with the same id: [storage.ErrExists] means that the run was created.
 func (s *Server) Start(ctx context.Context, run NewRun) error {
 	if run.Claim.New == nil {
-		return fmt.Errorf("engine: Start needs a new run; create one with Engine.NewRun or Server.NewRun: %w",
-			storage.ErrInvalid)
+		return said(storage.ErrInvalid, "Start needs a new run; create one with Engine.NewRun or Server.NewRun")
 	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	first := s.startHere(&run)
+	err := s.start(ctx, &run)
+	if !errors.Is(err, storage.ErrExists) {
+		return err
+	}
+	plan, _, _ := s.engine.planFor(ctx, &run.Snapshot.Run, nil)
+	return run.existing(ctx, s.engine.env.Store, plan, err)
+}
+
+func (s *Server) start(ctx context.Context, run *NewRun) error {
+	first := s.startHere(run)
 	if first == nil {
-		return s.create(ctx, &run)
+		return s.create(ctx, run)
 	}
 	select {
 	case err := <-first.result:
 		if errors.Is(err, ErrStopped) { // the process stops, and nothing was committed
-			return s.create(ctx, &run)
+			return s.create(ctx, run)
 		}
 		return err
 	case <-ctx.Done():

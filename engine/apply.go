@@ -78,17 +78,11 @@ func answered(ctx context.Context, store storage.Reader, run, answer string) (ap
 	case err != nil:
 		return false, driver.WrapStore(run, err)
 	case t.Failure != nil:
-		return false, &refusedCommand{t.Failure.Message}
+		return false, &saidError{t.Failure.Message, ErrRefused}
 	default:
 		return true, nil
 	}
 }
-
-// A refusedCommand is the answer of a run that refused a command.
-type refusedCommand struct{ why string } //nolint:errname // what was refused is the command
-
-func (e *refusedCommand) Error() string { return e.why }
-func (*refusedCommand) Unwrap() error   { return ErrRefused }
 
 // isServed reports whether a server takes up a run that has no owner.
 func isServed(ctx context.Context, store storage.Store, run *storage.Run) (bool, error) {

@@ -60,7 +60,7 @@ type callers struct{ e *Engine }
 func (c callers) request(ctx context.Context, r *driver.Request) error {
 	e := c.e
 	if r.Run == "" {
-		return fmt.Errorf("engine: a call needs the id of a run: %w", storage.ErrInvalid)
+		return said(storage.ErrInvalid, "a call needs the id of a run")
 	}
 	if err := ctx.Err(); err != nil {
 		return err

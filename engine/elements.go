@@ -33,7 +33,7 @@ func (r *Result) elements(ctx context.Context, symbol string) iter.Seq2[atom.Val
 	return func(yield func(atom.Value, error) bool) {
 		v, ok := r.Value(symbol)
 		if !ok {
-			yield(nil, fmt.Errorf("engine: run %q has no value of %q: %w", r.Run.ID, symbol, storage.ErrNotFound))
+			yield(nil, said(storage.ErrNotFound, "run %q has no value of %q", r.Run.ID, symbol))
 			return
 		}
 		list, stored := atom.StoredListOf(v)

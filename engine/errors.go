@@ -82,4 +82,20 @@ func list(failures []*atom.Failure) string {
 	return strings.Join(parts, "; ")
 }
 
+// A saidError is of the kind of another error, whose text says nothing that a user needs.
+type saidError struct {
+	text string
+	kind error
+}
+
+func said(kind error, format string, args ...any) error {
+	return &saidError{"engine: " + fmt.Sprintf(format, args...), kind}
+}
+
+// Error returns the text.
+func (e *saidError) Error() string { return e.text }
+
+// Unwrap returns the other error.
+func (e *saidError) Unwrap() error { return e.kind }
+
 func quote(s string) string { return strconv.Quote(s) }

@@ -36,7 +36,7 @@ func ExampleEngine_Serve() {
 	if err := eng.Start(ctx, "order-1"); err != nil {
 		panic(err)
 	}
-	if err := eng.Store().Send(ctx, storage.Message{Run: "order-1", Kind: "signal", Name: "paid", Body: atom.MustEncode("yes")}); err != nil {
+	if err := engine.Signal(ctx, eng.Store(), "order-1", "paid", "yes"); err != nil {
 		panic(err)
 	}
 	<-ended

@@ -47,7 +47,7 @@ func (f *flows) planFor(ctx context.Context, run *storage.Run, opts []RunOption)
 	switch {
 	case f.has(run.Flow):
 	case f.plan == nil:
-		return nil, nil, fmt.Errorf("engine: run %q: %w: flow %q", run.ID, storage.ErrNotFound, run.Flow)
+		return nil, nil, said(storage.ErrNotFound, "run %q: no catalog of this program has its flow %q", run.ID, run.Flow)
 	default:
 		return nil, nil, &otherFlowError{run.ID, run.Flow, f.plan.Flow}
 	}

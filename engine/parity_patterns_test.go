@@ -156,7 +156,7 @@ var deciders = shown{
 		try := atom.NewKey[int]("try")
 		s.do = script{"c": failsOnce}
 		a, b, c := s.atom("a"), s.atom("b"), s.atom("c")
-		again := atom.Retry("again", atom.Times(2, atom.Backoff{}).Controller(), atom.Provides("try"))
+		again := atom.Times(2, atom.Backoff{}).As("try").Renamed("again")
 		second := flow.When(try, func(n int) bool { return n == 2 })
 		play(t, flow.Graph("f", a, b, c).Link(a, b, second, flow.LeaveOut(flow.DepthAtom)).Link(b, c).WithRetry(again))
 		wantActs(t, s, "a", "c", "undo c failed", "undo a done", "a", "b", "c")

@@ -195,7 +195,7 @@ var resting = shown{
 	"history of a retry after a crash": func(t *testing.T, s *stage) { // TaskFlow hands out a used value again
 		store := memstore.New()
 		build := func() flow.Node {
-			return flow.Linear("f", s.show("a", atom.Requires("host")), s.atom("b")).WithRetry(providing("host", atom.ForEach("one", "two", "three")))
+			return flow.Linear("f", s.show("a", atom.Requires("host")), s.atom("b")).WithRetry(atom.ForEach("one", "two", "three").As("host"))
 		}
 		s.do = script{"b": alwaysFails}
 		var err error

@@ -27,11 +27,6 @@ func (s *stage) tried(retry *atom.Atom) *flow.LinearFlow {
 	return flow.Linear("tried", s.atom("a"), s.atom("b")).WithRetry(retry)
 }
 
-// providing gives a retry a symbol for its value.
-func providing(symbol string, retry *atom.Atom) *atom.Atom {
-	return atom.Retry("", retry.Controller(), atom.Provides(symbol))
-}
-
 // alternately is a user's own retry. It retries while the last failure has another code than the one before.
 type alternately struct{}
 
@@ -63,20 +58,20 @@ var retries = shown{
 	},
 	"for each": func(t *testing.T, s *stage) {
 		s.do = script{"b": failsOnce}
-		root := flow.Linear("f", s.show("a", atom.Requires("host")), s.atom("b")).WithRetry(providing("host", atom.ForEach("one", "two", "three")))
+		root := flow.Linear("f", s.show("a", atom.Requires("host")), s.atom("b")).WithRetry(atom.ForEach("one", "two", "three").As("host"))
 		play(t, root)
 		wantActs(t, s, `a host="one"`, "b", "undo b failed", `a host="two"`, "b")
 	},
 	"for each of a symbol": func(t *testing.T, s *stage) {
 		s.do = script{"b": failsOnce}
-		retry := atom.Retry("", atom.ForEachOf("hosts").Controller(), atom.Provides("host"), atom.Rebind("values", "hosts"))
-		play(t, flow.Linear("f", s.show("a", atom.Requires("host")), s.atom("b")).WithRetry(retry), with("hosts", []string{"one", "two"}))
+		root := flow.Linear("f", s.show("a", atom.Requires("host")), s.atom("b")).WithRetry(atom.ForEachOf("hosts").As("host"))
+		play(t, root, with("hosts", []string{"one", "two"}))
 		wantActs(t, s, `a host="one"`, "b", "undo b failed", `a host="two"`, "b")
 	},
 	"then revert all": func(t *testing.T, s *stage) {
 		for _, retry := range []*atom.Atom{
 			atom.TimesThenAll(1, atom.Backoff{}), atom.ForEachThenAll(1),
-			atom.Retry("", atom.ForEachOfThenAll("one").Controller(), atom.Rebind("values", "one")),
+			atom.ForEachOfThenAll("one"),
 		} {
 			undone(t, flow.Linear("f", s.tried(retry)).WithRetry(atom.Times(5, atom.Backoff{})), with("one", []int{1}))
 			wantActs(t, s, "a", "b", "undo b failed", "undo a done")

@@ -44,7 +44,7 @@ func Get[T any](r *Result, key atom.Key[T]) (T, error) {
 	var out T
 	v, ok := r.Value(key.Name())
 	if !ok {
-		return out, fmt.Errorf("engine: run %q has no value of %q: %w", r.Run.ID, key.Name(), storage.ErrNotFound)
+		return out, said(storage.ErrNotFound, "run %q has no value of %q", r.Run.ID, key.Name())
 	}
 	if list, stored := atom.StoredListOf(v); stored {
 		return out, fmt.Errorf(

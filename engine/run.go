@@ -20,6 +20,7 @@ import (
 //
 // Run returns these errors:
 //
+//   - [ErrInputsDiffer] if the run exists, and was started with other inputs
 //   - *[RevertedError], *[FailedError] or [ErrSuspended], together with the result, if the run did not succeed
 //   - [ErrStopped] if ctx ended first
 //   - *[storage.OwnedError] if a live process owns the run
@@ -34,13 +35,18 @@ func (e *Engine) run(ctx context.Context, id string, opts []RunOption,
 	yield func(states.Engine) bool,
 ) (*Result, error) {
 	if id == "" {
-		return nil, fmt.Errorf("engine: a run needs an id: %w", storage.ErrInvalid)
+		return nil, said(storage.ErrInvalid, "a run needs an id, such as the number of an order")
 	}
 	purpose := toGoOn
 	if has[again](opts) {
 		purpose = toBeginAnew
 	}
 	run, err := e.env.Store.Run(ctx, id)
+	if err == nil {
+		if err := e.checkSame(&run, opts); err != nil {
+			return nil, err
+		}
+	}
 	var d *driver.Driver
 	var snap *storage.Snapshot
 	isNew := errors.Is(err, storage.ErrNotFound)

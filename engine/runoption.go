@@ -8,7 +8,8 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// A RunOption sets a property of one run, or of one call. If the run exists, Run ignores options for new runs.
+// A RunOption sets a property of one run, or of one call. If the run exists, its inputs must be the same, see
+// [ErrInputsDiffer], and Run ignores other options for new runs.
 // [Rerun], [AcceptChange], [IgnoreSuspend], [Existing] and [Unload] apply to the call.
 type RunOption interface{ begin(*beginning) error }
 

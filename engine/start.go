@@ -31,15 +31,16 @@ func (existing) begin(*beginning) error { return nil }
 
 // Start creates a run and executes nothing. A process that serves the store, see [Engine.Serve], or that calls Run,
 // drives the run. [Server.Start] also takes its first steps. If required inputs are missing, Start returns
-// [flow.Problems]. If a run with that id exists, it returns a *[StoreError] that wraps [storage.ErrExists]; if a
-// condition of [Unchanged] does not hold, one that wraps a *[storage.ConflictError].
+// [flow.Problems]. If a run with that id exists, it returns an error that wraps [storage.ErrExists], and
+// [ErrInputsDiffer] if it was started with other inputs. If a condition of [Unchanged] does not hold, the error wraps a
+// *[storage.ConflictError].
 func (e *Engine) Start(ctx context.Context, id string, opts ...RunOption) error {
 	run, err := e.NewRun(id, opts...)
 	if err != nil {
 		return err
 	}
 	e.keepView(ctx, e.plan)
-	return run.create(ctx, e.env.Store)
+	return run.existing(ctx, e.env.Store, e.plan, run.create(ctx, e.env.Store))
 }
 
 // NewRun returns a new run of the engine's flow, for a [Source] or for [Server.Start]. It returns the errors of

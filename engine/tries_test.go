@@ -186,7 +186,7 @@ func triedAnywhere(t *testing.T, rt *rapid.T, process func() storage.Store) {
 		retry = forgetful{w}
 	}
 	inner := flow.Linear("inner", atom.Func("ask", ask)).WithRetry(atom.Retry("witness", retry, atom.Provides("try")))
-	root := flow.Linear("outer", inner).WithRetry(providing("round", atom.Times(rounds, atom.Backoff{})))
+	root := flow.Linear("outer", inner).WithRetry(atom.Times(rounds, atom.Backoff{}).As("round"))
 	deaths := rapid.SliceOfN(rapid.IntRange(0, 60), 0, 5).Draw(rt, "deaths")
 	policy := rapid.SampledFrom([]engine.Checkpoints{engine.Step, engine.Each}).Draw(rt, "policy")
 	for {

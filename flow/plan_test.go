@@ -26,7 +26,7 @@ func gives(name, provides string, requires ...string) *atom.Atom {
 
 // retrying returns a retry that provides a symbol.
 func retrying(provides string) *atom.Atom {
-	return atom.Retry("", atom.Times(2, atom.Backoff{}).Controller(), atom.Provides(provides))
+	return atom.Times(2, atom.Backoff{}).As(provides)
 }
 
 func compile(t *testing.T, root flow.Node) *flow.Plan {

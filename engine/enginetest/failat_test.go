@@ -308,7 +308,7 @@ var rightFlows = map[string]func(s *shop) flow.Node{
 				s.back(ctx, func() { delete(s.Parcels, "paid with "+in.Card) })
 				return nil
 			})
-		retry := atom.Retry("cards", atom.ForEach("gold", "silver").Controller(), atom.As(card.Name()))
+		retry := atom.ForEach("gold", "silver").As(card.Name()).Renamed("cards")
 		return flow.Linear("order", s.reserve(), flow.Linear("paying", pay).WithRetry(retry))
 	},
 	"decider": func(s *shop) flow.Node {

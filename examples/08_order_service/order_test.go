@@ -36,7 +36,6 @@ import (
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/engine/enginetest"
 	"github.com/ebbflow/ebb/flow"
-	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
@@ -178,10 +177,7 @@ func TestServe(t *testing.T) {
 			t.Fatal(err)
 		}
 		// A person approves: ebb signal small approved --data '"ann"'. A signal that comes early is kept.
-		err = store.Send(t.Context(), storage.Message{
-			Run: id, Kind: flow.MessageSignal, Name: "approved", Body: atom.MustEncode("ann"),
-		})
-		if err != nil {
+		if err := engine.Signal(t.Context(), store, id, "approved", "ann"); err != nil {
 			t.Fatal(err)
 		}
 	}
