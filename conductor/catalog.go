@@ -28,6 +28,7 @@ type Language func(ctx context.Context, def storage.Definition) (flow.Node, erro
 type Catalog struct {
 	flows     map[string][]version // newest first
 	children  map[string][]version // flows of runs that atoms of flows start; newest first
+	factories map[string]Factory
 	languages map[string]Language
 	tasks     func(*storage.Run) (engine.Tasks, error)
 	fallback  func(context.Context, *storage.Run) (flow.Node, error)
@@ -58,7 +59,7 @@ type version struct {
 func NewCatalog() *Catalog {
 	return &Catalog{
 		flows: map[string][]version{}, children: map[string][]version{},
-		languages: map[string]Language{}, made: boundedcache.New[string, flow.Node](maxMade),
+		factories: map[string]Factory{}, languages: map[string]Language{}, made: boundedcache.New[string, flow.Node](maxMade),
 	}
 }
 
@@ -177,7 +178,7 @@ func (c *serving) Complete(ctx context.Context, run *storage.Run) error {
 		return nil // a flow that is found, but cannot be made, fails the run
 	}
 	var err error
-	_, run.Definition, err = c.wanted(ctx, Ref{Flow: run.Flow})
+	_, run.Definition, err = c.wanted(ctx, Ref{Flow: run.Flow}, func() (atom.Value, error) { return run.Input.Data, nil })
 	return err
 }
 
@@ -192,8 +193,16 @@ func (c *serving) Flow(ctx context.Context, run *storage.Run) (flow.Node, error)
 			return v.root, nil
 		}
 	}
+	if f := c.factories[run.Flow]; f != nil {
+		return f.flow(run.Flow, run.Input.Data)
+	}
 	if len(list) == 0 && len(c.children[run.Flow]) > 0 {
 		return c.child(ctx, run)
+	}
+	if len(list) == 0 && run.Root != "" && len(c.factories) > 0 {
+		if root, err := c.childOfFactory(ctx, run); root != nil || err != nil {
+			return root, err
+		}
 	}
 	if len(list) == 0 && c.fallback != nil {
 		return c.fallback(ctx, run)
@@ -264,7 +273,16 @@ func (c *serving) language(name string) Language {
 }
 
 // wanted returns the flow of a name and version, and the hash of its definition if it has one.
-func (c *serving) wanted(ctx context.Context, of Ref) (root flow.Node, definition string, err error) {
+func (c *serving) wanted(ctx context.Context, of Ref, input func() (atom.Value, error),
+) (root flow.Node, definition string, err error) {
+	if f := c.factories[of.Flow]; f != nil && of.Version == 0 {
+		given, err := input()
+		if err != nil {
+			return nil, "", err
+		}
+		root, err = f.flow(of.Flow, given)
+		return root, "", err
+	}
 	for _, v := range c.flows[of.Flow] {
 		if of.Version == 0 || v.number == of.Version {
 			return v.root, "", nil
@@ -301,7 +319,8 @@ var errUnknown = fmt.Errorf("conductor: %w", storage.ErrNotFound)
 
 // names lists the flows in the catalog, for messages.
 func (c *Catalog) names() string {
-	return strings.Join(slices.Sorted(maps.Keys(c.flows)), ", ")
+	flows, _ := c.wants()
+	return strings.Join(flows, ", ")
 }
 
 // keepInputs stores what the runs of the program's flows take, so that who posts a job need not have their code.
@@ -334,5 +353,7 @@ func (c *serving) keepInputs(ctx context.Context) error {
 // wants returns which jobs this conductor can run. It names the languages of its definitions, not the definitions,
 // which may be many. The store checks whether a job has a definition.
 func (c *Catalog) wants() (flows, languages []string) {
-	return slices.Sorted(maps.Keys(c.flows)), slices.Sorted(maps.Keys(c.languages))
+	flows = slices.AppendSeq(slices.Collect(maps.Keys(c.flows)), maps.Keys(c.factories))
+	slices.Sort(flows)
+	return flows, slices.Sorted(maps.Keys(c.languages))
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/internal/guard"
@@ -29,6 +30,9 @@ func (c *Conductor) Start(ctx context.Context, run string, of Ref, opts ...engin
 	return c.server.Start(ctx, fresh)
 }
 
+// anyFlow takes any input.
+var anyFlow = atom.Func("any", func(context.Context, struct{}) (struct{}, error) { return struct{}{}, nil })
+
 // newRun returns a new run. If a catalog or a language panics, newRun returns an error, so that other runs are not
 // affected.
 func (c *Conductor) newRun(ctx context.Context, run string, of Ref, opts []engine.RunOption,
@@ -45,7 +49,10 @@ func (c *Conductor) made(ctx context.Context, run string, of Ref, opts []engine.
 	if of.Definition != "" {
 		root, err = c.catalog.defined(ctx, of.Definition)
 	} else {
-		root, of.Definition, err = c.catalog.wanted(ctx, of)
+		root, of.Definition, err = c.catalog.wanted(ctx, of, func() (atom.Value, error) {
+			asked, err := c.server.NewRun(anyFlow, run, opts...)
+			return asked.Snapshot.Run.Input.Data, err
+		})
 	}
 	if err != nil {
 		return fresh, err

@@ -2,7 +2,6 @@ package jobs
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -78,22 +77,22 @@ func (b *Board) postNew(ctx context.Context, job Job, post func([]storage.Job) e
 	return isNew, err
 }
 
-// PostTx posts jobs in the caller's own transaction on the store's database. If the transaction commits, the jobs
+// PostTx posts jobs in the caller's own transaction on the store's database: a *sql.Tx or, by sqlstore.Pgx, a pgx.Tx. If the transaction commits, the jobs
 // are posted together with its other writes; otherwise they are not posted. Within a task, [atom.Tx] returns such a
 // transaction. If the store has no database, PostTx returns ErrNoTx.
-func (b *Board) PostTx(ctx context.Context, tx *sql.Tx, list ...Job) ([]string, error) {
+func (b *Board) PostTx(ctx context.Context, tx storage.UserTx, list ...Job) ([]string, error) {
 	return b.post(ctx, list, b.within(ctx, tx))
 }
 
 // PostNewTx is [Board.PostNew] in the caller's own transaction, see [Board.PostTx].
-func (b *Board) PostNewTx(ctx context.Context, tx *sql.Tx, job Job) (bool, error) {
+func (b *Board) PostNewTx(ctx context.Context, tx storage.UserTx, job Job) (bool, error) {
 	return b.postNew(ctx, job, b.within(ctx, tx))
 }
 
 // within returns the function that posts jobs in a transaction.
-func (b *Board) within(ctx context.Context, tx *sql.Tx) func([]storage.Job) error {
+func (b *Board) within(ctx context.Context, tx storage.UserTx) func([]storage.Job) error {
 	poster, ok := b.store.(interface {
-		PostJobTx(ctx context.Context, tx *sql.Tx, list ...storage.Job) error
+		PostJobTx(ctx context.Context, tx storage.UserTx, list ...storage.Job) error
 	})
 	return func(part []storage.Job) error {
 		if !ok {

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/engine"
 	"github.com/ebbflow/ebb/flow"
@@ -110,6 +112,48 @@ func TestPostTx(t *testing.T) {
 }
 
 func inMemoryBoard() *jobs.Board { return jobs.New(memstore.New(), jobs.Policy{}) }
+
+// TestPostPgx: a transaction of pgx posts as one of database/sql does.
+func TestPostPgx(t *testing.T) {
+	t.Parallel()
+	eachDatabase(t, func(t *testing.T, store *sqlstore.Store, driver, dsn string) {
+		if driver != "pgx" {
+			return
+		}
+		conn, err := pgx.Connect(t.Context(), dsn)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() {
+			if err := conn.Close(t.Context()); err != nil {
+				t.Error(err)
+			}
+		}()
+		board := jobs.New(store, jobs.Policy{})
+		for n, end := range []func(pgx.Tx) error{
+			func(tx pgx.Tx) error { return sqlstore.Pgx(tx).Rollback() },
+			func(tx pgx.Tx) error { return tx.Commit(t.Context()) },
+		} {
+			tx, err := conn.Begin(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			job := jobs.Job{ID: "j", Flow: "ship", Input: n, RunLabels: map[string]string{"k": "v"}}
+			for i := range 2 {
+				if isNew, err := board.PostNewTx(t.Context(), sqlstore.Pgx(tx), job); err != nil || isNew != (i == 0) {
+					t.Errorf("post %d: new %t, %v", i, isNew, err)
+				}
+			}
+			if err := end(tx); err != nil {
+				t.Fatal(err)
+			}
+			posted, err := board.Job(t.Context(), "j")
+			if is := err == nil; is != (n == 1) || is && (posted.Input.String() != "1" || posted.RunLabels["k"] != "v") {
+				t.Errorf("after transaction %d: %+v, %v", n, posted, err)
+			}
+		}
+	})
+}
 
 // TestPostInTask: a task posts a job in the transaction that records the task's result.
 func TestPostInTask(t *testing.T) {

@@ -64,3 +64,11 @@ type Transactor interface {
 	// ctx bounds it. If the database is busy, Transact may call fn again. fn must not write Ebb's own tables.
 	Transact(ctx context.Context, claim Claim, key string, fn func(tx *sql.Tx) (atom.Value, error)) (atom.Value, error)
 }
+
+// A UserTx is a transaction of a user on the store's database: a *[sql.Tx], or a transaction of pgx by sqlstore.Pgx.
+type UserTx interface {
+	// ExecContext executes a statement in the transaction.
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+	// Rollback ends the transaction. Ebb does not call it; a *[sql.DB] does not have it.
+	Rollback() error
+}

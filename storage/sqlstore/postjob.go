@@ -3,7 +3,6 @@ package sqlstore
 import (
 	"cmp"
 	"context"
-	"database/sql"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
@@ -95,7 +94,7 @@ func (s *Store) PostJob(ctx context.Context, list ...storage.Job) error {
 // exist if and when that transaction commits. The transaction of [storage.Transactor] also works. On SQLite, open
 // the caller's connection with a busy timeout; otherwise it does not wait for other writers. If ids are taken,
 // PostJobTx adds the other jobs and returns ErrExists, and the transaction can continue.
-func (s *Store) PostJobTx(ctx context.Context, tx *sql.Tx, list ...storage.Job) error {
+func (s *Store) PostJobTx(ctx context.Context, tx storage.UserTx, list ...storage.Job) error {
 	rows, err := s.jobsArgs(list)
 	if err != nil {
 		return err

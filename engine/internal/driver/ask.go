@@ -220,7 +220,7 @@ func (q *asker) accept(cmd *scheduler.Command, growth *flow.Growth) (
 		return &scheduler.Event{Kind: scheduler.Exceeded, Failure: exceeded}, nil, nil //nolint:nilerr // the event has it
 	}
 	if end := growth.End; end != nil && end.Successor != nil && cmd.Scope.Parent == nil {
-		failed, err := newRuns{q.run}.refuseSuccessor(end)
+		failed, err := newRuns{run: q.run}.refuseSuccessor(end)
 		if failed != nil {
 			growth.End = &flow.End{Failure: failed}
 		}

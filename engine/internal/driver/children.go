@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -67,12 +68,12 @@ func (c *children) spawn(o origin, input atom.Value) error {
 	} else if !errors.Is(err, storage.ErrNotFound) {
 		return WrapStore(c.claim.Run, err)
 	}
-	run, failed, err := newRuns{c.run}.prepare(id, child, input)
+	run, failed, err := newRuns{c.run, cmp.Or(c.family.root, c.claim.Run)}.prepare(id, child, input)
 	if err != nil {
 		return err
 	}
 	if failed == nil && child.Key != "" {
-		if failed, err = (newRuns{c.run}).keyTaken(child.Key); err != nil {
+		if failed, err = (newRuns{run: c.run}).keyTaken(child.Key); err != nil {
 			return err
 		}
 	}

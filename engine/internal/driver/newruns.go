@@ -13,7 +13,11 @@ import (
 )
 
 // newRuns checks the runs that a run wants to create.
-type newRuns struct{ *run }
+type newRuns struct {
+	*run
+
+	root string // id of the topmost ancestor of the new runs; "" if it has none
+}
 
 // prepare returns the run that a child describes, or why it cannot be created. The caller sets its parent.
 func (r newRuns) prepare(id string, child *flow.Child, input atom.Value) (storage.Run, *atom.Failure, error) {
@@ -23,7 +27,7 @@ func (r newRuns) prepare(id string, child *flow.Child, input atom.Value) (storag
 	run := storage.Run{
 		ID: id, Key: child.Key, Flow: child.Flow, Definition: child.Definition, Structure: child.Structure,
 		Labels: child.Labels, Attrs: child.Attributes, Trace: r.trace, Input: storage.Held{Data: input}, Created: r.next.Now,
-		Due: r.next.Now,
+		Due: r.next.Now, Root: r.root,
 	}
 	switch err := r.env.Runs.Prepare(r.storing, &run); {
 	case errors.Is(err, storage.ErrNotFound):

@@ -17,8 +17,8 @@ const messageContinued = "continued"
 // succeed creates the run that continues this run, in the commit that ends this run. If it cannot be prepared any more,
 // because its flow is no longer known, the commit must not be made.
 func (c *children) succeed(child *flow.Child) error {
-	id := newRuns{c.run}.successorID(child)
-	run, failed, err := newRuns{c.run}.prepare(id, child, nil)
+	id := newRuns{run: c.run}.successorID(child)
+	run, failed, err := newRuns{run: c.run}.prepare(id, child, nil)
 	if err != nil {
 		return err
 	}
