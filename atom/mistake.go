@@ -58,6 +58,10 @@ func (a *Atom) Mistakes() []string {
 		part = gojson.Undecodable(t)
 		wrong(part != "", "returns a %v, which cannot be read again, as JSON cannot decode %s; return data", t, part)
 	}
+	if t, ok := a.body.(interface{ emptyInput() reflect.Type }); ok && t.emptyInput() != nil {
+		wrong(true, "takes a %v, which has no exported fields, so it gets nothing; export them, or take struct{}",
+			t.emptyInput())
+	}
 	for _, arg := range slices.Concat(a.args, a.revertArgs) {
 		if arg.Type != nil {
 			part := gojson.Undecodable(arg.Type)

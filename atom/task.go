@@ -111,6 +111,15 @@ func newTyped[In, Out any](name string, body *typed[In, Out], opts []Option) *At
 	return a.wrapUp()
 }
 
+// emptyInput returns the type of an input that has fields, and none that can have a value; nil for others.
+func (t *typed[In, Out]) emptyInput() reflect.Type {
+	in := reflect.TypeFor[In]()
+	if fields, ok := jsonschema.Fields(in); ok && len(fields) == 0 && in.NumField() > 0 {
+		return in
+	}
+	return nil
+}
+
 // typed is the Body of a typed task.
 type typed[In, Out any] struct {
 	task     Executor[In, Out]

@@ -48,11 +48,7 @@ func New(root flow.Node, opts ...Option) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	compile := flow.Compile
-	if e.open {
-		compile = flow.CompileOpen
-	}
-	plan, err := compile(root, e.types)
+	plan, err := e.compileOwn(root)
 	if err == nil {
 		err = storage.CheckID("flow", plan.Flow)
 	}
@@ -64,6 +60,32 @@ func New(root flow.Node, opts ...Option) (*Engine, error) {
 		e.env.Log.Warn(logevent.FlowWarning, "flow", plan.Flow, "message", w)
 	}
 	return e, nil
+}
+
+// compileOwn compiles the engine's own flow. An input that no atom requires is a mistake, unless a flow of the catalog
+// may require it.
+func (e *Engine) compileOwn(root flow.Node) (*flow.Plan, error) {
+	if !e.open && e.catalog == nil && len(e.plans) == 0 {
+		return flow.Compile(root, e.types)
+	}
+	open, err := flow.CompileOpen(root, e.types)
+	if err != nil {
+		return nil, err
+	}
+	types := maps.Clone(e.types)
+	wants := func(p *flow.Plan, s string) bool {
+		return slices.ContainsFunc(p.Inputs, func(in flow.Input) bool { return in.Symbol == s })
+	}
+	maps.DeleteFunc(types, func(s string, _ reflect.Type) bool {
+		return !wants(open, s) &&
+			(e.catalog != nil || slices.ContainsFunc(e.plans, func(p *flow.Plan) bool { return wants(p, s) }))
+	})
+	for _, in := range open.Inputs {
+		if _, declared := types[in.Symbol]; e.open && !declared {
+			types[in.Symbol] = nil
+		}
+	}
+	return flow.Compile(root, types)
 }
 
 // newEngine returns an engine without a flow of its own.

@@ -121,3 +121,34 @@ func wantUnknownResult[Out any](t *testing.T, name string, do func(context.Conte
 		t.Errorf("%s: failed with %v, unknown %t", name, f, unknown)
 	}
 }
+
+// TestInputThatNothingUses: New refuses an input that no atom requires, unless an earlier flow of the catalog does.
+func TestInputThatNothingUses(t *testing.T) {
+	t.Parallel()
+	takes := func(symbol string) flow.Node {
+		return flow.Linear("f", atom.Func("a", func(context.Context, int) (struct{}, error) { return struct{}{}, nil }, atom.From(symbol)))
+	}
+	size, zone := engine.With(atom.NewKey[int]("size"), 1), engine.WithInputs(atom.NewKey[int]("zone"))
+	for name, c := range map[string]struct {
+		opts []engine.Option
+		kind error
+	}{
+		"used":                {[]engine.Option{size}, nil},
+		"given, unused":       {[]engine.Option{size, engine.With(atom.NewKey[int]("zone"), 2)}, flow.ErrUnused},
+		"declared, unused":    {[]engine.Option{size, zone}, flow.ErrUnused},
+		"open":                {[]engine.Option{engine.WithInputs(engine.AnyInput), zone}, flow.ErrUnused},
+		"of an earlier flow":  {[]engine.Option{size, zone, engine.WithCatalog(engine.Flows(takes("zone")))}, nil},
+		"of no earlier flow":  {[]engine.Option{size, zone, engine.WithCatalog(engine.Flows(takes("size")))}, flow.ErrUnused},
+		"perhaps of another":  {[]engine.Option{size, zone, engine.WithCatalog(heldCatalog{takes("zone")})}, nil},
+		"missing in any case": {[]engine.Option{engine.WithCatalog(engine.Flows(takes("zone")))}, flow.ErrMissing},
+	} {
+		if _, err := engine.New(takes("size"), c.opts...); !errors.Is(err, c.kind) {
+			t.Errorf("%s: got %v; want %v", name, err, c.kind)
+		}
+	}
+}
+
+// A heldCatalog has one flow.
+type heldCatalog struct{ root flow.Node }
+
+func (c heldCatalog) Flow(context.Context, *storage.Run) (flow.Node, error) { return c.root, nil }

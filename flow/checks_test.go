@@ -58,7 +58,11 @@ func TestSymbolUses(t *testing.T) {
 			`requires "customer" as []interface {}, but the input has it as string`,
 		},
 	} {
-		_, err := flow.Compile(c.node, map[string]reflect.Type{
+		compile := flow.Compile
+		if c.kind == nil { // not each uses both inputs
+			compile = flow.CompileOpen
+		}
+		_, err := compile(c.node, map[string]reflect.Type{
 			"customer": reflect.TypeFor[string](), "risks": reflect.TypeFor[[]risk](),
 		})
 		if !errors.Is(err, c.kind) || err != nil && !strings.Contains(err.Error(), c.text) {
@@ -87,12 +91,21 @@ func returning[T any]() *atom.Atom {
 func TestMistakes(t *testing.T) {
 	t.Parallel()
 	type hidden struct{ receipt string }
+	type made struct {
+		ID string `json:"id"`
+	}
 	a, last := task("a"), task("last")
 	charge := func(opts ...atom.Option) *atom.Atom {
 		return atom.Func("charge", func(context.Context, struct{}) (string, error) { return "", nil }, opts...)
 	}
 	undone := atom.Pair("charge", func(context.Context, struct{}) (string, error) { return "", nil },
 		func(context.Context, struct{}, atom.Outcome[string]) error { return nil })
+	makes := func(name string) *atom.Atom {
+		return atom.Func(name, func(context.Context, struct{}) (made, error) { return made{}, nil })
+	}
+	uses := func(name string) *atom.Atom {
+		return atom.Func(name, func(context.Context, made) (struct{}, error) { return struct{}{}, nil })
+	}
 	for name, c := range map[string]struct {
 		node    flow.Node
 		kind    error
@@ -116,9 +129,9 @@ func TestMistakes(t *testing.T) {
 		"a result without a name":        {charge(), nil, "", `atom "charge" returns a string that no other atom can use; name it with atom.As, or return struct{}`},
 		"a result with a name":           {charge(atom.As("receipt")), nil, "", ""},
 		"a result for the revert":        {undone, nil, "", ""},
-		"an input that nothing requires": {task("b", atom.Requires("customer")), nil, "", `no atom requires the input "custmer" (did you mean "customer"?)`},
-		"an input far from all":          {task("b", atom.Requires("customer", "orders")), nil, "", `no atom requires the input "x" (the atoms require "customer", "orders")`},
-		"an input near an optional one":  {task("b", atom.Optional("custme")), nil, "", `no atom requires the input "custmer" (did you mean "custme"?)`},
+		"an input that nothing requires": {task("b", atom.Requires("customer")), flow.ErrUnused, `no atom requires the input "custmer" (did you mean "customer"?)`, ""},
+		"an input far from all":          {task("b", atom.Requires("customer", "orders")), flow.ErrUnused, `no atom requires the input "x" (the atoms require "customer", "orders")`, ""},
+		"an input near an optional one":  {task("b", atom.Optional("custme")), flow.ErrUnused, `no atom requires the input "custmer" (did you mean "custme"?)`, ""},
 		"a signal without a name": {
 			flow.Linear("f", atom.Awaits[string]("approve", "", atom.Deferral{})), flow.ErrInvalid,
 			`atom "approve" awaits a signal without a name; give atom.Awaits the name`, "",
@@ -127,6 +140,16 @@ func TestMistakes(t *testing.T) {
 		"a negative timeout":            {task("b", atom.Timeout(-1)), flow.ErrInvalid, `atom "b" has -1ns as atom.Timeout; want a positive`, ""},
 		"a negative deadline": {
 			task("b", atom.Deferrable(atom.Deferral{Deadline: -1})), flow.ErrInvalid, `the Deadline of its atom.Deferral`, "",
+		},
+		"a value that is lost": {flow.Linear("f", makes("a"), makes("b")), flow.ErrUnused, `atoms "a" and "b" both provide "id"`, ""},
+		"a value that is lost deeper": {
+			flow.Linear("f", flow.Unordered("g", makes("a")), task("t"), makes("b")), flow.ErrUnused, `atoms "a" and "b" both provide "id"`, "",
+		},
+		"a value that is used, then another": {flow.Linear("f", makes("a"), uses("t"), makes("b"), uses("u")), nil, "", ""},
+		"a value side by side":               {flow.Unordered("f", makes("a"), makes("b")), nil, "", ""},
+		"an argument without exported fields": {
+			atom.Func("b", func(context.Context, hidden) (struct{}, error) { return struct{}{}, nil }), flow.ErrInvalid,
+			`atom "b" takes a flow_test.hidden, which has no exported fields`, "",
 		},
 		"a revert of nothing": {
 			atom.Pair("b", func(context.Context, struct{}) (struct{}, error) { return struct{}{}, nil },

@@ -34,6 +34,7 @@ func compileIn(root Node, inputs map[string]reflect.Type, around []Node, lenient
 		plan:   &Plan{byName: map[string]int32{}, providers: map[string][]provider{}},
 		names:  map[string]bool{},
 		nodes:  map[any]bool{},
+		used:   map[usedValue]bool{},
 		inputs: inputs,
 		root:   root,
 		around: around,
@@ -64,10 +65,10 @@ func compileIn(root Node, inputs map[string]reflect.Type, around []Node, lenient
 	return c.plan, nil
 }
 
-// CompileOpen is Compile for flows whose inputs are not declared. A symbol that an
-// atom requires and no atom provides is an input, of any type.
+// CompileOpen is Compile for flows whose inputs are not all declared. A symbol that an
+// atom requires and no atom provides is an input, of any type. Inputs that nothing requires are no mistake.
 func CompileOpen(root Node, inputs map[string]reflect.Type) (*Plan, error) {
-	plan, problems := compileOpen(root, inputs, nil, false)
+	plan, problems := compileOpen(root, inputs, nil, true)
 	if len(problems) > 0 {
 		return nil, problems
 	}
@@ -125,6 +126,7 @@ type compiler struct {
 	nodes    map[any]bool
 	growing  *GrowingFlow // the last that was met
 	inputs   map[string]reflect.Type
+	used     map[usedValue]bool // values that atoms require
 	problems Problems
 	from, to []int32 // the edges, in the order they were made
 	decided  []decidedEdge

@@ -178,7 +178,7 @@ func TestNestedHash(t *testing.T) {
 	seen := map[string]string{}
 	for name, node := range map[string]flow.Node{
 		"a run":                  run(does[in]("a")),
-		"one more in it":         run(does[in]("a"), does[in]("b")),
+		"one more in it":         run(does[in]("a"), task("b")),
 		"an each":                flow.Each("r", boxesKey, does[box]("a")),
 		"another body's version": flow.Each("r", boxesKey, does[box]("a", atom.Version("2"))),
 		"a flow as body":         flow.Each("r", boxesKey, flow.Linear("child", does[box]("a"))),

@@ -20,6 +20,8 @@ var (
 	ErrAmbiguous = errors.New("ambiguous dependency")
 	// ErrCycle is wrapped when nodes of a graph depend on each other.
 	ErrCycle = errors.New("dependency cycle")
+	// ErrUnused is wrapped if nothing requires an input, or if a value is hidden before anything can require it.
+	ErrUnused = errors.New("unused")
 	// ErrType is wrapped when a symbol is required as another type than it is
 	// provided as.
 	ErrType = errors.New("type mismatch")

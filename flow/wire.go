@@ -29,7 +29,13 @@ func (c *compiler) wire() {
 		c.holds(a)
 	}
 	c.unused(wanted)
+	c.hidden(c.used)
 	for _, s := range slices.Sorted(maps.Keys(c.inputs)) {
+		if t := c.inputs[s]; t != nil {
+			if members, isStruct := membersOf(t); isStruct && t.NumField() > 0 && len(members) == 0 {
+				c.problemf(p.Flow, "", s, ErrInvalid, "the input %q is a %v, which has no exported fields; export them", s, t)
+			}
+		}
 		if list := p.providers[s]; len(list) > 0 {
 			p.Warnings = append(p.Warnings,
 				fmt.Sprintf("the input %q hides what atom %q provides under that name; rename one of them",
@@ -107,6 +113,7 @@ func (c *compiler) wireArgs(i int32, a *PlanAtom, args []atom.Arg, wanted map[st
 		found := false
 		for from, part := range p.providersOf(i, arg.Symbol) {
 			found = true
+			c.used[usedValue{from, arg.Symbol}] = true
 			if !fits(part.Type, arg.Type) {
 				c.problemf(p.FlowOf(a.Node), a.Name(), arg.Symbol, ErrType,
 					"%s requires %q as %v, but atom %q provides it as %v",
