@@ -72,7 +72,7 @@ func (t bootServer) Execute(ctx context.Context, in volume) (server, error) {
 func bootFlow(cloud *Cloud) flow.Node {
 	return flow.Linear("boot-server",
 		atom.Task("create-volume", createVolume{cloud}, atom.Timeout(cloud.Patience)),
-		atom.Task("boot", bootServer{cloud}, atom.Timeout(2*time.Minute)),
+		atom.Task("boot", bootServer{cloud}, atom.Attempts(3, atom.Exponential(time.Second, time.Minute), "Cloud.Busy")),
 	)
 }
 
@@ -88,11 +88,11 @@ func Example() {
 
 // boot is how a program uses the flow.
 func boot(ctx context.Context, cloud *Cloud, store storage.Store) error {
-	eng, err := engine.New(bootFlow(cloud), engine.WithStore(store), engine.With(sizeGB, 20))
+	eng, err := engine.New(bootFlow(cloud), engine.WithStore(store), engine.WithInputs(sizeGB))
 	if err != nil {
 		return err // every wiring mistake shows up here, before anything runs
 	}
-	res, err := eng.Run(ctx, "boot-4711") // starts this run, or resumes it
+	res, err := eng.Run(ctx, "boot-4711", engine.With(sizeGB, 20)) // starts this run, or resumes it
 	if reverted, ok := errors.AsType[*engine.RevertedError](err); ok {
 		return fmt.Errorf("undone because %w", reverted.Failures[0])
 	}
@@ -151,6 +151,32 @@ func Example_goesOn() {
 	// booted from vol-1
 	// the server is srv-1
 	// the server is srv-1
+}
+
+// A service starts runs and serves them: it drives each run that it, or another process, has started, and those of a
+// process that died.
+func Example_serve() {
+	ctx, stop := context.WithCancel(context.Background())
+	store := memstore.New()
+	eng, err := engine.New(bootFlow(&Cloud{}), engine.WithStore(store), engine.WithInputs(sizeGB))
+	if err != nil {
+		fmt.Println(err)
+	}
+	served := make(chan error, 1)
+	go func() { served <- eng.Serve(ctx) }()
+	err = eng.Start(ctx, "boot-4712", engine.With(sizeGB, 40))
+	if err != nil {
+		fmt.Println(err)
+	}
+	run, err := engine.Await(ctx, store, "boot-4712")
+	fmt.Println(run.State, err)
+	stop()
+	fmt.Println(<-served)
+	// Output:
+	// created vol-1 of 40 GB
+	// booted from vol-1
+	// SUCCESS <nil>
+	// <nil>
 }
 
 // All mistakes in a flow are reported at once, before anything runs.
