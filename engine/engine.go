@@ -151,9 +151,16 @@ func (e *Engine) begin(p *flow.Plan, id string, opts []RunOption) (*beginning, e
 		run:    storage.Run{ID: id, Flow: p.Flow, Structure: p.Hash, Secrets: secretsOf(p), Created: e.env.Store.Now()},
 		inputs: maps.Clone(e.inputs),
 	}
+	var unused flow.Problems
 	for _, opt := range opts {
 		if err := opt.begin(b); err != nil {
 			return nil, err
+		}
+		if in, is := opt.(input); is && (driver.Grows(p) || !p.Knows(in.name)) {
+			unused = append(unused, &flow.Problem{
+				Flow: p.Flow, Symbol: in.name, Kind: flow.ErrUnused,
+				Text: "nothing in flow " + quote(p.Flow) + " requires the input " + quote(in.name) + near(p, in.name),
+			})
 		}
 	}
 	if b.whole == nil && !driver.Grows(p) {
@@ -165,12 +172,30 @@ func (e *Engine) begin(p *flow.Plan, id string, opts []RunOption) (*beginning, e
 	} else if b.whole == nil {
 		b.whole = atom.MustEncode(map[string]any{})
 	}
-	return b, checkInput(p, b.whole)
+	if err := checkInput(p, b.whole); err != nil || len(unused) == 0 {
+		return b, err
+	}
+	return b, unused
 }
 
 // secretsOf returns what no view of a run of the plan may show.
 func secretsOf(p *flow.Plan) storage.Secrets {
 	return storage.Secrets{Symbols: p.Secrets, Atoms: p.SecretResults}
+}
+
+// near returns a remark on the symbol that was perhaps meant by an input that nothing requires.
+func near(p *flow.Plan, input string) string {
+	if driver.Grows(p) {
+		return "; give a growing flow its whole input with engine.Input"
+	}
+	names := make([]string, len(p.Inputs))
+	for i := range p.Inputs {
+		names[i] = p.Inputs[i].Symbol
+	}
+	if near := spelling.Nearest(input, names); near != "" {
+		return " (did you mean " + quote(near) + "?)"
+	}
+	return "; leave it out"
 }
 
 // meant returns a remark on the given input that was perhaps meant by the missing symbol.

@@ -86,7 +86,7 @@ func differ(p *flow.Plan, run *storage.Run, given map[string]atom.Value, whole a
 	slices.Sort(names)
 	var others []string
 	for _, s := range slices.Compact(names) {
-		if (stored[s] != nil || takes(p, s)) && !equal(types[s], given[s], stored[s]) {
+		if (stored[s] != nil || p.Knows(s)) && !equal(types[s], given[s], stored[s]) {
 			others = append(others, quote(s))
 		}
 	}
@@ -95,16 +95,6 @@ func differ(p *flow.Plan, run *storage.Run, given map[string]atom.Value, whole a
 	}
 	return fmt.Errorf("%w: run %q has another %s; choose another id, or go on with what it has by engine.Existing",
 		ErrInputsDiffer, run.ID, strings.Join(others, ", "))
-}
-
-// takes reports whether an atom of the plan takes the symbol, perhaps optionally.
-func takes(p *flow.Plan, symbol string) bool {
-	for i := range p.Atoms {
-		if slices.ContainsFunc(p.Atoms[i].Args(), func(arg atom.Arg) bool { return arg.Symbol == symbol }) {
-			return true
-		}
-	}
-	return false
 }
 
 // equal reports whether two values are the same as a type; nil means that it is not known. Nil values differ from all

@@ -142,8 +142,16 @@ func TestInputThatNothingUses(t *testing.T) {
 		"perhaps of another":  {[]engine.Option{size, zone, engine.WithCatalog(heldCatalog{takes("zone")})}, nil},
 		"missing in any case": {[]engine.Option{engine.WithCatalog(engine.Flows(takes("zone")))}, flow.ErrMissing},
 	} {
-		if _, err := engine.New(takes("size"), c.opts...); !errors.Is(err, c.kind) {
+		eng, err := engine.New(takes("size"), c.opts...)
+		if !errors.Is(err, c.kind) {
 			t.Errorf("%s: got %v; want %v", name, err, c.kind)
+		}
+		if err != nil {
+			continue
+		}
+		_, err = eng.Run(t.Context(), "r", engine.With(atom.NewKey[int]("sise"), 1))
+		if !errors.Is(err, flow.ErrUnused) || !strings.Contains(err.Error(), `did you mean "size"?`) {
+			t.Errorf("%s: a misspelled input of the run: %v", name, err)
 		}
 	}
 }

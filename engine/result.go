@@ -37,6 +37,9 @@ func (r *Result) Output() atom.Value { return r.Run.Output.Data }
 // returns false.
 func (r *Result) Value(symbol string) (atom.Value, bool) { return r.s.Final(symbol) }
 
+// Values returns the values of all symbols at the end of the run, see [Result.Value], and of its input.
+func (r *Result) Values() map[string]atom.Value { return r.s.Finals() }
+
 // Get returns the value of key at the end of the run, see [Result.Value]. If key has no value, Get returns an error
 // that wraps [storage.ErrNotFound]. If the value is not a T, Get returns the decoder's error.
 // A list that is too large for one value is an error, too: see [Elements].

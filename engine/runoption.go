@@ -25,10 +25,17 @@ type beginning struct {
 	whole  atom.Value
 }
 
-// Input sets the whole input of the run: an object whose members are the symbols or, for a growing flow, any value
-// that its language accepts.
-func Input(v atom.Value) RunOption {
-	return runOption(func(b *beginning) error { b.whole = v; return nil })
+// Input sets the whole input of the run: a map, a struct or an [atom.Value] whose members are the symbols or, for a
+// growing flow, any value that its language accepts. The engine encodes it.
+func Input(v any) RunOption {
+	return runOption(func(b *beginning) (err error) {
+		if whole, encoded := v.(atom.Value); encoded {
+			b.whole = whole
+		} else if b.whole, err = atom.Encode(v); err != nil {
+			return fmt.Errorf("engine: the input of the run: %w", err)
+		}
+		return nil
+	})
 }
 
 // Attributes passes encoded properties of the run to the language of a growing flow, such as asl.Attributes.

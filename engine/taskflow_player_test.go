@@ -55,7 +55,8 @@ type strike struct{ first, last int }
 
 func newPlayer(t *testing.T, rec *conformance.TaskFlowRecord, opts ...engine.Option) *player {
 	t.Helper()
-	for symbol := range rec.Case.Store {
+	_, declared := taskflowtest.Build(&rec.Case, taskflowtest.NewWorld())
+	for symbol := range declared {
 		opts = append(opts, engine.WithInputs(atom.NewKey[any](symbol)))
 	}
 	records := memstore.New()

@@ -2,6 +2,7 @@ package flow
 
 import (
 	"reflect"
+	"slices"
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
@@ -131,6 +132,12 @@ func (p *Plan) AllProviders(symbol string, yield func(provider int32, part atom.
 			return
 		}
 	}
+}
+
+// Knows reports whether the symbol is an input of the flow, or an atom provides or takes it.
+func (p *Plan) Knows(symbol string) bool {
+	return len(p.providers[symbol]) > 0 || slices.Contains(p.required(), symbol) ||
+		slices.ContainsFunc(p.Inputs, func(in Input) bool { return in.Symbol == symbol })
 }
 
 // Symbols calls yield with every symbol that an atom provides, in no order, until yield returns false.

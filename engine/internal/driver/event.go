@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -28,6 +29,19 @@ const (
 	// RunDetached: an atom created a child run that it does not wait for; see Engine.Detached of package engine.
 	RunDetached
 )
+
+// String returns the name of the kind, such as "FlowChanged".
+func (k EventKind) String() string {
+	names := [...]string{
+		FlowChanged: "FlowChanged", AtomChanged: "AtomChanged", LanguageEvent: "LanguageEvent", ProgressMade: "ProgressMade",
+		RevertDelayed: "RevertDelayed", OthersAwaited: "OthersAwaited", PlaceAwaited: "PlaceAwaited", WorkStays: "WorkStays",
+		RunDetached: "RunDetached",
+	}
+	if int(k) >= len(names) {
+		return fmt.Sprintf("EventKind(%d)", uint8(k))
+	}
+	return names[k]
+}
 
 // An Event is passed to observers. It has the fields of the Event of package engine, which converts it, so that the
 // two cannot differ.

@@ -50,6 +50,20 @@ func (s *Scheduler) revertFailures() []*atom.Failure {
 	return all
 }
 
+// Finals returns the values of all symbols, as Final does.
+func (s *Scheduler) Finals() map[string]atom.Value {
+	all := maps.Clone(s.input)
+	if all == nil {
+		all = map[string]atom.Value{}
+	}
+	for symbol := range s.plan.Symbols {
+		if v, ok := s.Final(symbol); ok {
+			all[symbol] = v
+		}
+	}
+	return all
+}
+
 // Final returns the value of the last atom that provides the symbol, else the value in the input.
 func (s *Scheduler) Final(symbol string) (found atom.Value, ok bool) {
 	s.plan.AllProviders(symbol, func(a int32, part atom.Provide) bool {

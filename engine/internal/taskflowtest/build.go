@@ -2,6 +2,7 @@ package taskflowtest
 
 import (
 	"bytes"
+	"maps"
 	"reflect"
 
 	"github.com/ebbflow/ebb/atom"
@@ -23,7 +24,11 @@ func Build(c *conformance.TaskFlowCase, world *World) (root flow.Node, inputs ma
 	case !c.Options.DeferReverts:
 		policy = flow.UndoFlow
 	}
-	return WithFailurePolicy(node(&c.Flow, world), policy), inputs
+	root = WithFailurePolicy(node(&c.Flow, world), policy)
+	if plan, err := flow.CompileOpen(root, inputs); err == nil { // TaskFlow allows values that nothing requires
+		maps.DeleteFunc(inputs, func(symbol string, _ reflect.Type) bool { return !plan.Knows(symbol) })
+	}
+	return root, inputs
 }
 
 // WithFailurePolicy sets the policy of a flow, or of an atom alone.
