@@ -10,7 +10,7 @@ var featuresOfJobs = []feature{
 		name: "Job priorities", ebb: "claims follow them",
 		shownBy: "jobs: TestMemory, storage/memstore: TestMemory/JobOrder",
 	},
-	{name: "Job wait with backoff", ebb: "`jobs.Policy.Backoff`", shownBy: "jobs: TestModel"},
+	{name: "Job wait with backoff", ebb: "`Board.Await` waits for the end; `jobs.Policy.Backoff` is the pause after a failed claim", shownBy: "conductor: TestAwait, jobs: TestModel"},
 	{name: "Board on ZooKeeper", leftOut: "as the backend on ZooKeeper"},
 	{name: "Board on Redis", leftOut: "a job must commit together with its run"},
 	{name: "Board on etcd", leftOut: "as the board on Redis"},

@@ -5,9 +5,9 @@ var featuresOfRuns = []feature{
 	{name: "Retry controller per flow", ebb: "`WithRetry` of each pattern", shownBy: "times"},
 	{name: "Retry AlwaysRevert", ebb: "`atom.AlwaysRevert`", shownBy: "always_revert"},
 	{name: "Retry AlwaysRevertAll", ebb: "`atom.AlwaysRevertAll`", shownBy: "always_revert_all"},
-	{name: "Retry Times", ebb: "`atom.Times`", shownBy: "times"},
-	{name: "Retry ForEach", ebb: "`atom.ForEach`", shownBy: "for_each"},
-	{name: "Retry ParameterizedForEach", ebb: "`atom.ForEachOf`", shownBy: "for_each_of_a_symbol"},
+	{name: "Retry Times", ebb: "`atom.Times`; `As` names the number of the try", shownBy: "times"},
+	{name: "Retry ForEach", ebb: "`atom.ForEach`; `As` names the value", shownBy: "for_each"},
+	{name: "Retry ParameterizedForEach", ebb: "`atom.ForEachOf`; `As` names the value", shownBy: "for_each_of_a_symbol"},
 	{
 		name: "`revert_all` switch of these three",
 		ebb:  "`atom.TimesThenAll`, `atom.ForEachThenAll`, `atom.ForEachOfThenAll`", shownBy: "then_revert_all",
@@ -124,7 +124,7 @@ var featuresOfRuns = []feature{
 		name: "Resume after crash from detail", ebb: "`Run` with the same id",
 		shownBy: "resume_after_a_crash, engine: TestCrashProperty",
 	},
-	{name: "`load_from_factory`, `load_from_detail`", ebb: "`engine.WithCatalog`", shownBy: "definition_as_data"},
+	{name: "`load_from_factory`, `load_from_detail`", ebb: "`engine.WithCatalog`; `Catalog.Factory` of a conductor makes a flow from its input", shownBy: "definition_as_data, conductor: TestFactory"},
 	{
 		name:    "Resume with atoms added or removed",
 		ebb:     "refused, unless `engine.AcceptChange` names what to forget",
