@@ -227,3 +227,38 @@ func TestTooLong(t *testing.T) {
 		}
 	})
 }
+
+// TestTyped: a typed function gets its input, or is not called.
+func TestTyped(t *testing.T) {
+	t.Parallel()
+	type size struct{ GB int }
+	undone := 0
+	do := func(_ context.Context, t *worker.Task, in size) (string, error) {
+		return fmt.Sprint(t.Kind, in.GB), nil
+	}
+	f := worker.Typed(do, func(_ context.Context, _ *worker.Task, in size) error { undone = in.GB; return nil })
+	call := func(f worker.Func, input string, revert *worker.Revert) (any, error) {
+		return f(t.Context(), &worker.Task{Kind: "disk", Input: json.RawMessage(input), Revert: revert})
+	}
+	if result, err := call(f, `{"GB": 7}`, nil); result != "disk7" || err != nil {
+		t.Errorf("got %v, %v", result, err)
+	}
+	if _, err := call(f, `{"GB": 8}`, &worker.Revert{}); err != nil || undone != 8 {
+		t.Errorf("undone %d, %v", undone, err)
+	}
+	if result, err := call(worker.Typed(do, nil), `{"GB": 9}`, &worker.Revert{}); result != nil || err != nil {
+		t.Errorf("with nothing to undo: %v, %v", result, err)
+	}
+	_, err := call(f, `{"GB": "7"}`, nil)
+	coded, hasCode := errors.AsType[interface {
+		error
+		ErrorCode() string
+	}](err)
+	final, isFinal := errors.AsType[interface {
+		error
+		Final() bool
+	}](err)
+	if !hasCode || coded.ErrorCode() != "Ebb.BadInput" || !isFinal || !final.Final() {
+		t.Errorf("an input of another type: %v", err)
+	}
+}

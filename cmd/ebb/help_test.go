@@ -50,3 +50,30 @@ func TestHelpExamples(t *testing.T) {
 		t.Errorf("there are %d examples only", seen)
 	}
 }
+
+// TestHelpShowsOwnFlags: the help of a command has its own flags, and one line about those that all commands share.
+func TestHelpShowsOwnFlags(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		args      []string
+		has, not  string
+		maxOfText int
+	}{
+		{[]string{"signal", "--help"}, "Global flags: ebb help flags", "--aws-endpoint", 40},
+		{[]string{"signal", "--help"}, "--data", "--run-limit", 40},
+		{[]string{"jobs", "--help"}, "Global flags: ebb help flags", "--aws-endpoint", 60},
+		{[]string{"help", "flags"}, "--aws-endpoint", "Global flags", 60},
+		{[]string{"help"}, "flags", "", 100},
+	} {
+		var out strings.Builder
+		root := command.Root(session.New(nil, &out, &out))
+		root.SetArgs(c.args)
+		if err := root.Execute(); err != nil {
+			t.Error(err)
+		}
+		if text := out.String(); !strings.Contains(text, c.has) || c.not != "" && strings.Contains(text, c.not) ||
+			strings.Count(text, "\n") > c.maxOfText {
+			t.Errorf("%v printed:\n%s", c.args, text)
+		}
+	}
+}

@@ -57,6 +57,14 @@ func Root(s *session.Session) *cobra.Command {
 	for _, cmd := range root.Commands() {
 		sayUse(cmd)
 	}
+	root.AddCommand(&cobra.Command{
+		Use: "flags", Short: "Flags of all commands",
+		Long: "Each command takes these flags, besides its own:\n\n" + root.PersistentFlags().FlagUsages(),
+	})
+	// A command's help shows its own flags. What all share would hide them.
+	own, _, _ := strings.Cut(root.UsageTemplate(), "{{if .HasAvailableInheritedFlags}}")
+	root.SetUsageTemplate(own + "{{if .HasAvailableInheritedFlags}}\n\nGlobal flags: ebb help flags{{end}}" +
+		"{{if .HasAvailableSubCommands}}\n\nMore: {{.CommandPath}} COMMAND --help{{end}}\n")
 	c.offerWords(root)
 	return root
 }
