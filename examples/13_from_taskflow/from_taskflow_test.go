@@ -3,7 +3,7 @@
 // You learn what each part of a program with OpenStack TaskFlow becomes: tasks, flows, retries, engines, the logbook,
 // the job board and notifications.
 //
-// The scenario: a cloud creates a volume and boots a server from it, in the first zone that has room.
+// The scenario: a cloud creates a volume and boots a server from it, in the first zone that has capacity.
 package fromtaskflow_test
 
 import (
@@ -236,7 +236,7 @@ func TestBoard(t *testing.T) {
 
 // A Cloud has volumes and servers.
 type Cloud struct {
-	Full    string // a zone without room for servers
+	Full    string // a zone without capacity for servers
 	volumes int
 	zone    string
 }
@@ -262,7 +262,7 @@ func (*Cloud) FetchImage(context.Context, struct{}) (image, error) { return imag
 // Boot boots a server.
 func (c *Cloud) Boot(_ context.Context, in serverSpec) (server, error) {
 	if c.zone == c.Full {
-		return server{}, errors.New("no room")
+		return server{}, errors.New("the zone is full")
 	}
 	return server{"server of " + in.Volume}, nil
 }
