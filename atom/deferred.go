@@ -43,11 +43,11 @@ func (a *Atom) Deferral() *Deferral { return a.deferral }
 // returns "".
 func Token(ctx context.Context) string { return CurrentCall(ctx).Token }
 
-// Awaits returns a task that calls nothing and ends when the run receives a signal of that name, see engine.Signal: its
-// value is the result. If the storage.Message of the signal carries a failure, the task fails. A signal that came before is not lost,
-// and one signal ends one task. The store refuses a signal whose body is not a T, or lacks a member that each T
-// encodes. If only the code of T can tell, the signal stays in the inbox, and the task waits. There is no token, so a
-// Heartbeat has no effect.
+// Awaits returns a task that calls nothing and ends when the run receives a signal of that name, see engine.Signal. Its
+// value is the result. If the storage.Message of the signal has a failure, the task fails. A signal that came before
+// is not lost, and one signal ends one task. The store refuses a signal whose body is not a T, or lacks a member that
+// each T encodes. If only the code of T can tell, the signal stays in the inbox, and the task waits. There is no token,
+// so a Heartbeat has no effect.
 func Awaits[T any](name, signal string, d Deferral, opts ...Option) *Atom {
 	a := Func(name, func(context.Context, struct{}) (T, error) {
 		var none T

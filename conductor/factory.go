@@ -42,7 +42,8 @@ func (f Factory) flow(name string, input atom.Value) (flow.Node, error) {
 	case root == nil:
 		return nil, fmt.Errorf("conductor: the factory of flow %q returned no flow", name)
 	case root.Name() != name:
-		return nil, fmt.Errorf("conductor: the factory of flow %q returned a flow %q; give it the same name", name, root.Name())
+		return nil, fmt.Errorf("conductor: the factory of flow %q returned a flow %q; give it the same name", name,
+			root.Name())
 	}
 	return root, nil
 }

@@ -20,8 +20,8 @@ import (
 //
 // If Start returns one of these errors, nothing was created:
 //
-//   - an error that wraps [storage.ErrExists] if a run with that id exists, and [ErrInputsDiffer] if it was started with
-//     other inputs
+//   - an error that wraps [storage.ErrExists] if a run with that id exists, and [ErrInputsDiffer] if it was started
+//     with other inputs
 //   - an error that wraps a *[storage.ConflictError] if a condition of [Unchanged] does not hold
 //   - an error that wraps [storage.ErrNotFound] if the server's catalog does not have the run's flow
 //   - [ErrChanged] if the catalog has the flow, but not with the structure of the run

@@ -9,10 +9,10 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// Signal sends a signal with a value to a run, see [atom.Awaits]. It need not have the code of the flow. If the value is
-// not what the run awaits under that name, the error wraps [storage.ErrInvalid] and shows a value that is; if the run
-// has ended, [storage.ErrEnded]; if it does not exist, [storage.ErrNotFound]. Then nothing was sent. An empty name is
-// an error, too.
+// Signal sends a signal with a value to a run, see [atom.Awaits]. It need not have the code of the flow. If the value
+// is not what the run awaits under that name, the error wraps [storage.ErrInvalid] and shows a value that is; if the
+// run has ended, [storage.ErrEnded]; if it does not exist, [storage.ErrNotFound]. Then nothing was sent. An empty name
+// is an error, too.
 func Signal(ctx context.Context, store storage.Inbox, run, name string, value any) error {
 	return SignalOnce(ctx, store, run, "", name, value)
 }

@@ -38,7 +38,8 @@ func (c *compiler) meant(input string) bool {
 }
 
 // hidden reports values that a later atom of a linear flow provides again before anything can require them: perhaps two
-// results have a field of one name. Atoms without types may do so, as in TaskFlow. used has the values that are required, by provider and symbol.
+// results have a field of one name. Atoms without types may do so, as in TaskFlow. used has the values that are
+// required, by provider and symbol.
 func (c *compiler) hidden(used map[usedValue]bool) {
 	p := c.plan
 	for _, s := range slices.Sorted(maps.Keys(p.providers)) {

@@ -77,9 +77,9 @@ func (b *Board) postNew(ctx context.Context, job Job, post func([]storage.Job) e
 	return isNew, err
 }
 
-// PostTx posts jobs in the caller's own transaction on the store's database: a *sql.Tx or, by sqlstore.Pgx, a pgx.Tx. If the transaction commits, the jobs
-// are posted together with its other writes; otherwise they are not posted. Within a task, [atom.Tx] returns such a
-// transaction. If the store has no database, PostTx returns ErrNoTx.
+// PostTx posts jobs in the caller's own transaction on the store's database: a *sql.Tx or, by sqlstore.Pgx, a pgx.Tx.
+// If the transaction commits, the jobs are posted together with its other writes; otherwise they are not posted. Within
+// a task, [atom.Tx] returns such a transaction. If the store has no database, PostTx returns ErrNoTx.
 func (b *Board) PostTx(ctx context.Context, tx storage.UserTx, list ...Job) ([]string, error) {
 	return b.post(ctx, list, b.within(ctx, tx))
 }
