@@ -92,7 +92,7 @@ func TestEveryAtomOnce(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				s, store := &stage{}, memstore.New()
-				eng := newEngine(t, build(s), engine.WithStore(store), engine.WithTasks(parts{s}), engine.WithInputs(everyNumber))
+				eng := newEngine(t, build(s), engine.WithStore(store), engine.WithTasks(parts{s}), engine.WithInputs(engine.AnyInput))
 				given := engine.Input(atom.FromJSON([]byte(`{"left": [0, 0, 0, 0], "items": [1, 2, 3], "n": 0}`)))
 				if name == "each" {
 					given = engine.With(everyNumber, make([]int, 23))

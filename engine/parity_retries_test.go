@@ -69,11 +69,14 @@ var retries = shown{
 		wantActs(t, s, `a host="one"`, "b", "undo b failed", `a host="two"`, "b")
 	},
 	"then revert all": func(t *testing.T, s *stage) {
-		for _, retry := range []*atom.Atom{
-			atom.TimesThenAll(1, atom.Backoff{}), atom.ForEachThenAll(1),
-			atom.ForEachOfThenAll("one"),
+		for _, c := range []struct {
+			retry *atom.Atom
+			opts  []engine.Option
+		}{
+			{atom.TimesThenAll(1, atom.Backoff{}), nil}, {atom.ForEachThenAll(1), nil},
+			{atom.ForEachOfThenAll("one"), []engine.Option{with("one", []int{1})}},
 		} {
-			undone(t, flow.Linear("f", s.tried(retry)).WithRetry(atom.Times(5, atom.Backoff{})), with("one", []int{1}))
+			undone(t, flow.Linear("f", s.tried(c.retry)).WithRetry(atom.Times(5, atom.Backoff{})), c.opts...)
 			wantActs(t, s, "a", "b", "undo b failed", "undo a done")
 			s.calls = nil
 		}
