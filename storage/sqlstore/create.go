@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/ebbflow/ebb/internal/codec"
 	"github.com/ebbflow/ebb/storage"
@@ -205,10 +206,15 @@ func (c *commit) row(args []any) []any {
 	return append(c.rest.args(args), c.taken()...)
 }
 
-// taken returns the arguments with which beginRow and insertRun set the owner.
+// taken returns the arguments with which beginRow and insertRun set the owner. A run that the checkpoint releases is due
+// now if the checkpoint does not know of all messages that the claim was loaded with.
 func (c *commit) taken() []any {
 	if h := &c.cp.Head; h.Release {
-		return []any{c.claim.Fence, c.claim.ID, "", micros(h.Due)}
+		due := h.Due
+		if h.Wakeups != c.claim.Wakeups {
+			due = time.Now()
+		}
+		return []any{c.claim.Fence, c.claim.ID, "", micros(due)}
 	}
 	return []any{c.claim.Fence, c.claim.ID, c.owner, nil}
 }

@@ -165,6 +165,19 @@ func testCommitRelease(t *testing.T, m Maker) {
 	if got := load(t, s, "a").Due; !got.IsZero() {
 		t.Errorf("the message was seen, but the run is due at %v", got)
 	}
+
+	// The first commit of a claim may release the run, too.
+	for _, unread := range []int64{1, 0} {
+		claim, snap, err := s.Load(t.Context(), "a")
+		must(t, "Load", err)
+		p := &pen{store: s, claim: claim, snap: snap, head: headOf(&snap.Run)}
+		p.write(t, storage.Checkpoint{
+			Head: storage.Head{State: states.FlowRunning, Release: true, Wakeups: snap.Run.Wakeups - unread},
+		})
+		if got := load(t, s, "a").Due; got.IsZero() != (unread == 0) {
+			t.Errorf("the first commit left %d messages unread, and the run is due at %v", unread, got)
+		}
+	}
 }
 
 func testCommitInvalid(t *testing.T, m Maker) {

@@ -51,16 +51,26 @@ func testLoad(t *testing.T, m Maker) {
 	}
 }
 
-// testLoadOfDead loads a run whose owner has died.
+// testLoadOfDead loads a run whose owner has died. A step of such a run leaves it due, since its owner may have left it
+// amid something.
 func testLoadOfDead(t *testing.T, m Maker) {
 	if m.Die == nil {
 		t.Skip("the store has no owners that die")
 	}
 	s := m.open(t)
-	create(t, s, run("a"))
+	create(t, s, run("a"), run("b"))
 	other := m.join(t, s)
 	begin(t, other, "a")
+	begin(t, other, "b")
 	m.Die(t, other)
+	must(t, "Step", s.Step(t.Context(), "b", func(snap *storage.Snapshot) (*storage.Checkpoint, error) {
+		cp := storage.Checkpoint{Head: storage.Head{Due: snap.Run.Due}, History: []storage.Entry{{Path: "x"}}}
+		number(&cp, headOf(&snap.Run), snap.Run.Undos)
+		return &cp, nil
+	}))
+	if b := load(t, s, "b"); b.Due.IsZero() || b.Due.After(time.Now()) || b.Owner != "" {
+		t.Errorf("after a step of the run of a dead owner, the run is due at %v, and its owner is %q", b.Due, b.Owner)
+	}
 	claim, snap, err := s.Load(t.Context(), "a")
 	must(t, "Load", err)
 	p := &pen{store: s, claim: claim, snap: snap, head: headOf(&snap.Run)}
