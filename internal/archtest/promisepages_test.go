@@ -39,8 +39,6 @@ func guaranteeSections() []promiseSection {
 		{
 			kind: "Guarantee", name: "G3",
 			heading: "G3: at the end every atom is in a legal state, and the run's end follows from the states",
-			note: codeMarks("One end misleads: if a failed run with ^flow.LeaveFailed^ resumes, it ends ^REVERTED^ " +
-				"although nothing is undone, as in TaskFlow (case ^engine/run-again-after-never-resolve^)."),
 		},
 		{
 			kind: "Guarantee", name: "G4",

@@ -8,6 +8,7 @@ import "slices"
 //
 //	P1   failures of atoms that later succeeded are still shown
 //	P3   a run ends REVERTED although a revert failed
+//	P4   a run ends REVERTED although failed atoms were left as they were
 //	P5   a missing value leaves its consumer RUNNING (P6: an optional one, too)
 //	P7   a refused reset has reset the atoms all the same
 //	P10  a failure below a retry that was left out cannot be charged
@@ -28,6 +29,8 @@ func (r *TaskFlowRecord) Departure() string {
 			return "P1"
 		case run.Flow == "REVERTED" && hasValue(last, "REVERT_FAILURE"):
 			return "P3"
+		case run.Flow == "REVERTED" && r.Case.Options.NeverResolve && (hasValue(last, "SUCCESS") || hasValue(last, "FAILURE")):
+			return "P4"
 		case raised("!NotFound") && run.Flow == "FAILURE":
 			return "P5"
 		case raised("!InvalidState") && run.Op == "reset_run":

@@ -100,6 +100,12 @@ func TestDeparture(t *testing.T) {
 			t.Errorf("departs by %q, want %q", got, want)
 		}
 	}
+	left := recordOf(t)
+	left.Case.Options.NeverResolve = true
+	left.Expect.Runs[0].Flow, left.Expect.Runs[0].Trace[3] = "REVERTED", []string{"T", "a", "RUNNING", "FAILURE"}
+	if got := left.Departure(); got != "P4" {
+		t.Errorf("departs by %q, want P4", got)
+	}
 	rec := recordOf(t)
 	rec.Expect.Runs[0].Flow, rec.Expect.Runs[0].Raised = "FAILURE", []string{"!NotFound", "Boom(b#1)"}
 	if got := rec.Departure(); got != "" {

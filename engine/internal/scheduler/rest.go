@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/states"
 )
 
@@ -43,7 +44,7 @@ func (s *Scheduler) idle() {
 		s.rest(states.FlowSuspended)
 	case s.front.okN == len(s.rec):
 		s.rest(states.FlowSuccess)
-	case s.RevertFailed() || s.Kept() || !s.undoable():
+	case s.RevertFailed() || s.Kept() || !s.undone():
 		s.rest(states.FlowFailure)
 	default:
 		s.rest(states.FlowReverted)
@@ -60,17 +61,23 @@ func (s *Scheduler) unfinished() bool {
 	})
 }
 
-// undoable reports whether any atom that ran can be undone. If not, a failed run ends FAILURE.
-func (s *Scheduler) undoable() bool {
+// undone reports whether the run undid what can be undone. If not, a failed run ends FAILURE. As in TaskFlow, a retry that
+// reverts only its own part counts. If failed atoms are left as they are, nothing was undone before.
+func (s *Scheduler) undone() (undone bool) {
 	if s.root != nil {
 		return s.stack.unwound
 	}
 	for i := range s.rec {
-		if st := s.rec[i].State; st != states.TaskPending && st != states.TaskIgnore && s.plan.Atoms[i].Reverts() {
-			return true
+		st := s.rec[i].State
+		if st == states.TaskPending || st == states.TaskIgnore || !s.plan.Atoms[i].Reverts() {
+			continue
 		}
+		if s.plan.FailurePolicy == flow.LeaveFailed && (st == states.TaskSuccess || st == states.TaskFailure) {
+			return false
+		}
+		undone = true
 	}
-	return false
+	return undone
 }
 
 // leave ends unfinished atoms when the run ends: all of them if the run was halted, else the atoms that wait for
