@@ -187,10 +187,11 @@ func (c *tally) at(ids []string) calls {
 	return seen
 }
 
-// TestDistributedMapUndone undoes the runs of a Map's items: if the machine fails later, if too many items fail, and
-// before the Map starts again.
+// TestDistributedMapUndone undoes the runs of a Map's items: if the machine fails later, if too many items fail, before
+// the Map starts again, and if the machine is cancelled, but not if it is abandoned.
 //
-// Guarantee (G4): Ebb undoes a distributed Map's items if the machine or too many items fail, or before a retry.
+// Guarantee (G4): Ebb undoes a distributed Map's items if the machine or too many items fail, before a retry, and if the
+// machine is cancelled. If it is abandoned, nothing of its items is undone.
 func TestDistributedMapUndone(t *testing.T) {
 	t.Parallel()
 	const undoable = `"Do": {"Type": "Task", "Resource": "local:do", "Revert": "local:undo", "Next": "Check"},
@@ -207,6 +208,8 @@ func TestDistributedMapUndone(t *testing.T) {
 			`"MaxConcurrency": 1, "End": true, "Retry": [{"ErrorEquals": ["States.ALL"]}],`,
 			func(id string, calls int) bool { return id == "2" && calls == 1 }, 3, states.FlowSuccess,
 		},
+		"cancelled": {`"End": true,`, nil, 3, states.FlowReverted},
+		"abandoned": {`"End": true,`, nil, 0, states.FlowFailure},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			text := `{"StartAt": "Each", "States": {"Bad": {"Type": "Fail"}, "Each": {"Type": "Map", ` + c.fields + `
@@ -227,6 +230,10 @@ func TestDistributedMapUndone(t *testing.T) {
 			registry.Add("local:do", there)
 			registry.Add("local:undo", removes{there})
 			registry.Add("local:check", checked(func(id string) error {
+				if c.fails == nil {
+					time.Sleep(time.Minute)
+					return errRefused
+				}
 				mu.Lock()
 				defer mu.Unlock()
 				checks[id]++
@@ -238,6 +245,17 @@ func TestDistributedMapUndone(t *testing.T) {
 			eng, err := engine.New(machine.Flow(), engine.WithTasks(registry))
 			if err != nil {
 				t.Fatal(err)
+			}
+			if c.fails == nil {
+				command := engine.Cancel("enough")
+				if name == "abandoned" {
+					command = engine.Abandon("enough")
+				}
+				time.AfterFunc(time.Second, func() {
+					if err := engine.Send(t.Context(), eng.Store(), "trip", command); err != nil {
+						t.Error(err)
+					}
+				})
 			}
 			res, err := eng.Run(t.Context(), "trip")
 			if res == nil || res.Run.State != c.state {
@@ -302,7 +320,7 @@ func (s slow) Execute(ctx context.Context, in atom.Values) (atom.Value, error) {
 func (c *tally) check(t *testing.T, name string, state states.Flow, undone int) {
 	t.Helper()
 	left := 0
-	if state == states.FlowSuccess {
+	if state == states.FlowSuccess || undone == 0 {
 		left = 1
 	}
 	for id, n := range c.at(nil).all {

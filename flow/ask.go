@@ -148,6 +148,8 @@ type Cause struct {
 	Failure *atom.Failure
 	Index   int        // JoinFailed: index of the child whose failure made the group fail
 	EndNote atom.Value // Joined: the End.Note of the child that ended last; JoinFailed: of the one that failed
+	// Abandoned is, for Stopped, whether nothing of the run is undone.
+	Abandoned bool
 	// Aborted has, for JoinFailed, Overdue and Stopped, the paths of the open nodes that the engine ended, in the
 	// order in which they were added.
 	Aborted []string

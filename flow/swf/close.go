@@ -15,7 +15,9 @@ func (t *turn) end(status string, end flow.End) {
 	t.growth.End = &end
 	switch status {
 	case "FAILED", "TIMED_OUT", "TERMINATED":
-		t.startUndo()
+		if !t.abandoned {
+			t.startUndo()
+		}
 	}
 }
 
@@ -64,7 +66,9 @@ func (t *turn) applyPolicy(policy string) {
 		child := t.memory.Children[node]
 		t.growth.Send = append(t.growth.Send, flow.Message{
 			ToKey: Key(t.start.Domain, child.WorkflowID), Kind: MessageExecution, Name: name,
-			Body: atom.MustEncode(delivery{WorkflowID: t.start.WorkflowID, Initiated: child.Initiated}),
+			Body: atom.MustEncode(delivery{
+				WorkflowID: t.start.WorkflowID, Initiated: child.Initiated, Abandoned: t.abandoned,
+			}),
 		})
 	}
 }
@@ -75,5 +79,6 @@ func (t *turn) stopped() {
 	if f := t.ask.Cause.Failure; f != nil && f.Message != "" {
 		reason = &f.Message
 	}
+	t.abandoned = t.ask.Cause.Abandoned
 	t.terminate("", reason, nil, "OPERATOR_INITIATED")
 }

@@ -15,6 +15,7 @@ type delivery struct {
 	Initiated  int64   `json:"initiated"`  // the event in its history
 	SignalName string  `json:"signalName,omitempty"`
 	Input      *string `json:"input,omitempty"`
+	Abandoned  bool    `json:"abandoned,omitempty"` // terminate: nothing is undone
 }
 
 // asked answers a call of the API.
@@ -71,6 +72,7 @@ func (t *turn) told() {
 		}
 	case terminateMessage:
 		if t.isChildOf(from, d.Initiated) {
+			t.abandoned = d.Abandoned
 			t.terminate("", nil, nil, "CHILD_POLICY_APPLIED")
 		}
 	}

@@ -23,6 +23,8 @@ type turn struct {
 
 	closed bool // the closing event was appended: nothing follows it
 	wants  bool // an event schedules a decision task
+
+	abandoned bool // the execution was ended without an undo
 }
 
 // emit appends an event and returns its number. prev is the event that led to it; name is for people. After the closing

@@ -27,8 +27,9 @@ var closeBy = map[string]func(w *world, r *simRun){
 		}
 	},
 	"OPERATOR": func(w *world, r *simRun) {
-		w.stop(r)
+		w.stop(r, false)
 	},
+	"ABANDONED": func(w *world, r *simRun) { w.stop(r, true) },
 	"COMPLETED": func(w *world, _ *simRun) { w.decide(complete) },
 	"CANCELED":  func(w *world, _ *simRun) { w.decide(decide("CancelWorkflowExecution")) },
 	"CONTINUED_AS_NEW": func(w *world, _ *simRun) {
@@ -36,11 +37,12 @@ var closeBy = map[string]func(w *world, r *simRun){
 	},
 }
 
-// stop ends a run as an operator.
-func (w *world) stop(r *simRun) {
+// stop ends a run as an operator, who may abandon it.
+func (w *world) stop(r *simRun, abandon bool) {
 	w.t.Helper()
 	g := w.lang.Grow(&flow.Ask{
-		Run: r.info, Index: -1, Memory: r.memory, Cause: flow.Cause{Kind: flow.Stopped, Failure: &atom.Failure{Message: "stop"}},
+		Run: r.info, Index: -1, Memory: r.memory,
+		Cause: flow.Cause{Kind: flow.Stopped, Failure: &atom.Failure{Message: "stop"}, Abandoned: abandon},
 		Now: w.now, Event: int64(len(r.events)) + 1, Random: w.bits,
 	})
 	r.open = nil
@@ -123,7 +125,7 @@ func TestUndo(t *testing.T) {
 			closes(w, r)
 			w.advance(2 * second)
 			undo := w.undoing()
-			if slices.Contains([]string{"COMPLETED", "CANCELED", "CONTINUED_AS_NEW"}, status) {
+			if slices.Contains([]string{"COMPLETED", "CANCELED", "CONTINUED_AS_NEW", "ABANDONED"}, status) {
 				if undo != nil {
 					t.Errorf("an execution undoes %s", status)
 				}

@@ -234,7 +234,8 @@ func (c *children) undoChild(o origin) error {
 	return nil
 }
 
-// dropChild stops waiting for the run of an origin. It ends that run, unless leave is set.
+// dropChild stops waiting for the run of an origin. It ends that run, unless leave is set. The run is undone as its origin
+// would be, unless nothing is undone any longer.
 func (c *children) dropChild(o origin, leave bool) error {
 	id := c.idOf(o)
 	if c.byID[id] != o {
@@ -244,14 +245,15 @@ func (c *children) dropChild(o origin, leave bool) error {
 	if leave {
 		return nil
 	}
-	if told, err := c.descent.wasTold(id, c.undoes(o)); told || err != nil {
+	undo := c.undoes(o) && !c.s.IsAbandoned()
+	if told, err := c.descent.wasTold(id, undo); told || err != nil {
 		return err
 	}
-	l, err := drop(id, c.undoes(o), false)
+	l, err := drop(id, undo, false)
 	if err != nil {
 		return err
 	}
-	c.descent.dropped = append(c.descent.dropped, told{id, true})
+	c.descent.dropped = append(c.descent.dropped, told{run: id, undo: undo, sent: true})
 	c.next.Send(l)
 	return nil
 }

@@ -25,6 +25,7 @@ type descent struct {
 // told is a run that was sent a request to cancel it, or will be with the next batch.
 type told struct {
 	run  string
+	undo bool // the run is undone, and so are those below it, as far as they have an undo
 	sent bool
 }
 
@@ -71,17 +72,16 @@ func (d *descent) descend() error {
 		for len(queue) > 0 && len(batch) < descentBatch {
 			at := queue[0]
 			queue = queue[1:]
-			below, err := d.below(at.run)
+			below, messages, err := d.below(&at)
 			if err != nil {
 				return WrapStore(d.claim.Run, err)
 			}
 			if len(below) == 0 && !at.sent {
-				again = append(again, told{at.run, true})
+				at.sent = true
+				again = append(again, at)
 			}
-			for i := range below {
-				queue = append(queue, told{run: below[i].Run})
-			}
-			batch = append(batch, below...)
+			queue = append(queue, below...)
+			batch = append(batch, messages...)
 		}
 		if err := d.tellAll(batch); err != nil {
 			return WrapStore(d.claim.Run, err)
@@ -94,26 +94,26 @@ func (d *descent) descend() error {
 	return nil
 }
 
-// below returns the messages that cancel the runs for which a run waits in order to go forward.
-func (d *descent) below(run string) ([]storage.Message, error) {
-	atoms, err := d.env.Store.Atoms(d.storing, run, storage.AtomQuery{Live: true})
+// below returns the runs for which a run waits in order to go forward, and the messages that cancel them.
+func (d *descent) below(at *told) (below []told, messages []storage.Message, err error) {
+	atoms, err := d.env.Store.Atoms(d.storing, at.run, storage.AtomQuery{Live: true})
 	if err != nil && !errors.Is(err, storage.ErrNotFound) {
-		return nil, err
+		return nil, nil, err
 	}
-	var messages []storage.Message
 	for i := range atoms {
 		a := &atoms[i]
-		id, awaited := BegunBy(run, a)
+		id, awaited := BegunBy(at.run, a)
 		if !awaited || a.State != states.TaskRunning || isKept(a) {
 			continue
 		}
-		l, err := drop(id, a.Undo == storage.UndoReverts, true)
+		undo := at.undo && a.Undo == storage.UndoReverts
+		l, err := drop(id, undo, true)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		messages = append(messages, l)
+		below, messages = append(below, told{run: id, undo: undo}), append(messages, l)
 	}
-	return messages, nil
+	return below, messages, nil
 }
 
 // isKept reports whether the language of the run decides what becomes of the child run of an atom.

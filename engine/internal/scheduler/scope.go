@@ -211,7 +211,9 @@ func (s *Scheduler) settleScope(scope *Scope) {
 		return
 	}
 	if scope.outside != flow.Begin && scope.ending == nil {
-		cause := flow.Cause{Kind: scope.outside, Aborted: scope.aborted, Failure: s.ending.pendingFailure}
+		cause := flow.Cause{
+			Kind: scope.outside, Aborted: scope.aborted, Failure: s.ending.pendingFailure, Abandoned: s.ending.halted,
+		}
 		if scope.outside == flow.Overdue {
 			cause.Failure = &atom.Failure{Code: atom.CodeTimeout}
 			scope.stopping = false
