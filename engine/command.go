@@ -174,11 +174,15 @@ func (e *Engine) Command(ctx context.Context, id string, o Command) (res *Result
 	for {
 		res, err := e.take(ctx, id, &o)
 		if _, owned := errors.AsType[*storage.OwnedError](err); !owned {
-			_, refused := answered(ctx, e.env.Store, id, answer)
-			if refused != nil {
+			applied, refused := answered(ctx, e.env.Store, id, answer)
+			switch {
+			case refused != nil:
 				return nil, refused
+			case res != nil && !applied: // the run came to rest before it read the command
+				continue
+			default:
+				return res, err
 			}
-			return res, err
 		}
 		if o.c.Kind != "" { // send the command only once
 			if err := e.send(ctx, id, &o); err != nil {

@@ -97,10 +97,6 @@ func refusal(snap *storage.Snapshot, line storage.Entry) *storage.Checkpoint {
 		Failure: run.Failure, Started: run.Started, Ended: run.Ended, Entries: run.Entries + 1, Events: run.Events,
 		Refs: run.Refs, Growth: run.Growth, Due: run.Due, Time: line.Time,
 	}}
-	rests := run.Hold || run.State.Ended()
-	if run.Due.IsZero() && (!rests || len(snap.Messages) > 0) { // its owner may have died
-		cp.Head.Due = line.Time
-	}
 	line.Seq = cp.Head.Entries
 	cp.History = []storage.Entry{line}
 	return cp

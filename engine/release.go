@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/ebbflow/ebb/engine/internal/driver"
+	"github.com/ebbflow/ebb/engine/internal/inbox"
 	"github.com/ebbflow/ebb/internal/logevent"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -84,14 +86,15 @@ func (c *claims) releaseLeft(ctx context.Context, run string) error {
 	}
 }
 
-// releaseUndriven releases a run that was not driven. Unless the run has ended, it is due at once, because the
-// takeover removed its due time.
+// releaseUndriven releases a run that was not driven. It is due at once, because the takeover removed its due time,
+// unless the run has ended and its inbox needs no other process.
 func (c *claims) releaseUndriven(ctx context.Context, claim storage.Claim, snap *storage.Snapshot) error {
 	if claim.Begins > 0 { // the claim has not begun: there is nothing to release
 		return nil
 	}
+	needs := func(l storage.Message) bool { return !inbox.Outlasts(&l) }
 	due := c.store.Now()
-	if snap.Run.State.Ended() {
+	if snap.Run.State.Ended() && !slices.ContainsFunc(snap.Messages, needs) {
 		due = time.Time{}
 	}
 	return driver.WrapStore(claim.Run, c.release(context.WithoutCancel(ctx), claim, snap.Run.Wakeups, due))

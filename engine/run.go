@@ -183,7 +183,7 @@ func (e *Engine) finish(ctx context.Context, d *driver.Driver, snap *storage.Sna
 	if why == toBeginAnew && d.Grows() && ended {
 		err = fmt.Errorf("%w: run %q: %w", ErrRefused, d.Claim().Run, errNoAgain)
 	}
-	held := first == nil && !ended && len(inbox.Holds(rest)) > 0
+	held := first == nil && !ended && !resumed && len(inbox.Holds(rest)) > 0
 	if err != nil || held ||
 		first == nil && !resumed && (why == toApply && (ended || snap.Run.Hold) || why == toGoOn && ended) {
 		took := arrived.HasTaken()

@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/memstore"
 )
 
 // TestAcknowledgedEndOfInterruptedCall ends an attempt with its token while its call runs. The process stops, and the run
@@ -54,6 +56,109 @@ func TestAcknowledgedEndOfInterruptedCall(t *testing.T) {
 				}
 				if _, err := eng.Run(t.Context(), "r"); told != "done" {
 					t.Errorf("the undo was told %q, %v; want that it is done", told, err)
+				}
+			})
+		})
+	}
+}
+
+// TestAbandonedInterruptedCall is TestAcknowledgedEndOfInterruptedCall without an undo: the attempt has ended as the
+// other party was told.
+func TestAbandonedInterruptedCall(t *testing.T) {
+	inEach(t, func(t *testing.T, opts ...engine.Option) {
+		var token string
+		eng := newEngine(t, flow.Linear("f", atom.Untyped("d", func(ctx context.Context, _ atom.Values) (any, error) {
+			token = atom.Token(ctx)
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}, nil, atom.Deferrable(atom.Deferral{}))), opts...)
+		running, stop := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { _, err := eng.Run(running, "r"); ended <- err }()
+		synctest.Wait()
+		stop()
+		t.Log(<-ended)
+		_, err := eng.Store().EndToken(t.Context(), token, storage.TokenEnd{Result: atom.MustEncode("x")})
+		if err == nil {
+			_, err = eng.Command(t.Context(), "r", engine.Abandon("enough"))
+		}
+		t.Log(err)
+		run, err := eng.Store().Run(t.Context(), "r")
+		if err != nil || run.Outcome != storage.Cancelled || run.State != states.FlowFailure {
+			t.Errorf("the run is %v, %v, %v", run.State, run.Outcome, err)
+		}
+		if d, err := eng.Store().Atom(t.Context(), "r", "d"); err != nil || d.State != states.TaskSuccess {
+			t.Errorf("the atom is %v, %v; want that it succeeded", d.State, err)
+		}
+	})
+}
+
+// TestLanguageHearsEarlyEnd ends an attempt with its token while its call runs. At once the run is cancelled or abandoned,
+// its deadline passes, or a sibling fails, whose call fails or whose token is failed: the language hears of the end before it
+// hears of the stop.
+func TestLanguageHearsEarlyEnd(t *testing.T) {
+	t.Parallel()
+	for _, how := range []string{"cancel", "abandon", "deadline", "call", "token"} {
+		t.Run(how, func(t *testing.T) {
+			inEach(t, func(t *testing.T, opts ...engine.Option) {
+				store := memstore.New()
+				var heard []string
+				deferred := work("d")
+				deferred.Token = "token of d"
+				beside := flow.Spec{Name: "beside", Kind: flow.Work, Token: "token of beside"}
+				if how == "call" {
+					beside = work("beside")
+				}
+				root := flow.Growing("f", lang(func(ask *flow.Ask) flow.Growth {
+					switch ask.Cause.Kind {
+					case flow.Begin:
+						g := add(deferred, beside)
+						if how == "deadline" {
+							g.Deadline = ask.Now.Add(time.Hour)
+						}
+						return g
+					case flow.Ended:
+						heard = append(heard, ask.Cause.Name+string(ask.Cause.Result.JSON()))
+						return flow.Growth{}
+					default:
+						heard = append(heard, fmt.Sprint("end ", ask.Cause.Kind))
+						return failure(ask.Cause.Failure)
+					}
+				}))
+				eng := newEngine(t, root, append(opts, engine.WithStore(store), engine.WithTasks(parts{&stage{do: script{
+					"d": func(ctx context.Context, _ int) error {
+						select {
+						case <-ctx.Done():
+						case <-time.After(2 * time.Hour):
+						}
+						return ctx.Err()
+					},
+					"beside": func(context.Context, int) error { time.Sleep(time.Hour); return errRefused },
+				}}}))...)
+				ended := make(chan error, 1)
+				go func() { _, err := eng.Run(t.Context(), "r"); ended <- err }()
+				synctest.Wait()
+				time.Sleep(time.Hour - time.Second)
+				end := func(token string, end storage.TokenEnd) {
+					if _, err := store.EndToken(t.Context(), token, end); err != nil {
+						t.Error(err)
+					}
+				}
+				end("token of d", storage.TokenEnd{Result: atom.MustEncode(1)})
+				var err error
+				switch how {
+				case "cancel":
+					err = engine.Send(t.Context(), store, "r", engine.Cancel("enough"))
+				case "abandon":
+					err = engine.Send(t.Context(), store, "r", engine.Abandon("enough"))
+				case "token":
+					end("token of beside", storage.TokenEnd{Failure: &atom.Failure{Code: "No"}})
+				}
+				if t.Log(<-ended); err != nil {
+					t.Error(err)
+				}
+				if len(heard) != 2 || heard[0] != "d1" {
+					t.Errorf("the language heard of %q; want the end of d first", heard)
 				}
 			})
 		})

@@ -76,7 +76,7 @@ func (p *play) judge(ctx context.Context) (wrong []string) {
 	switch {
 	case len(p.reports) == 0 && !noUndo:
 		say("the work was not undone")
-	case len(p.reports) > 0 && p.command == "abandon" && p.ordered == yes && p.thing != "failure" && p.flow != "map" && p.flow != "swf":
+	case len(p.reports) > 0 && p.command == "abandon" && p.ordered == yes && p.thing != "failure":
 		say("it was abandoned, and undone")
 	}
 	if len(wrong) > 0 {
@@ -152,8 +152,7 @@ func (p *play) happened(say func(string, ...any)) (n int) {
 	if p.flow == "swf" {
 		return events
 	}
-	// What comes while the run is being stopped counts for the undo, and may be missing in AWS's history.
-	if p.flow != "go" && p.flow != "events" && events != n && p.when != "together" {
+	if p.flow != "go" && p.flow != "events" && events != n {
 		say("AWS's history has the %s %d times, Ebb's %d times", p.thing, events, n)
 	}
 	return n

@@ -43,7 +43,7 @@ func (w *world) stop(r *simRun, abandon bool) {
 	g := w.lang.Grow(&flow.Ask{
 		Run: r.info, Index: -1, Memory: r.memory,
 		Cause: flow.Cause{Kind: flow.Stopped, Failure: &atom.Failure{Message: "stop"}, Abandoned: abandon},
-		Now: w.now, Event: int64(len(r.events)) + 1, Random: w.bits,
+		Now:   w.now, Event: int64(len(r.events)) + 1, Random: w.bits,
 	})
 	r.open = nil
 	g.Leave, g.End = nil, &flow.End{Failure: &atom.Failure{}}

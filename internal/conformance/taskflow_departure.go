@@ -29,7 +29,8 @@ func (r *TaskFlowRecord) Departure() string {
 			return "P1"
 		case run.Flow == "REVERTED" && hasValue(last, "REVERT_FAILURE"):
 			return "P3"
-		case run.Flow == "REVERTED" && r.Case.Options.NeverResolve && (hasValue(last, "SUCCESS") || hasValue(last, "FAILURE")):
+		case run.Flow == "REVERTED" && r.Case.Options.NeverResolve &&
+			(hasValue(last, "SUCCESS") || hasValue(last, "FAILURE")):
 			return "P4"
 		case raised("!NotFound") && run.Flow == "FAILURE":
 			return "P5"

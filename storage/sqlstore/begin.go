@@ -16,8 +16,8 @@ const takeRun = `UPDATE runs SET fence = fence + 1, claim = $1, owner = $2, due 
 	trial = trial - trial % 2 + $4 WHERE n = $5`
 
 // take raises the fence of a run without a live owner, sets the new owner, "" for none, and changes row
-// accordingly. If the run had a dead owner, take releases all runs and jobs of that owner, which are due now, and returns
-// the owner's lock. The caller removes the lock after the commit.
+// accordingly. If the run had a dead owner, take releases all runs and jobs of that owner, which are due now, and
+// returns the owner's lock. The caller removes the lock after the commit.
 func (s *Store) take(ctx context.Context, w *session, row *runRow, owner string,
 	trial storage.Trial,
 ) (dead *filelock.Lock, err error) {
@@ -30,7 +30,7 @@ func (s *Store) take(ctx context.Context, w *session, row *runRow, owner string,
 		if alive {
 			return nil, s.owned(ctx, w, row)
 		}
-		row.Due = moment{time.Now().UnixMicro(), true}
+		row.Due = moment{w.dialect.Now().UnixMicro(), true}
 	}
 	row.Fence++
 	row.Claim, row.Owner = uuid.NewString(), owner

@@ -3,7 +3,6 @@ package sqlstore
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/ebbflow/ebb/internal/codec"
 	"github.com/ebbflow/ebb/storage"
@@ -95,7 +94,7 @@ func createRun(ctx context.Context, w *session, run *storage.Run, first *commit,
 	}
 	row, rest := append(w.EmptyArgs(), n), createdEnding(run)
 	if first != nil && first.limited == nil {
-		row, rest = first.row(row), first.rest
+		row, rest = first.row(w, row), first.rest
 	} else {
 		row = createdArgs(row, run, rest, input.Ref, created)
 	}
@@ -195,7 +194,7 @@ func createdArgs(args []any, run *storage.Run, rest ending, refs int64, created 
 }
 
 // row appends the arguments of insertRun, except the number, for a run that starts with this checkpoint.
-func (c *commit) row(args []any) []any {
+func (c *commit) row(w *session, args []any) []any {
 	h := &c.cp.Head
 	memory := h.Memory
 	if memory == nil {
@@ -203,16 +202,16 @@ func (c *commit) row(args []any) []any {
 	}
 	args = append(args, h.Seq+1, h.Entries, h.Events, h.Refs, h.Iterations, h.Waited, h.Bytes, len(c.cp.Push)-c.cp.Pop,
 		h.Time.UnixMicro(), []byte(memory), []byte(c.turn.Row))
-	return append(c.rest.args(args), c.taken()...)
+	return append(c.rest.args(args), c.taken(w)...)
 }
 
-// taken returns the arguments with which beginRow and insertRun set the owner. A run that the checkpoint releases is due
-// now if the checkpoint does not know of all messages that the claim was loaded with.
-func (c *commit) taken() []any {
+// taken returns the arguments with which beginRow and insertRun set the owner. A run that the checkpoint releases is
+// due now if the checkpoint does not know of all messages that the claim was loaded with.
+func (c *commit) taken(w *session) []any {
 	if h := &c.cp.Head; h.Release {
 		due := h.Due
 		if h.Wakeups != c.claim.Wakeups {
-			due = time.Now()
+			due = w.dialect.Now()
 		}
 		return []any{c.claim.Fence, c.claim.ID, "", micros(due)}
 	}

@@ -203,7 +203,7 @@ func (c *commit) begin(ctx context.Context, w *session) error {
 	if err != nil {
 		return err
 	}
-	args := append(c.rest.args(append(countArgs(w, c.cp), []byte(c.turn.Row))), c.taken()...)
+	args := append(c.rest.args(append(countArgs(w, c.cp), []byte(c.turn.Row))), c.taken(w)...)
 	args = append(args, c.n, c.claim.Fence-1, c.claim.Wakeups, c.cp.Head.Seq)
 	if err := w.Post(ctx, passed, beginRow[w.dialect.db], append(args, counted(c.cp)...)...); err != nil {
 		return err

@@ -34,6 +34,7 @@ func (d *Draft) Listed(n int64) {
 		d.listed = map[int64]bool{}
 	}
 	d.listed[n] = true
+	delete(d.issued, n)
 }
 
 // CommandEntry returns the line of the history for a message that has an issuer.

@@ -29,7 +29,7 @@ func (d Arrivals) FirstCommand(messages []storage.Message, held bool) (
 		}
 		o, ok := inbox.CommandOf(&messages[i])
 		if !ok || o.Kind == inbox.Suspend && !d.State().Ended() {
-			awaited = awaited || !ok && d.awaits(&messages[i])
+			awaited, d.rests = awaited || !ok && d.awaits(&messages[i]), d.rests || ok
 			others = append(others, messages[i])
 			continue
 		}
@@ -107,14 +107,16 @@ func (d Arrivals) WithoutHolds(messages []storage.Message) []storage.Message {
 	return rest
 }
 
-// Late takes in the messages that arrived for a run when it had ended, and returns the others. It refuses calls, and
-// returns a message that has a receipt to its sender. If another run continues the run, Late passes a request to cancel
-// to that run: the parent may have sent it before it heard of the successor. If no command follows, the caller must
-// call ReleaseUnchanged.
+// Late takes in the messages that a run has when it has ended, and returns the commands, and what the run may await if
+// it is reopened. It refuses calls, and returns a message that has a receipt to its sender. Everything else is about
+// attempts that are over. If another run continues the run, Late passes a request to cancel to that run: the parent may
+// have sent it before it heard of the successor. If no command follows, the caller must call ReleaseUnchanged.
 func (d Arrivals) Late(run *storage.Run, messages []storage.Message) (rest []storage.Message) {
 	messages = d.VoidCalls(messages, ErrEnded)
+	d.next.Issued(messages)
 	for i := range messages {
 		l := &messages[i]
+		_, command := inbox.CommandOf(l)
 		switch {
 		case l.Receipt != "":
 			d.next.Send(l.Returned("the run had ended"))
@@ -126,9 +128,11 @@ func (d Arrivals) Late(run *storage.Run, messages []storage.Message) (rest []sto
 				continue
 			}
 			d.next.Send(forward)
-		default:
+		case command || inbox.Outlasts(l):
 			rest = append(rest, *l)
 			continue
+		case l.Kind != storage.MessageRefused:
+			d.next.Judged(l.N, ErrEnded)
 		}
 		d.next.Take(l.N)
 	}

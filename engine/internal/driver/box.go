@@ -1,26 +1,49 @@
 package driver
 
-import "github.com/ebbflow/ebb/storage"
+import (
+	"github.com/ebbflow/ebb/engine/internal/inbox"
+	"github.com/ebbflow/ebb/storage"
+)
 
 // A box contains what others want of a driven run: the messages that the driver has read from the run's inbox, and the
 // requests of callers.
 type box struct {
 	wakeups int64             // wakeup counter up to which messages were read: the number of the last message
 	queue   []storage.Message // messages that were read and will be applied
+	stalled bool              // the first of the queue waits for the end of a call, see awaitsCalls
 	unread  []storage.Message // messages that were read and that no atom waited for yet
 	awaited bool              // an atom has started to wait, perhaps for one of them
 	moved   bool              // the language has answered what follows from an end
+	resumes int64             // number of a command to resume the run, once it has come to rest; 0 for none
 
 	requests requests
 	receipts map[int64]storage.Message // by number: messages that were read and whose senders want a receipt
 }
 
-// released is the wakeup counter with which a run is released: messages that were not applied make it due.
-func (b *box) released() int64 {
-	if len(b.queue) > 0 {
-		return min(b.wakeups, b.queue[0].N-1)
+// released is the wakeup counter with which a run is released: messages that were not applied make it due. If the run
+// has ended, so do those that it will not await any longer.
+func (b *box) released(ended bool) int64 {
+	known := b.wakeups
+	if b.resumes > 0 {
+		known = b.resumes - 1
 	}
-	return b.wakeups
+	if len(b.queue) > 0 {
+		known = min(known, b.queue[0].N-1)
+	}
+	if !ended {
+		return known
+	}
+	for i := range b.unread {
+		if l := &b.unread[i]; !inbox.Outlasts(l) && b.receipts[l.N].N == 0 {
+			known = min(known, l.N-1)
+		}
+	}
+	for _, r := range append(b.requests.passed, b.requests.list...) {
+		if r.message > 0 {
+			known = min(known, r.message-1)
+		}
+	}
+	return known
 }
 
 // note remembers the messages whose senders want a receipt, before the run handles the first of them: it may end the

@@ -234,8 +234,8 @@ func (c *children) undoChild(o origin) error {
 	return nil
 }
 
-// dropChild stops waiting for the run of an origin. It ends that run, unless leave is set. The run is undone as its origin
-// would be, unless nothing is undone any longer.
+// dropChild stops waiting for the run of an origin. It ends that run, unless leave is set. The run is undone as its
+// origin would be, unless nothing is undone any longer.
 func (c *children) dropChild(o origin, leave bool) error {
 	id := c.idOf(o)
 	if c.byID[id] != o {

@@ -272,7 +272,7 @@ func (d *Driver) conclude(cmd *scheduler.Command) error {
 	d.next.Dirty = true
 	defer d.endJob()
 	h := &d.next.Head
-	h.Release, h.Wakeups = true, d.box.released()
+	h.Release, h.Wakeups = true, d.box.released(cmd.FlowTo.Ended())
 	asks := h.Failure
 	if !h.AsksPerson() {
 		asks = nil

@@ -38,6 +38,7 @@ type run struct {
 type ends struct {
 	list  []scheduler.Event
 	spare []scheduler.Event // buffer for the next ends
+	held  []scheduler.Event // failures of calls, see holdFailure
 }
 
 // Grows reports whether the flow is a growing one, which is then the whole plan.

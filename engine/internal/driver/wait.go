@@ -24,7 +24,7 @@ func (d *Driver) collect() error {
 	for {
 		f, ok := d.calls.Completed()
 		if !ok {
-			return nil
+			return d.endHeld()
 		}
 		if err := d.finish(f); err != nil {
 			return err
@@ -123,7 +123,7 @@ func (d *Driver) leaves() bool {
 
 // release makes the next commit release the run, which is then due at that time.
 func (d *Driver) release(due time.Time) {
-	d.next.Head.Release, d.next.Head.Due, d.next.Head.Wakeups, d.next.Dirty = true, due, d.box.released(), true
+	d.next.Head.Release, d.next.Head.Due, d.next.Head.Wakeups, d.next.Dirty = true, due, d.box.released(false), true
 }
 
 // leaveDue releases a run that is driven only to answer requests, and that has calls to make: it is due for a process
@@ -165,7 +165,9 @@ func (d *Driver) overdue() bool {
 func (d *Driver) fire() error {
 	err := d.hear()
 	if err == nil && d.overdue() {
-		err = d.endAccepted()
+		if err = d.endAccepted(); err == nil && d.awaitsCalls() {
+			d.timers.set(deadline, d.env.Store.Now().Add(patience))
+		}
 	}
 	if err != nil {
 		return err
@@ -203,6 +205,9 @@ func (d *Driver) callEnded(ev scheduler.Event) error {
 	if ev.Failure != nil {
 		if err := d.hear(); err != nil {
 			return err
+		}
+		if d.holdFailure(&ev) {
+			return nil
 		}
 	}
 	if (ending{d}).contested(&ev) {

@@ -231,8 +231,10 @@ func (x *Executor) Cancel(node *scheduler.Node, a int32, abandoned bool) {
 			c.givenUp = true
 			return
 		}
-		c.told = true
-		x.giveUpAfter(c, x.Grace)
+		if !c.told {
+			c.told = true
+			x.giveUpAfter(c, x.Grace)
+		}
 		return
 	}
 	switch c := find(&x.byKey, x.queue, k); {

@@ -90,6 +90,12 @@ func Due(m *storage.Message) Command {
 	return Command{Kind: Cancel, Why: m.Failure, Undo: true, Live: true}
 }
 
+// Outlasts reports whether a message stays in the inbox when its run has ended: if the run is reopened, it may await
+// the message.
+func Outlasts(l *storage.Message) bool {
+	return l.Receipt == "" && (l.Kind == flow.MessageSignal || l.Kind == flow.MessageEvent)
+}
+
 // HasCommand reports whether one of the messages is a command.
 func HasCommand(messages []storage.Message) bool {
 	for i := range messages {

@@ -70,6 +70,9 @@ func (r *Record) Awaits() bool { return r.State == states.TaskRunning && r.Ended
 // Awaits reports whether another party ends the node.
 func (n *Node) Awaits() bool { return n.Rec.Awaits() }
 
+// Executes reports whether the call of the node, or of its undo, has not ended.
+func (n *Node) Executes() bool { return n.executing }
+
 // deferred records that the call of an atom has ended, but not the atom.
 func (s *Scheduler) deferred(ev Event) {
 	if ev.Revert {

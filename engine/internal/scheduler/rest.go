@@ -61,8 +61,8 @@ func (s *Scheduler) unfinished() bool {
 	})
 }
 
-// undone reports whether the run undid what can be undone. If not, a failed run ends FAILURE. As in TaskFlow, a retry that
-// reverts only its own part counts. If failed atoms are left as they are, nothing was undone before.
+// undone reports whether the run undid what can be undone. If not, a failed run ends FAILURE. As in TaskFlow, a retry
+// that reverts only its own part counts. If failed atoms are left as they are, nothing was undone before.
 func (s *Scheduler) undone() (undone bool) {
 	if s.root != nil {
 		return s.stack.unwound

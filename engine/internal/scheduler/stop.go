@@ -1,6 +1,8 @@
 package scheduler
 
 import (
+	"slices"
+
 	"github.com/ebbflow/ebb/atom"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/states"
@@ -33,6 +35,9 @@ func pendingOf(end *flow.End) PendingOutcome {
 // question, because it no longer decides anything.
 func (s *Scheduler) isEnding() bool { return s.ending.pending != NothingPending }
 
+// IsAbandoned reports whether the run is being ended without an undo.
+func (s *Scheduler) IsAbandoned() bool { return s.ending.halted }
+
 // IsEnding reports whether the run is being ended from outside.
 func (s *Scheduler) IsEnding() bool { return s.isEnding() }
 
@@ -60,9 +65,13 @@ func (s *Scheduler) endFromOutside(pending PendingOutcome, why *atom.Failure, un
 // interruptAll cancels running calls, whose ends still come, and does not wait for atoms that another party ends.
 func (s *Scheduler) interruptAll() {
 	for i := range s.rec {
-		s.void(int32(i))
-		if r := &s.rec[i]; r.State == states.TaskRunning && !r.Awaits() {
-			s.emit(Command{Op: Cancel, Atom: int32(i)})
+		a, r := int32(i), &s.rec[i]
+		s.void(a)
+		switch {
+		case r.State != states.TaskRunning || r.Awaits():
+		case slices.Contains(s.front.redo, a) && s.giveUpInterrupted(a): // its call was not made again yet
+		default:
+			s.emit(Command{Op: Cancel, Atom: a})
 		}
 	}
 }

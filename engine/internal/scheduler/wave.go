@@ -71,10 +71,7 @@ func (s *Scheduler) start(a int32) {
 	case states.IntendRetry:
 		s.retry(a)
 	case states.IntendRevert:
-		if r.State == states.TaskRunning && s.plan.Atoms[a].Deferral() != nil {
-			r.Ended = flow.EndDeferred // its call was interrupted, but another party may have ended the attempt
-			s.flight.waits++
-			s.void(a)
+		if r.State == states.TaskRunning && s.giveUpInterrupted(a) {
 			return
 		}
 		if r.State == states.TaskReverting && r.Due().After(s.now) { // between two attempts
@@ -105,6 +102,20 @@ func (s *Scheduler) start(a int32) {
 	default:
 		s.execute(a)
 	}
+}
+
+// giveUpInterrupted gives up an attempt whose call was interrupted, and which another party may have ended. It reports
+// whether it is such an attempt.
+func (s *Scheduler) giveUpInterrupted(a int32) bool {
+	if s.plan.Atoms[a].Deferral() == nil {
+		return false
+	}
+	if r := &s.rec[a]; !r.Awaits() {
+		r.Ended = flow.EndDeferred
+		s.flight.waits++
+		s.void(a)
+	}
+	return true
 }
 
 // needsNoUndo reports whether an atom needs no undo: it was cancelled before it was called, or failed because no worker
