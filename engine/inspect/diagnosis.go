@@ -23,6 +23,7 @@ type Diagnosis struct {
 	Refusal  *RunRefusal               // why a process has refused the run; nil if none has
 	Needs    []string                  // what the run needs, such as gpu=a100, if no process offers it
 	Grows    bool                      // its flow grows while it runs
+	Causes   []*atom.Failure           // why the run was undone, if its undo failed: failures of atoms, at most 3
 	Listens  bool                      // its flow grows, and listens for a message while no atom is in progress
 	Atoms    []storage.Atom            // atoms in progress, at most 1,000, without inputs and results
 	More     int                       // number of atoms in progress beyond those in Atoms
@@ -119,6 +120,9 @@ func (w *Diagnosis) readAwaited(ctx context.Context, store storage.NamedRecords)
 //limit:shown `ebb why`: atoms in progress | {} | counted
 const mostWaits = 1000
 
+// mostCauses is the maximum number of causes of an undo in a Diagnosis.
+const mostCauses = 3
+
 // readAtoms reads the atoms in progress.
 func (w *Diagnosis) readAtoms(ctx context.Context, store storage.Reader) error {
 	if w.Run.State.Ended() && w.Run.Undo != storage.UndoFailed {
@@ -127,6 +131,12 @@ func (w *Diagnosis) readAtoms(ctx context.Context, store storage.Reader) error {
 	for a, err := range storage.EachAtom(ctx, store, w.Run.ID, storage.AtomQuery{}) {
 		if err != nil {
 			return err
+		}
+		if w.Run.State.Ended() && a.Failure != nil && a.RevertFailure == nil && a.State != states.TaskSuccess &&
+			(a.Kind == storage.KindTask || a.Kind == storage.KindRun) && len(w.Causes) < mostCauses {
+			cause := *a.Failure
+			cause.Atom = a.Path
+			w.Causes = append(w.Causes, &cause)
 		}
 		w.Grows, w.Listens = w.Grows || a.Path == flow.GrowingPath, w.Listens || listens(&a)
 		switch {

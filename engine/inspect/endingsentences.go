@@ -35,8 +35,12 @@ func endingSentences(w *Diagnosis) []string {
 	}
 	if len(w.Failed) == 0 {
 		at := run.Failure.Atom
-		if slices.Contains(w.Undo.Stuck.First, at) {
-			return nil // its undo failed there, which other sentences describe
+		if slices.Contains(w.Undo.Stuck.First, at) { // its undo failed there, which other sentences describe
+			var list []string
+			for _, cause := range w.Causes {
+				list = append(list, fmt.Sprintf("It was undone because %s failed%s.", visible.Line(cause.Atom), causeOf(cause)))
+			}
+			return list
 		}
 		text := "It failed"
 		if at != "" {

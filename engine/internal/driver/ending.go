@@ -27,7 +27,7 @@ func (d ending) expire(k timerKey) error {
 	}
 	if e.token.ID == "" {
 		f := overdue(&e.token, storage.ScheduleToClose)
-		f.Attempt = int(d.s.Record(e.atom).Attempt)
+		f.Atom, f.Attempt = path, int(d.s.Record(e.atom).Attempt)
 		d.tokens.closeToken(path, true)
 		return d.feed(scheduler.Event{Kind: scheduler.Completed, Atom: e.atom, Failure: f})
 	}
