@@ -326,6 +326,15 @@ func TestAnswersBounded(t *testing.T) {
 			defer end()
 			<-r.Context().Done()
 		}
+		if r.URL.Path == "/found" {
+			end, _ := Poll(r.Context())
+			end()
+			if err := Found(r.Context(), true); err != nil {
+				t.Error(err)
+			}
+			_, _ = w.Write([]byte("found"))
+			<-r.Context().Done()
+		}
 	}
 	serveLocal(t, 100, reads, func(dial func(from ...string) *visit) {
 		var unread []*visit
@@ -354,7 +363,7 @@ func TestAnswersBounded(t *testing.T) {
 			dial("a").send(get, "polls") // builds nothing
 		}
 		for range fit / 2 {
-			dial("a").send(get, "hangs")
+			dial("a").send(get, "found")
 		}
 		time.Sleep(time.Millisecond)
 		began := time.Now()

@@ -80,8 +80,8 @@ func (s *Server) Guard(next http.Handler) http.Handler {
 				s.refuseFor(w, r, noMemory(err))
 				return
 			}
-			defer conn.of.answers.release(conn)
 		}
+		defer conn.of.answers.release(conn) // also what [Found] was given
 		if r.Body != http.NoBody {
 			r.Body = &boundedBody{
 				ReadCloser: r.Body, ctx: ctx, conn: conn, control: http.NewResponseController(w),

@@ -17,6 +17,23 @@ func Poll(ctx context.Context) (end func(), ok bool) {
 	return c.of.poll()
 }
 
+// Found says that the request with this context has found work, and waits until the server has memory for the answer: a
+// page of a history, or one object. Without memory it returns a *[Problem]. Outside a [Server], nothing limits answers.
+func Found(ctx context.Context, page bool) error {
+	c, _ := ctx.Value(connectionKey{}).(*connection)
+	if c == nil || c.of.answers.has(c) {
+		return nil
+	}
+	size := objectSize
+	if page {
+		size = pageSize
+	}
+	if err := c.of.answers.admit(ctx, c, size); err != nil {
+		return noMemory(err)
+	}
+	return nil
+}
+
 // Stopping returns a channel that is closed when the server of a request stops. A handler that waits then ends, and its
 // client asks the next server. Outside a [Server] the channel is nil.
 func Stopping(ctx context.Context) <-chan struct{} {

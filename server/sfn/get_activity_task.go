@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/engine"
+	"github.com/ebbflow/ebb/server"
 	"github.com/ebbflow/ebb/server/aws"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -49,6 +50,9 @@ func (s *Server) getActivityTask(ctx context.Context, caller *aws.Caller, in *ge
 		return nil, err
 	}
 	caller.Answered = func(sent bool) { s.handedOver(work, sent) } //nolint:contextcheck // the request may have ended
+	if server.Found(ctx, false) != nil {                           // the task goes to the next worker
+		return nil, aws.Errorf("ActivityWorkerLimitExceeded", "Too many answers are not read yet.")
+	}
 	input := work.Input.String()
 	return &getActivityTaskOutput{Token: takenToken(work.Token, work.Take), Input: &input}, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/ebbflow/ebb/flow/swf"
+	"github.com/ebbflow/ebb/server"
 	"github.com/ebbflow/ebb/server/aws"
 )
 
@@ -33,6 +34,9 @@ func (s *Server) pollForActivityTask(ctx context.Context, _ *aws.Caller, in *pol
 	taken, err := s.take(ctx, swf.ActivityQueue(in.Domain, in.TaskList.Name), in.Identity, &task)
 	if err != nil || taken == nil {
 		return &pollActivityOutput{}, err
+	}
+	if server.Found(ctx, false) != nil {
+		return nil, aws.Errorf(limitExceeded, "Too many answers are not read yet.")
 	}
 	out := &pollActivityOutput{
 		ActivityID: task.ActivityID, Started: task.StartedEventID, Execution: &task.WorkflowExecution,

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/ebbflow/ebb/flow/swf"
+	"github.com/ebbflow/ebb/server"
 	"github.com/ebbflow/ebb/server/aws"
 	"github.com/ebbflow/ebb/server/internal/records"
 	"github.com/ebbflow/ebb/storage"
@@ -92,8 +93,12 @@ func (s *Server) decisionPage(ctx context.Context, in *pollDecisionInput, p *rec
 	if in.AtPrevious {
 		part.first = max(at.Previous, 1)
 	}
+	most := p.Most()
+	if server.Found(ctx, true) != nil { // the poller has the task, and reads its history event by event
+		most = 1
+	}
 	var more bool
-	out.Events, at.After, more, err = part.read(ctx, s.config.Store, at.After, p.Most())
+	out.Events, at.After, more, err = part.read(ctx, s.config.Store, at.After, most)
 	if err != nil || !more {
 		return out, err
 	}

@@ -135,6 +135,9 @@ func (h *handler) poll(ctx context.Context, r *http.Request, body []byte) (any, 
 	if err != nil {
 		return nil, err
 	}
+	if err := server.Found(ctx, false); err != nil { // the work goes to the next worker when the lease ends
+		return nil, err
+	}
 	return taskOf(work, lease), nil
 }
 
