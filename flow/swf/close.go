@@ -73,6 +73,15 @@ func (t *turn) applyPolicy(policy string) {
 	}
 }
 
+// ChildTermination returns the message that terminates an execution because its parent was terminated. Its sender is
+// the run of the parent.
+func (s *Start) ChildTermination() flow.Message {
+	return flow.Message{
+		ToKey: Key(s.Domain, s.WorkflowID), Kind: MessageExecution, Name: terminateMessage,
+		Body: atom.MustEncode(delivery{WorkflowID: s.Parent.WorkflowID, Initiated: s.ParentInitiatedEventID}),
+	}
+}
+
 // stopped records that an operator, or the engine, ended the run.
 func (t *turn) stopped() {
 	var reason *string
