@@ -166,7 +166,7 @@ func (one *JobWait) Sentence(now time.Time) string {
 			return fmt.Sprintf("The process that claimed it has died, and no process serves its flow %s%s",
 				visible.Line(one.Flow), one.server())
 		}
-		return fmt.Sprintf("%s has claimed it, and begins its run.", upper(one.Process.String()))
+		return upper(one.Process.String()) + " has claimed it, and begins its run."
 	default:
 		return one.hinders(now)
 	}

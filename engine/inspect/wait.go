@@ -163,15 +163,15 @@ func (w *Diagnosis) unasked(token *storage.Token) bool {
 	return w.Pollers != nil && !asked && token.Worker == ""
 }
 
-// waitForHolder makes w a wait for the holder of a token, and says until when.
-func (w *Wait) waitForHolder(token *storage.Token) {
-	w.Token, w.Work, w.Worker, w.Lease = token.ID, token.Queue, token.Worker, token.Lease
+// waitForHolder makes one a wait for the holder of a token, and says until when.
+func (one *Wait) waitForHolder(token *storage.Token) {
+	one.Token, one.Work, one.Worker, one.Lease = token.ID, token.Queue, token.Worker, token.Lease
 	limit, due := token.Due()
-	w.Due = due.UTC()
+	one.Due = due.UTC()
 	if limit != storage.NoLimit {
-		w.Timeout = limit.String()
+		one.Timeout = limit.String()
 	}
 	if token.Take > 0 && !token.Since.IsZero() {
-		w.Since = token.Since.UTC()
+		one.Since = token.Since.UTC()
 	}
 }

@@ -221,12 +221,13 @@ func (g *grouping) limited(ctx context.Context, w *Diagnosis) error {
 		run.State != states.FlowPending && (run.Due.IsZero() || run.Due.After(g.now)) {
 		return nil
 	}
-	key := run.Flow
+	parts := []string{run.Flow}
 	for i := range g.limits {
 		if value, has := run.Labels[g.limits[i].Label]; has {
-			key += "\x00" + g.limits[i].Label + "=" + value
+			parts = append(parts, g.limits[i].Label+"="+value)
 		}
 	}
+	key := strings.Join(parts, "\x00")
 	known, asked := g.places[key]
 	if !asked && len(g.places) < waitingPlaces {
 		var err error

@@ -21,7 +21,7 @@ type Wake struct {
 }
 
 // Wakes lists what would let the run continue, given what it waits for.
-func (w *Diagnosis) Wakes(waits []Wait) []Wake {
+func (w *Diagnosis) Wakes(waits []Wait) []Wake { //nolint:gocognit // one list, in its order
 	id := visible.Word(w.Run.ID)
 	if w.Run.State.Ended() {
 		if w.Run.Undo != storage.UndoFailed {

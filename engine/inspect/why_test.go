@@ -68,7 +68,12 @@ func (w *world) serve(e *engine.Engine, opts ...engine.ServerOption) (stop func(
 	ctx, cancel := context.WithCancel(w.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- e.Serve(ctx, opts...) }()
-	stop = sync.OnceFunc(func() { cancel(); <-ended })
+	stop = sync.OnceFunc(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			w.Error(err)
+		}
+	})
 	w.Cleanup(stop)
 	synctest.Wait()
 	return stop
@@ -101,9 +106,9 @@ func step(name string) *atom.Atom {
 	return atom.Func(name, func(context.Context, struct{}) (struct{}, error) { return struct{}{}, nil })
 }
 
-// blocks is a task that executes until its context ends.
-func blocks(name string) *atom.Atom {
-	return atom.Func(name, func(ctx context.Context, _ struct{}) (struct{}, error) { <-ctx.Done(); return struct{}{}, ctx.Err() })
+// blocks is the task "charge", which executes until its context ends.
+func blocks() *atom.Atom {
+	return atom.Func("charge", func(ctx context.Context, _ struct{}) (struct{}, error) { <-ctx.Done(); return struct{}{}, ctx.Err() })
 }
 
 func orders(more ...flow.Node) *flow.LinearFlow {
@@ -143,7 +148,7 @@ var stops = map[string]stop{
 	},
 	"a signal that nothing waits for": {
 		build: func(w *world) {
-			e := w.engine(flow.Linear("order", blocks("charge")))
+			e := w.engine(flow.Linear("order", blocks()))
 			w.serve(e)
 			w.must(e.Start(w.Context(), "x"))
 			w.wait(time.Second)
@@ -154,7 +159,7 @@ var stops = map[string]stop{
 	},
 	"execution": {
 		build: func(w *world) {
-			e := w.engine(flow.Linear("order", blocks("charge")))
+			e := w.engine(flow.Linear("order", blocks()))
 			w.serve(e)
 			w.must(e.Start(w.Context(), "x"))
 			w.wait(time.Second)
@@ -306,7 +311,7 @@ var stops = map[string]stop{
 	"limit": {
 		build: func(w *world) {
 			w.must(w.store.SetLimit(w.Context(), storage.Limit{Flow: "order", Runs: 1}))
-			e := w.engine(flow.Linear("order", blocks("charge")))
+			e := w.engine(flow.Linear("order", blocks()))
 			w.serve(e)
 			w.must(e.Start(w.Context(), "first"))
 			w.wait(time.Second)
@@ -319,7 +324,7 @@ var stops = map[string]stop{
 	},
 	"slots": {
 		build: func(w *world) {
-			e := w.engine(flow.Linear("order", blocks("charge")))
+			e := w.engine(flow.Linear("order", blocks()))
 			w.serve(e, engine.WithSlots(1))
 			w.must(e.Start(w.Context(), "first"))
 			w.wait(10 * time.Second)
@@ -466,7 +471,7 @@ var dates = regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d`)
 // do. Lists, groups and reports of refused runs ask the function that ebb why asks.
 //
 // Guarantee (Waiting and time): `ebb why` and all other views name the reason for which a run or a job stands still.
-func TestWhy(t *testing.T) {
+func TestWhy(t *testing.T) { //nolint:tparallel // the page is made of what all cases say
 	t.Parallel()
 	said := map[string][2]string{}
 	for _, name := range slices.Sorted(maps.Keys(stops)) {
