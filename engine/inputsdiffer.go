@@ -48,7 +48,7 @@ func (n *NewRun) existing(ctx context.Context, store storage.Reader, p *flow.Pla
 		return err
 	}
 	if other := differ(p, &run, nil, n.Snapshot.Run.Input.Data); other != nil {
-		return errors.Join(other, err)
+		return &saidError{other.Error(), errors.Join(other, err)}
 	}
 	return err
 }

@@ -64,7 +64,8 @@ func TestInputsDiffer(t *testing.T) {
 			}
 		}
 		err := eng.Start(t.Context(), id, engine.With(size, 2), ann)
-		if !errors.Is(err, engine.ErrInputsDiffer) || !errors.Is(err, storage.ErrExists) {
+		if !errors.Is(err, engine.ErrInputsDiffer) || !errors.Is(err, storage.ErrExists) ||
+			strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: Start returned %v", id, err)
 		}
 		err = eng.Start(t.Context(), id, engine.With(size, 1), ann)
