@@ -44,9 +44,11 @@ func TestAwait(t *testing.T) {
 				code  string
 				most  time.Duration
 			}{
-				{"works", states.JobComplete, "", time.Second}, {"fails", states.JobComplete, "Declined", 2 * time.Second},
+				{"works", states.JobComplete, "", time.Second},
+				{"fails", states.JobComplete, "Declined", 2 * time.Second},
 				{"stuck", states.JobParked, atom.CodeError, 3 * time.Second},
-				{"sleeps", states.JobComplete, "", 6 * time.Second}, {"later", states.JobComplete, "", 11 * time.Second},
+				{"sleeps", states.JobComplete, "", 6 * time.Second},
+				{"later", states.JobComplete, "", 11 * time.Second},
 			} {
 				job, err := board.Await(t.Context(), c.id)
 				code := ""

@@ -45,7 +45,7 @@ func Apply(
 		}
 		if now.Owner == "" {
 			if taken, err := isServed(ctx, store, &now); !taken || err != nil {
-				return false, nil //nolint:nilerr // the command was sent
+				return false, nil // the command was sent
 			}
 		}
 		select {

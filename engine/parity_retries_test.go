@@ -73,7 +73,8 @@ var retries = shown{
 			retry *atom.Atom
 			opts  []engine.Option
 		}{
-			{atom.TimesThenAll(1, atom.Backoff{}), nil}, {atom.ForEachThenAll(1), nil},
+			{atom.TimesThenAll(1, atom.Backoff{}), nil},
+			{atom.ForEachThenAll(1), nil},
 			{atom.ForEachOfThenAll("one"), []engine.Option{with("one", []int{1})}},
 		} {
 			undone(t, flow.Linear("f", s.tried(c.retry)).WithRetry(atom.Times(5, atom.Backoff{})), c.opts...)

@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"reflect"
@@ -33,7 +34,7 @@ func (c *compiler) unused(wanted map[string]bool) {
 // meant reports whether a problem says already that an atom perhaps means the input.
 func (c *compiler) meant(input string) bool {
 	return slices.ContainsFunc(c.problems, func(p *Problem) bool {
-		return p.Kind == ErrMissing && spelling.Nearest(p.Symbol, []string{input}) != ""
+		return errors.Is(p, ErrMissing) && spelling.Nearest(p.Symbol, []string{input}) != ""
 	})
 }
 

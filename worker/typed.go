@@ -19,7 +19,7 @@ func Typed[In, Out any](
 		case t.Revert == nil:
 			return do(ctx, t, in)
 		case undo == nil:
-			return nil, nil //nolint:nilnil // there is nothing to undo
+			return nil, nil
 		default:
 			return nil, undo(ctx, t, in)
 		}

@@ -114,7 +114,7 @@ func place(ctx context.Context, db *sql.DB, board *jobs.Board, id string, n int)
 	if err != nil {
 		return err
 	}
-	defer tx.Rollback() //nolint:errcheck // does nothing after Commit
+	defer tx.Rollback() // does nothing after Commit
 	if _, err := tx.ExecContext(ctx, "INSERT INTO orders (id, cents) VALUES ($1, $2)", id, n); err != nil {
 		return err
 	}

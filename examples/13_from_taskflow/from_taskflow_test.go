@@ -35,12 +35,12 @@ type volume struct {
 	ID string `json:"volume_id"`
 }
 
-func (t createVolume) Execute(ctx context.Context, in volumeSpec) (volume, error) {
+func (t createVolume) Execute(_ context.Context, in volumeSpec) (volume, error) {
 	id, err := t.cloud.CreateVolume(in.SizeGB, in.Zone)
 	return volume{ID: id}, err
 }
 
-func (t createVolume) Revert(ctx context.Context, _ volumeSpec, did atom.Outcome[volume]) error {
+func (t createVolume) Revert(_ context.Context, _ volumeSpec, did atom.Outcome[volume]) error {
 	if vol, ok := did.Done(); ok {
 		return t.cloud.DeleteVolume(vol.ID)
 	}
