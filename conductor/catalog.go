@@ -288,15 +288,13 @@ func (c *serving) wanted(ctx context.Context, of Ref, input func() (atom.Value, 
 			return v.root, "", nil
 		}
 	}
-	list, err := c.store.Definitions(ctx, of.Flow)
-	if err != nil {
-		return nil, "", ofStore(err)
+	def, err := storage.FindDefinition(ctx, c.store, of.Flow, of.Version)
+	if err == nil {
+		root, err := c.defined(ctx, def.Hash)
+		return root, def.Hash, err
 	}
-	for i := range list {
-		if of.Version == 0 || list[i].Version == of.Version {
-			root, err := c.defined(ctx, list[i].Hash)
-			return root, list[i].Hash, err
-		}
+	if !errors.Is(err, storage.ErrNotFound) {
+		return nil, "", ofStore(err)
 	}
 	what := fmt.Sprintf("flow %q", of.Flow)
 	if of.Version != 0 {

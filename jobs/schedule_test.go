@@ -16,7 +16,7 @@ import (
 // scheduled returns the schedule with that id.
 func scheduled(t *testing.T, b *jobs.Board, id string) storage.Schedule {
 	t.Helper()
-	list, err := b.Schedules(t.Context())
+	list, err := b.Store().Schedules(t.Context(), storage.ScheduleQuery{})
 	must(t, err)
 	for i := range list {
 		if list[i].ID == id {

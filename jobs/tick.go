@@ -68,11 +68,6 @@ func (b *Board) PauseSchedule(ctx context.Context, id string, paused bool) error
 	}
 }
 
-// Schedules returns all schedules, ordered by id.
-func (b *Board) Schedules(ctx context.Context) ([]storage.Schedule, error) {
-	return b.store.Schedules(ctx)
-}
-
 // Tick posts the jobs of the ticks that have passed, by the store's clock. It returns their ids, and how long to
 // wait until the next tick; 0 if none is known. If several processes call Tick at the same time, each job is posted
 // once. If schedules are damaged or not valid in this version, Tick leaves them as they are, handles all others, and

@@ -39,6 +39,9 @@ var flowNames = vocabulary{"flow", []string{
 // String returns TaskFlow's spelling, for example "SUSPENDED".
 func (s Flow) String() string { return flowNames.text(uint8(s)) }
 
+// Known reports whether the number has a state.
+func (s Flow) Known() bool { return int(s) < len(flowNames.names) }
+
 // MarshalText returns the same text as String, or ErrUnknown for a number without a state.
 func (s Flow) MarshalText() ([]byte, error) { return flowNames.marshal(uint8(s)) }
 

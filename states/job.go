@@ -28,6 +28,9 @@ var jobNames = vocabulary{"job", []string{"UNCLAIMED", "CLAIMED", "COMPLETE", "S
 // String returns TaskFlow's spelling, for example "UNCLAIMED".
 func (s Job) String() string { return jobNames.text(uint8(s)) }
 
+// Known reports whether the number has a state.
+func (s Job) Known() bool { return int(s) < len(jobNames.names) }
+
 // MarshalText returns the same text as String, or ErrUnknown for a number without a state.
 func (s Job) MarshalText() ([]byte, error) { return jobNames.marshal(uint8(s)) }
 

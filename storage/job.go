@@ -28,7 +28,7 @@ type Jobs interface {
 	// Job returns the job with that id, or ErrNotFound.
 	Job(ctx context.Context, id string) (Job, error)
 	// JobList returns the jobs that q selects. With a limit it may return fewer, see [PageBytes]; an empty result means
-	// that none is left. [EachJob] reads them page by page.
+	// that none is left. [EachJob] reads them page by page. If the record of a job is damaged, the error is in the Job.
 	JobList(ctx context.Context, q JobQuery) ([]Job, error)
 	// JobCounts counts the jobs that have not ended, by state in the order of the states. It leaves out states
 	// without jobs. Its cost grows with the number of jobs.
@@ -106,6 +106,9 @@ type Job struct {
 	Lease    time.Time     // when the claim expires, by the store's clock; zero if the run exists
 	Attempts int           // number of claims that did not create a run
 	Failure  *atom.Failure // why the job is parked, or why its run failed; nil otherwise
+
+	// Err is set in a list, if the record is damaged: why. Failure says it too, and what cannot be read is zero.
+	Err error `json:"-"`
 }
 
 // NeedLabel is the prefix of labels that name what a process must offer to drive the run. For example, a run with

@@ -8,12 +8,13 @@ import (
 // A run may be larger than memory, so Ebb reads its records in pages. A store ends a page early when the values in
 // it reach PageBytes, but a page that is not empty has at least one record.
 const (
-	// PageRecords is the number of records that [EachAtom], [EachEntry], [EachEvent], [EachUndo] and [EachRecord] read at
+	// PageRecords is the number of records that [EachAtom], [EachEntry], [EachEvent], [EachUndo], [EachDefinition]
+	// and [EachRecord] read at
 	// a time.
 	//
 	//limit:storage atoms or lines of history read at once (`storage.PageRecords`) | {} | the next page
 	PageRecords = 2000
-	// PageRuns is the number of records that [EachRun] and [EachJob] read at a time.
+	// PageRuns is the number of records that [EachRun], [EachJob] and [EachSchedule] read at a time.
 	PageRuns = 500
 	// PageBytes is the number of bytes of values in a page with a limit. The last record may exceed it.
 	//
@@ -54,6 +55,28 @@ func EachRecord(ctx context.Context, r NamedRecords, q RecordQuery) iter.Seq2[Na
 			q.After = last
 		}
 		return r.NamedRecords(ctx, q)
+	})
+}
+
+// EachSchedule reads the schedules that a query selects, page by page, up to q.Limit. The pages are read at different
+// moments. It ends with the first error, such as that of ctx.
+func EachSchedule(ctx context.Context, s Schedules, q ScheduleQuery) iter.Seq2[Schedule, error] {
+	return pages(q.Limit, PageRuns, func(limit int, last *Schedule) ([]Schedule, error) {
+		if q.Limit = limit; last != nil {
+			q.After = last.ID
+		}
+		return s.Schedules(ctx, q)
+	})
+}
+
+// EachDefinition reads the definitions that a query selects, page by page, up to q.Limit, without their texts. The pages
+// are read at different moments. It ends with the first error, such as that of ctx.
+func EachDefinition(ctx context.Context, d Definitions, q DefinitionQuery) iter.Seq2[Definition, error] {
+	return pages(q.Limit, PageRecords, func(limit int, last *Definition) ([]Definition, error) {
+		if q.Limit = limit; last != nil {
+			q.After = last
+		}
+		return d.Definitions(ctx, q)
 	})
 }
 

@@ -67,6 +67,9 @@ type Run struct {
 	Owner   string    // id of the process that drives the run; "" if none does
 	Wakeups int64     // wakeup counter: rises with each message
 	Due     time.Time // from when a process may resume the run; zero means only when a message arrives
+
+	// Err is set in a list, if the record is damaged: why. Failure says it too, and what cannot be read is zero.
+	Err error `json:"-"`
 }
 
 // A Growth counts how much a run has done and written since it was created. The engine compares it with

@@ -15,7 +15,8 @@ type Lists interface {
 	// this process differ.
 	Now() time.Time
 	// Runs returns the records of the runs that q selects. With a limit it may return fewer, see [PageBytes]; an empty
-	// result means that none is left. [EachRun] reads them page by page.
+	// result means that none is left. [EachRun] reads them page by page. If the record of a run is damaged, the error is
+	// in the Run.
 	Runs(ctx context.Context, q RunQuery) ([]Run, error)
 	// CountRuns returns how many runs Runs would return for q. Its cost grows with that number, which q.Limit bounds.
 	CountRuns(ctx context.Context, q RunQuery) (int, error)

@@ -27,7 +27,18 @@ type Schedule struct {
 	Last time.Time // the last tick that posted a job; zero if there is none
 	Mark string    // changes with each change of the schedule; the store sets it
 
-	Err error `json:"-"` // from DueSchedules: why the record cannot be read; only ID and Next are set then
+	Err error `json:"-"` // from a list: why the record cannot be read; only ID and Next are set then
+}
+
+// MaxSchedules is the number of schedules that a store keeps.
+//
+//limit:scheduling schedules of a database (`storage.MaxSchedules`) | {} | refused
+const MaxSchedules = 10_000
+
+// A ScheduleQuery selects schedules.
+type ScheduleQuery struct {
+	After string // only schedules whose ids sort after this one, for paging; "" means all
+	Limit int    // maximum number of schedules; 0 means all
 }
 
 // A ScheduleMove changes a schedule and posts the jobs of its ticks, in one transaction. If another process changed
@@ -45,7 +56,7 @@ type ScheduleMove struct {
 type Schedules interface {
 	// PutSchedule adds a schedule, or replaces the schedule with the same id. A replaced schedule keeps Last,
 	// Paused and Created, and also Next if Spec does not change. Therefore, a program can put its schedules at each
-	// start.
+	// start. It returns ErrInvalid for one more than MaxSchedules.
 	PutSchedule(ctx context.Context, s Schedule) error
 	// MoveSchedule changes a schedule and posts the jobs of its ticks. If another process changed the schedule
 	// since the caller read it, MoveSchedule changes nothing and returns ErrFenced. If the schedule does not exist,
@@ -55,8 +66,10 @@ type Schedules interface {
 	DeleteSchedule(ctx context.Context, id string) error
 	// Schedule returns the schedule with that id, or ErrNotFound.
 	Schedule(ctx context.Context, id string) (Schedule, error)
-	// Schedules returns all schedules, ordered by id.
-	Schedules(ctx context.Context) ([]Schedule, error)
+	// Schedules returns the schedules that q selects, ordered by id. With a limit it may return fewer, see [PageBytes]; an
+	// empty result means that none is left. [EachSchedule] reads them page by page. If the record of a schedule is
+	// damaged, the error is in the Schedule.
+	Schedules(ctx context.Context, q ScheduleQuery) ([]Schedule, error)
 	// DueSchedules returns up to limit schedules that are not paused and whose tick has passed, oldest tick first and
 	// then by id, after the place of a schedule; limit 0 means all. The store's clock decides which ticks have passed.
 	// DueSchedules also returns the time by that clock, and the next tick of any other schedule; zero if there is none.

@@ -38,7 +38,7 @@ func (s *server) copyMachine(ctx context.Context, name string, names []string) (
 		return err
 	}
 	of.records = slices.Concat(versions, []storage.NamedRecord{machine})
-	described, err := store.Definitions(ctx, name)
+	described, err := store.Definitions(ctx, storage.DefinitionQuery{Name: name})
 	if err != nil {
 		return err
 	}

@@ -61,14 +61,19 @@ type Schedule struct {
 	Paused   bool              `json:"paused"`           // its ticks post no jobs
 	Next     time.Time         `json:"next,omitzero"`    // the next tick
 	Last     time.Time         `json:"last,omitzero"`    // the last tick that posted a job
+	Damage   string            `json:"damage,omitzero"`  // why the record cannot be read; only id and next are known then
 }
 
 // ScheduleOf returns the schedule as the JSON output shows it.
 func ScheduleOf(s *storage.Schedule) Schedule {
-	return Schedule{
+	out := Schedule{
 		ID: s.ID, When: s.Spec, Flow: s.Flow, Version: s.Version, Priority: s.Priority, Needs: s.Needs, Labels: s.Labels,
 		CatchUp: s.CatchUp, Paused: s.Paused, Next: s.Next, Last: s.Last,
 	}
+	if s.Err != nil {
+		out.Damage = s.Err.Error()
+	}
+	return out
 }
 
 // A Limit describes a limit in JSON, as `ebb limit -o json` prints it.

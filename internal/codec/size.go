@@ -16,6 +16,11 @@ func SizeOfJob(j *storage.Job) int {
 	return len(j.Input) + sizeOfFailure(j.Failure) + sizeOfLabels(j.Labels) + sizeOfLabels(j.RunLabels)
 }
 
+// SizeOfSchedule returns how many bytes of a page a schedule takes.
+func SizeOfSchedule(s *storage.Schedule) int {
+	return len(s.Input) + sizeOfLabels(s.Needs) + sizeOfLabels(s.Labels)
+}
+
 // SizeOfEntry returns how many bytes of a page a line of a history takes.
 func SizeOfEntry(e *storage.Entry) int {
 	return len(e.Details) + len(e.Body.Data) + len(e.Path) + sizeOfFailure(e.Failure)

@@ -36,9 +36,9 @@ func (f *store) PutDefinition(ctx context.Context, def storage.Definition) (stor
 	})
 }
 
-func (f *store) Definitions(ctx context.Context, name string) ([]storage.Definition, error) {
+func (f *store) Definitions(ctx context.Context, q storage.DefinitionQuery) ([]storage.Definition, error) {
 	return answer(ctx, f, Call{Method: "Definitions"}, func() ([]storage.Definition, error) {
-		return f.Store.Definitions(ctx, name)
+		return f.Store.Definitions(ctx, q)
 	})
 }
 

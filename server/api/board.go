@@ -125,14 +125,17 @@ type Schedules struct {
 }
 
 func (a *api) schedules(c *call) (any, error) {
-	all, err := a.store.Schedules(c.Context())
+	limit, err := c.limit()
 	if err != nil {
 		return nil, err
 	}
-	page, next, err := pageOf(c, all, func(s *storage.Schedule) string { return s.ID })
-	out := Schedules{[]inspect.Schedule{}, next}
+	page, more, err := inspect.SchedulePage(c.Context(), a.store, c.query.Get("after"), limit)
+	out := Schedules{Schedules: []inspect.Schedule{}}
 	for i := range page {
 		out.Schedules = append(out.Schedules, inspect.ScheduleOf(&page[i]))
+	}
+	if more {
+		out.Next = page[len(page)-1].ID
 	}
 	return out, err
 }

@@ -13,7 +13,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/ebbflow/ebb/engine/inspect"
 	"github.com/ebbflow/ebb/server"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -53,19 +52,6 @@ func there(err error, what, id string) error {
 		return problem(http.StatusNotFound, "not_found", "there is no %s %.300q", what, id)
 	}
 	return err
-}
-
-// pageOf returns a page of a list that a store returns as a whole, and the id after which the next page begins.
-func pageOf[T any](c *call, all []T, id func(*T) string) (page []T, next string, err error) {
-	limit, err := c.limit()
-	if err != nil {
-		return nil, "", err
-	}
-	all = inspect.Rest(all, c.query.Get("after"), id)
-	if len(all) > limit {
-		return all[:limit], id(&all[limit-1]), nil
-	}
-	return all, "", nil
 }
 
 // limit returns how many objects the page has.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/engine/inspect"
 	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -38,16 +39,20 @@ func definitionOf(d *storage.Definition) Definition {
 }
 
 func (a *api) definitions(c *call) (any, error) {
-	all, err := a.store.Definitions(c.Context(), c.query.Get("flow"))
+	limit, err := c.limit()
 	if err != nil {
 		return nil, err
 	}
-	page, next, err := pageOf(c, all, func(d *storage.Definition) string { return d.Hash })
-	out := Definitions{[]Definition{}, next}
+	after := c.query.Get("after")
+	page, more, err := inspect.DefinitionPage(c.Context(), a.store, c.query.Get("flow"), after, limit)
+	out := Definitions{Definitions: []Definition{}}
 	for i := range page {
 		out.Definitions = append(out.Definitions, definitionOf(&page[i]))
 	}
-	return out, err
+	if more {
+		out.Next = page[len(page)-1].Hash
+	}
+	return out, there(err, "definition", after)
 }
 
 func (a *api) definition(c *call) (any, error) {
@@ -183,15 +188,11 @@ func (a *api) checkNewest(ctx context.Context, body *definitionBody) error {
 	if body.Newest == nil {
 		return nil
 	}
-	versions, err := a.store.Definitions(ctx, body.Flow)
-	if err != nil {
+	def, err := storage.FindDefinition(ctx, a.store, body.Flow, 0)
+	if err != nil && !errors.Is(err, storage.ErrNotFound) {
 		return err
 	}
-	newest := int64(0)
-	if len(versions) > 0 {
-		newest = versions[0].Version
-	}
-	if newest != *body.Newest {
+	if newest := def.Version; newest != *body.Newest {
 		return problem(http.StatusConflict, "changed",
 			"the newest version of %q is %d, not %d: look at what changed, and store again", body.Flow, newest, *body.Newest)
 	}

@@ -60,7 +60,7 @@ func TestBlanks(t *testing.T) {
 	}
 	jobs, err := store.JobCounts(t.Context())
 	limits, bad := store.Limits(t.Context())
-	schedules, worse := store.Schedules(t.Context())
+	schedules, worse := store.Schedules(t.Context(), storage.ScheduleQuery{})
 	if err := errors.Join(err, bad, worse); err != nil || len(jobs)+len(limits)+len(schedules) != 0 {
 		t.Errorf("there are %v, %v and %v (%v)", jobs, limits, schedules, err)
 	}

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ebbflow/ebb/engine/inspect"
 	"github.com/ebbflow/ebb/engine/inspect/runfilter"
 	"github.com/ebbflow/ebb/flow/draw"
 	"github.com/ebbflow/ebb/storage"
@@ -16,11 +17,14 @@ const maxDefinition = 100 << 10
 
 // definitions lists the stored definitions.
 func (c *console) definitions(ctx context.Context, v *visit) (node, error) {
-	all, err := c.store.Definitions(ctx, "")
+	all, more, err := inspect.DefinitionPage(ctx, c.store, "", v.query.Get("after"), mostSteps)
 	if err != nil {
 		return nil, err
 	}
-	all, next := pageOf(v, "definitions", all, func(d *storage.Definition) string { return d.Hash })
+	var next node = none
+	if more {
+		next = later("definitions", all[len(all)-1].Hash)
+	}
 	counts, err := c.runCounts(ctx, all, v.now)
 	if err != nil {
 		return nil, err
@@ -60,7 +64,7 @@ func (c *console) definition(ctx context.Context, v *visit) (node, error) {
 		return nil, err
 	}
 	v.title = say("{0} version {1}", words(d.Name), number(d.Version))
-	versions, err := c.store.Definitions(ctx, d.Name)
+	versions, err := c.store.Definitions(ctx, storage.DefinitionQuery{Name: d.Name, Limit: mostSteps})
 	if err != nil {
 		return nil, err
 	}

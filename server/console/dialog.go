@@ -120,13 +120,7 @@ func (c *console) knownFlows(ctx context.Context, o *server.Operation) (node, er
 	if !slices.ContainsFunc(o.Fields, func(f server.Field) bool { return f.Name == "flow" }) {
 		return none, nil
 	}
-	all, err := c.store.Definitions(ctx, "")
-	var names []string
-	for i := range all {
-		if name := all[i].Name; !slices.Contains(names, name) && len(names) < mostFlows {
-			names = append(names, name)
-		}
-	}
+	names, err := storage.DefinitionNames(ctx, c.store, mostFlows)
 	return el("datalist", attr("id", "flows"), each(names, func(name *string) node {
 		return el("option", attr("value", *name))
 	})), err

@@ -97,17 +97,11 @@ func (c *console) edit(ctx context.Context, v *visit) (node, error) {
 
 // stored returns the fields of the editor for a stored definition. Its next version follows the newest one.
 func (c *console) stored(ctx context.Context, v *visit, d *storage.Definition) (func(string) string, error) {
-	versions, err := c.store.Definitions(ctx, d.Name)
+	newest, err := storage.FindDefinition(ctx, c.store, d.Name, 0)
 	if err != nil {
 		return nil, err
 	}
-	fields := map[string]string{"flow": d.Name, "text": string(d.Text), "newest": strconv.FormatInt(d.Version, 10)}
-	for i := range versions {
-		if versions[i].Version > d.Version {
-			fields["newest"] = strconv.FormatInt(versions[i].Version, 10)
-			break // the newest is the first
-		}
-	}
+	fields := map[string]string{"flow": d.Name, "text": string(d.Text), "newest": strconv.FormatInt(newest.Version, 10)}
 	fields["schema"] = c.schemaOf(ctx, v, d.Hash)
 	return func(name string) string { return fields[name] }, nil
 }

@@ -157,7 +157,7 @@ func (d *desk) stores() {
 	if late.Code != http.StatusConflict || !strings.Contains(late.Body.String(), "look at what changed") {
 		d.Errorf("over a newer version it answers %d %s", late.Code, late.Body)
 	}
-	if all, err := d.store.Definitions(d.Context(), "f"); err != nil || len(all) != 1 {
+	if all, err := d.store.Definitions(d.Context(), storage.DefinitionQuery{Name: "f"}); err != nil || len(all) != 1 {
 		d.Errorf("there are %d versions, %v", len(all), err)
 	}
 }

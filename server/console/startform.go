@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"maps"
 	"net/url"
 	"slices"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/ebbflow/ebb/engine/inspect"
 	"github.com/ebbflow/ebb/server"
+	"github.com/ebbflow/ebb/storage"
 )
 
 // If a JSON Schema of the input is stored beside the definition, or if a flow of Go code has run before, the form that
@@ -121,19 +123,20 @@ func (c *console) startFields(
 // inputSchema returns the JSON Schema of the input of a flow, of the version that the form names or else of the newest;
 // "" if there is none.
 func (c *console) inputSchema(ctx context.Context, v *visit, flow string) (string, error) {
-	versions, err := c.store.Definitions(ctx, flow)
+	text := cmp.Or(v.form.Get("f.version"), v.query.Get("f.version"), "0")
+	version, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
+		return "", nil //nolint:nilerr // there is no such version
+	}
+	def, err := storage.FindDefinition(ctx, c.store, flow, version)
+	switch {
+	case err == nil:
+		return c.schemaOf(ctx, v, def.Hash), nil
+	case !errors.Is(err, storage.ErrNotFound):
 		return "", err
 	}
-	version := cmp.Or(v.form.Get("f.version"), v.query.Get("f.version"))
-	for i := range versions { // the newest is the first
-		if version != "" && version != strconv.FormatInt(versions[i].Version, 10) {
-			continue
-		}
-		return c.schemaOf(ctx, v, versions[i].Hash), nil
-	}
-	if len(versions) > 0 {
-		return "", nil
+	if _, err := storage.FindDefinition(ctx, c.store, flow, 0); !errors.Is(err, storage.ErrNotFound) {
+		return "", err // another version is stored
 	}
 	schema, err := inspect.InputSchema(ctx, c.store, flow)
 	return string(schema), err

@@ -22,15 +22,9 @@ type tableBody struct {
 	Below node // after it
 }
 
-// pageOf returns the part of a list that a page shows, and a link to the next part.
-func pageOf[T any](v *visit, page string, all []T, id func(*T) string) (part []T, next node) {
-	all = inspect.Rest(all, v.query.Get("after"), id)
-	if len(all) <= mostSteps {
-		return all, none
-	}
-	all = all[:mostSteps]
-	later := href(link(page, "after", id(&all[mostSteps-1])))
-	return all, el("p", el("a", attr("rel", "next"), later, say("Later lines →")))
+// later links to the lines of a page after an id.
+func later(page, after string) node {
+	return el("p", el("a", attr("rel", "next"), href(link(page, "after", after)), say("Later lines →")))
 }
 
 // tablePage returns the page of a table.
@@ -187,10 +181,16 @@ func (c *console) schedules(ctx context.Context, v *visit) (*tableBody, error) {
 		Heads: []string{"Schedule", "Times", "Flow", "Next ticks", "Last", "Paused", "Do"},
 		Empty: "There are no schedules (ebb schedule adds one).", Above: v.button("", "schedules", ""),
 	}
-	list, err := c.store.Schedules(ctx)
-	list, b.Below = pageOf(v, "schedules", list, func(s *storage.Schedule) string { return s.ID })
+	list, more, err := inspect.SchedulePage(ctx, c.store, v.query.Get("after"), mostSteps)
+	if b.Below = none; more {
+		b.Below = later("schedules", list[len(list)-1].ID)
+	}
 	for i := range list {
 		s := &list[i]
+		if s.Err != nil {
+			b.Rows = append(b.Rows, []node{words(s.ID), words("? " + s.Err.Error()), none, none, none, none, none})
+			continue
+		}
 		next, err := jobs.Ticks(s.Spec, v.now, ticks)
 		var shown fragment
 		for i, at := range next {

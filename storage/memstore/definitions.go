@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/internal/rules"
 )
 
 // definitions contains the stored definitions.
@@ -27,6 +28,9 @@ func (m *store) PutDefinition(ctx context.Context, def storage.Definition) (stor
 	if there, known := m.defs.byHash[def.Hash]; known {
 		there.Text = slices.Clone(there.Text)
 		return there, nil
+	}
+	if err := rules.CheckDefinitions(len(m.defs.byHash) + 1); err != nil {
+		return storage.Definition{}, err
 	}
 	m.defs.latest[def.Name]++
 	def.Version = m.defs.latest[def.Name]
@@ -58,20 +62,26 @@ func (m *store) Definition(ctx context.Context, hash string) (storage.Definition
 }
 
 // Definitions implements [storage.Definitions.Definitions].
-func (m *store) Definitions(ctx context.Context, name string) ([]storage.Definition, error) {
+func (m *store) Definitions(ctx context.Context, q storage.DefinitionQuery) ([]storage.Definition, error) {
 	if err := m.enter(ctx); err != nil {
 		return nil, err
 	}
 	defer m.mu.Unlock()
 	var out []storage.Definition
 	for _, def := range m.defs.byHash {
-		if name == "" || def.Name == name {
+		if (q.Name == "" || def.Name == q.Name) && (q.Version == 0 || def.Version == q.Version) &&
+			(q.After == nil || inOrder(&def, q.After) > 0) {
 			def.Text = nil
 			out = append(out, def)
 		}
 	}
-	slices.SortFunc(out, func(a, b storage.Definition) int {
-		return cmp.Or(strings.Compare(a.Name, b.Name), cmp.Compare(b.Version, a.Version))
-	})
+	slices.SortFunc(out, func(a, b storage.Definition) int { return inOrder(&a, &b) })
+	if q.Limit > 0 {
+		out = out[:min(q.Limit, len(out))]
+	}
 	return out, nil
+}
+
+func inOrder(a, b *storage.Definition) int {
+	return cmp.Or(strings.Compare(a.Name, b.Name), cmp.Compare(b.Version, a.Version))
 }

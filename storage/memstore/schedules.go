@@ -11,7 +11,9 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/ebbflow/ebb/internal/codec"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/internal/rules"
 )
 
 func copySchedule(s *storage.Schedule) storage.Schedule {
@@ -38,6 +40,8 @@ func (m *store) PutSchedule(ctx context.Context, s storage.Schedule) error {
 		if s.Spec == was.Spec {
 			s.Next = was.Next
 		}
+	} else if err := rules.CheckSchedules(len(m.schedules) + 1); err != nil {
+		return err
 	}
 	s.Mark = uuid.NewString()
 	m.schedules[s.ID] = &s
@@ -99,14 +103,18 @@ func (m *store) Schedule(ctx context.Context, id string) (storage.Schedule, erro
 }
 
 // Schedules implements [storage.Schedules.Schedules].
-func (m *store) Schedules(ctx context.Context) ([]storage.Schedule, error) {
+func (m *store) Schedules(ctx context.Context, q storage.ScheduleQuery) ([]storage.Schedule, error) {
 	if err := m.enter(ctx); err != nil {
 		return nil, err
 	}
 	defer m.mu.Unlock()
 	var out []storage.Schedule
+	space := codec.NewSpace(q.Limit)
 	for _, id := range slices.Sorted(maps.Keys(m.schedules)) {
-		out = append(out, copySchedule(m.schedules[id]))
+		if id > q.After && !space.Full() {
+			out = append(out, copySchedule(m.schedules[id]))
+			space.Take(codec.SizeOfSchedule(m.schedules[id]))
+		}
 	}
 	return out, nil
 }

@@ -169,8 +169,8 @@ func dueInBuckets(ctx context.Context, r *session, limits []storage.Limit,
 		if available == 0 || len(ask.named) > 0 && !slices.Contains(ask.named, l.Flow) {
 			continue
 		}
-		var rows []runRow
-		if err := r.All(ctx, &rows, selectDueIn[r.dialect.db], append(ask.args(available), l.N)...); err != nil {
+		rows, err := each[runRow](ctx, r, selectDueIn[r.dialect.db], append(ask.args(available), l.N)...)
+		if err != nil {
 			return nil, next, err
 		}
 		t.Take(bucket, len(rows))

@@ -206,13 +206,18 @@ func claimPlain(ctx context.Context, w *session, c *claiming) error {
 	}
 	args := w.dialect.untilNow(c.id, c.owner, c.Limit, flows, languages, c.Lease.Microseconds())
 	var rows []jobRow
-	return w.PostQuery(ctx, &rows, func(err error) error {
+	keep := func(err error) error {
 		w.Count(int64(len(rows)), args)
 		if err == nil {
 			c.keep(rows)
 		}
 		return err
-	}, claimFirst[w.dialect.db], args...)
+	}
+	if w.dialect.Posts {
+		return w.PostQuery(ctx, &rows, keep, claimFirst[w.dialect.db], args...)
+	}
+	rows, err = each[jobRow](ctx, w, claimFirst[w.dialect.db], args...)
+	return keep(err)
 }
 
 // keep keeps claimed jobs in the order of claiming. Those that cannot be decoded will be parked, so that they do not
@@ -322,6 +327,5 @@ func claimablePage(ctx context.Context, w *session, q *claiming, rates *rules.Me
 		}
 		query, args = selectClaimableElse, append(args, string(text))
 	}
-	err = w.All(ctx, &rows, query[w.dialect.db], args...)
-	return rows, err
+	return each[jobRow](ctx, w, query[w.dialect.db], args...)
 }

@@ -2,19 +2,19 @@ package sqlstore
 
 import (
 	"context"
+	"strings"
 
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/internal/rules"
 )
 
 const (
 	insertDefinition = `INSERT INTO definitions (hash, name, version, language, text, created)
 VALUES ($1, $2, (SELECT coalesce(max(version), 0) + 1 FROM definitions WHERE name = $2), $3, $4, $5)
 ON CONFLICT (hash) DO NOTHING`
-	selectDefinitions = `SELECT hash, name, version, language, created FROM definitions ORDER BY name, version DESC`
-	selectNamed       = `SELECT hash, name, version, language, created FROM definitions WHERE name = $1
-		ORDER BY version DESC`
-
-	selectDefinition = `SELECT hash, name, version, language, text, created FROM definitions WHERE hash = $1`
+	selectDefinitions = `SELECT hash, name, version, language, created FROM definitions`
+	countDefinitions  = `SELECT count(*) FROM definitions`
+	selectDefinition  = `SELECT hash, name, version, language, text, created FROM definitions WHERE hash = $1`
 )
 
 type definitionRow struct {
@@ -53,6 +53,15 @@ func (s *Store) PutDefinition(ctx context.Context, def storage.Definition) (out 
 			def.Hash, def.Name, def.Language, text, micros(s.dialect.orNow(def.Created))); err != nil {
 			return err
 		}
+		if put > 0 {
+			var n int
+			if err := w.Get(ctx, &n, countDefinitions); err != nil {
+				return err
+			}
+			if err := rules.CheckDefinitions(n); err != nil {
+				return err
+			}
+		}
 		out, err = findDefinition(ctx, w, def.Hash)
 		return err
 	}})
@@ -68,15 +77,33 @@ func (s *Store) Definition(ctx context.Context, hash string) (def storage.Defini
 	return def, err
 }
 
+// listDefinitions returns the SQL of a query, and its arguments.
+func listDefinitions(q *storage.DefinitionQuery) (string, []any) {
+	var where []string
+	args := arguments{}
+	if q.Name != "" {
+		where = append(where, `name = `+args.add(q.Name))
+	}
+	if q.Version != 0 {
+		where = append(where, `version = `+args.add(q.Version))
+	}
+	if q.After != nil { // the first condition finds the place in an index
+		name := args.add(q.After.Name)
+		where = append(where, `name >= `+name, `(name > `+name+` OR version < `+args.add(q.After.Version)+`)`)
+	}
+	text := selectDefinitions
+	if len(where) > 0 {
+		text += ` WHERE ` + strings.Join(where, ` AND `)
+	}
+	return text + ` ORDER BY name, version DESC LIMIT ` + args.add(limitOr(q.Limit)), args
+}
+
 // Definitions implements [storage.Definitions.Definitions].
-func (s *Store) Definitions(ctx context.Context, name string) (out []storage.Definition, err error) {
+func (s *Store) Definitions(ctx context.Context, q storage.DefinitionQuery) (out []storage.Definition, err error) {
+	text, args := listDefinitions(&q)
 	err = s.view(ctx, func(r *session) error {
 		var rows []definitionRow
-		query, args := selectNamed, []any{name}
-		if name == "" {
-			query, args = selectDefinitions, nil
-		}
-		if err := r.All(ctx, &rows, query, args...); err != nil {
+		if err := r.Once(ctx, &rows, text, args...); err != nil {
 			return err
 		}
 		out = make([]storage.Definition, len(rows))

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/ebbflow/ebb/storage"
 )
 
 // TestDefinitionPlans checks SQLite's plan to find the definitions of one flow, also for a claim of jobs. It reads only
@@ -12,8 +14,10 @@ import (
 func TestDefinitionPlans(t *testing.T) {
 	t.Parallel()
 	s := openFile(t, filepath.Join(t.TempDir(), "ebb.db"))
+	named, _ := listDefinitions(&storage.DefinitionQuery{Name: "f", Version: 1, Limit: 1})
+	after, _ := listDefinitions(&storage.DefinitionQuery{Name: "f", After: &storage.Definition{Name: "f", Version: 9}})
 	for _, query := range []string{
-		selectNamed, selectDefinition, insertDefinition, claimFirst[onSQLite], selectClaimable[onSQLite], selectClaimableElse[onSQLite],
+		named, after, selectDefinition, insertDefinition, claimFirst[onSQLite], selectClaimable[onSQLite], selectClaimableElse[onSQLite],
 	} {
 		var plan []struct {
 			ID, Parent, Notused int

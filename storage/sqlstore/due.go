@@ -153,7 +153,7 @@ func (s *Store) Due(ctx context.Context, q storage.DueQuery) (due []storage.Due,
 
 // rows returns the rows that are due, and when the next run is due.
 func (a *dueAsk) rows(ctx context.Context, r *session) (rows []runRow, next time.Time, err error) {
-	if err := r.All(ctx, &rows, selectDue[r.dialect.db], a.args(a.limit)...); err != nil {
+	if rows, err = each[runRow](ctx, r, selectDue[r.dialect.db], a.args(a.limit)...); err != nil {
 		return nil, next, err
 	}
 	limits, err := readLimits(ctx, r)
@@ -183,7 +183,7 @@ func (a *dueAsk) rows(ctx context.Context, r *session) (rows []runRow, next time
 
 // suspects returns the rows of suspects that are due.
 func (a *dueAsk) suspects(ctx context.Context, r *session) (rows []runRow, _ time.Time, err error) {
-	err = r.All(ctx, &rows, selectSuspects[r.dialect.db], a.args(a.limit)...)
+	rows, err = each[runRow](ctx, r, selectSuspects[r.dialect.db], a.args(a.limit)...)
 	return rows, time.Time{}, err
 }
 

@@ -207,7 +207,7 @@ func dumpOf(t *testing.T, file string, opts ...sqlstore.Option) []byte {
 	note(err)
 	d.Jobs, err = s.JobList(ctx, storage.JobQuery{})
 	note(err)
-	d.Schedules, err = s.Schedules(ctx)
+	d.Schedules, err = s.Schedules(ctx, storage.ScheduleQuery{})
 	note(err)
 	limits, err := s.Limits(ctx)
 	note(err)

@@ -21,6 +21,8 @@ const (
 )
 
 type jobRow struct {
+	unread
+
 	N        int64  `db:"n"`
 	ID       string `db:"id"`
 	Run      string `db:"run"`
@@ -45,8 +47,9 @@ type jobRow struct {
 
 func (r *jobRow) job() (storage.Job, error) {
 	failure, err := codec.DecodeFailure(r.Failure)
-	if err != nil {
-		return storage.Job{}, fmt.Errorf("%w (job %q)", err, r.ID)
+	if !states.Job(r.State).Known() {
+		err = errors.Join(fmt.Errorf("%w: state %d", storage.ErrCorrupt, r.State), err)
+		r.State = 0
 	}
 	job := storage.Job{
 		ID: r.ID, Number: r.N, Run: r.Run, Flow: r.Flow, Version: r.Version, Input: r.Input, Priority: r.Priority,
@@ -54,10 +57,13 @@ func (r *jobRow) job() (storage.Job, error) {
 		Epoch: r.Epoch, ClaimID: r.Claim, Owner: r.Owner, Lease: r.Lease.time(), Attempts: r.Attempts, Failure: failure,
 		Trace: r.Trace,
 	}
-	if err := errors.Join(decodeLabels(r.Labels, &job.Labels), decodeLabels(r.Tags, &job.RunLabels)); err != nil {
-		return storage.Job{}, fmt.Errorf("%w: labels of job %q: %w", storage.ErrCorrupt, r.ID, err)
+	if bad := errors.Join(decodeLabels(r.Labels, &job.Labels), decodeLabels(r.Tags, &job.RunLabels)); bad != nil {
+		err = errors.Join(err, fmt.Errorf("%w: labels: %w", storage.ErrCorrupt, bad))
 	}
-	return job, nil
+	if err = errors.Join(r.damage, err); err != nil {
+		err = fmt.Errorf("job %q: %w", r.ID, err)
+	}
+	return job, err
 }
 
 func findJob(ctx context.Context, s *session, id string) (storage.Job, error) {
@@ -89,13 +95,16 @@ func (s *Store) JobList(ctx context.Context, q storage.JobQuery) ([]storage.Job,
 			text, args := listJobs(&q, after, max(q.Limit-len(out), 0))
 			if err := r.EachOnce(ctx, text, args, func(found *sqlx.Rows) (bool, error) {
 				var row jobRow
-				if err := found.StructScan(&row); err != nil {
+				if err := scanRow(found, &row); err != nil {
 					return false, err
 				}
 				job, err := row.job()
+				if job.Err = err; err != nil {
+					job.Failure = unreadable(err)
+				}
 				out = append(out, job)
 				space.Take(codec.SizeOfJob(&job))
-				return !space.Full(), err
+				return !space.Full(), nil
 			}); err != nil {
 				return err
 			}
@@ -151,23 +160,25 @@ func listJobs(q *storage.JobQuery, in stretch, limit int) (string, []any) {
 	return text + order + ` LIMIT ` + args.add(limitOr(limit)), args
 }
 
-const countJobs = `SELECT state, count(*) AS jobs, min(CASE WHEN not_until > created THEN not_until
-	ELSE created END) AS since
+const countJobs = `SELECT state, count(*) AS jobs, min(CAST(CASE WHEN not_until > created
+	THEN not_until ELSE created END AS BIGINT)) AS since
 FROM jobs WHERE state <> ` + jobComplete + ` GROUP BY state ORDER BY state`
 
 // JobCounts implements [storage.Jobs.JobCounts].
 func (s *Store) JobCounts(ctx context.Context) ([]storage.JobCount, error) {
 	var rows []struct {
-		State uint8  `db:"state"`
+		State int    `db:"state"`
 		Jobs  int    `db:"jobs"`
 		Since moment `db:"since"`
 	}
 	if err := s.glance(ctx, func(r *session) error { return r.Once(ctx, &rows, countJobs) }); err != nil {
 		return nil, err
 	}
-	counts := make([]storage.JobCount, len(rows))
-	for i, r := range rows {
-		counts[i] = storage.JobCount{State: states.Job(r.State), Jobs: r.Jobs, Since: r.Since.time()}
+	counts := make([]storage.JobCount, 0, len(rows))
+	for _, r := range rows {
+		if state := states.Job(r.State); int(state) == r.State && state.Known() { // otherwise another program has written it
+			counts = append(counts, storage.JobCount{State: state, Jobs: r.Jobs, Since: r.Since.time()})
+		}
 	}
 	return counts, nil
 }

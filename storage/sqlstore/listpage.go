@@ -21,7 +21,7 @@ func (l *listing) rows(ctx context.Context, r *session) (rows []runRow, err erro
 	err = r.EachOnce(ctx, l.page(), l.args, func(found *sqlx.Rows) (bool, error) {
 		rows = append(rows, runRow{})
 		row := &rows[len(rows)-1]
-		err := found.StructScan(row) //nolint:musttag // as in every query of runs
+		err := scanRow(found, row)
 		space.Take(len(row.Input) + len(row.Output) + len(row.Attrs) + len(row.Secrets) + len(row.Failure) + len(row.Memory))
 		return !space.Full(), err
 	})

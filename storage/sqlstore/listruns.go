@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 
 	"github.com/ebbflow/ebb/internal/codec"
@@ -90,7 +91,10 @@ func (l *listing) runs(ctx context.Context, r *session) (runs []storage.Run, mor
 	space := codec.NewSpace(l.q.Limit)
 	for i := 0; i < len(rows) && !space.Full(); i++ {
 		run, err := rows[i].decode(ctx, r, l.q.Brief)
-		if err != nil {
+		switch {
+		case errors.Is(err, storage.ErrCorrupt):
+			run.Err, run.Failure = err, unreadable(err)
+		case err != nil:
 			return nil, false, err
 		}
 		run.Labels = labels[run.Number]
@@ -175,13 +179,15 @@ const selectLargest = selectRuns +
 // the row of every run.
 func (s *Store) Largest(ctx context.Context, limit int) (runs []storage.Run, err error) {
 	err = s.view(ctx, func(r *session) error {
-		var rows []runRow
-		if err := r.Once(ctx, &rows, selectLargest, limit); err != nil {
+		rows, err := each[runRow](ctx, r, selectLargest, limit)
+		if err != nil {
 			return err
 		}
 		runs = make([]storage.Run, len(rows))
 		for i := range rows {
-			if runs[i], err = rows[i].record(ctx, r); err != nil {
+			if runs[i], err = rows[i].record(ctx, r); errors.Is(err, storage.ErrCorrupt) {
+				runs[i].Err, runs[i].Failure = err, unreadable(err)
+			} else if err != nil {
 				return err
 			}
 		}

@@ -67,7 +67,7 @@ func TestPlans(t *testing.T) {
 		selectEvents, selectEventsBack, selectLabelsOf[onPostgres],
 		oldestDue, oldestLimited, oldestPerson, oldestParked, oldestLate,
 		countUnclaimed, countParkedJobs, firstUnclaimed, firstParkedJob,
-		selectNamed, selectDefinition, insertDefinition, selectClaimable[onPostgres], selectClaimableElse[onPostgres],
+		selectDefinition, listSchedules, insertDefinition, selectClaimable[onPostgres], selectClaimableElse[onPostgres],
 		selectRecord, selectRevision, selectWritten, deleteRecord,
 		selectRecent, selectRunTimers, selectAtoms, selectLiveAtoms, selectAtom, selectUndos, selectToken, queuedToken[onPostgres],
 		countQueued[onPostgres], takeToken[onPostgres], takeQueued, keepToken, endToken[onPostgres], useToken, giveUpToken, beatToken, upsertToken[onPostgres],

@@ -14,6 +14,8 @@ import (
 
 // runRow is the row of a run in runs, joined with its row in origins.
 type runRow struct {
+	unread
+
 	N          int64  `db:"n"`
 	ID         string `db:"id"`
 	Flow       string `db:"flow"`
@@ -148,13 +150,13 @@ func (r *runRow) record(ctx context.Context, s *session) (storage.Run, error) {
 
 // decode returns the record without its labels. If brief is true, it also lacks large values.
 func (r *runRow) decode(ctx context.Context, s *session, brief bool) (storage.Run, error) {
-	failure, err := codec.DecodeFailure(r.Failure)
-	if err != nil {
-		return storage.Run{}, fmt.Errorf("%w (run %q)", err, r.ID)
-	}
+	wrong := r.damage
+	failure, unreadable := codec.DecodeFailure(r.Failure)
 	by, err := codec.DecodeProcess(r.DiedBy)
-	if err != nil {
-		return storage.Run{}, fmt.Errorf("%w (run %q)", err, r.ID)
+	wrong = errors.Join(wrong, unreadable, err)
+	if !states.Flow(r.State).Known() {
+		wrong = errors.Join(wrong, fmt.Errorf("%w: state %d", storage.ErrCorrupt, r.State))
+		r.State = 0
 	}
 	run := storage.Run{
 		ID: r.ID, Number: r.N, Flow: r.Flow, Definition: r.Definition, Structure: r.Structure, Parent: r.Parent, Root: r.Root,
@@ -170,17 +172,21 @@ func (r *runRow) decode(ctx context.Context, s *session, brief bool) (storage.Ru
 		Suspicion: storage.Suspicion{Proof: r.Proof, Trial: storage.Trial(r.Trial), Died: r.Died.time(), By: by},
 	}
 	if err := codec.ReadSecrets(r.Secrets, &run); err != nil {
-		return storage.Run{}, fmt.Errorf("%w (secrets of run %q)", err, r.ID)
+		wrong = errors.Join(wrong, fmt.Errorf("secrets: %w", err))
 	}
 	payload := payloadsOf(ctx, s, r.N)
 	for _, held := range []*storage.Held{&run.Input, &run.Output} {
 		if held.Ref != 0 && !brief {
-			if held.Data, err = payload(held.Ref); err != nil {
+			if held.Data, err = payload(held.Ref); err != nil && !errors.Is(err, storage.ErrCorrupt) {
 				return storage.Run{}, err
 			}
+			wrong = errors.Join(wrong, err)
 		}
 	}
-	return run, nil
+	if wrong != nil {
+		wrong = fmt.Errorf("run %q: %w", r.ID, wrong)
+	}
+	return run, wrong
 }
 
 // parts returns which tables have rows of the run.

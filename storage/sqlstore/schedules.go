@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jmoiron/sqlx"
 
+	"github.com/ebbflow/ebb/internal/codec"
 	"github.com/ebbflow/ebb/storage"
 	"github.com/ebbflow/ebb/storage/internal/rules"
 	"github.com/ebbflow/ebb/storage/sqlstore/internal/wakeup"
@@ -28,13 +30,16 @@ priority = excluded.priority,
 	selectSchedules = `SELECT id, spec, flow, version, priority, catch_up, paused, created, next, last, mark, input,
 		needs, labels FROM schedules`
 	selectSchedule = selectSchedules + ` WHERE id = $1`
-	allSchedules   = selectSchedules + ` ORDER BY id`
+	listSchedules  = selectSchedules + ` WHERE id > $1 ORDER BY id LIMIT $2 + 0`
+	countSchedules = `SELECT count(*) FROM schedules WHERE id <> $1`
 	dueSchedules   = selectSchedules + ` WHERE next <= $1 AND NOT paused AND (next, id) > (CAST($2 AS BIGINT), $3)
 ORDER BY next, id LIMIT $4 + 0`
 	nextSchedule = `SELECT min(next) FROM schedules WHERE next > $1 AND NOT paused`
 )
 
 type scheduleRow struct {
+	unread
+
 	ID       string `db:"id"`
 	Spec     string `db:"spec"`
 	Flow     string `db:"flow"`
@@ -56,10 +61,22 @@ func (r *scheduleRow) schedule() (storage.Schedule, error) {
 		ID: r.ID, Spec: r.Spec, Flow: r.Flow, Version: r.Version, Input: r.Input, Priority: r.Priority, CatchUp: r.CatchUp,
 		Paused: r.Paused, Created: r.Created.time(), Next: r.Next.time(), Last: r.Last.time(), Mark: r.Mark,
 	}
+	if r.damage != nil {
+		return s, fmt.Errorf("%w (schedule %q)", r.damage, r.ID)
+	}
 	if err := errors.Join(decodeLabels(r.Needs, &s.Needs), decodeLabels(r.Labels, &s.Labels)); err != nil {
 		return s, fmt.Errorf("%w: labels of schedule %q: %w", storage.ErrCorrupt, r.ID, err)
 	}
 	return s, nil
+}
+
+// listed is schedule for a list, in which a damaged record does not hide the others.
+func (r *scheduleRow) listed() storage.Schedule {
+	s, err := r.schedule()
+	if err != nil {
+		return storage.Schedule{ID: r.ID, Next: r.Next.time(), Err: err}
+	}
+	return s
 }
 
 // encodeLabels returns the text that decodeLabels reads; nil if there are no labels.
@@ -92,6 +109,13 @@ func (s *Store) PutSchedule(ctx context.Context, is storage.Schedule) error {
 	}
 	return s.change(ctx, &write{
 		do: func(ctx context.Context, w *session) error {
+			var others int
+			if err := w.Get(ctx, &others, countSchedules, is.ID); err != nil {
+				return err
+			}
+			if err := rules.CheckSchedules(others + 1); err != nil {
+				return err
+			}
 			_, err := w.Exec(ctx, putSchedule, is.ID, is.Spec, is.Flow, is.Version, is.Priority, is.CatchUp, is.Paused,
 				s.dialect.orNow(is.Created).UnixMicro(), micros(is.Next), micros(is.Last), uuid.NewString(), []byte(is.Input),
 				needs, labels)
@@ -170,20 +194,20 @@ func (s *Store) Schedule(ctx context.Context, id string) (is storage.Schedule, e
 }
 
 // Schedules implements [storage.Schedules.Schedules].
-func (s *Store) Schedules(ctx context.Context) (list []storage.Schedule, err error) {
+func (s *Store) Schedules(ctx context.Context, q storage.ScheduleQuery) (list []storage.Schedule, err error) {
 	err = s.view(ctx, func(r *session) error {
-		var rows []scheduleRow
-		if err := r.All(ctx, &rows, allSchedules); err != nil {
-			return err
-		}
-		for i := range rows {
-			one, err := rows[i].schedule()
-			if err != nil {
-				return err
+		list = nil
+		space := codec.NewSpace(q.Limit)
+		return r.EachOnce(ctx, listSchedules, []any{q.After, limitOr(q.Limit)}, func(found *sqlx.Rows) (bool, error) {
+			var row scheduleRow
+			if err := scanRow(found, &row); err != nil {
+				return false, err
 			}
+			one := row.listed()
 			list = append(list, one)
-		}
-		return nil
+			space.Take(codec.SizeOfSchedule(&one))
+			return !space.Full(), nil
+		})
 	})
 	return list, err
 }
@@ -196,9 +220,9 @@ func (s *Store) DueSchedules(ctx context.Context, after storage.Schedule, limit 
 		if now, err = r.now(ctx); err != nil {
 			return err
 		}
-		var rows []scheduleRow
-		if err := r.All(ctx, &rows, dueSchedules, now.UnixMicro(), after.Next.UnixMicro(), after.ID,
-			limitOr(limit)); err != nil {
+		rows, err := each[scheduleRow](ctx, r, dueSchedules, now.UnixMicro(), after.Next.UnixMicro(), after.ID,
+			limitOr(limit))
+		if err != nil {
 			return err
 		}
 		if limit > 0 && len(rows) == limit { // there may be more
@@ -212,9 +236,7 @@ func (s *Store) DueSchedules(ctx context.Context, after storage.Schedule, limit 
 		}
 		due = make([]storage.Schedule, len(rows))
 		for i := range rows {
-			if due[i], err = rows[i].schedule(); err != nil {
-				due[i] = storage.Schedule{ID: rows[i].ID, Next: rows[i].Next.time(), Err: err}
-			}
+			due[i] = rows[i].listed()
 		}
 		return nil
 	})

@@ -71,7 +71,7 @@ func Calls(ctx context.Context, s storage.Store, claim storage.Claim) iter.Seq2[
 			{"Token", errOf(s.Token(ctx, "t"))},
 			{"PutDefinition", errOf(s.PutDefinition(ctx, storage.Definition{Hash: "h"}))},
 			{"Definition", errOf(s.Definition(ctx, "h"))},
-			{"Definitions", errOf(s.Definitions(ctx, ""))},
+			{"Definitions", errOf(s.Definitions(ctx, storage.DefinitionQuery{}))},
 			{"WriteRecords", errOf(s.WriteRecords(ctx, storage.RecordWrite{Kind: "k", Key: "a"}))},
 			{"NamedRecord", errOf(s.NamedRecord(ctx, "k", "a"))},
 			{"NamedRecords", errOf(s.NamedRecords(ctx, storage.RecordQuery{Kind: "k"}))},
@@ -95,7 +95,7 @@ func Calls(ctx context.Context, s storage.Store, claim storage.Claim) iter.Seq2[
 			{"MoveSchedule", s.MoveSchedule(ctx, storage.ScheduleMove{ID: "s"})},
 			{"DeleteSchedule", s.DeleteSchedule(ctx, "s")},
 			{"Schedule", errOf(s.Schedule(ctx, "s"))},
-			{"Schedules", errOf(s.Schedules(ctx))},
+			{"Schedules", errOf(s.Schedules(ctx, storage.ScheduleQuery{}))},
 			{"DueSchedules", errOf3(s.DueSchedules(ctx, storage.Schedule{}, 0))},
 		} {
 			if !yield(c.name, c.err) {

@@ -3,6 +3,7 @@ package storagetest
 import (
 	"fmt"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -271,7 +272,8 @@ func testDefinitions(t *testing.T, m Maker) {
 	same(t, "first", storage.Definition{
 		Hash: "h1", Name: "trip", Version: 1, Language: "asl", Text: []byte("one"), Created: at(1),
 	}, first)
-	if v := put("h2", "trip", "two").Version; v != 2 {
+	second := put("h2", "trip", "two")
+	if v := second.Version; v != 2 {
 		t.Errorf("the second version is %d", v)
 	}
 	if v := put("h3", "tour", "one").Version; v != 1 {
@@ -280,10 +282,15 @@ func testDefinitions(t *testing.T, m Maker) {
 	same(t, "put again", first, put("h1", "trip", "one"))
 	same(t, "read", first, ask[storage.Definition](t, "Definition")(s.Definition(t.Context(), "h1")))
 	want(t, "no such definition", errOf(s.Definition(t.Context(), "zz")), storage.ErrNotFound)
-	for name, hashes := range map[string]string{"": "h3h2h1", "trip": "h2h1", "tour": "h3", "zz": ""} {
-		list := ask[[]storage.Definition](t, "Definitions")(s.Definitions(t.Context(), name))
-		if got := joined(list, func(d storage.Definition) string { return d.Hash }); got != hashes {
-			t.Errorf("definitions named %q: %q, want %q", name, got, hashes)
+	for hashes, q := range map[string]storage.DefinitionQuery{
+		"h3h2h1": {}, "h2h1": {Name: "trip"}, "h3": {Name: "tour"}, "": {Name: "zz"}, "h1": {Name: "trip", Version: 1},
+		"h2": {Name: "trip", Limit: 1}, "h2h1 ": {After: &storage.Definition{Name: "tour", Version: 1}},
+		"h1 ": {After: &second, Limit: 5}, " ": {Name: "tour", After: &storage.Definition{Name: "tour", Version: 1}},
+		"h3h2": {After: &storage.Definition{Name: "a gone one"}, Limit: 2},
+	} {
+		list := ask[[]storage.Definition](t, "Definitions")(s.Definitions(t.Context(), q))
+		if got := joined(list, func(d storage.Definition) string { return d.Hash }); got != strings.TrimSpace(hashes) {
+			t.Errorf("definitions of %+v: %q, want %q", q, got, hashes)
 		}
 		for _, d := range list {
 			if d.Text != nil || d.Language == "" || d.Created.IsZero() {

@@ -36,7 +36,13 @@ func testSchedules(t *testing.T, m Maker) {
 	ignored := cmpopts.IgnoreFields(storage.Schedule{}, "Mark")
 	same(t, "schedule", one, look(), ignored)
 	same(t, "schedules", []storage.Schedule{two, one},
-		ask[[]storage.Schedule](t, "Schedules")(other.Schedules(t.Context())), ignored)
+		ask[[]storage.Schedule](t, "Schedules")(other.Schedules(t.Context(), storage.ScheduleQuery{})), ignored)
+	for _, after := range []string{"a two", "b is gone"} {
+		same(t, "schedules after "+after, []storage.Schedule{one}, ask[[]storage.Schedule](t, "Schedules")(
+			other.Schedules(t.Context(), storage.ScheduleQuery{After: after, Limit: 1})), ignored)
+	}
+	same(t, "the first schedule", []storage.Schedule{two}, ask[[]storage.Schedule](t, "Schedules")(
+		other.Schedules(t.Context(), storage.ScheduleQuery{Limit: 1})), ignored)
 	_, err := s.Schedule(t.Context(), "none")
 	want(t, "Schedule", err, storage.ErrNotFound)
 

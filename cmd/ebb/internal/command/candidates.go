@@ -144,7 +144,7 @@ func jobCandidates(ctx context.Context, store *sqlstore.Store, _ []string) ([]st
 }
 
 func scheduleCandidates(ctx context.Context, store *sqlstore.Store, _ []string) ([]string, error) {
-	schedules, err := store.Schedules(ctx)
+	schedules, err := store.Schedules(ctx, storage.ScheduleQuery{Limit: completionReads})
 	var all []string
 	for i := range schedules {
 		all = append(all, schedules[i].ID+"\t"+schedules[i].Flow+" "+schedules[i].Spec)
@@ -155,9 +155,9 @@ func scheduleCandidates(ctx context.Context, store *sqlstore.Store, _ []string) 
 // flowCandidates offers the flows that are stored, and those of the newest runs, which may be in Go programs.
 func flowCandidates(ctx context.Context, store *sqlstore.Store, _ []string) ([]string, error) {
 	names := map[string]bool{}
-	defs, err := store.Definitions(ctx, "")
-	for i := range defs {
-		names[defs[i].Name] = true
+	defs, err := storage.DefinitionNames(ctx, store, completionReads)
+	for _, name := range defs {
+		names[name] = true
 	}
 	if err != nil {
 		return nil, err

@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -90,14 +91,12 @@ func (w *flowArgument) store(ctx context.Context, store storage.Store) (version 
 	if len(w.defs) > 0 {
 		return version, nil
 	}
-	list, err := store.Definitions(ctx, w.name)
-	if err != nil {
-		return 0, exit.DatabaseError(err)
+	_, err = storage.FindDefinition(ctx, store, w.name, w.version)
+	if err == nil {
+		return w.version, nil
 	}
-	for i := range list {
-		if w.version == 0 || list[i].Version == w.version {
-			return w.version, nil
-		}
+	if !errors.Is(err, storage.ErrNotFound) {
+		return 0, exit.DatabaseError(err)
 	}
 	err = fmt.Errorf("there is neither a file %s nor a stored definition of that name (ebb serve and ebb post store "+
 		"those in files)", w.text)

@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ebbflow/ebb/cmd/ebb/internal/exit"
-	"github.com/ebbflow/ebb/cmd/ebb/internal/session"
 	"github.com/ebbflow/ebb/engine/inspect"
 	"github.com/ebbflow/ebb/internal/visible"
 	"github.com/ebbflow/ebb/jobs"
@@ -153,8 +152,17 @@ func (s subcommands) showScheduleOf(ctx context.Context, store storage.Store, id
 }
 
 func (s subcommands) schedules(ctx context.Context) error {
-	return session.List(ctx, s.Session,
-		func(store storage.Store) ([]storage.Schedule, error) { return store.Schedules(ctx) }, s.showSchedule)
+	return s.Reading(ctx, func(store *sqlstore.Store) error {
+		for one, err := range storage.EachSchedule(ctx, store, storage.ScheduleQuery{}) {
+			if err != nil {
+				return exit.DatabaseError(err)
+			}
+			if err := s.showSchedule(&one); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // showSchedule prints a schedule on a line.
@@ -165,6 +173,8 @@ func (s subcommands) showSchedule(sched *storage.Schedule) error {
 		fmt.Fprintf(&b, "@%d", sched.Version)
 	}
 	switch {
+	case sched.Err != nil:
+		fmt.Fprintf(&b, "  %s", visible.Line(sched.Err.Error()))
 	case sched.Paused:
 		b.WriteString("  paused")
 	case sched.Next.IsZero():

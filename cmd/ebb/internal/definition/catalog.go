@@ -52,10 +52,11 @@ func (c *Catalog) Complete(ctx context.Context, run *storage.Run) error {
 	if _, err := c.MachineOf(ctx, run); run.Definition != "" || !errors.Is(err, storage.ErrNotFound) {
 		return nil // a machine that is found, but cannot be made, fails the run
 	}
-	list, err := c.Store.Definitions(ctx, run.Flow)
-	if err == nil && len(list) > 0 {
-		run.Definition = list[0].Hash
+	def, err := storage.FindDefinition(ctx, c.Store, run.Flow, 0)
+	if errors.Is(err, storage.ErrNotFound) {
+		return nil
 	}
+	run.Definition = def.Hash
 	return err
 }
 
