@@ -125,11 +125,11 @@ func (j *JobWaits) knows(ctx context.Context, p *engine.Presence, job *storage.J
 func (j *JobWaits) defined(ctx context.Context, name string) (bool, error) {
 	known, asked := j.flows[name]
 	if !asked {
-		list, err := j.store.Definitions(ctx, name)
+		_, err := storage.FindDefinition(ctx, j.store, name, 0)
 		if err != nil && !errors.Is(err, storage.ErrNotFound) {
 			return false, err
 		}
-		known = len(list) > 0
+		known = err == nil
 		j.flows[name] = known
 	}
 	return known, nil

@@ -2,6 +2,7 @@ package sqlstore_test
 
 import (
 	"errors"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,24 +21,32 @@ func TestBadRows(t *testing.T) {
 	t.Parallel()
 	const onBoth, onSQLite = false, true
 	for damage, only := range map[string]bool{
-		`UPDATE runs SET failure = 'no' WHERE n = (SELECT n FROM origins WHERE id = 'bad')`:  onBoth,
-		`UPDATE runs SET state = 200 WHERE n = (SELECT n FROM origins WHERE id = 'bad')`:     onBoth,
-		`UPDATE runs SET state = 3000 WHERE n = (SELECT n FROM origins WHERE id = 'bad')`:    onBoth,
-		`UPDATE runs SET output_ref = 77 WHERE n = (SELECT n FROM origins WHERE id = 'bad')`: onBoth,
-		`UPDATE runs SET updated = 'x' WHERE n = (SELECT n FROM origins WHERE id = 'bad')`:   onSQLite,
-		`UPDATE jobs SET labels = '{', failure = 'no' WHERE id = 'bad'`:                      onBoth,
-		`UPDATE jobs SET state = 200 WHERE id = 'bad'`:                                       onBoth,
-		`UPDATE jobs SET state = -1 WHERE id = 'bad'`:                                        onBoth,
-		`UPDATE jobs SET attempts = 'many', created = 'once' WHERE id = 'bad'`:               onSQLite,
-		`UPDATE schedules SET labels = '[1]' WHERE id = 'bad'`:                               onBoth,
-		`UPDATE schedules SET version = 'x', created = 'y' WHERE id = 'bad'`:                 onSQLite,
-		`UPDATE schedules SET catch_up = 9223372036854775807, labels = 'x' WHERE id = 'bad'`: onBoth,
+		`UPDATE runs SET failure = 'no' WHERE n = (SELECT n FROM origins WHERE id = 'bad')`:   onBoth,
+		`UPDATE runs SET state = 200 WHERE n = (SELECT n FROM origins WHERE id = 'bad')`:      onBoth,
+		`UPDATE runs SET state = 3000 WHERE n = (SELECT n FROM origins WHERE id = 'bad')`:     onBoth,
+		`UPDATE runs SET output_ref = 77 WHERE n = (SELECT n FROM origins WHERE id = 'bad')`:  onBoth,
+		`UPDATE runs SET updated = 'x' WHERE n = (SELECT n FROM origins WHERE id = 'bad')`:    onSQLite,
+		`UPDATE jobs SET labels = '{', failure = 'no' WHERE id = 'bad'`:                       onBoth,
+		`UPDATE jobs SET state = 200 WHERE id = 'bad'`:                                        onBoth,
+		`UPDATE jobs SET state = -1 WHERE id = 'bad'`:                                         onBoth,
+		`UPDATE jobs SET attempts = 'many', created = 'once' WHERE id = 'bad'`:                onSQLite,
+		`UPDATE schedules SET labels = '[1]' WHERE id = 'bad'`:                                onBoth,
+		`UPDATE schedules SET version = 'x', created = 'y' WHERE id = 'bad'`:                  onSQLite,
+		`UPDATE schedules SET catch_up = 9223372036854775807, labels = 'x' WHERE id = 'bad'`:  onBoth,
+		`INSERT INTO owners (id, host, pid, started, seen) VALUES ('x', 7, 'p', 's', 't')`:    onSQLite,
+		`INSERT INTO owners (id, host, pid, started, seen) VALUES ('no/folder', '', 1, 1, 1)`: onSQLite,
+		`INSERT INTO owners (id, host, pid, started, seen) VALUES ('folder', '', 1, 1, 1)`:    onSQLite,
 	} {
 		t.Run(damage, func(t *testing.T) {
 			t.Parallel()
 			file := filepath.Join(t.TempDir(), "runs.db")
 			s := open(t, file)
-			withBadRow(t, s, func() { _, err := raw(t, file).ExecContext(t.Context(), damage); must(t, err) })
+			defer func() { must(t, os.Remove(file+"-owner-folder")) }()
+			withBadRow(t, s, func() {
+				must(t, os.Mkdir(file+"-owner-folder", 0o700))
+				_, err := raw(t, file).ExecContext(t.Context(), damage)
+				must(t, err)
+			})
 			if only == onSQLite {
 				return
 			}
@@ -110,6 +119,8 @@ func withBadRow(t *testing.T, s *sqlstore.Store, damage func()) {
 		t.Errorf("claimed %v", claimed)
 	}
 	_, err = s.Status(ctx)
+	must(t, err)
+	_, err = s.Owners(ctx)
 	must(t, err)
 	_, err = s.Largest(ctx, 5)
 	must(t, err)

@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"path/filepath"
 
 	"github.com/ebbflow/ebb/internal/filelock"
@@ -40,18 +41,26 @@ func (s *Store) evictDead(ctx context.Context) error {
 		return s.evictExpired(ctx)
 	}
 	var rows []ownerRow
-	err := s.readers.glance(ctx, func(r *session) error {
-		return r.All(context.WithoutCancel(ctx), &rows, selectOwners[r.dialect.db])
+	err := s.readers.glance(ctx, func(r *session) (err error) {
+		rows, err = each[ownerRow](context.WithoutCancel(ctx), r, selectOwners[r.dialect.db])
+		return err
 	})
 	if err != nil {
 		return err
 	}
-	for _, row := range rows {
-		if err := s.evictOwner(ctx, row.ID); err != nil {
+	for i := range rows {
+		if err := s.evictOwner(ctx, rows[i].ID); err != nil && !unjudged(err) {
 			return err
 		}
 	}
 	return nil
+}
+
+// unjudged reports whether the lock of an owner cannot be read, so that nobody knows whether the owner lives. It keeps
+// what it has, and does not keep others from judging the next owner.
+func unjudged(err error) bool {
+	_, is := errors.AsType[*fs.PathError](err)
+	return is
 }
 
 // evictOwner releases all runs and jobs of an owner, unless it is alive.

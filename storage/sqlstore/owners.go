@@ -28,6 +28,8 @@ FROM owners, (SELECT ` + serverClock + ` AS now) clock`
 
 // ownerRow is the stored form of an owner.
 type ownerRow struct {
+	unread
+
 	ID      string
 	Host    string
 	PID     int
@@ -66,7 +68,10 @@ func (s *Store) Database() string {
 // processes that no process has evicted yet.
 func (s *Store) Owners(ctx context.Context) ([]storage.Owner, error) {
 	var rows []ownerRow
-	err := s.view(ctx, func(r *session) error { return r.All(ctx, &rows, selectOwners[r.dialect.db]) })
+	err := s.view(ctx, func(r *session) (err error) {
+		rows, err = each[ownerRow](ctx, r, selectOwners[r.dialect.db])
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +81,9 @@ func (s *Store) Owners(ctx context.Context) ([]storage.Owner, error) {
 		o := rows[i].owner()
 		if s.server != nil {
 			o.Alive = rows[i].alive()
-		} else if o.Alive, err = s.lives(lockFile(s.file, o.ID)); err != nil {
+		} else if o.Alive, err = s.lives(lockFile(s.file, o.ID)); unjudged(err) {
+			o.Alive = true
+		} else if err != nil {
 			return nil, err
 		}
 		o.Stopped = o.Alive && o.PID != os.Getpid() && o.Host == host && filelock.Process(o.PID).Stopped()

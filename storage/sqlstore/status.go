@@ -175,10 +175,14 @@ func (st *Status) readOwned(ctx context.Context, r *session, alive map[string]bo
 			st.Driven += o.Runs
 			continue
 		}
-		var row foundRow
-		if err := r.Get(ctx, &row, someOwned, o.Owner); err != nil {
+		rows, err := each[foundRow](ctx, r, someOwned, o.Owner)
+		if err != nil {
 			return err
 		}
+		if len(rows) == 0 {
+			continue
+		}
+		row := rows[0]
 		if since := row.Since.time(); st.Undriven.Count == 0 || since.Before(st.Undriven.Since) {
 			st.Undriven.ID, st.Undriven.Flow, st.Undriven.Since = row.ID, row.Flow, since
 		}
@@ -189,6 +193,8 @@ func (st *Status) readOwned(ctx context.Context, r *session, alive map[string]bo
 
 // A foundRow is a row that a [Found] names.
 type foundRow struct {
+	unread
+
 	ID, Flow string
 	Since    moment
 }
@@ -197,9 +203,10 @@ func (f *Found) read(ctx context.Context, r *session, count, oldest string, args
 	if err := r.Get(ctx, &f.Count, count, append(args, MaxFound)...); err != nil || f.Count == 0 {
 		return err
 	}
-	var row foundRow
-	err := r.Get(ctx, &row, oldest, args...)
-	f.ID, f.Flow, f.Since = row.ID, row.Flow, row.Since.time()
+	rows, err := each[foundRow](ctx, r, oldest, args...)
+	if len(rows) > 0 {
+		f.ID, f.Flow, f.Since = rows[0].ID, rows[0].Flow, rows[0].Since.time()
+	}
 	return err
 }
 

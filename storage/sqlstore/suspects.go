@@ -2,7 +2,6 @@ package sqlstore
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/ebbflow/ebb/internal/codec"
@@ -37,14 +36,11 @@ WHERE owner = $5 AND owner <> '' AND (trial % 2 = 1 OR CAST($6 AS BIGINT) = 0)`
 
 // evict frees the runs and jobs of a dead owner and counts its death. It keeps the owner's row.
 func (s *Store) evict(ctx context.Context, w *session, id string) error {
-	var process struct {
-		ID, Host string
-		PID      int
-	}
-	err := w.Get(ctx, &process, selectProcess, id)
-	if err != nil && !errors.Is(err, storage.ErrNotFound) {
+	known, err := each[ownerRow](ctx, w, selectProcess, id)
+	if err != nil {
 		return err
 	}
+	process := append(known, ownerRow{})[0]
 	var found struct{ Runs, Tried int64 }
 	if err := w.Get(ctx, &found, selectDeaths, id); err != nil {
 		return err

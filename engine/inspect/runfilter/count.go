@@ -51,7 +51,7 @@ func Count(ctx context.Context, lists storage.Lists, s Search, width time.Durati
 	if width > 0 {
 		t.Since = firstSpan(&q, s.Now, width, min(bars, MaxBars))
 	}
-	q.After = s.Cursor.place(&q)
+	q.After = s.Cursor.Place(&q)
 	spans := map[int64]map[states.Flow]int{}
 	for read, most := 0, min(firstRead, s.Read); most > 0; most = further(read) {
 		t.Most = most

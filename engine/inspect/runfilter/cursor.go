@@ -49,8 +49,8 @@ func ParseCursor(text string) Cursor {
 	return Cursor{}
 }
 
-// place returns the run after which a query continues. A cursor of a list in another order begins anew.
-func (c Cursor) place(q *storage.RunQuery) *storage.Run {
+// Place returns the run after which a query continues. A cursor of a list in another order begins anew.
+func (c Cursor) Place(q *storage.RunQuery) *storage.Run {
 	if !c.set || c.order != q.Order {
 		return nil
 	}
@@ -63,8 +63,8 @@ func (c Cursor) place(q *storage.RunQuery) *storage.Run {
 	return run
 }
 
-// cursorAt returns the place of a run in the list of a query.
-func cursorAt(q *storage.RunQuery, run *storage.Run) Cursor {
+// CursorAt returns the place of a run in the list of a query.
+func CursorAt(q *storage.RunQuery, run *storage.Run) Cursor {
 	return Cursor{q.Order, placeOf(q, run).UnixMicro(), run.Number, true}
 }
 

@@ -49,10 +49,10 @@ type Page struct {
 	Back time.Time
 }
 
-// After returns the cursor of the runs that a search finds after this one.
-func (s *Search) After(run *storage.Run) Cursor {
+// Query returns a query that lists runs in the order of the search.
+func (s *Search) Query() storage.RunQuery {
 	q, _, _ := s.Filter.query(s.Now)
-	return cursorAt(&q, run)
+	return q
 }
 
 // Find reads the runs that a filter selects. The store decides most of it, the rest is decided here, both for a bounded
@@ -64,7 +64,7 @@ func Find(ctx context.Context, lists storage.Lists, s Search) (Page, error) {
 	if none {
 		return Page{}, nil
 	}
-	q.After = s.Cursor.place(&q)
+	q.After = s.Cursor.Place(&q)
 	var page Page
 	bytes := 0
 	for read, most := 0, min(firstRead, s.Read); ; {
@@ -83,7 +83,7 @@ func Find(ctx context.Context, lists storage.Lists, s Search) (Page, error) {
 			run := &sight.Runs[i]
 			if selected[i] {
 				if len(page.Runs) == s.Limit || bytes >= storage.PageBytes { // there is one more
-					page.Next = cursorAt(&q, &page.Runs[len(page.Runs)-1])
+					page.Next = CursorAt(&q, &page.Runs[len(page.Runs)-1])
 					return page, nil
 				}
 				page.Runs = append(page.Runs, *run)
@@ -103,7 +103,7 @@ func Find(ctx context.Context, lists storage.Lists, s Search) (Page, error) {
 			read += costOfRun * len(sight.Runs)
 		}
 		if most = further(read); most <= 0 {
-			page.Next = cursorAt(&q, q.After)
+			page.Next = CursorAt(&q, q.After)
 			return page, nil
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/ebbflow/ebb/storage"
 )
 
-// CheckSchedules returns an error if a store has no room for so many schedules.
+// CheckSchedules returns an error if so many schedules are more than a store keeps.
 func CheckSchedules(n int) error {
 	if n > storage.MaxSchedules {
 		return fmt.Errorf("%w: a database keeps at most %d schedules: remove one (ebb schedule remove)", storage.ErrInvalid,
@@ -15,7 +15,7 @@ func CheckSchedules(n int) error {
 	return nil
 }
 
-// CheckDefinitions returns an error if a store has no room for so many definitions.
+// CheckDefinitions returns an error if so many definitions are more than a store keeps.
 func CheckDefinitions(n int) error {
 	if n > storage.MaxDefinitions {
 		return fmt.Errorf("%w: a database keeps at most %d definitions, with all versions: use those that are stored, or "+

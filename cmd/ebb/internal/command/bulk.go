@@ -38,7 +38,7 @@ With --dry-run, only say how many runs the filter selects.`,
 			if dryRun {
 				return s.Reading(ctx, func(store *sqlstore.Store) error { return s.countRuns(ctx, store, o.Filter) })
 			}
-			return s.WithStore(ctx, func(store *sqlstore.Store) error {
+			return s.WithExisting(ctx, func(store *sqlstore.Store) error {
 				job := jobs.Job{ID: jobs.NewID(bulk.Name), Flow: bulk.Name, Input: o}
 				return s.postJob(ctx, store, "bulk "+o.Command, job, true)
 			})

@@ -15,6 +15,7 @@ import (
 	"github.com/ebbflow/ebb/cmd/ebb/internal/session"
 	"github.com/ebbflow/ebb/jobs"
 	"github.com/ebbflow/ebb/storage"
+	"github.com/ebbflow/ebb/storage/sqlstore"
 )
 
 // jobFlags are the flags that describe a job.
@@ -74,6 +75,14 @@ func (s subcommands) flowArgument(text string) (*flowArgument, error) {
 		}
 	}
 	return w, nil
+}
+
+// withFlow calls f with the store. A flow that is not in files is in a database that exists.
+func (s subcommands) withFlow(ctx context.Context, w *flowArgument, f func(*sqlstore.Store) error) error {
+	if len(w.defs) == 0 {
+		return s.WithExisting(ctx, f)
+	}
+	return s.WithStore(ctx, f)
 }
 
 // store stores the definitions of a file and returns the version of the first one. If the argument is a FLOW that

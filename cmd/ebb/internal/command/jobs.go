@@ -50,7 +50,7 @@ func (s subcommands) jobCommand(use, short string,
 	return &cobra.Command{
 		Use: use, Short: short, Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return s.WithStore(cmd.Context(), func(store *sqlstore.Store) error {
+			return s.WithExisting(cmd.Context(), func(store *sqlstore.Store) error {
 				ctx, id := cmd.Context(), args[0]
 				err := change(s.Audited(ctx, cmd.Name(), "job "+id), jobs.New(store, jobs.Policy{}), id)
 				if err != nil && !errors.Is(err, jobs.ErrRefused) {

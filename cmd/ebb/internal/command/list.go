@@ -16,6 +16,7 @@ import (
 	"github.com/ebbflow/ebb/cmd/ebb/internal/session"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/view"
 	"github.com/ebbflow/ebb/engine/inspect"
+	"github.com/ebbflow/ebb/engine/inspect/runfilter"
 	"github.com/ebbflow/ebb/internal/visible"
 	"github.com/ebbflow/ebb/states"
 	"github.com/ebbflow/ebb/storage"
@@ -77,7 +78,7 @@ other flags that select runs. If it begins with a minus, write -- before it.`,
 	flags.BoolVar(&f.children, "children", false, "also list runs that other runs started")
 	flags.BoolVar(&f.stuck, "needs-person", false,
 		"only runs that a person must decide about, such as runs whose undo failed")
-	flags.StringVar(&f.before, "before", "", "only runs that are older than this one")
+	flags.StringVar(&f.before, "before", "", "only runs that are older than this one, or that follow the place which a list has named")
 	return cmd
 }
 
@@ -100,11 +101,11 @@ func (f *listFlags) query() (storage.RunQuery, error) {
 
 func (s subcommands) list(ctx context.Context, store storage.Store, q storage.RunQuery, before string) error {
 	if before != "" {
-		run, err := session.FindRun(ctx, store, before)
+		place, err := placeBefore(ctx, store, before, &q)
 		if err != nil {
 			return err
 		}
-		q.After = &run
+		q.After = place.Place(&q)
 	}
 	limit := q.Limit
 	for listed := 0; ; {
@@ -122,7 +123,7 @@ func (s subcommands) list(ctx context.Context, store storage.Store, q storage.Ru
 		case len(runs) == 0 && listed > 0:
 			return nil
 		case limit > 0 && listed == limit:
-			s.Noticef("there are more: --before %s", q.After.ID)
+			s.Noticef("there are more: --before %s", runfilter.CursorAt(&q, q.After))
 			return nil
 		}
 		if err := s.writeRuns(ctx, store, runs); err != nil || len(runs) == 0 {
@@ -147,6 +148,20 @@ func withRefused(
 			slices.ContainsFunc(runs, func(o storage.Run) bool { return o.ID == r.ID })
 	})
 	return append(refused, runs...), err
+}
+
+// placeBefore returns the place in a list that a flag names: a run, or a place that an earlier list has named, whose run
+// may be gone.
+func placeBefore(ctx context.Context, store storage.Store, text string, q *storage.RunQuery) (runfilter.Cursor, error) {
+	run, err := session.FindRun(ctx, store, text)
+	if err == nil {
+		return runfilter.CursorAt(q, &run), nil
+	}
+	place := runfilter.ParseCursor(text)
+	if exit.Of(err) == exit.NotFound && place.Place(q) != nil {
+		err = nil
+	}
+	return place, err
 }
 
 // listedAtOnce is the number of runs that are read at a time and shown as one table.

@@ -7,7 +7,6 @@ import (
 
 	"github.com/ebbflow/ebb/cmd/ebb/internal/definition"
 	"github.com/ebbflow/ebb/cmd/ebb/internal/exit"
-	"github.com/ebbflow/ebb/cmd/ebb/internal/session"
 	"github.com/ebbflow/ebb/engine/inspect"
 	"github.com/ebbflow/ebb/engine/inspect/runfilter"
 	"github.com/ebbflow/ebb/storage"
@@ -42,11 +41,11 @@ func (s subcommands) listFiltered(
 ) error {
 	search := searchFor(store, filter)
 	if f.before != "" {
-		run, err := session.FindRun(ctx, store, f.before)
-		if err != nil {
+		q := search.Query()
+		var err error
+		if search.Cursor, err = placeBefore(ctx, store, f.before, &q); err != nil {
 			return err
 		}
-		search.Cursor = search.After(&run)
 	}
 	for listed := 0; ; {
 		search.Limit = listedAtOnce
@@ -67,7 +66,7 @@ func (s subcommands) listFiltered(
 			return nil
 		}
 		if listed == f.limit {
-			s.Noticef("there are more: --before %s", page.Runs[len(page.Runs)-1].ID)
+			s.Noticef("there are more: --before %s", page.Next)
 			return nil
 		}
 		search.Cursor = page.Next

@@ -61,7 +61,7 @@ func (s subcommands) post(ctx context.Context, text string, f *postFlags) error 
 	if job.ID, err = run.runID(job.Flow); err != nil {
 		return err
 	}
-	return s.WithStore(ctx, func(store *sqlstore.Store) error {
+	return s.withFlow(ctx, what, func(store *sqlstore.Store) error {
 		if job.Version, err = what.store(ctx, store); err != nil {
 			return err
 		}

@@ -98,7 +98,7 @@ func (s subcommands) addSchedule(ctx context.Context, args []string, f *schedule
 	if _, err := jobs.Ticks(spec, time.Now(), 1); err != nil { // before the definition is stored
 		return exit.Usagef("%w", err)
 	}
-	return s.WithStore(ctx, func(store *sqlstore.Store) error {
+	return s.withFlow(ctx, what, func(store *sqlstore.Store) error {
 		if job.Version, err = what.store(ctx, store); err != nil {
 			return err
 		}
@@ -124,7 +124,7 @@ func (s subcommands) changeScheduleCommand(verb, short string,
 	return &cobra.Command{
 		Use: verb + " ID", Short: short, Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return s.WithStore(cmd.Context(), func(store *sqlstore.Store) error {
+			return s.WithExisting(cmd.Context(), func(store *sqlstore.Store) error {
 				ctx, id := cmd.Context(), args[0]
 				err := change(s.Audited(ctx, verb, "schedule "+id), jobs.New(store, jobs.Policy{}), id)
 				if errors.Is(err, jobs.ErrNotFound) {
