@@ -69,7 +69,7 @@ func (c *Catalog) Add(number int64, root flow.Node) *Catalog {
 	list := c.flows[root.Name()]
 	plan, err := flow.CompileOpen(root, nil)
 	if err == nil {
-		err = storage.CheckID("flow", plan.Flow)
+		err = storage.CheckPlan(plan)
 	}
 	switch {
 	case number < 1:

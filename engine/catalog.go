@@ -103,7 +103,7 @@ func (f heldFlows) compile(types map[string]reflect.Type) ([]*flow.Plan, error) 
 	for i, root := range f {
 		p, err := flow.CompileOpen(root, types)
 		if err == nil {
-			err = storage.CheckID("flow", p.Flow)
+			err = storage.CheckPlan(p)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("engine: flow %d of the catalog: %w", i+1, err)

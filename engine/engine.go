@@ -50,7 +50,7 @@ func New(root flow.Node, opts ...Option) (*Engine, error) {
 	}
 	plan, err := e.compileOwn(root)
 	if err == nil {
-		err = storage.CheckID("flow", plan.Flow)
+		err = storage.CheckPlan(plan)
 	}
 	if err != nil {
 		return nil, err

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/internal/visible"
 )
 
@@ -94,12 +95,29 @@ func checkValue(what string, v atom.Value) error {
 	return nil
 }
 
-// CheckID returns an error that wraps ErrInvalid if no new run, job, schedule or flow of a program can have the id or
-// name. The rule is the same at every door: a reader sees all of it, no header or form cuts blanks off its ends, and a
+// CheckPlan returns an error that wraps ErrInvalid if the name of the flow, or of a signal that one of its atoms awaits,
+// breaks the rule of CheckID: nobody could send the signal.
+func CheckPlan(p *flow.Plan) error {
+	if err := CheckID("flow", p.Flow); err != nil {
+		return err
+	}
+	for i := range p.Atoms {
+		a := &p.Atoms[i]
+		if name := a.Signal(); name != "" {
+			if err := CheckID("signal", name); err != nil {
+				return fmt.Errorf("%w (atom %q)", err, a.Name())
+			}
+		}
+	}
+	return nil
+}
+
+// CheckID returns an error that wraps ErrInvalid if no new run, job, schedule, flow or signal of a program can have the
+// id or name. The rule is the same at every door: a reader sees all of it, no header or form cuts blanks off its ends, and a
 // path of a URL can contain it. A store itself takes more, because the ids of child runs have names of nodes, and AWS's
 // names have AWS's rules.
 //
-//limit:values new ID of a run, job or schedule; name of a flow in Go, a new definition, or a limit, or that a job names
+//limit:values new ID of a run, job or schedule; name of a flow or signal in Go, a new definition, or a limit, or that a job names
 //limit:and | {MaxID B} of visible characters but U+FFFD, no blanks at its ends, not `.`, `..` or `/`
 func CheckID(what, id string) error {
 	var problem string

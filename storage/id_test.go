@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ebbflow/ebb/atom"
+	"github.com/ebbflow/ebb/flow"
 	"github.com/ebbflow/ebb/storage"
 )
 
@@ -27,6 +29,12 @@ func TestIDs(t *testing.T) {
 		_, _, err := storage.ClaimNew(storage.Run{ID: id, Flow: "f"})
 		if fine != (err == nil) {
 			t.Errorf("a new run %q: %v", id, err)
+		}
+		plan, err := flow.Compile(flow.Linear("f", atom.Awaits[string]("wait", id, atom.Deferral{})), nil)
+		if err == nil && id != "" {
+			if err := storage.CheckPlan(plan); fine != (err == nil) {
+				t.Errorf("a flow that awaits the signal %q: %v", id, err)
+			}
 		}
 		limit := storage.Limit{Flow: id, Runs: 1}
 		if err := limit.Check(); (fine || id == "") != (err == nil) {

@@ -69,8 +69,8 @@ func EachSchedule(ctx context.Context, s Schedules, q ScheduleQuery) iter.Seq2[S
 	})
 }
 
-// EachDefinition reads the definitions that a query selects, page by page, up to q.Limit, without their texts. The pages
-// are read at different moments. It ends with the first error, such as that of ctx.
+// EachDefinition reads the definitions that a query selects, page by page, up to q.Limit, without their texts. The
+// pages are read at different moments. It ends with the first error, such as that of ctx.
 func EachDefinition(ctx context.Context, d Definitions, q DefinitionQuery) iter.Seq2[Definition, error] {
 	return pages(q.Limit, PageRecords, func(limit int, last *Definition) ([]Definition, error) {
 		if q.Limit = limit; last != nil {

@@ -78,7 +78,9 @@ func (f *store) Schedule(ctx context.Context, id string) (storage.Schedule, erro
 }
 
 func (f *store) Schedules(ctx context.Context, q storage.ScheduleQuery) ([]storage.Schedule, error) {
-	return answer(ctx, f, Call{Method: "Schedules"}, func() ([]storage.Schedule, error) { return f.Store.Schedules(ctx, q) })
+	return answer(ctx, f, Call{Method: "Schedules"}, func() ([]storage.Schedule, error) {
+		return f.Store.Schedules(ctx, q)
+	})
 }
 
 func (f *store) DueSchedules(ctx context.Context, after storage.Schedule, limit int,

@@ -153,8 +153,8 @@ func (a *api) signal(c *call) (any, error) {
 	if err := c.decode(&body); err != nil {
 		return nil, err
 	}
-	if body.Name == "" || len(body.Name) > storage.MaxID {
-		return nil, problem(http.StatusBadRequest, "invalid", "name: the name of a signal has 1 to %d bytes", storage.MaxID)
+	if err := storage.CheckID("signal", body.Name); err != nil {
+		return nil, err
 	}
 	run, err := c.run(a)
 	if err != nil {

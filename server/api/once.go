@@ -23,6 +23,11 @@ const requestKind = "api.request"
 //limit:http time for which an `Idempotency-Key` is remembered | {} | may be forgotten
 const remembered = 24 * time.Hour
 
+// maxRemembered is the number of requests that are remembered.
+//
+//limit:http requests with an `Idempotency-Key` that are remembered | {} | `full`
+const maxRemembered = 100_000
+
 // A request is the record of a request with an Idempotency-Key, which is committed with what the request changes.
 type request struct {
 	Sum     []byte `json:"sum"`     // of its method, path and body
@@ -91,6 +96,14 @@ func (c *call) records(a *api, subject string) ([]storage.RecordWrite, error) {
 				Kind: requestKind, Key: old[i].Key, Was: storage.AnyRevision, Delete: true,
 			})
 		}
+	}
+	if err != nil || len(writes) > 1 { // one is forgotten for this one
+		return writes, err
+	}
+	n, err := a.store.CountRecords(c.Context(), requestKind, "")
+	if err == nil && n >= maxRemembered {
+		err = problem(http.StatusTooManyRequests, "full",
+			"%d requests with an Idempotency-Key came within %v: send this one without, or later", n, remembered)
 	}
 	return writes, err
 }

@@ -96,6 +96,29 @@ func (h *hidden) NamedRecord(ctx context.Context, kind, key string) (storage.Nam
 	return h.Store.NamedRecord(ctx, kind, key)
 }
 
+// A busy store has many named records.
+type busy struct{ storage.Store }
+
+func (busy) CountRecords(context.Context, string, string) (int, error) { return 100_000, nil }
+
+// TestIdempotencyKeysFull: no more requests are remembered than may be; one without a key is still served.
+func TestIdempotencyKeysFull(t *testing.T) {
+	t.Parallel()
+	store := memstore.New()
+	for key, status := range map[string]int{"k": http.StatusTooManyRequests, "": http.StatusOK} {
+		ctx := server.WithCaller(t.Context(), server.Caller{Name: "ann", Operate: true})
+		r := httptest.NewRequestWithContext(ctx, http.MethodPost, api.Prefix+"jobs", strings.NewReader(`{"flow": "f"}`))
+		r.Header.Set("Content-Type", "application/json")
+		if key != "" {
+			r.Header.Set("Idempotency-Key", key)
+		}
+		w := httptest.NewRecorder()
+		if api.New(busy{store}, api.Options{}).ServeHTTP(w, r); w.Code != status {
+			t.Errorf("with the key %q: %d %s", key, w.Code, w.Body)
+		}
+	}
+}
+
 // TestIdempotencyKeyAtOnce: of two equal requests at once, the later one is answered as the other, not with 422.
 func TestIdempotencyKeyAtOnce(t *testing.T) {
 	t.Parallel()

@@ -78,7 +78,8 @@ other flags that select runs. If it begins with a minus, write -- before it.`,
 	flags.BoolVar(&f.children, "children", false, "also list runs that other runs started")
 	flags.BoolVar(&f.stuck, "needs-person", false,
 		"only runs that a person must decide about, such as runs whose undo failed")
-	flags.StringVar(&f.before, "before", "", "only runs that are older than this one, or that follow the place which a list has named")
+	flags.StringVar(&f.before, "before", "",
+		"only runs that are older than this one, or that follow the place which a list has named")
 	return cmd
 }
 
@@ -150,8 +151,8 @@ func withRefused(
 	return append(refused, runs...), err
 }
 
-// placeBefore returns the place in a list that a flag names: a run, or a place that an earlier list has named, whose run
-// may be gone.
+// placeBefore returns the place in a list that a flag names: a run, or a place that an earlier list has named, whose
+// run may be gone.
 func placeBefore(ctx context.Context, store storage.Store, text string, q *storage.RunQuery) (runfilter.Cursor, error) {
 	run, err := session.FindRun(ctx, store, text)
 	if err == nil {

@@ -56,10 +56,10 @@ source and id count once.`,
 			l := storage.Message{
 				Run: args[0], Kind: flow.MessageSignal, Name: args[1], Key: key, Body: atom.Null, Issuer: &by,
 			}
-			switch {
-			case l.Name == "" || len(l.Name) > storage.MaxID:
-				return exit.Usagef("the signal %.20q: a name has 1 to %d bytes", l.Name, storage.MaxID)
-			case len(key) > storage.MaxID:
+			if err := storage.CheckID("signal", l.Name); err != nil {
+				return exit.Usagef("%w", err)
+			}
+			if len(key) > storage.MaxID {
 				return exit.Usagef("--key %.20q: a key has at most %d bytes", key, storage.MaxID)
 			}
 			if data != "" {
