@@ -95,8 +95,8 @@ func checkValue(what string, v atom.Value) error {
 	return nil
 }
 
-// CheckPlan returns an error that wraps ErrInvalid if the name of the flow, or of a signal that one of its atoms awaits,
-// breaks the rule of CheckID: nobody could send the signal.
+// CheckPlan returns an error that wraps ErrInvalid if the name of the flow, or of a signal that one of its atoms
+// awaits, breaks the rule of CheckID: nobody could send the signal.
 func CheckPlan(p *flow.Plan) error {
 	if err := CheckID("flow", p.Flow); err != nil {
 		return err
@@ -113,11 +113,12 @@ func CheckPlan(p *flow.Plan) error {
 }
 
 // CheckID returns an error that wraps ErrInvalid if no new run, job, schedule, flow or signal of a program can have the
-// id or name. The rule is the same at every door: a reader sees all of it, no header or form cuts blanks off its ends, and a
-// path of a URL can contain it. A store itself takes more, because the ids of child runs have names of nodes, and AWS's
-// names have AWS's rules.
+// id or name. The rule is the same at every door: a reader sees all of it, no header or form cuts blanks off its ends,
+// and a path of a URL can contain it. A store itself takes more, because the ids of child runs have names of nodes, and
+// AWS's names have AWS's rules.
 //
-//limit:values new ID of a run, job or schedule; name of a flow or signal in Go, a new definition, or a limit, or that a job names
+//limit:values new ID of a run, job or schedule; name of a flow or signal in Go, a new definition, or a limit, or that
+//limit:and a job names
 //limit:and | {MaxID B} of visible characters but U+FFFD, no blanks at its ends, not `.`, `..` or `/`
 func CheckID(what, id string) error {
 	var problem string
