@@ -26,9 +26,12 @@ type beginning struct {
 }
 
 // Input sets the whole input of the run: a map, a struct or an [atom.Value] whose members are the symbols or, for a
-// growing flow, any value that its language accepts. The engine encodes it.
+// growing flow, any value that its language accepts. The engine encodes it. nil sets nothing.
 func Input(v any) RunOption {
 	return runOption(func(b *beginning) (err error) {
+		if v == nil {
+			return nil
+		}
 		if whole, encoded := v.(atom.Value); encoded {
 			b.whole = whole
 		} else if b.whole, err = atom.Encode(v); err != nil {

@@ -31,13 +31,13 @@ func TestPlanView(t *testing.T) {
 		return struct{}{}, atom.Errorf("No", "no")
 	}, atom.NoEffect())
 	items := atom.NewKey[[]int]("items")
-	run := func(id string, root flow.Node) *storage.Run {
+	run := func(id string, root flow.Node, inputs ...engine.Option) *storage.Run {
 		t.Helper()
-		eng, err := engine.New(root, engine.WithStore(store), engine.WithInputs(items))
+		eng, err := engine.New(root, append(inputs, engine.WithStore(store))...)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := eng.Run(ctx, id, engine.With(items, []int{1, 2, 3})); err == nil {
+		if _, err := eng.Run(ctx, id); err == nil {
 			t.Fatal("it did not fail")
 		}
 		row, err := store.Run(ctx, id)
@@ -72,7 +72,7 @@ func TestPlanView(t *testing.T) {
 	if err != nil || len(records) != 1 {
 		t.Errorf("%d records, %v", len(records), err)
 	}
-	each := run("c", flow.Linear("each", flow.Each("all", items, undoable("one")), fails))
+	each := run("c", flow.Linear("each", flow.Each("all", items, undoable("one")), fails), engine.With(items, []int{1, 2, 3}))
 	got, err := inspect.PlanView(ctx, store, each)
 	if err != nil {
 		t.Fatal(err)

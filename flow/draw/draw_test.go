@@ -31,9 +31,13 @@ func undoes(name string) *atom.Atom {
 		func(context.Context, nothing, atom.Outcome[nothing]) error { return nil })
 }
 
-func planOf(t *testing.T, root flow.Node) *flow.Plan {
+func planOf(t *testing.T, root flow.Node, inputs ...string) *flow.Plan {
 	t.Helper()
-	plan, err := flow.Compile(root, map[string]reflect.Type{"risk": nil, "lines": nil})
+	types := map[string]reflect.Type{}
+	for _, input := range inputs {
+		types[input] = nil
+	}
+	plan, err := flow.Compile(root, types)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,10 +163,10 @@ func TestPictures(t *testing.T) {
 	for name, view := range map[string]draw.View{
 		"boot":           boot,
 		"boot-undone":    boot.Colored(map[string]string{"create-volume": "REVERTED", "boot": "FAILURE", "gone": "SUCCESS"}),
-		"checkout":       draw.OfPlan(planOf(t, checkout())),
+		"checkout":       draw.OfPlan(planOf(t, checkout(), "risk")),
 		"groups":         draw.OfPlan(planOf(t, groups())),
 		"single":         draw.OfPlan(planOf(t, does("alone"))),
-		"order":          draw.OfPlan(planOf(t, order())),
+		"order":          draw.OfPlan(planOf(t, order(), "lines")),
 		"machine":        machine(),
 		"hostile":        hostile(),
 		"nothing at all": {},

@@ -83,7 +83,7 @@ func (a *api) post(c *call, verb string, job jobs.Job) (any, error) {
 	}
 	out := inspect.JobOf(&posted)
 	out.Existed = !isNew
-	return out, nil //nolint:nilerr // see [committed]
+	return out, nil
 }
 
 // committed returns the answer to a change that was committed: what was read after it or, if it cannot be read, what is
