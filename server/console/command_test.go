@@ -440,7 +440,7 @@ func TestWrongForms(t *testing.T) {
 		"command?of=&do=bulk&f.filter=id:*&f.command=dance":            "want one of",
 		"command?of=&do=bulk&f.command=cancel&pick=a&pick=b&f.filter=": "the filter does not say which runs to command",
 		"command?of=run&do=cancel&id=none":                             "there is no run",
-		"command?of=run&do=signal&id=open":                             "name: the name of a signal",
+		"command?of=run&do=signal&id=open":                             "signal \"\" is empty",
 		"command?of=run&do=resume&id=open":                             "it is not suspended",
 		"command?of=run&do=cancel&id=open&f.reason=%ff":                "reason: this is not UTF-8",
 		"command?of=run&do=cancel&id=done":                             "revert undoes what it did",

@@ -47,11 +47,26 @@ func scanRow(found *sqlx.Rows, row interface{ damaged(err error) }) error {
 	return nil
 }
 
-// each reads the rows of a query, see scanRow.
-func each[T any, P interface {
+// A lossy row is one that can be damaged.
+type lossy[T any] interface {
 	*T
 	damaged(err error)
-}](ctx context.Context, r *session, query string, args ...any) (rows []T, err error) {
+}
+
+// each reads the rows of a query: all at once, which takes one round trip, or one by one if one of them cannot be read.
+func each[T any, P lossy[T]](ctx context.Context, r *session, query string, args ...any) (rows []T, err error) {
+	whole := r.All(ctx, &rows, query, args...)
+	if whole == nil {
+		return rows, nil
+	}
+	if rows, err = returned[T, P](ctx, r, query, args...); err != nil {
+		return nil, whole
+	}
+	return rows, nil
+}
+
+// returned reads the rows that a statement returns, see scanRow.
+func returned[T any, P lossy[T]](ctx context.Context, r *session, query string, args ...any) (rows []T, err error) {
 	err = r.Each(ctx, query, args, func(found *sqlx.Rows) (bool, error) {
 		rows = append(rows, *new(T))
 		return true, scanRow(found, P(&rows[len(rows)-1]))

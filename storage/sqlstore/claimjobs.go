@@ -216,7 +216,7 @@ func claimPlain(ctx context.Context, w *session, c *claiming) error {
 	if w.dialect.Posts {
 		return w.PostQuery(ctx, &rows, keep, claimFirst[w.dialect.db], args...)
 	}
-	rows, err = each[jobRow](ctx, w, claimFirst[w.dialect.db], args...)
+	rows, err = returned[jobRow](ctx, w, claimFirst[w.dialect.db], args...)
 	return keep(err)
 }
 
@@ -327,5 +327,5 @@ func claimablePage(ctx context.Context, w *session, q *claiming, rates *rules.Me
 		}
 		query, args = selectClaimableElse, append(args, string(text))
 	}
-	return each[jobRow](ctx, w, query[w.dialect.db], args...)
+	return returned[jobRow](ctx, w, query[w.dialect.db], args...)
 }
