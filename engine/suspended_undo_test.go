@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 	"testing/synctest"
@@ -163,6 +164,42 @@ func TestLanguageHearsEarlyEnd(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestLanguageHearsEndBehindStop cancels a run that no process drives, and ends its work behind that command: the
+// language hears of the end before it hears of the stop.
+func TestLanguageHearsEndBehindStop(t *testing.T) {
+	inEach(t, func(t *testing.T, opts ...engine.Option) {
+		store := memstore.New()
+		var heard []string
+		root := flow.Growing("f", lang(func(ask *flow.Ask) flow.Growth {
+			switch ask.Cause.Kind {
+			case flow.Begin:
+				return add(flow.Spec{Name: "w", Kind: flow.Work, Token: "token of w"},
+					flow.Spec{Name: "beside", Kind: flow.Work, Token: "token of beside"})
+			case flow.Ended:
+				heard = append(heard, ask.Cause.Name+string(ask.Cause.Result.JSON()))
+				return flow.Growth{}
+			default:
+				heard = append(heard, fmt.Sprint("end ", ask.Cause.Kind))
+				return failure(ask.Cause.Failure)
+			}
+		}))
+		eng := newEngine(t, root, append(opts, engine.WithStore(store))...)
+		if _, err := eng.Run(t.Context(), "r", engine.Unload()); !errors.Is(err, engine.ErrWaiting) {
+			t.Fatal(err)
+		}
+		if err := engine.Send(t.Context(), store, "r", engine.Cancel("enough")); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := store.EndToken(t.Context(), "token of w", storage.TokenEnd{Result: atom.MustEncode(1)}); err != nil {
+			t.Fatal(err)
+		}
+		_, err := eng.Run(t.Context(), "r")
+		if len(heard) != 2 || heard[0] != "w1" {
+			t.Errorf("the language heard of %q, and the run ended with %v; want the end of w first", heard, err)
+		}
+	})
 }
 
 // TestSuspendedWhileUndone suspends a run while a task is undone: after its deadline, and after a command to retry it,

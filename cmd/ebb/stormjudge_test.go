@@ -155,8 +155,7 @@ func (p *play) happened(say func(string, ...any)) (n int) {
 	if p.flow == "swf" {
 		return events
 	}
-	// What comes while the run is being stopped counts for the undo, and may be missing in AWS's history.
-	if p.flow != "go" && p.flow != "events" && events != n && p.when != "together" {
+	if p.flow != "go" && p.flow != "events" && events != n {
 		say("AWS's history has the %s %d times, Ebb's %d times", p.thing, events, n)
 	}
 	return n

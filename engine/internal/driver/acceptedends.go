@@ -9,18 +9,16 @@ import (
 )
 
 // endAccepted closes the tokens of a run that is about to be stopped, and applies the ends that were accepted before.
-// So the language of the run hears of them before it hears of the stop. Work that no worker has taken is withdrawn with
-// the stop.
+// So the language of the run hears of them, and of calls that have just ended, before it hears of the stop. Work that no
+// worker has taken is withdrawn with the stop.
 func (d *Driver) endAccepted() error {
-	given := d.closeTokens()
-	if len(given) == 0 {
-		return nil
-	}
-	if err := d.flush(); err != nil {
-		return err
-	}
-	if err := d.hearEnds(given); err != nil {
-		return err
+	if given := d.closeTokens(); len(given) > 0 {
+		if err := d.flush(); err != nil {
+			return err
+		}
+		if err := d.hearEnds(given); err != nil {
+			return err
+		}
 	}
 	return d.decide()
 }
@@ -43,11 +41,14 @@ func (d *Driver) hearBeforeDeadline() error {
 // closeTokens closes the tokens with the next commit. It returns their attempts.
 func (d *Driver) closeTokens() (given []withdrawn) {
 	for _, e := range d.tokens.open {
-		if e.token.ID == "" || e.token.State != storage.TokenOpen || e.timerKey == nobodys ||
-			d.tokens.record(e).State != states.TaskRunning || e.token.Queue != "" && e.token.Take == 0 {
+		isOpen := e.token.State == storage.TokenOpen // otherwise its end is in the inbox, perhaps behind what stops the run
+		if e.token.ID == "" || e.timerKey == nobodys || d.tokens.record(e).State != states.TaskRunning ||
+			isOpen && e.token.Queue != "" && e.token.Take == 0 {
 			continue // also the token of a revert
 		}
-		d.tokens.void(e)
+		if isOpen {
+			d.tokens.void(e)
+		}
 		given = append(given, withdrawn{e, e.timerKey})
 	}
 	return given
