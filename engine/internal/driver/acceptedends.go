@@ -9,8 +9,8 @@ import (
 )
 
 // endAccepted closes the tokens of a run that is about to be stopped, and applies the ends that were accepted before.
-// So the language of the run hears of them, and of calls that have just ended, before it hears of the stop. Work that no
-// worker has taken is withdrawn with the stop.
+// So the language of the run hears of them, and of calls that have just ended, before it hears of the stop. Work that
+// no worker has taken is withdrawn with the stop.
 func (d *Driver) endAccepted() error {
 	if given := d.closeTokens(); len(given) > 0 {
 		if err := d.flush(); err != nil {

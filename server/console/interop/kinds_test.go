@@ -144,7 +144,11 @@ func fill(t *testing.T, dir string) {
 	}
 	defer func() { _ = store.Close() }()
 	for run, f := range goFlows() {
-		eng, err := engine.New(f, engine.WithStore(store), engine.With(numbers, []int{1, 2, 3}))
+		opts := []engine.Option{engine.WithStore(store)}
+		if run == eachRun {
+			opts = append(opts, engine.With(numbers, []int{1, 2, 3}))
+		}
+		eng, err := engine.New(f, opts...)
 		if err != nil {
 			t.Fatal(err)
 		}
