@@ -73,13 +73,13 @@ func TestServersClock(t *testing.T) {
 				t.Fatal(err)
 			}
 			db := postgrestest.Connect(t, dsn)
-			judge := func(when string) {
+			judge := func(when string, least int) {
 				t.Helper()
 				var all, wrong int
 				if err := db.QueryRow(t.Context(), `SELECT count(*),
 coalesce(sum(CASE WHEN abs(due / 1e6 - extract(epoch FROM clock_timestamp())) > 600 THEN 1 ELSE 0 END), 0)
 FROM (SELECT due FROM runs UNION ALL SELECT due FROM timers UNION ALL SELECT not_until FROM outbox) d WHERE due > 0`,
-				).Scan(&all, &wrong); err != nil || all == 0 || wrong > 0 {
+				).Scan(&all, &wrong); err != nil || all < least || wrong > 0 {
 					t.Errorf("%s: %d of %d times are not by the server's clock: %v", when, wrong, all, err)
 				}
 			}
@@ -111,7 +111,7 @@ FROM (SELECT due FROM runs UNION ALL SELECT due FROM timers UNION ALL SELECT not
 				t.Fatal(err)
 			}
 			for i, what := range []string{"the first call", "the second call and the first message", "the second message"} {
-				judge("before " + what)
+				judge("before "+what, []int{1, 1, 0}[i]) // a slow process has sent the message again before it stops
 				ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 				served := make(chan error, 1)
 				go func() { served <- engines[(i+1)%2].Serve(ctx, engine.WithSender(send)) }()
