@@ -44,8 +44,9 @@ func awaitStored(ctx context.Context, t *testing.T, store storage.Store, turn in
 			t.Error(err)
 		}
 		switch {
-		case turn == 0 && len(timers) == 1 && timers[0].Kind == storage.TimerRetry, turn == 1 && len(left) == 1 && left[0].Error != "",
-			turn == 2 && len(left) == 0:
+		case turn == 0 && len(timers) == 1 && timers[0].Kind == storage.TimerRetry,
+			turn == 1 && len(left) == 1 && left[0].Error != "",
+			turn > 0 && len(left) == 0: // a slow process has sent the message again by then
 			return
 		}
 		select {
