@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"compress/gzip"
 	"errors"
-	"math"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -18,7 +17,6 @@ const (
 	mostGzipped     = 100 << 10 // bytes until a page is usable
 	mostTransferred = 300 << 10 // bytes in all
 	mostElements    = 3000
-	mostMillis      = 1000 // until a run of 10,000 atoms is usable
 )
 
 // TestWeight: the page of a run is light, also of one with 10,000 atoms.
@@ -30,7 +28,7 @@ func TestWeight(t *testing.T) {
 		for _, view := range []string{"tree", "graph", "timeline", "undo", "history"} {
 			address := s.page("run", "id", run, "view", view)
 			gzipped := 0
-			millis, elements := b.load(address, mostMillis)
+			millis, elements := b.load(address)
 			for _, asset := range b.asked() {
 				if strings.Contains(asset, "/stream?") { // the stream, which continues and has no contents
 					continue
@@ -51,7 +49,7 @@ func TestWeight(t *testing.T) {
 			}
 			transferred := b.received()
 			t.Logf("%s %s: %d bytes, %d gzipped, %d elements, %.0f ms", run, view, transferred, gzipped, elements, millis)
-			if gzipped > mostGzipped || transferred > mostTransferred || elements > mostElements || millis > mostMillis {
+			if gzipped > mostGzipped || transferred > mostTransferred || elements > mostElements {
 				t.Errorf("%s %s: %d bytes, %d gzipped, %d elements, %.0f ms", run, view, transferred, gzipped, elements, millis)
 			}
 		}
@@ -83,9 +81,9 @@ func TestHundredThousand(t *testing.T) {
 	b := open(t, look{1280, false, true})
 	for _, run := range []string{eachRun, eachRun + "/double"} {
 		for _, view := range []string{"tree", "graph", "timeline", "undo", "history"} {
-			millis, elements := b.load(s.page("run", "id", run, "view", view), 2*mostMillis)
+			millis, elements := b.load(s.page("run", "id", run, "view", view))
 			t.Logf("%s %s: %d elements, %.0f ms", run, view, elements, millis)
-			if elements > mostElements || millis > 2*mostMillis {
+			if elements > mostElements {
 				t.Errorf("%s %s: %d elements, %.0f ms", run, view, elements, millis)
 			}
 		}
@@ -97,14 +95,11 @@ func TestHundredThousand(t *testing.T) {
 	b.walkLevel("[role=tree]", len(items))
 }
 
-// load opens a page until it loads in few enough milliseconds, or until a busy machine no longer explains the time. It
-// returns the fewest milliseconds, and the number of elements of the page.
-func (b *tab) load(address string, enough float64) (millis float64, elements int) {
+// load opens a page. It returns the milliseconds until it is usable, which figures_test.go judges on an idle machine, and
+// the number of elements of the page.
+func (b *tab) load(address string) (millis float64, elements int) {
 	b.t.Helper()
-	millis = math.Inf(1)
-	for tries := 0; tries < 20 && millis > enough; tries++ {
-		b.visit(address)
-		millis = min(millis, eval[float64](b, `performance.getEntriesByType("navigation")[0].domContentLoadedEventEnd`))
-	}
+	b.visit(address)
+	millis = eval[float64](b, `performance.getEntriesByType("navigation")[0].domContentLoadedEventEnd`)
 	return millis, eval[int](b, `document.querySelectorAll("*").length`)
 }
