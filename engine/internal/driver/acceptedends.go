@@ -12,13 +12,8 @@ import (
 // So the language of the run hears of them, and of calls that have just ended, before it hears of the stop. Work that
 // no worker has taken is withdrawn with the stop.
 func (d *Driver) endAccepted() error {
-	if given := d.closeTokens(); len(given) > 0 {
-		if err := d.flush(); err != nil {
-			return err
-		}
-		if err := d.hearEnds(given); err != nil {
-			return err
-		}
+	if err := d.hearOpen(); err != nil {
+		return err
 	}
 	return d.decide()
 }
@@ -28,6 +23,11 @@ func (d *Driver) hearBeforeDeadline() error {
 	if err := d.follow(math.MaxInt64); err != nil || d.cycle.over != nil {
 		return err
 	}
+	return d.hearOpen()
+}
+
+// hearOpen closes the tokens, and applies the ends that were accepted before.
+func (d *Driver) hearOpen() error {
 	given := d.closeTokens()
 	if len(given) == 0 {
 		return nil

@@ -1,6 +1,8 @@
 package driver
 
 import (
+	"slices"
+
 	"github.com/ebbflow/ebb/engine/internal/inbox"
 	"github.com/ebbflow/ebb/storage"
 )
@@ -38,7 +40,7 @@ func (b *box) released(ended bool) int64 {
 			known = min(known, l.N-1)
 		}
 	}
-	for _, r := range append(b.requests.passed, b.requests.list...) {
+	for _, r := range slices.Concat(b.requests.passed, b.requests.list) {
 		if r.message > 0 {
 			known = min(known, r.message-1)
 		}
